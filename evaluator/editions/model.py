@@ -1,0 +1,129 @@
+"""What an edition of the challenge is: data, not code."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Task(StrEnum):
+    """The five kinds of competition."""
+
+    CLASSIFICATION = "classification"
+    DETECTION = "detection"
+    SEGMENTATION = "segmentation"
+    LAYOUT = "layout"
+    ACTION = "action"
+
+
+class Training(StrEnum):
+    """What a competition lets its entrants train on."""
+
+    TRAINVAL = "trainval"
+    ANY = "any"
+
+
+class Metric(StrEnum):
+    """Names of measures, as they appear in JSON, in the database and (with a title) on pages."""
+
+    AVERAGE_PRECISION = "average_precision"
+    INTERSECTION_OVER_UNION = "intersection_over_union"
+    PIXEL_ACCURACY = "pixel_accuracy"  # VOC2007: correctly labelled share of a class's true pixels
+    # Secondary measures.
+    AREA_UNDER_CURVE = "area_under_curve"  # VOC2010's average precision for the editions that sample 11 points
+    AVERAGE_PRECISION_WITH_DIFFICULT = "average_precision_with_difficult"
+    AVERAGE_PRECISION_BY_CONFIDENCE = "average_precision_by_confidence"  # VOC2008 layout, see editions' notes
+    WHOLE_PERSON_AVERAGE_PRECISION = "whole_person_average_precision"
+
+
+class Interpolation(StrEnum):
+    """How average precision is taken from a precision/recall curve."""
+
+    ELEVEN_POINT = "11-point"  # up to VOC2009
+    AREA = "area"  # from VOC2010 on
+
+
+class LayoutProtocol(StrEnum):
+    """How a person layout is judged."""
+
+    WHOLE_PERSON_BY_BOX = "whole-person-by-box"  # VOC2007
+    WHOLE_PERSON_BY_INDEX_IN_FILE_ORDER = "whole-person-by-index-in-file-order"  # VOC2008's kit
+    WHOLE_PERSON_BY_INDEX = "whole-person-by-index"  # VOC2009
+    PARTS = "parts"  # from VOC2010 on
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """When two boxes overlap enough.
+
+    Attributes:
+        threshold: intersection over union, a fraction.
+        strict: True if the overlap must exceed the threshold, False if reaching it is enough.
+    """
+
+    threshold: float = 0.5
+    strict: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds on what one upload may hold; a real result stays far below them."""
+
+    detections_per_image: int = 10_000  # of one class
+    lines_per_file: int = 10_000_000
+    characters_per_line: int = 1_000
+    absolute_number: float = 1e30  # of confidences and coordinates
+    parts_per_layout: int = 100
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRules:
+    """What the competitions of one task share in an edition.
+
+    Attributes:
+        file: pattern of a result file below `results/<edition>/`, with the fields `{competition}`, `{image_set}` and
+            `{class}` (text files) or `{image}` (segmentation).
+        classes: what is scored: object classes, actions, or for layout the part types or `person`.
+    """
+
+    task: Task
+    file: str
+    classes: tuple[str, ...]
+    metric: Metric
+    secondary: tuple[Metric, ...] = ()
+    interpolation: Interpolation = Interpolation.AREA
+    layout_protocol: LayoutProtocol | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Competition:
+    """One numbered competition."""
+
+    key: str  # "comp4"
+    number: int
+    rules: TaskRules
+    training: Training
+    image_set: str = "test"
+
+    @property
+    def task(self) -> Task:
+        """The task of its rules."""
+        return self.rules.task
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """What is scored, in the edition's order."""
+        return self.rules.classes
+
+
+@dataclass(frozen=True, slots=True)
+class Edition:
+    """One year's challenge: classes, competitions, file patterns and rules of scoring."""
+
+    name: str  # "VOC2007"
+    title: str  # "PASCAL VOC 2007"
+    classes: tuple[str, ...]  # object classes, in the order of the segmentation indices 1..n
+    parts: tuple[str, ...]
+    actions: tuple[str, ...]
+    competitions: Mapping[str, Competition]  # by key, in order
+    overlap: Overlap
+    limits: Limits

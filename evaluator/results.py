@@ -1,0 +1,88 @@
+"""The content of valid result files, as columns."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.editions import Competition
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Confidences:
+    """Lines of one classification or action file.
+
+    Attributes:
+        item: (n,) int32 index into `ImageSet.images` (classification) or `ImageSet.persons` (action).
+        confidence: (n,) float64, finite.
+    """
+
+    item: NDArray[np.int32]
+    confidence: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Detections:
+    """Lines of one detection file, in the order of the file.
+
+    Attributes:
+        image: (n,) int32 index into `ImageSet.images`.
+        confidence: (n,) float64, finite.
+        box: (n, 4) float64 left, top, right, bottom; 1-based, inclusive, in pixels.
+    """
+
+    image: NDArray[np.int32]
+    confidence: NDArray[np.float64]
+    box: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Layouts:
+    """The layouts of one person layout file, in the order of the file.
+
+    Attributes:
+        image: (n,) int32 index into `ImageSet.images`.
+        object: (n,) int32 1-based object index; None where people are named by box (VOC2007).
+        person_box: (n, 4) float64; None where people are named by index.
+        confidence: (n,) float64, finite.
+        part_layout: (p,) int32 index of each part's layout, non-decreasing.
+        part_type: (p,) int8 index into `Edition.parts`.
+        part_box: (p, 4) float64, boxes as in `Detections`.
+    """
+
+    image: NDArray[np.int32]
+    object: NDArray[np.int32] | None
+    person_box: NDArray[np.float64] | None
+    confidence: NDArray[np.float64]
+    part_layout: NDArray[np.int32]
+    part_type: NDArray[np.int8]
+    part_box: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Segmented:
+    """That label maps were there; their pixels went to the reader's sink one by one.
+
+    Attributes:
+        images: (n,) int32 index into `ImageSet.images` of the maps seen.
+    """
+
+    images: NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Entry:
+    """What an archive holds of one competition.
+
+    Attributes:
+        classes: those entered, in the edition's order. For segmentation those that the participant declared.
+        content: by class for classification and action (`Confidences`) and detection (`Detections`).
+    """
+
+    competition: Competition
+    classes: tuple[str, ...]
+    content: Mapping[str, Confidences] | Mapping[str, Detections] | Layouts | Segmented
+
+
+Results = Mapping[str, Entry]  # by competition key, in the edition's order
