@@ -1,0 +1,1 @@
+"""vocboard's migrations package."""
