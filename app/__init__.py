@@ -1,1 +1,1 @@
-"""vocboard's app package."""
+"""vocboard's web application: accounts, challenges, submissions, leaderboards; REST API and pages."""

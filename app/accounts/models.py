@@ -1,0 +1,86 @@
+"""People, their browser sessions and their API tokens."""
+
+import uuid
+from datetime import datetime
+from enum import StrEnum
+
+from sqlalchemy import ForeignKey, LargeBinary, String
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from app.database import Base, CreatedAt, Identifier
+
+
+class Role(StrEnum):
+    """What a person may do on this server; organisers see only the challenges they are listed on."""
+
+    PARTICIPANT = "participant"
+    ORGANISER = "organiser"
+    ADMINISTRATOR = "administrator"
+
+
+class Scope(StrEnum):
+    """What a token may be used for."""
+
+    READ = "read"
+    SUBMIT = "submit"
+    ORGANISE = "organise"
+
+
+class User(Base):
+    """A person with an account."""
+
+    __tablename__ = "users"
+
+    id: Mapped[Identifier]
+    created_at: Mapped[CreatedAt]
+    email: Mapped[str] = mapped_column(String(254), unique=True)  # normalised, lower case
+    name: Mapped[str] = mapped_column(String(200))
+    affiliation: Mapped[str] = mapped_column(String(200), default="")
+    password_hash: Mapped[str] = mapped_column(String(200))
+    role: Mapped[Role] = mapped_column(String(20), default=Role.PARTICIPANT)
+    disabled_at: Mapped[datetime | None]
+
+
+class WebSession(Base):
+    """One signed-in browser. The cookie holds a random token, the row its SHA-256."""
+
+    __tablename__ = "sessions"
+
+    id: Mapped[Identifier]
+    created_at: Mapped[CreatedAt]
+    user_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    token_hash: Mapped[bytes] = mapped_column(LargeBinary(32), unique=True)
+    expires_at: Mapped[datetime]
+    last_used_at: Mapped[datetime]
+    browser: Mapped[str] = mapped_column(String(200), default="")  # user agent, for the list of sessions
+
+    user: Mapped[User] = relationship(lazy="raise")
+
+
+class ApiToken(Base):
+    """One bearer token. Shown once; the row holds its SHA-256."""
+
+    __tablename__ = "api_tokens"
+
+    id: Mapped[Identifier]
+    created_at: Mapped[CreatedAt]
+    user_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    label: Mapped[str] = mapped_column(String(100))
+    token_hash: Mapped[bytes] = mapped_column(LargeBinary(32), unique=True)
+    scopes: Mapped[str] = mapped_column(String(60))  # space-separated `Scope` values
+    expires_at: Mapped[datetime]
+    last_used_at: Mapped[datetime | None]
+    revoked_at: Mapped[datetime | None]
+
+    user: Mapped[User] = relationship(lazy="raise")
+
+
+class Attempt(Base):
+    """One attempt at something that is limited by address or account: sign-in, registration, rejected upload."""
+
+    __tablename__ = "attempts"
+
+    id: Mapped[Identifier]
+    created_at: Mapped[CreatedAt] = mapped_column(index=True)
+    action: Mapped[str] = mapped_column(String(30))
+    subject: Mapped[str] = mapped_column(String(254), index=True)  # an address, an e-mail or a user's id

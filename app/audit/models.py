@@ -1,0 +1,23 @@
+"""The audit log: append-only."""
+
+import uuid
+from typing import Any
+
+from sqlalchemy import JSON, ForeignKey, String
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.database import Base, CreatedAt, Identifier
+
+
+class AuditEvent(Base):
+    """One action of one person on one object."""
+
+    __tablename__ = "audit_events"
+
+    id: Mapped[Identifier]
+    created_at: Mapped[CreatedAt] = mapped_column(index=True)
+    actor_id: Mapped[uuid.UUID | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
+    action: Mapped[str] = mapped_column(String(60))  # "submission.publish"
+    object_type: Mapped[str] = mapped_column(String(30))
+    object_id: Mapped[uuid.UUID | None]
+    details: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)

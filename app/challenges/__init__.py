@@ -1,0 +1,1 @@
+"""Challenges, their competitions and the versions of their ground truth."""

@@ -1,0 +1,119 @@
+"""Challenges, their competitions and the versions of their ground truth."""
+
+import uuid
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import JSON, CheckConstraint, ForeignKey, LargeBinary, String, Text, UniqueConstraint
+from sqlalchemy.orm import Mapped, deferred, mapped_column, relationship
+
+from app.database import Base, CreatedAt, Identifier
+
+
+class Visibility(StrEnum):
+    """Who can find a challenge."""
+
+    DRAFT = "draft"  # its organisers
+    UNLISTED = "unlisted"  # whoever knows the address
+    PUBLIC = "public"
+
+
+class TruthState(StrEnum):
+    """The life of an uploaded ground truth."""
+
+    UPLOADED = "uploaded"
+    IMPORTING = "importing"
+    READY = "ready"
+    FAILED = "failed"
+
+
+class Challenge(Base):
+    """A challenge: an edition, a hidden ground truth, dates and rules."""
+
+    __tablename__ = "challenges"
+    __table_args__ = (
+        CheckConstraint("quota_count > 0", name="quota_count_positive"),
+        CheckConstraint("quota_period_seconds > 0", name="quota_period_positive"),
+    )
+
+    id: Mapped[Identifier]
+    created_at: Mapped[CreatedAt]
+    slug: Mapped[str] = mapped_column(String(60), unique=True)
+    title: Mapped[str] = mapped_column(String(200))
+    description: Mapped[str] = mapped_column(Text, default="")  # plain text, blank lines part paragraphs
+    edition: Mapped[str] = mapped_column(String(60))
+    visibility: Mapped[Visibility] = mapped_column(String(20), default=Visibility.DRAFT)
+    opens_at: Mapped[datetime | None]
+    closes_at: Mapped[datetime | None]
+    quota_count: Mapped[int] = mapped_column(default=2)  # submissions a person and competition in a rolling period
+    quota_period_seconds: Mapped[int] = mapped_column(default=7 * 24 * 3600)
+    decimals: Mapped[int] = mapped_column(default=4)  # scores are fractions, rounded so in every view
+    current_scoring_id: Mapped[uuid.UUID | None] = mapped_column(
+        ForeignKey("scorings.id", use_alter=True, name="fk_challenges_current_scoring_id_scorings")
+    )
+
+    competitions: Mapped[list["ChallengeCompetition"]] = relationship(
+        lazy="raise", order_by="ChallengeCompetition.position", cascade="all, delete-orphan"
+    )
+
+    @property
+    def quota_period(self) -> timedelta:
+        """The rolling period of the quota."""
+        return timedelta(seconds=self.quota_period_seconds)
+
+
+class ChallengeOrganiser(Base):
+    """That a person organises a challenge."""
+
+    __tablename__ = "challenge_organisers"
+
+    challenge_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("challenges.id", ondelete="CASCADE"), primary_key=True)
+    user_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+
+
+class ChallengeCompetition(Base):
+    """A competition of the edition that this challenge runs."""
+
+    __tablename__ = "challenge_competitions"
+
+    challenge_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("challenges.id", ondelete="CASCADE"), primary_key=True)
+    key: Mapped[str] = mapped_column(String(30), primary_key=True)  # "comp4"
+    position: Mapped[int]
+
+
+class GroundTruthVersion(Base):
+    """One uploaded ground truth. The row holds what is public of it, never the truth."""
+
+    __tablename__ = "ground_truth_versions"
+    __table_args__ = (UniqueConstraint("challenge_id", "number"),)
+
+    id: Mapped[Identifier]
+    created_at: Mapped[CreatedAt]
+    challenge_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("challenges.id", ondelete="CASCADE"))
+    number: Mapped[int]  # 1, 2, ... within the challenge
+    uploaded_by_id: Mapped[uuid.UUID | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
+    file_name: Mapped[str] = mapped_column(String(255))
+    state: Mapped[TruthState] = mapped_column(String(20), default=TruthState.UPLOADED, index=True)
+    lease_expires_at: Mapped[datetime | None]
+    sha256: Mapped[str | None] = mapped_column(String(64))  # of the canonical content
+    summary: Mapped[dict[str, Any] | None] = mapped_column(JSON)  # counts, for organisers alone
+    competitions: Mapped[list[str] | None] = mapped_column(JSON)  # keys that this truth can score
+    problems: Mapped[list[dict[str, Any]] | None] = mapped_column(JSON)  # why the import failed
+    image_sets: Mapped[bytes | None] = deferred(mapped_column(LargeBinary), raiseload=False)  # gzip of ImageSets' JSON
+
+
+class Scoring(Base):
+    """One round of scoring of a challenge: all evaluations against one ground truth version.
+
+    A re-score adds a scoring; `Challenge.current_scoring_id` says which one counts, switched in one transaction.
+    """
+
+    __tablename__ = "scorings"
+
+    id: Mapped[Identifier]
+    created_at: Mapped[CreatedAt]
+    challenge_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("challenges.id", ondelete="CASCADE"), index=True)
+    ground_truth_version_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("ground_truth_versions.id"))
+
+    ground_truth_version: Mapped[GroundTruthVersion] = relationship(lazy="raise")

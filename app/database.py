@@ -1,0 +1,110 @@
+"""The database: engine, the two kinds of transaction, and the base of all models."""
+
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from sqlalchemy import DateTime, Dialect, Engine, MetaData, Uuid, create_engine, event
+from sqlalchemy.orm import DeclarativeBase, Session, mapped_column
+from sqlalchemy.types import TypeDecorator
+
+SQLITE_BUSY_TIMEOUT_SECONDS = 30
+
+
+class UTCDateTime(TypeDecorator[datetime]):
+    """An instant: always with zone in Python, always UTC in the database (SQLite keeps no zone)."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Refuse an instant without zone."""
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError(f"{value!r} has no time zone")
+        return value.astimezone(UTC)
+
+    def process_result_value(self, value: Any | None, dialect: Dialect) -> datetime | None:
+        """Give back the zone that SQLite dropped."""
+        if value is None:
+            return None
+        instant: datetime = value
+        return instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant.astimezone(UTC)
+
+
+class Base(DeclarativeBase):
+    """Base of all models; constraints get names so that migrations can speak of them."""
+
+    metadata = MetaData(
+        naming_convention={
+            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+            "ck": "ck_%(table_name)s_%(constraint_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
+            "pk": "pk_%(table_name)s",
+        }
+    )
+    type_annotation_map = {datetime: UTCDateTime, uuid.UUID: Uuid}  # noqa: RUF012  # SQLAlchemy's own declaration
+
+
+def now() -> datetime:
+    """The present instant."""
+    return datetime.now(UTC)
+
+
+Identifier = Annotated[uuid.UUID, mapped_column(primary_key=True, default=uuid.uuid4)]  # 122 random bits: opaque
+CreatedAt = Annotated[datetime, mapped_column(default=now)]
+
+
+class Database:
+    """One engine and its transactions.
+
+    `reading()` and `writing()` are the only ways to a session; `writing()` is the one commit point. On SQLite a
+    writing transaction takes the write lock at once (`BEGIN IMMEDIATE`), so that what it has read stays true; on
+    PostgreSQL services lock the rows they decide upon.
+    """
+
+    def __init__(self, url: str) -> None:
+        options: dict[str, Any] = {"pool_pre_ping": True}
+        if url.startswith("sqlite"):
+            options = {"connect_args": {"timeout": SQLITE_BUSY_TIMEOUT_SECONDS, "isolation_level": None}}
+        self.engine: Engine = create_engine(url, **options)
+        self._writing_engine = self.engine.execution_options(writing=True)
+        if self.is_sqlite:
+            event.listen(self.engine, "connect", _prepare_sqlite)
+            event.listen(self.engine, "begin", _begin_sqlite)
+
+    @property
+    def is_sqlite(self) -> bool:
+        """Whether this is the embedded set-up."""
+        return self.engine.dialect.name == "sqlite"
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        """A transaction that is rolled back at the end."""
+        with Session(self.engine, expire_on_commit=False) as session:
+            yield session
+
+    @contextmanager
+    def writing(self) -> Iterator[Session]:
+        """A transaction that is committed at the end, or rolled back if an exception passes."""
+        with Session(self._writing_engine, expire_on_commit=False) as session, session.begin():
+            yield session
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.engine.dispose()
+
+
+def _prepare_sqlite(connection: Any, _record: Any) -> None:
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("PRAGMA foreign_keys = ON")
+
+
+def _begin_sqlite(connection: Any) -> None:
+    writing = connection.get_execution_options().get("writing", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")

@@ -1,0 +1,85 @@
+"""The tree of errors that services raise; `app.problem_details` renders them, for API and pages alike."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import ClassVar
+
+from evaluator.problems import Problem
+
+
+class ServiceError(Exception):
+    """Something a person should be told.
+
+    Attributes:
+        status: the HTTP status that fits.
+        code: stable identifier for programs.
+        title: the kind of error in a few words; the message says what to do.
+    """
+
+    status: ClassVar[int] = 400
+    code: ClassVar[str] = "bad_request"
+    title: ClassVar[str] = "Bad request"
+
+
+class NotFoundError(ServiceError):
+    """There is no such object, or it is not this person's to see: the answer is the same."""
+
+    status, code, title = 404, "not_found", "Not found"
+
+
+class NotSignedInError(ServiceError):
+    """Nobody is signed in."""
+
+    status, code, title = 401, "not_signed_in", "Sign in first"
+
+
+class ForbiddenError(ServiceError):
+    """The person may see the object, but not do this."""
+
+    status, code, title = 403, "forbidden", "Not allowed"
+
+
+class ConflictError(ServiceError):
+    """The object's state does not allow it."""
+
+    status, code, title = 409, "conflict", "Not possible now"
+
+
+class InvalidInputError(ServiceError):
+    """Fields of a form are wrong: all of them at once.
+
+    Args:
+        fields: message by field name.
+    """
+
+    status, code, title = 422, "invalid_input", "Some fields need a correction"
+
+    def __init__(self, fields: dict[str, str]) -> None:
+        super().__init__("; ".join(f"{field}: {message}" for field, message in fields.items()))
+        self.fields = fields
+
+
+class InvalidArchiveError(ServiceError):
+    """The upload has problems: all of them, warnings included."""
+
+    status, code, title = 422, "invalid_archive", "The archive has problems"
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        super().__init__("The upload was not accepted and costs no quota. Mend what is listed and upload it again.")
+        self.problems = tuple(problems)
+
+
+class TooLargeError(ServiceError):
+    """The upload is larger than allowed."""
+
+    status, code, title = 413, "too_large", "Too large"
+
+
+class LimitedError(ServiceError):
+    """Too often. `allowed_at` is when the next is allowed."""
+
+    status, code, title = 429, "limited", "Too many"
+
+    def __init__(self, message: str, *, allowed_at: datetime) -> None:
+        super().__init__(message)
+        self.allowed_at = allowed_at

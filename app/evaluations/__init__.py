@@ -1,0 +1,1 @@
+"""Evaluations: the scores of submissions, immutable once stored."""

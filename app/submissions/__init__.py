@@ -1,0 +1,1 @@
+"""Submissions: upload, validation, quota, queue, publishing."""

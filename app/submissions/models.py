@@ -1,0 +1,99 @@
+"""Methods and submissions."""
+
+import uuid
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import JSON, ForeignKey, Index, String, Text, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from app.accounts.models import User
+from app.challenges.models import Challenge
+from app.database import Base, CreatedAt, Identifier, now
+
+
+class State(StrEnum):
+    """The life of a submission: queued → evaluating → scored, or failed, or withdrawn."""
+
+    QUEUED = "queued"
+    EVALUATING = "evaluating"
+    SCORED = "scored"
+    FAILED = "failed"  # our fault; the quota is given back
+    WITHDRAWN = "withdrawn"
+
+
+class Method(Base):
+    """A participant's method: one line of a leaderboard. Changed parameters are not another method."""
+
+    __tablename__ = "methods"
+    __table_args__ = (UniqueConstraint("challenge_id", "user_id", "name"),)
+
+    id: Mapped[Identifier]
+    created_at: Mapped[CreatedAt]
+    challenge_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("challenges.id", ondelete="CASCADE"))
+    user_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    name: Mapped[str] = mapped_column(String(100))
+
+
+class Submission(Base):
+    """One accepted upload, and its place in the queue.
+
+    The database is the queue: a worker claims a row by giving it a lease and renews the lease while it lives; the
+    sweep returns rows with an expired lease.
+    """
+
+    __tablename__ = "submissions"
+    __table_args__ = (
+        Index("ix_submissions_queue", "state", "queued_at"),
+        Index("ix_submissions_user_challenge", "user_id", "challenge_id", "created_at"),
+    )
+
+    id: Mapped[Identifier]
+    created_at: Mapped[CreatedAt]
+    challenge_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("challenges.id", ondelete="CASCADE"), index=True)
+    user_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("users.id"))
+    method_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("methods.id"), index=True)
+
+    description: Mapped[str] = mapped_column(Text, default="")
+    contributors: Mapped[str] = mapped_column(String(1000), default="")
+    affiliation: Mapped[str] = mapped_column(String(200), default="")
+    training_data: Mapped[str] = mapped_column(Text, default="")
+    segmentation_classes: Mapped[list[str] | None] = mapped_column(JSON)  # declared; None means all
+
+    archive_sha256: Mapped[str] = mapped_column(String(64))
+    archive_bytes: Mapped[int]
+    archive_name: Mapped[str] = mapped_column(String(255))
+    warnings: Mapped[list[dict[str, Any]]] = mapped_column(JSON, default=list)  # the validation report's, as JSON
+
+    state: Mapped[State] = mapped_column(String(20), default=State.QUEUED)
+    queued_at: Mapped[datetime] = mapped_column(default=now)
+    claimed_at: Mapped[datetime | None]
+    finished_at: Mapped[datetime | None]
+    lease_id: Mapped[uuid.UUID | None]  # who holds it: a worker whose lease was taken over can no longer store
+    lease_expires_at: Mapped[datetime | None]
+    attempts: Mapped[int] = mapped_column(default=0)
+    failure: Mapped[str | None] = mapped_column(Text)  # for the participant: never a traceback
+    failure_detail: Mapped[str | None] = mapped_column(Text)  # for the operator
+    quota_returned_at: Mapped[datetime | None]
+
+    published_at: Mapped[datetime | None]
+    anonymous_token_hash: Mapped[bytes | None] = mapped_column(unique=True)
+
+    user: Mapped[User] = relationship(lazy="raise")
+    method: Mapped[Method] = relationship(lazy="raise")
+    challenge: Mapped[Challenge] = relationship(lazy="raise")
+    entries: Mapped[list["SubmissionEntry"]] = relationship(
+        lazy="raise", order_by="SubmissionEntry.position", cascade="all, delete-orphan"
+    )
+
+
+class SubmissionEntry(Base):
+    """That a submission enters a competition; what the quota counts."""
+
+    __tablename__ = "submission_entries"
+
+    submission_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("submissions.id", ondelete="CASCADE"), primary_key=True)
+    competition: Mapped[str] = mapped_column(String(30), primary_key=True)
+    position: Mapped[int]
+    classes: Mapped[list[str]] = mapped_column(JSON)
