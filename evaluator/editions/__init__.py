@@ -1,5 +1,6 @@
 """The editions vocboard knows: one TOML file each, beside this module, and the loader."""
 
+from evaluator.editions.loader import EditionFileError, UnknownEditionError, load, names, read
 from evaluator.editions.model import (
     Competition,
     Edition,
@@ -16,6 +17,7 @@ from evaluator.editions.model import (
 __all__ = [
     "Competition",
     "Edition",
+    "EditionFileError",
     "Interpolation",
     "LayoutProtocol",
     "Limits",
@@ -24,4 +26,8 @@ __all__ = [
     "Task",
     "TaskRules",
     "Training",
+    "UnknownEditionError",
+    "load",
+    "names",
+    "read",
 ]
