@@ -1,0 +1,1 @@
+"""Tests of vocboard; the tree mirrors that of the code."""

@@ -1,0 +1,70 @@
+"""Fixtures: a real Chromium, driven by Playwright's synchronous API and closed to the network outside."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_playwright
+
+from tests.support.processes import skip_or_fail
+
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+APPLICATIONS = (
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+)
+FLAGS = (
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-default-apps",
+    "--disable-dev-shm-usage",  # containers give /dev/shm 64 MB
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-sync",
+    "--no-first-run",
+    "--no-default-browser-check",
+    # Names other than the loopback's do not resolve: that a page loads something from elsewhere is to be seen.
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
+)
+SECONDS_TO_WAIT = 15.0
+
+
+def find_chromium(playwright: Playwright) -> str | None:
+    """Return the path of a Chromium: CHROMIUM of the environment, the PATH's, macOS's, or Playwright's own."""
+    if given := os.environ.get("CHROMIUM"):
+        return given
+    found = filter(None, map(shutil.which, PROGRAMS))
+    installed = (*found, *APPLICATIONS, playwright.chromium.executable_path)
+    return next((path for path in installed if Path(path).exists()), None)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Give this test process's Chromium; skip (in CI: fail) where none is found."""
+    with sync_playwright() as playwright:
+        program = find_chromium(playwright)
+        if program is None:
+            skip_or_fail("no Chromium: set CHROMIUM to its path, or install the package chromium")
+        sandbox = os.geteuid() != 0  # which root cannot have
+        browser = playwright.chromium.launch(
+            executable_path=program, headless=True, chromium_sandbox=sandbox, args=list(FLAGS)
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def browser_context(browser: Browser) -> Iterator[BrowserContext]:
+    """Give a browser profile of the test's own: no cookies, 1280 x 800 pixels, English, UTC."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800}, locale="en-GB", timezone_id="UTC")
+    context.set_default_timeout(SECONDS_TO_WAIT * 1000)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def page(browser_context: BrowserContext) -> Page:
+    """Give an empty page."""
+    return browser_context.new_page()
