@@ -1,0 +1,166 @@
+"""Made-up methods: their results are the scenes seen through noise, so that better ones score higher."""
+
+import io
+import tarfile
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+from zlib import crc32
+
+import numpy as np
+
+from commands.demo.development_kit import paint, palette_image
+from commands.demo.scenes import Scene, SceneObject, World
+from evaluator.editions import Competition, Edition, LayoutProtocol, Task, Training
+
+FALSE_ALARMS_PER_IMAGE = 0.4  # of one class, by a method without any skill
+JITTER = 0.16  # of a box's side, likewise
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A method of the demo.
+
+    Attributes:
+        skill: 0 guesses, 1 would be perfect; each class is drawn around it.
+        training: it enters the competitions with this training data.
+        only_classes: classes entered, for those tasks that have them; empty means all.
+    """
+
+    name: str
+    description: str
+    contributors: str
+    affiliation: str
+    training: Training
+    skill: float
+    only_classes: frozenset[str] = frozenset()
+
+
+def results_archive(method: Method, world: World, edition: Edition, competitions: Collection[str]) -> bytes:
+    """Return the `.tar.gz` that the method's authors would upload, the same bytes' worth of results each time."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz", compresslevel=6) as archive:
+        for competition in edition.competitions.values():
+            if competition.key not in competitions or competition.training is not method.training:
+                continue
+            simulation = _Simulation(method, edition, competition)
+            for name, content in simulation.files(world):
+                member = tarfile.TarInfo(f"results/{edition.name}/{name}")
+                member.size = len(content)
+                archive.addfile(member, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+class _Simulation:
+    """One method's results in one competition."""
+
+    def __init__(self, method: Method, edition: Edition, competition: Competition) -> None:
+        self.method = method
+        self.edition = edition
+        self.competition = competition
+        self.random = np.random.default_rng(crc32(f"{method.name}/{competition.key}".encode()))
+
+    def files(self, world: World) -> Iterator[tuple[str, bytes]]:
+        match self.competition.task:
+            case Task.CLASSIFICATION:
+                yield from self._text(lambda name, skill: self._classify(world.main, name, skill))
+            case Task.DETECTION:
+                yield from self._text(lambda name, skill: self._detect(world.main, name, skill))
+            case Task.ACTION:
+                yield from self._text(lambda name, skill: self._recognise(world.action, name, skill))
+            case Task.SEGMENTATION:
+                yield from self._segment(world.segmented)
+            case Task.LAYOUT:
+                yield self._name(), self._lay_out(world.layout)
+
+    def _name(self, **fields: str) -> str:
+        return self.competition.rules.file.format(
+            competition=self.competition.key, image_set=self.competition.image_set, **fields
+        )
+
+    def _text(self, lines: Callable[[str, float], Iterator[str]]) -> Iterator[tuple[str, bytes]]:
+        for name in self.competition.classes:
+            if not self.method.only_classes or name in self.method.only_classes:
+                skill = float(np.clip(self.random.normal(self.method.skill, 0.12), 0.02, 0.98))
+                text = "".join(f"{line}\n" for line in lines(name, skill))
+                yield self._name(**{"class": name}), text.encode()
+
+    def _confidence(self, present: bool, skill: float) -> float:
+        return float(self.random.normal(2.5 * skill if present else 0.0, 1.0))
+
+    def _classify(self, scenes: Iterable[Scene], name: str, skill: float) -> Iterator[str]:
+        for scene in scenes:
+            present = any(thing.class_name == name for thing in scene.objects)
+            yield f"{scene.image} {self._confidence(present, skill):.6f}"
+
+    def _recognise(self, scenes: Iterable[Scene], name: str, skill: float) -> Iterator[str]:
+        for scene in scenes:
+            for index, person in enumerate(scene.objects, start=1):
+                yield f"{scene.image} {index} {self._confidence(name in person.actions, skill):.6f}"
+
+    def _detect(self, scenes: Iterable[Scene], name: str, skill: float) -> Iterator[str]:
+        for scene in scenes:
+            for thing in scene.objects:
+                if thing.class_name == name and self.random.random() < 0.35 + 0.6 * skill:
+                    yield self._detection(scene, self._jitter(thing.box, skill), self._confidence(True, skill))
+            for _ in range(self.random.poisson(FALSE_ALARMS_PER_IMAGE * (1 - skill))):
+                width, height = (
+                    scene.width * self.random.uniform(0.1, 0.6),
+                    scene.height * self.random.uniform(0.1, 0.6),
+                )
+                left, top = self.random.uniform(1, scene.width - width), self.random.uniform(1, scene.height - height)
+                box = (left, top, left + width, top + height)
+                yield self._detection(scene, box, self._confidence(False, skill))
+
+    def _detection(self, scene: Scene, box: tuple[float, ...], confidence: float) -> str:
+        left, top, right, bottom = box
+        inside = (max(left, 1.0), max(top, 1.0), min(right, scene.width), min(bottom, scene.height))
+        return f"{scene.image} {confidence:.6f} " + " ".join(f"{side:.2f}" for side in inside)
+
+    def _jitter(self, box: tuple[int, ...], skill: float, share: float = JITTER) -> tuple[float, ...]:
+        left, top, right, bottom = box
+        scale = share * (1 - skill)
+        shift = self.random.normal(0.0, scale, size=4) * (right - left, bottom - top, right - left, bottom - top)
+        return tuple(float(side) for side in np.array(box) + shift)
+
+    def _segment(self, scenes: Iterable[Scene]) -> Iterator[tuple[str, bytes]]:
+        classes = [n for n in self.edition.classes if not self.method.only_classes or n in self.method.only_classes]
+        for scene in scenes:
+            known = [thing for thing in scene.objects if thing.class_name in classes]
+            seen = [self._seen(t, classes) for t in known if self.random.random() < 0.4 + 0.6 * self.method.skill]
+            buffer = io.BytesIO()
+            palette_image(paint(scene, seen, self.edition)).save(buffer, "PNG")
+            yield self._name(image=scene.image), buffer.getvalue()
+
+    def _seen(self, thing: SceneObject, classes: list[str]) -> SceneObject:
+        """The object with a displaced outline, sometimes taken for another class."""
+        left, top, right, bottom = (round(side) for side in self._jitter(thing.box, self.method.skill))
+        mistaken = self.random.random() < 0.35 * (1 - self.method.skill)
+        name = str(self.random.choice(classes)) if mistaken else thing.class_name
+        return SceneObject(name, (left, top, right, bottom))
+
+    def _lay_out(self, scenes: Iterable[Scene]) -> bytes:
+        by_box = self.competition.rules.layout_protocol is LayoutProtocol.WHOLE_PERSON_BY_BOX
+        layouts = []
+        for scene in scenes:
+            for index, person in enumerate(scene.objects, start=1):
+                parts, quality = self._parts(person)
+                named = _bounding_box(person.box) if by_box else f"<object>{index}</object>"
+                layouts.append(
+                    f"<layout><image>{scene.image}</image>{named}<confidence>{quality:.6f}</confidence>{parts}</layout>\n"
+                )
+        return f"<results>\n{''.join(layouts)}</results>\n".encode()
+
+    def _parts(self, person: SceneObject) -> tuple[str, float]:
+        """XML of the parts found, and a confidence that falls with each part missed."""
+        found = [part for part in person.parts if self.random.random() < 0.7 + 0.3 * self.method.skill]
+        xml = "".join(
+            f"<part><class>{name}</class>{_bounding_box(self._jitter(box, self.method.skill))}</part>"
+            for name, box in found
+        )
+        missed = len(person.parts) - len(found)
+        return xml, float(self.random.normal(-missed, 1.2 - self.method.skill))
+
+
+def _bounding_box(box: tuple[float, ...]) -> str:
+    names = ("xmin", "ymin", "xmax", "ymax")
+    return "<bndbox>" + "".join(f"<{n}>{v:.2f}</{n}>" for n, v in zip(names, box, strict=True)) + "</bndbox>"

@@ -1,0 +1,131 @@
+"""A made-up world: scenes with objects, parts and actions, drawn from a seed.
+
+Both the demo's ground truth and its methods' results come from the same scenes, the results through noise.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.random import Generator
+
+from evaluator.editions import Edition
+
+SIZES = ((500, 375), (375, 500), (500, 333), (480, 360))  # width, height in pixels, as in the VOC images
+DIFFICULT_SHARE = 0.08
+PERSON = "person"
+
+Box = tuple[int, int, int, int]  # left, top, right, bottom; 1-based, inclusive
+
+
+@dataclass(frozen=True, slots=True)
+class SceneObject:
+    """One object: its class, box, and what the layout and action tasks know of a person."""
+
+    class_name: str
+    box: Box
+    difficult: bool = False
+    parts: tuple[tuple[str, Box], ...] = ()
+    actions: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """One image that was never taken."""
+
+    image: str
+    width: int
+    height: int
+    objects: tuple[SceneObject, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """The test images of every task; segmentation's are the first of the main ones."""
+
+    main: tuple[Scene, ...]
+    segmented: tuple[Scene, ...]
+    layout: tuple[Scene, ...] = field(default=())
+    action: tuple[Scene, ...] = field(default=())
+
+    @property
+    def scenes(self) -> tuple[Scene, ...]:
+        """Every scene once."""
+        return self.main + self.layout + self.action
+
+
+def draw_world(edition: Edition, *, seed: int, main: int = 120, segmented: int = 30, people: int = 36) -> World:
+    """Draw the test set of a small challenge with every class of the edition in it.
+
+    Args:
+        main: number of images for classification and detection.
+        segmented: how many of them are segmented as well.
+        people: number of images for layout, and again for action.
+    """
+    random = np.random.default_rng(seed)
+    year = edition.name[-4:]
+    scenes = tuple(
+        _scene(random, f"{year}_{number:06d}", _classes(random, edition, number)) for number in range(1, main + 1)
+    )
+    layout = tuple(_people(random, f"{year}_{500_000 + n}", edition.parts, ()) for n in range(1, people + 1))
+    action = (
+        tuple(_people(random, f"{year}_{700_000 + n}", (), edition.actions) for n in range(1, people + 1))
+        if edition.actions
+        else ()
+    )
+    return World(main=scenes, segmented=scenes[:segmented], layout=layout, action=action)
+
+
+def _classes(random: Generator, edition: Edition, number: int) -> list[str]:
+    """One class in turn, so that none is without positives, and up to three at random."""
+    others = random.choice(edition.classes, size=random.integers(0, 4))
+    return [edition.classes[number % len(edition.classes)], *(str(name) for name in others)]
+
+
+def _scene(random: Generator, image: str, classes: list[str]) -> Scene:
+    width, height = SIZES[random.integers(len(SIZES))]
+    objects = tuple(
+        SceneObject(name, _box(random, width, height), difficult=position > 0 and random.random() < DIFFICULT_SHARE)
+        for position, name in enumerate(classes)
+    )
+    return Scene(image, width, height, objects)
+
+
+def _people(random: Generator, image: str, parts: tuple[str, ...], actions: tuple[str, ...]) -> Scene:
+    width, height = SIZES[random.integers(len(SIZES))]
+    objects = []
+    for _ in range(random.integers(1, 4)):
+        box = _box(random, width, height, least=0.35)
+        doing = frozenset(str(name) for name in random.choice(actions, size=random.integers(1, 3))) if actions else None
+        objects.append(SceneObject(PERSON, box, parts=_parts(random, box, parts), actions=doing or frozenset()))
+    return Scene(image, width, height, tuple(objects))
+
+
+def _parts(random: Generator, person: Box, parts: tuple[str, ...]) -> tuple[tuple[str, Box], ...]:
+    """A head at the top, hands at the sides, feet below; each visible four times of five."""
+    left, top, right, bottom = person
+    width, height = right - left + 1, bottom - top + 1
+    places = {
+        "head": ((0.35, 0.0, 0.3, 0.2),),
+        "hand": ((0.02, 0.42, 0.18, 0.14), (0.8, 0.42, 0.18, 0.14)),
+        "foot": ((0.15, 0.86, 0.25, 0.13), (0.6, 0.86, 0.25, 0.13)),
+    }
+    return tuple(
+        (
+            part,
+            (
+                left + round(x * width),
+                top + round(y * height),
+                left + round((x + w) * width),
+                top + round((y + h) * height),
+            ),
+        )
+        for part in parts
+        for x, y, w, h in places[part]
+        if random.random() < 0.8
+    )
+
+
+def _box(random: Generator, width: int, height: int, least: float = 0.18) -> Box:
+    w, h = (int(side * random.uniform(least, 0.7)) for side in (width, height))
+    left, top = int(random.integers(1, width - w)), int(random.integers(1, height - h))
+    return left, top, left + w, top + h
