@@ -1,4 +1,4 @@
-"""Everything that can be wrong with an upload, in the form participants get it."""
+"""What is wrong with an upload, in the form participants get it. `catalogue` lists all that can be."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -43,3 +43,46 @@ class Problem:
 def has_errors(problems: Iterable[Problem]) -> bool:
     """Whether any of them refuses the upload."""
     return any(problem.severity is Severity.ERROR for problem in problems)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A row of the catalogue.
+
+    Attributes:
+        title: what is wrong, in a few words, for headings.
+        found: wording of what was found and expected, with fields that `at` fills in.
+        remedy: how to mend it.
+    """
+
+    code: str
+    severity: Severity
+    title: str
+    found: str
+    remedy: str
+
+    def at(self, file: str | None = None, line: int | None = None, **found: object) -> Problem:
+        """The problem of this kind in one place; `found` fills the fields of the wording.
+
+        Text that came with the upload must have gone through `quoted`.
+        """
+        message = f"{self.found} {self.remedy}".strip().format(**found)
+        return Problem(self.code, self.severity, message, file, line)
+
+
+def quoted(text: str, longest: int = 60) -> str:
+    """Text from an upload as it may stand in a message: in quotes, on one line, printable, shortened.
+
+    >>> quoted("a\\tb")
+    "'a\\\\tb'"
+    """
+    return repr(text if len(text) <= longest else text[: longest - 1] + "…")
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "image"), counted(1200, "image"), counted(2, "box", "boxes")
+    ('1 image', '1,200 images', '2 boxes')
+    """
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

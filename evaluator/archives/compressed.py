@@ -1,0 +1,129 @@
+"""Decompression as a bounded stream."""
+
+import bz2
+import gzip
+import io
+import lzma
+import zlib
+from typing import BinaryIO, Protocol
+
+from evaluator import catalogue
+from evaluator.archives.limits import MIB, ArchiveError, Meter
+
+# What `xz -9` needs is 65 MiB; a header may ask for gigabytes.
+XZ_MEMORY_BYTES = 128 * MIB
+
+CHUNK_BYTES = 1 * MIB
+
+_DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError)
+
+
+class Readable(Protocol):
+    """Anything bytes can be read from, in order."""
+
+    def read(self, number: int, /) -> bytes:
+        """Return up to `number` bytes; none at the end."""
+
+
+def decompressed(file: BinaryIO, head: bytes) -> tuple[Readable, str | None]:
+    """Return the stream inside `file` and the name of its compression, None if it has none."""
+    if head.startswith(b"\x1f\x8b"):
+        return gzip.GzipFile(fileobj=file), "gzip"
+    if head.startswith(b"BZh"):
+        return bz2.BZ2File(file), "bzip2"
+    if head.startswith(b"\xfd7zXZ\0"):
+        return io.BufferedReader(_XzStream(file), CHUNK_BYTES), "xz"
+    return file, None
+
+
+class MeteredStream:
+    """Reads exactly as many bytes as asked for, and counts every one."""
+
+    def __init__(self, stream: Readable, meter: Meter):
+        self._stream, self._meter = stream, meter
+        self.position = 0
+
+    def read(self, number: int) -> bytes:
+        """Return the next `number` bytes; fewer only at the end.
+
+        Raises:
+            ArchiveError: the stream is damaged, or the meter has had enough.
+        """
+        chunks = []
+        while number > 0:
+            chunk = self._read_some(min(number, CHUNK_BYTES))
+            if not chunk:
+                break
+            chunks.append(chunk)
+            number -= len(chunk)
+        return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+    def skip(self, number: int) -> int:
+        """Pass over `number` bytes; return how many there were."""
+        left = number
+        while left > 0:
+            chunk = self._read_some(min(left, CHUNK_BYTES))
+            if not chunk:
+                break
+            left -= len(chunk)
+        return number - left
+
+    def drain(self) -> None:
+        """Read to the end, so that a checksum there is checked."""
+        while self._read_some(CHUNK_BYTES):
+            pass
+
+    def _read_some(self, number: int) -> bytes:
+        try:
+            chunk = self._stream.read(number)
+        except _DAMAGE as error:
+            where = f"after {self.position:,} unpacked bytes"
+            raise ArchiveError(catalogue.DAMAGED_ARCHIVE.at(where=where, reason=_reason(error))) from error
+        self.position += len(chunk)
+        self._meter.count_bytes(len(chunk))
+        return chunk
+
+
+def _reason(error: BaseException) -> str:
+    if isinstance(error, EOFError):
+        return "the compressed data end too early"
+    return "the compressed data are not valid"
+
+
+class _XzStream(io.RawIOBase):
+    """xz with a bound on memory, which `lzma.LZMAFile` cannot give."""
+
+    def __init__(self, file: BinaryIO):
+        self._file = file
+        self._decompressor = self._new()
+        self._pending = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "memoryview[int]") -> int:  # type: ignore[override]  # typeshed: WriteableBuffer
+        data = self._next(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def _next(self, number: int) -> bytes:
+        while True:
+            if self._decompressor.eof:
+                # Several streams, and zeros between them, make one file.
+                self._pending = (self._decompressor.unused_data or self._pending).lstrip(b"\0")
+                self._pending = self._pending or self._file.read(CHUNK_BYTES).lstrip(b"\0")
+                if not self._pending:
+                    return b""
+                self._decompressor = self._new()
+            if self._decompressor.needs_input and not self._pending:
+                self._pending = self._file.read(CHUNK_BYTES)
+                if not self._pending:
+                    raise EOFError
+            pending, self._pending = self._pending, b""
+            data = self._decompressor.decompress(pending, max_length=number)
+            if data:
+                return data
+
+    @staticmethod
+    def _new() -> lzma.LZMADecompressor:
+        return lzma.LZMADecompressor(format=lzma.FORMAT_XZ, memlimit=XZ_MEMORY_BYTES)

@@ -1,0 +1,55 @@
+"""A directory as if it were an archive."""
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from evaluator import catalogue
+from evaluator.archives.limits import ArchiveLimits, Meter, size_text
+from evaluator.archives.member import Member
+from evaluator.archives.naming import plain_name, printable
+from evaluator.problems import Problem
+
+_KINDS = (
+    (stat.S_ISLNK, "symbolic link"),
+    (stat.S_ISFIFO, "named pipe"),
+    (stat.S_ISSOCK, "socket"),
+)
+
+
+def directory_members(root: Path, limits: ArchiveLimits, report: Callable[[Problem], None]) -> Iterator[Member]:
+    """Yield the regular files below `root`, sorted by name; links are reported, not followed."""
+    meter = Meter(limits, packed_bytes=lambda: limits.total_bytes)  # nothing is packed: no ratio to watch
+    for entry in _walk(root):
+        meter.count_member()
+        raw = os.path.relpath(entry.path, root).replace(os.sep, "/").encode("utf-8", "surrogateescape")
+        name = plain_name(raw.decode("utf-8", "backslashreplace"), limits, report)
+        if name is None or entry.is_dir(follow_symlinks=False):
+            continue
+        status = entry.stat(follow_symlinks=False)
+        if not stat.S_ISREG(status.st_mode):
+            what = next((text for test, text in _KINDS if test(status.st_mode)), "device")
+            report(catalogue.NOT_A_REGULAR_FILE.at(printable(name), what=what))
+        elif status.st_size > limits.member_bytes:
+            report(catalogue.MEMBER_TOO_LARGE.at(name, limit=size_text(limits.member_bytes)))
+        else:
+            yield Member(name, status.st_size, _reader(entry.path, meter))
+
+
+def _reader(path: str, meter: Meter) -> Callable[[int], bytes]:
+    def read(number: int) -> bytes:
+        meter.count_bytes(number)
+        with open(path, "rb") as file:
+            return file.read(number)
+
+    return read
+
+
+def _walk(directory: Path | str) -> Iterator["os.DirEntry[str]"]:
+    with os.scandir(directory) as entries:
+        ordered = sorted(entries, key=lambda entry: entry.name)
+    for entry in ordered:
+        yield entry
+        if entry.is_dir(follow_symlinks=False):
+            yield from _walk(entry.path)

@@ -1,0 +1,61 @@
+"""Members of an archive or directory, one after the other."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from evaluator import catalogue
+from evaluator.archives.directory import directory_members
+from evaluator.archives.limits import ArchiveError, ArchiveLimits
+from evaluator.archives.member import Member
+from evaluator.archives.packed import packed_members
+from evaluator.problems import Problem, Severity, counted, quoted
+
+
+def members(path: Path, limits: ArchiveLimits, report: Callable[[Problem], None] | None = None) -> Iterator[Member]:
+    """Yield the regular files of a tar archive (plain, gz, xz, bz2), a zip archive or a directory.
+
+    The kind is told by content, not by name. Archives keep their order, directories are sorted by name.
+
+    Args:
+        path: the archive or directory.
+        limits: on number and size of what is in it.
+        report: gets a problem for everything that is passed over (links, unsafe or repeated names, files too large,
+            and, as a warning, what operating systems add). Without it the first error among these raises.
+
+    Raises:
+        ArchiveError: this is no archive, it is damaged, or it passes its limits as a whole.
+        OSError: `path` itself cannot be read.
+    """
+    reported = report or _raise_errors
+    source = directory_members(path, limits, reported) if path.is_dir() else packed_members(path, limits, reported)
+    return _without_additions_and_repetitions(source, reported)
+
+
+def _raise_errors(problem: Problem) -> None:
+    if problem.severity is Severity.ERROR:
+        raise ArchiveError(problem)
+
+
+def _without_additions_and_repetitions(source: Iterator[Member], report: Callable[[Problem], None]) -> Iterator[Member]:
+    seen: set[str] = set()
+    additions: list[str] = []
+    for member in source:
+        if _added_by_operating_system(member.name):
+            additions.append(member.name)
+        elif member.name in seen:
+            report(
+                catalogue.DUPLICATE_FILE.at(
+                    member.name, what="One name", given="is", first=quoted(member.name), second="the same name again"
+                )
+            )
+        else:
+            seen.add(member.name)
+            yield member
+    if additions:
+        count = counted(len(additions), "addition")
+        report(catalogue.IGNORED_FILES.at(additions[0], count=count, was="was" if len(additions) == 1 else "were"))
+
+
+def _added_by_operating_system(name: str) -> bool:
+    parts = name.split("/")
+    return "__MACOSX" in parts or parts[-1].startswith("._") or parts[-1] in {".DS_Store", "Thumbs.db", "desktop.ini"}

@@ -1,0 +1,29 @@
+"""Which kind of archive a file is, by its first bytes."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from evaluator import catalogue
+from evaluator.archives.limits import ArchiveError, ArchiveLimits
+from evaluator.archives.member import Member
+from evaluator.archives.tar_format import tar_members
+from evaluator.archives.zip_format import zip_members
+from evaluator.problems import Problem
+from evaluator.sniffing import describe
+
+_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+
+
+def packed_members(path: Path, limits: ArchiveLimits, report: Callable[[Problem], None]) -> Iterator[Member]:
+    """Yield the regular files of the archive at `path`.
+
+    Raises:
+        ArchiveError: as `members` says.
+    """
+    with path.open("rb") as file:
+        head = file.read(512)
+    if not head:
+        raise ArchiveError(catalogue.NOT_AN_ARCHIVE.at(looks=describe(head)))
+    if head.startswith(_ZIP):
+        return zip_members(path, limits, report)
+    return tar_members(path, head, limits, report)

@@ -1,0 +1,103 @@
+"""Zip archives."""
+
+import stat
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from evaluator import catalogue
+from evaluator.archives.limits import ArchiveError, ArchiveLimits, Meter, size_text
+from evaluator.archives.member import Member
+from evaluator.archives.naming import plain_name, printable
+from evaluator.problems import Problem, quoted
+
+_ENCRYPTED = 0x1
+_READ_METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}  # bzip2 and lzma may ask for unbounded memory
+
+_END_RECORD = b"PK\x05\x06"
+_END_RECORD_BYTES = 22
+_END_RECORD_SEARCH_BYTES = _END_RECORD_BYTES + 65_535  # a comment may follow it
+_DIRECTORY_BYTES_PER_MEMBER = 512  # 46 fixed, the rest name and extra fields
+
+_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, ValueError)
+
+
+def zip_members(path: Path, limits: ArchiveLimits, report: Callable[[Problem], None]) -> Iterator[Member]:
+    """Yield the regular files of a zip archive, in the order of its directory.
+
+    Raises:
+        ArchiveError: as `members` says.
+    """
+    packed = path.stat().st_size
+    meter = Meter(limits, packed_bytes=lambda: packed)
+    _refuse_huge_directory(path, packed, limits)
+    try:
+        archive = zipfile.ZipFile(path)
+    except _DAMAGE as error:
+        raise _damaged("", "its directory at the end is missing or not valid") from error
+    with archive:
+        for info in archive.infolist():
+            meter.count_member()
+            name = plain_name(info.filename.replace("\\", "/"), limits, report)
+            if not name or info.is_dir():
+                continue
+            refused = _refusal(info, name, limits)
+            if refused is not None:
+                report(refused)
+            else:
+                yield Member(name, info.file_size, _reader(archive, info, name, meter))
+
+
+def _refuse_huge_directory(path: Path, packed: int, limits: ArchiveLimits) -> None:
+    """Look at the directory's size before `zipfile` reads all of it into memory."""
+    with path.open("rb") as file:
+        file.seek(max(0, packed - _END_RECORD_SEARCH_BYTES))
+        tail = file.read()
+    place = tail.rfind(_END_RECORD)
+    if place < 0 or len(tail) - place < _END_RECORD_BYTES:
+        raise _damaged("", "its directory at the end is missing")
+    size = int.from_bytes(tail[place + 12 : place + 16], "little")
+    if size == 0xFFFFFFFF:
+        # Zip64 keeps the size elsewhere; a directory can never be larger than the archive.
+        size = packed
+    if size > limits.members * _DIRECTORY_BYTES_PER_MEMBER:
+        raise ArchiveError(catalogue.TOO_MANY_MEMBERS.at(limit=limits.members))
+
+
+def _refusal(info: zipfile.ZipInfo, name: str, limits: ArchiveLimits) -> Problem | None:
+    kind = stat.S_IFMT(info.external_attr >> 16)
+    if stat.S_ISLNK(kind):
+        return catalogue.NOT_A_REGULAR_FILE.at(printable(name), what="symbolic link")
+    if kind not in {0, stat.S_IFREG}:
+        return catalogue.NOT_A_REGULAR_FILE.at(printable(name), what="device")
+    if info.flag_bits & _ENCRYPTED:
+        return catalogue.ENCRYPTED_MEMBER.at(name)
+    if info.compress_type not in _READ_METHODS:
+        return catalogue.UNSUPPORTED_COMPRESSION.at(name, method=info.compress_type)
+    if info.file_size > limits.member_bytes:
+        return catalogue.MEMBER_TOO_LARGE.at(name, limit=size_text(limits.member_bytes))
+    return None
+
+
+def _reader(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str, meter: Meter) -> Callable[[int], bytes]:
+    def read(number: int) -> bytes:
+        where = f"at {quoted(name)}"
+        meter.count_bytes(number)
+        try:
+            with archive.open(info) as file:
+                data = file.read(number)
+                # One byte more makes zipfile check the length and the checksum.
+                if number == info.file_size and file.read(1):
+                    raise _damaged(where, "the file is longer than the archive's directory says")
+        except _DAMAGE as error:
+            raise _damaged(where, "the file's data do not agree with the archive's directory") from error
+        if len(data) != number:
+            raise _damaged(where, "the file is shorter than the archive's directory says")
+        return data
+
+    return read
+
+
+def _damaged(where: str, reason: str) -> ArchiveError:
+    return ArchiveError(catalogue.DAMAGED_ARCHIVE.at(where=where or "at all", reason=reason))

@@ -1,0 +1,47 @@
+"""What a file is that is not what it should be."""
+
+from evaluator.problems import quoted
+
+_SIGNATURES = (
+    (b"\x89PNG\r\n\x1a\n", "is a PNG image"),
+    (b"\xff\xd8\xff", "is a JPEG image"),
+    (b"GIF8", "is a GIF image"),
+    (b"BM", "is a BMP image"),
+    (b"II*\0", "is a TIFF image"),
+    (b"MM\0*", "is a TIFF image"),
+    (b"\x1f\x8b", "is compressed with gzip"),
+    (b"BZh", "is compressed with bzip2"),
+    (b"\xfd7zXZ\0", "is compressed with xz"),
+    (b"(\xb5/\xfd", "is compressed with zstd"),
+    (b"\x1f\x9d", "is compressed with compress"),
+    (b"PK\x03\x04", "is a zip archive"),
+    (b"7z\xbc\xaf\x27\x1c", "is a 7z archive"),
+    (b"Rar!\x1a\x07", "is a RAR archive"),
+    (b"\x93NUMPY", "is a NumPy array"),
+    (b"%PDF", "is a PDF document"),
+    (b"\x89HDF", "is an HDF5 (or MATLAB 7.3) file"),
+    (b"MATLAB", "is a MATLAB file"),
+)
+
+
+def describe(head: bytes) -> str:
+    """Say what a file looks like from its first bytes, as the predicate of a sentence.
+
+    >>> describe(b"2008_000001 0.5\\n")
+    "begins with the text '2008_000001 0.5'"
+    >>> describe(b"")
+    'is empty'
+    """
+    if not head:
+        return "is empty"
+    for signature, text in _SIGNATURES:
+        if head.startswith(signature):
+            return text
+    first_line = head[:200].split(b"\n")[0].strip()
+    try:
+        text = first_line.decode("utf-8")
+    except UnicodeDecodeError:
+        text = ""
+    if text and text.isprintable():
+        return f"begins with the text {quoted(text, 40)}"
+    return f"begins with the bytes {head[:8].hex(' ')}"
