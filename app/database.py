@@ -4,9 +4,10 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from enum import StrEnum
 from typing import Annotated, Any
 
-from sqlalchemy import DateTime, Dialect, Engine, MetaData, Uuid, create_engine, event
+from sqlalchemy import DateTime, Dialect, Engine, Enum, MetaData, Uuid, create_engine, event
 from sqlalchemy.orm import DeclarativeBase, Session, mapped_column
 from sqlalchemy.types import TypeDecorator
 
@@ -35,6 +36,11 @@ class UTCDateTime(TypeDecorator[datetime]):
         return instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant.astimezone(UTC)
 
 
+def text_enum(choices: type[StrEnum]) -> Enum:
+    """Column type of an enumeration: its values as plain text in the database, its members in Python."""
+    return Enum(choices, native_enum=False, length=20, values_callable=lambda members: [item.value for item in members])
+
+
 class Base(DeclarativeBase):
     """Base of all models; constraints get names so that migrations can speak of them."""
 
@@ -57,6 +63,13 @@ def now() -> datetime:
 
 Identifier = Annotated[uuid.UUID, mapped_column(primary_key=True, default=uuid.uuid4)]  # 122 random bits: opaque
 CreatedAt = Annotated[datetime, mapped_column(default=now)]
+
+
+class OutcomeError(Exception):
+    """An error that is the outcome of the work, not its failure: what was written before it was raised is kept.
+
+    A failed sign-in has to be counted although the person is told of an error.
+    """
 
 
 class Database:
@@ -90,9 +103,13 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[Session]:
-        """A transaction that is committed at the end, or rolled back if an exception passes."""
-        with Session(self._writing_engine, expire_on_commit=False) as session, session.begin():
-            yield session
+        """A transaction that is committed at the end, or rolled back if an exception passes (but `OutcomeError`)."""
+        with Session(self._writing_engine, expire_on_commit=False) as session, session.begin() as transaction:
+            try:
+                yield session
+            except OutcomeError:
+                transaction.commit()
+                raise
 
     def close(self) -> None:
         """Close all connections."""

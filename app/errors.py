@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import ClassVar
 
+from app.database import OutcomeError
 from evaluator.problems import Problem
 
 
@@ -33,6 +34,12 @@ class NotSignedInError(ServiceError):
     status, code, title = 401, "not_signed_in", "Sign in first"
 
 
+class SignInError(ServiceError, OutcomeError):
+    """E-mail and password do not belong together; which of them is wrong stays open."""
+
+    status, code, title = 401, "sign_in_failed", "Not signed in"
+
+
 class ForbiddenError(ServiceError):
     """The person may see the object, but not do this."""
 
@@ -57,6 +64,10 @@ class InvalidInputError(ServiceError):
     def __init__(self, fields: dict[str, str]) -> None:
         super().__init__("; ".join(f"{field}: {message}" for field, message in fields.items()))
         self.fields = fields
+
+
+class WrongPasswordError(InvalidInputError, OutcomeError):
+    """The present password, asked for before a change, is wrong."""
 
 
 class InvalidArchiveError(ServiceError):

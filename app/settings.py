@@ -47,6 +47,7 @@ class Settings(BaseSettings):
     validation_time_limit: timedelta = timedelta(minutes=2)
     rejected_uploads_per_hour: int = Field(default=30, gt=0)
 
+    registration_open: bool = True  # closed: accounts are made by `vocboard admin create-user` alone
     session_lifetime: timedelta = timedelta(days=14)
     token_lifetime: timedelta = timedelta(days=365)
 
@@ -92,6 +93,11 @@ class Settings(BaseSettings):
     def truth_inbox(self) -> Path:
         """Where sealed uploads of ground truth wait for the worker."""
         return self.truth_inbox_directory or self.data_directory / "truth-inbox"
+
+    @property
+    def truth(self) -> Path:
+        """Where imported ground truth and the worker's private key lie; the web process has no such directory."""
+        return self.truth_directory or self.data_directory / "truth"
 
     @property
     def secure_cookies(self) -> bool:

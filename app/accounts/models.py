@@ -7,7 +7,7 @@ from enum import StrEnum
 from sqlalchemy import ForeignKey, LargeBinary, String
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from app.database import Base, CreatedAt, Identifier
+from app.database import Base, CreatedAt, Identifier, text_enum
 
 
 class Role(StrEnum):
@@ -37,7 +37,7 @@ class User(Base):
     name: Mapped[str] = mapped_column(String(200))
     affiliation: Mapped[str] = mapped_column(String(200), default="")
     password_hash: Mapped[str] = mapped_column(String(200))
-    role: Mapped[Role] = mapped_column(String(20), default=Role.PARTICIPANT)
+    role: Mapped[Role] = mapped_column(text_enum(Role), default=Role.PARTICIPANT)
     disabled_at: Mapped[datetime | None]
 
 
@@ -71,6 +71,11 @@ class ApiToken(Base):
     expires_at: Mapped[datetime]
     last_used_at: Mapped[datetime | None]
     revoked_at: Mapped[datetime | None]
+
+    @property
+    def granted(self) -> frozenset[Scope]:
+        """The scopes as a set."""
+        return frozenset(map(Scope, self.scopes.split()))
 
     user: Mapped[User] = relationship(lazy="raise")
 

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import JSON, CheckConstraint, ForeignKey, LargeBinary, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, deferred, mapped_column, relationship
 
-from app.database import Base, CreatedAt, Identifier
+from app.database import Base, CreatedAt, Identifier, text_enum
 
 
 class Visibility(StrEnum):
@@ -43,7 +43,7 @@ class Challenge(Base):
     title: Mapped[str] = mapped_column(String(200))
     description: Mapped[str] = mapped_column(Text, default="")  # plain text, blank lines part paragraphs
     edition: Mapped[str] = mapped_column(String(60))
-    visibility: Mapped[Visibility] = mapped_column(String(20), default=Visibility.DRAFT)
+    visibility: Mapped[Visibility] = mapped_column(text_enum(Visibility), default=Visibility.DRAFT)
     opens_at: Mapped[datetime | None]
     closes_at: Mapped[datetime | None]
     quota_count: Mapped[int] = mapped_column(default=2)  # submissions a person and competition in a rolling period
@@ -94,7 +94,7 @@ class GroundTruthVersion(Base):
     number: Mapped[int]  # 1, 2, ... within the challenge
     uploaded_by_id: Mapped[uuid.UUID | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
     file_name: Mapped[str] = mapped_column(String(255))
-    state: Mapped[TruthState] = mapped_column(String(20), default=TruthState.UPLOADED, index=True)
+    state: Mapped[TruthState] = mapped_column(text_enum(TruthState), default=TruthState.UPLOADED, index=True)
     lease_expires_at: Mapped[datetime | None]
     sha256: Mapped[str | None] = mapped_column(String(64))  # of the canonical content
     summary: Mapped[dict[str, Any] | None] = mapped_column(JSON)  # counts, for organisers alone

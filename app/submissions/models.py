@@ -10,7 +10,7 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.accounts.models import User
 from app.challenges.models import Challenge
-from app.database import Base, CreatedAt, Identifier, now
+from app.database import Base, CreatedAt, Identifier, now, text_enum
 
 
 class State(StrEnum):
@@ -66,7 +66,7 @@ class Submission(Base):
     archive_name: Mapped[str] = mapped_column(String(255))
     warnings: Mapped[list[dict[str, Any]]] = mapped_column(JSON, default=list)  # the validation report's, as JSON
 
-    state: Mapped[State] = mapped_column(String(20), default=State.QUEUED)
+    state: Mapped[State] = mapped_column(text_enum(State), default=State.QUEUED)
     queued_at: Mapped[datetime] = mapped_column(default=now)
     claimed_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]

@@ -1,0 +1,99 @@
+"""Limits on how often something may be tried: a number of attempts in a rolling period, by address or account."""
+
+import hashlib
+import ipaddress
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from sqlalchemy import delete, func, select
+from sqlalchemy.orm import Session
+
+from app.accounts.models import Attempt
+from app.database import now
+from app.errors import LimitedError
+
+LONGEST_PERIOD = timedelta(hours=24)  # attempts are forgotten after it
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """At most `count` attempts at `action` by one subject in any `period`."""
+
+    action: str
+    count: int
+    period: timedelta
+
+
+SIGN_IN_OF_ACCOUNT = Limit("sign_in_of_account", 10, timedelta(minutes=15))  # failed ones
+SIGN_IN_FROM_ADDRESS = Limit("sign_in_from_address", 50, timedelta(minutes=15))  # failed ones; a lab shares an address
+REGISTRATION_OF_ACCOUNT = Limit("registration_of_account", 5, timedelta(hours=1))
+REGISTRATION_FROM_ADDRESS = Limit("registration_from_address", 30, timedelta(hours=1))
+PASSWORD_CHECK = Limit("password_check", 10, timedelta(minutes=15))  # failed ones, of somebody signed in
+
+
+def enforce(session: Session, subjects: Mapping[Limit, str]) -> None:
+    """Raise `LimitedError` if any of the limits is used up.
+
+    Until the transaction ends nobody else can pass the same limits for the same subjects, so that parallel attempts
+    are counted one after the other.
+
+    Args:
+        subjects: of each limit, whom it is counted for: an address, an e-mail address or an id.
+    """
+    _take_turns(session, subjects)
+    instant = now()
+    used_up = []
+    for limit, subject in subjects.items():
+        decisive = session.scalar(
+            select(Attempt.created_at)
+            .where(
+                Attempt.action == limit.action,
+                Attempt.subject == subject,
+                Attempt.created_at > instant - limit.period,
+            )
+            .order_by(Attempt.created_at.desc())
+            .offset(limit.count - 1)
+            .limit(1)
+        )
+        if decisive is not None:
+            used_up.append(decisive + limit.period)
+    if used_up:
+        raise LimitedError("There were too many attempts. Wait a little before the next one.", allowed_at=max(used_up))
+
+
+def count(session: Session, subjects: Mapping[Limit, str]) -> None:
+    """Record an attempt against each of the limits, and forget the attempts that no limit counts any more."""
+    instant = now()
+    session.execute(delete(Attempt).where(Attempt.created_at <= instant - LONGEST_PERIOD))
+    session.add_all(
+        Attempt(action=limit.action, subject=subject, created_at=instant) for limit, subject in subjects.items()
+    )
+    session.flush()
+
+
+def network(address: str) -> str:
+    """Return what an address counts as: itself, or for IPv6 its /64, which one customer has as a whole.
+
+    >>> network("192.0.2.7"), network("2001:db8:1:2:3:4:5:6"), network("testclient")
+    ('192.0.2.7', '2001:db8:1:2::/64', 'testclient')
+    """
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return address[:254]
+    if isinstance(parsed, ipaddress.IPv6Address):
+        if parsed.ipv4_mapped:
+            return str(parsed.ipv4_mapped)
+        return str(ipaddress.IPv6Network((parsed, 64), strict=False))
+    return str(parsed)
+
+
+def _take_turns(session: Session, subjects: Mapping[Limit, str]) -> None:
+    """On PostgreSQL, hold a lock per limit and subject to the end of the transaction; SQLite has one writer anyway."""
+    if session.get_bind().dialect.name != "postgresql":
+        return
+    names = sorted(f"{limit.action} {subject}" for limit, subject in subjects.items())  # one order: no deadlock
+    for name in names:
+        key = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big", signed=True)
+        session.execute(select(func.pg_advisory_xact_lock(key)))

@@ -1,0 +1,67 @@
+"""What services ask of people, sessions and tokens."""
+
+import uuid
+from collections.abc import Sequence
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session, joinedload
+
+from app.accounts.models import ApiToken, User, WebSession
+from app.database import now
+
+
+def user_by_email(session: Session, email: str) -> User | None:
+    """The person with this (normalised) address."""
+    return session.scalar(select(User).where(User.email == email))
+
+
+def locked_user(session: Session, user_id: uuid.UUID) -> User | None:
+    """The person as the database has it now, locked on PostgreSQL until the transaction ends."""
+    statement = select(User).where(User.id == user_id).with_for_update().execution_options(populate_existing=True)
+    return session.scalar(statement)
+
+
+def users(session: Session) -> Sequence[User]:
+    """Everyone, by e-mail address."""
+    return session.scalars(select(User).order_by(User.email)).all()
+
+
+def session_by_hash(session: Session, token_hash: bytes) -> WebSession | None:
+    """The unexpired browser session of a person who is not disabled, with the person."""
+    return session.scalar(
+        select(WebSession)
+        .join(WebSession.user)
+        .options(joinedload(WebSession.user))
+        .where(WebSession.token_hash == token_hash, WebSession.expires_at > now(), User.disabled_at.is_(None))
+    )
+
+
+def sessions_of(session: Session, user_id: uuid.UUID) -> Sequence[WebSession]:
+    """A person's unexpired browser sessions, the last used first."""
+    return session.scalars(
+        select(WebSession)
+        .where(WebSession.user_id == user_id, WebSession.expires_at > now())
+        .order_by(WebSession.last_used_at.desc(), WebSession.id)
+    ).all()
+
+
+def token_by_hash(session: Session, token_hash: bytes) -> ApiToken | None:
+    """The valid token of a person who is not disabled, with the person."""
+    return session.scalar(
+        select(ApiToken)
+        .join(ApiToken.user)
+        .options(joinedload(ApiToken.user))
+        .where(
+            ApiToken.token_hash == token_hash,
+            ApiToken.expires_at > now(),
+            ApiToken.revoked_at.is_(None),
+            User.disabled_at.is_(None),
+        )
+    )
+
+
+def tokens_of(session: Session, user_id: uuid.UUID) -> Sequence[ApiToken]:
+    """A person's tokens, expired and revoked ones too, the newest first."""
+    return session.scalars(
+        select(ApiToken).where(ApiToken.user_id == user_id).order_by(ApiToken.created_at.desc(), ApiToken.id)
+    ).all()

@@ -1,0 +1,83 @@
+"""API tokens: bearer secrets with scopes and an end."""
+
+import uuid
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+
+from sqlalchemy.orm import Session
+
+from app.accounts import queries
+from app.accounts.models import ApiToken, Role, Scope, User
+from app.accounts.secret_tokens import digest, new_secret
+from app.audit import service as audit
+from app.database import now
+from app.errors import NotFoundError
+from app.fields import FieldChecks
+
+PREFIX = "vocb_"  # lets secret scanners recognise one that was published by mistake
+
+
+def create_token(
+    session: Session, *, user: User, label: str, scopes: Iterable[Scope], lifetime: timedelta
+) -> tuple[ApiToken, str]:
+    """Make a token.
+
+    Args:
+        lifetime: at most what the settings allow, which is the caller's to check.
+
+    Returns:
+        The token and its secret, which is stored nowhere: show it now.
+
+    Raises:
+        InvalidInputError: on `label`, `scopes`, `lifetime`.
+    """
+    checks = FieldChecks()
+    tidy_label = checks.line("label", label, longest=100, required=True)
+    asked = frozenset(scopes)
+    if not asked:
+        checks.fail("scopes", "Choose what the token is for.")
+    if Scope.ORGANISE in asked and user.role is Role.PARTICIPANT:
+        checks.fail("scopes", "You organise no challenges, so a token cannot do it for you.")
+    if lifetime <= timedelta():
+        checks.fail("lifetime", "Choose how long the token shall be valid.")
+    checks.finish()
+    secret = new_secret(PREFIX)
+    token = ApiToken(
+        user_id=user.id,
+        label=tidy_label,
+        token_hash=digest(secret),
+        scopes=" ".join(scope for scope in Scope if scope in asked),
+        expires_at=now() + lifetime,
+    )
+    session.add(token)
+    details = {"label": token.label, "scopes": token.scopes, "expires_at": token.expires_at.isoformat()}
+    audit.record(session, actor=user, action="token.create", subject=token, details=details)
+    return token, secret
+
+
+def user_of_token(session: Session, secret: str) -> tuple[User, ApiToken] | None:
+    """Return whom a bearer secret belongs to, and the token with its scopes (`granted`).
+
+    None if it is unknown, expired or revoked, or its owner disabled. Guessing 256 bits needs no limit.
+    """
+    found = queries.token_by_hash(session, digest(secret))
+    return (found.user, found) if found else None
+
+
+def tokens_of(session: Session, user: User) -> Sequence[ApiToken]:
+    """Return a person's tokens, expired and revoked ones too, the newest first."""
+    return queries.tokens_of(session, user.id)
+
+
+def revoke_token(session: Session, *, user: User, token_id: uuid.UUID) -> None:
+    """Revoke one of the person's own tokens; a revoked one stays revoked.
+
+    Raises:
+        NotFoundError: there is none of that id, or it is another person's.
+    """
+    token = session.get(ApiToken, token_id)
+    if token is None or token.user_id != user.id:
+        raise NotFoundError("There is no such token.")
+    if token.revoked_at is None:
+        token.revoked_at = now()
+        audit.record(session, actor=user, action="token.revoke", subject=token, details={"label": token.label})

@@ -1,0 +1,39 @@
+"""The audit log: who did what to which object. Rows are only ever added."""
+
+from typing import Any, Protocol
+
+from sqlalchemy.orm import Session
+
+from app.accounts.models import User
+from app.audit.models import AuditEvent
+
+
+class Subject(Protocol):
+    """A row with an id of its own."""
+
+    __tablename__: str
+    id: Any
+
+
+def record(
+    session: Session, *, actor: User | None, action: str, subject: Subject, details: dict[str, Any] | None = None
+) -> None:
+    """Add one event to the log, in the transaction of the action itself.
+
+    Args:
+        actor: who did it; None for the operator at the command line.
+        action: object and verb, such as `submission.publish`.
+        subject: the object's row.
+        details: what else will matter later, as JSON; never a secret, never anything of the ground truth.
+    """
+    session.flush()  # gives a new object its id
+    session.add(
+        AuditEvent(
+            actor_id=actor.id if actor else None,
+            action=action,
+            object_type=subject.__tablename__,
+            object_id=subject.id,
+            details=details or {},
+        )
+    )
+    session.flush()
