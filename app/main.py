@@ -1,0 +1,81 @@
+"""The web application: what it is made of, in the order requests meet it."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from fastapi import FastAPI
+from fastapi.staticfiles import StaticFiles
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+
+import app.api
+import app.pages
+from app import health, problem_details
+from app.api import documentation
+from app.database import Database
+from app.doorbell import Doorbell
+from app.security.body_limit import BodyLimit
+from app.security.csrf import ForgeryProtection
+from app.security.headers import SecurityHeaders
+from app.settings import Environment, Settings
+from app.storage import ArchiveStore
+from evaluator.version import VERSION
+
+STATIC_DIRECTORY = Path(__file__).parent / "static"
+
+
+def create_app(settings: Settings | None = None) -> FastAPI:
+    """Return the web application.
+
+    Its state holds what handlers need: `settings`, `database`, `store` (of archives) and `doorbell`.
+
+    Args:
+        settings: by default those of the environment.
+    """
+    settings = settings or Settings()
+    application = FastAPI(
+        title="vocboard",
+        summary="Submissions, scores and leaderboards of visual object challenges.",
+        version=VERSION,
+        debug=False,  # tracebacks go to the log alone, whatever the settings
+        openapi_url="/api/v1/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        swagger_ui_oauth2_redirect_url=None,
+        lifespan=_lifespan,
+        middleware=_middleware(settings),
+    )
+    application.state.settings = settings
+    application.state.database = Database(settings.database)
+    application.state.store = ArchiveStore(settings.archives)
+    application.state.doorbell = Doorbell(settings)
+    problem_details.install(application)
+    application.mount("/static", StaticFiles(directory=STATIC_DIRECTORY), name="static")
+    application.include_router(app.api.router)
+    application.include_router(documentation.router)
+    application.include_router(health.router)
+    application.include_router(app.pages.router)
+    return application
+
+
+@asynccontextmanager
+async def _lifespan(application: FastAPI) -> AsyncIterator[None]:
+    yield
+    application.state.database.close()
+
+
+def _middleware(settings: Settings) -> list[Middleware]:
+    """Outermost first."""
+    layers = [
+        Middleware(SecurityHeaders, tls=settings.secure_cookies),
+        Middleware(problem_details.ErrorResponses),
+        Middleware(BodyLimit),
+        Middleware(ForgeryProtection, settings=settings),
+    ]
+    if settings.environment is Environment.PRODUCTION:
+        # The container's own health check asks for localhost.
+        hosts = [urlsplit(settings.public_url).hostname or "", "localhost", "127.0.0.1"]
+        layers.insert(1, Middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False))
+    return layers

@@ -1,0 +1,176 @@
+"""Who sent the request, and what it may be used for."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from app.accounts import service as accounts
+from app.accounts.models import ApiToken, Role, Scope, User, WebSession
+from app.database import Database
+from app.errors import ForbiddenError, NotSignedInError
+from app.security import cookies
+from app.security.csrf import HEADER, SAFE_METHODS, verify_csrf
+
+ALL_SCOPES = frozenset(Scope)
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """The person behind a request.
+
+    Attributes:
+        user: None for a visitor.
+        scopes: what the request may be used for; all of them for a signed-in browser.
+        session: the browser session; None for a visitor and for a bearer token.
+    """
+
+    user: User | None = None
+    scopes: frozenset[Scope] = frozenset()
+    session: WebSession | None = None
+
+    @property
+    def is_administrator(self) -> bool:
+        """Whether this is an administrator."""
+        return self.user is not None and self.user.role is Role.ADMINISTRATOR
+
+    @property
+    def may_organise(self) -> bool:
+        """Whether this person may set up challenges."""
+        return self.user is not None and self.user.role in {Role.ORGANISER, Role.ADMINISTRATOR}
+
+    def require_user(self) -> User:
+        """The person.
+
+        Raises:
+            NotSignedInError: it is a visitor.
+        """
+        if self.user is None:
+            raise NotSignedInError("Sign in, or send an API token.")
+        return self.user
+
+
+class InvalidTokenError(NotSignedInError):
+    """A bearer token that is unknown, expired or revoked; which of them is nobody's business."""
+
+    code, title = "invalid_token", "The token is not valid"
+
+
+def client_address(request: Request) -> str:
+    """The address that limits count by; behind a proxy the server has already put in the real one."""
+    return request.client.host if request.client else "unknown"
+
+
+def current_identity(request: Request) -> Identity:
+    """Dependency of pages: the person signed in with this browser, or a visitor."""
+    secret = cookies.session_token(request, request.app.state.settings)
+    identity = Identity()
+    if secret:
+        with _database(request).reading() as session:
+            found = accounts.user_of_session(session, secret)
+        if found is not None:
+            user, used = found
+            identity = Identity(user, ALL_SCOPES, used)
+            _record_use(request, used)
+    request.state.identity = identity
+    return identity
+
+
+def current_api_identity(request: Request) -> Identity:
+    """Dependency of the API: a bearer token's person, or else the one signed in with this browser.
+
+    Raises:
+        InvalidTokenError: the token is not one of ours, or no longer valid.
+        ForgedRequestError: a browser's session wants to change something without showing the forms' token.
+    """
+    authorisation = request.headers.get("authorization")
+    if authorisation is None:
+        identity = current_identity(request)
+        if identity.user is not None and request.method not in SAFE_METHODS:
+            verify_csrf(request, request.headers.get(HEADER))
+        return identity
+    scheme, _, secret = authorisation.partition(" ")
+    found = None
+    if scheme.lower() == "bearer":
+        with _database(request).reading() as session:
+            found = accounts.user_of_token(session, secret.strip())
+    if found is None:
+        raise InvalidTokenError("The token is unknown, expired or revoked. Make a new one on your account page.")
+    user, used = found
+    _record_use(request, used)
+    identity = request.state.identity = Identity(user, used.granted)
+    return identity
+
+
+def _database(request: Request) -> Database:
+    database: Database = request.app.state.database
+    return database
+
+
+def _record_use(request: Request, used: WebSession | ApiToken) -> None:
+    if accounts.is_use_worth_recording(used):
+        with _database(request).writing() as session:
+            accounts.record_use(session, used)
+
+
+CurrentIdentity = Annotated[Identity, Depends(current_identity)]
+ApiIdentity = Annotated[Identity, Depends(current_api_identity)]
+
+
+def require_user(identity: CurrentIdentity) -> User:
+    """Dependency of the pages of signed-in people.
+
+    Raises:
+        NotSignedInError: a visitor.
+    """
+    return identity.require_user()
+
+
+def require_organiser(identity: CurrentIdentity) -> User:
+    """Dependency of organisers' pages. Which challenges a person organises is the service's to say.
+
+    Raises:
+        NotSignedInError: a visitor.
+        ForbiddenError: a participant.
+    """
+    user = identity.require_user()
+    if not identity.may_organise:
+        raise ForbiddenError("This is for organisers.")
+    return user
+
+
+def requires(scope: Scope) -> Callable[[Identity], User]:
+    """Make the dependency of API routes that need a person and a scope.
+
+    It raises `NotSignedInError` for a visitor and `ForbiddenError` for a token without the scope.
+    """
+
+    def user_with_scope(identity: ApiIdentity) -> User:
+        user = identity.require_user()
+        if scope not in identity.scopes:
+            raise ForbiddenError(
+                f"The token lacks the scope {scope.value!r}. Make one that has it on your account page."
+            )
+        return user
+
+    return user_with_scope
+
+
+def reader(identity: ApiIdentity) -> User | None:
+    """Dependency of API routes that visitors may read: the person if the request has one, with the scope to read.
+
+    Raises:
+        ForbiddenError: a token without the scope `read`.
+    """
+    if identity.user is not None and Scope.READ not in identity.scopes:
+        raise ForbiddenError("The token lacks the scope 'read'. Make one that has it on your account page.")
+    return identity.user
+
+
+SignedIn = Annotated[User, Depends(require_user)]
+Organiser = Annotated[User, Depends(require_organiser)]
+Viewer = Annotated[User | None, Depends(reader)]
+ReadingUser = Annotated[User, Depends(requires(Scope.READ))]
+SubmittingUser = Annotated[User, Depends(requires(Scope.SUBMIT))]
+OrganisingUser = Annotated[User, Depends(requires(Scope.ORGANISE))]
