@@ -1,0 +1,43 @@
+# Needs make and Python 3.11 or newer; everything else goes into .venv (see tools/set_up.py).
+# ARGS is passed on: make demo ARGS="--port 8123", make test ARGS="tests/evaluator -k overlap".
+
+ARGS ?=
+PYTHON ?= $(or $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done),python3)
+CODE = app commands evaluator worker migrations tests tools benchmarks
+COMPILE = .venv/bin/uv pip compile pyproject.toml --quiet --no-config --universal --python-version 3.11 \
+	--generate-hashes --no-annotate --default-index https://pypi.org/simple --prerelease disallow \
+	--custom-compile-command "make lock" --extra server --group build
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format lock set-up set-up-server
+
+help: ## list what can be made
+	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' Makefile
+
+demo: set-up-server ## a whole server on this machine, with results to look at, until Ctrl-C
+	@exec .venv/bin/vocboard demo $(ARGS)
+
+test: set-up ## all tests, on as many processes as the machine has processors (at most 4)
+	@exec .venv/bin/pytest -n logical --maxprocesses 4 --dist worksteal $(ARGS)
+
+lint: set-up ## ruff's rules and format, and the type checker
+	.venv/bin/ruff check $(CODE)
+	.venv/bin/ruff format --check $(CODE)
+	.venv/bin/mypy
+
+format: set-up ## rewrite the code in ruff's format, with its safe fixes
+	.venv/bin/ruff check --fix $(CODE)
+	.venv/bin/ruff format $(CODE)
+
+lock: set-up ## resolve the packages of pyproject.toml again, keeping what still fits (ARGS=--upgrade: the newest)
+	.venv/bin/python -m pip install --quiet "uv>=0.9"
+	$(COMPILE) --group dev $(ARGS) --output-file requirements-dev.lock
+	$(COMPILE) --constraints requirements-dev.lock --output-file requirements.lock
+	@$(MAKE) set-up
+
+set-up: ## .venv with all that development needs
+	@$(PYTHON) tools/set_up.py development
+
+set-up-server:
+	@$(PYTHON) tools/set_up.py server

@@ -1,0 +1,119 @@
+"""Make `.venv` beside the code and install the locked packages and vocboard itself into it; do nothing when that is done.
+
+Usage: python3 tools/set_up.py server|development
+
+Needs Python 3.11 or newer and nothing else: no package is installed that the lock file does not name with its hash.
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import subprocess
+import sys
+import tempfile
+import urllib.request
+import venv
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+ENVIRONMENT = ROOT / ".venv"
+PYTHON = ENVIRONMENT / "bin" / "python"
+STAMP = ENVIRONMENT / "installed"
+LOCK_FILES = {"server": ROOT / "requirements.lock", "development": ROOT / "requirements-dev.lock"}
+OLDEST_PYTHON = (3, 11)
+
+# For a Python without ensurepip, such as Debian's without the package python3-venv.
+PIP_WHEEL = (
+    "https://files.pythonhosted.org/packages/07/25/ee8c38ae72d66b844ce8eb9711ba905dba21ca1a8a0c960057c41cd23337/"
+    "pip-26.3-py3-none-any.whl"
+)
+PIP_WHEEL_SHA256 = "f3b60b20ffaadd4415ed7957212a38ac63fa4c5fa375bd0f4a797777940fad13"
+
+
+def main() -> int:
+    """Set up what the command line asks for; return the exit status."""
+    if sys.version_info < OLDEST_PYTHON:
+        print(f"vocboard needs Python 3.11 or newer; this is {sys.version.split()[0]}. Try: make PYTHON=python3.12 ...")
+        return 1
+    kind = sys.argv[1]
+    with one_at_a_time():
+        if not works(PYTHON):
+            print(f"Making {ENVIRONMENT} with Python {sys.version.split()[0]}", flush=True)
+            venv.create(ENVIRONMENT, clear=True, symlinks=True)
+        if stamp(kind) in installed():
+            return 0
+        try:
+            install(kind)
+        except subprocess.CalledProcessError as error:
+            print(f"Could not install: {' '.join(map(str, error.cmd))}", file=sys.stderr)
+            return 1
+    return 0
+
+
+def install(kind: str) -> None:
+    """Install the packages of the lock file, then vocboard in place, with the build tools that the lock names."""
+    if not works(PYTHON, "-m", "pip"):
+        add_pip()
+    print(f"Installing the packages of {LOCK_FILES[kind].name} (once, about half a minute)", flush=True)
+    pip("--require-hashes", "--no-deps", "-r", str(LOCK_FILES[kind]))
+    pip("--no-deps", "--no-build-isolation", "--editable", str(ROOT))
+    # What is installed for development serves the server too.
+    STAMP.write_text("".join(f"{stamp(name)}\n" for name in ("server", kind)))
+
+
+def add_pip() -> None:
+    """Give the environment pip: the one that comes with Python, or else from the package index, checked by its hash."""
+    if works(PYTHON, "-m", "ensurepip"):
+        return
+    print("This Python comes without pip; getting it", flush=True)
+    with urllib.request.urlopen(PIP_WHEEL, timeout=60) as answer:
+        content = answer.read()
+    if hashlib.sha256(content).hexdigest() != PIP_WHEEL_SHA256:
+        sys.exit(f"{PIP_WHEEL} is not what it was; install the package python3-venv instead, then try again")
+    with tempfile.TemporaryDirectory() as directory:
+        wheel = Path(directory) / PIP_WHEEL.rsplit("/", 1)[-1]
+        wheel.write_bytes(content)
+        # A wheel is an archive that Python can run from.
+        subprocess.run([PYTHON, wheel / "pip", "install", "--quiet", "--no-index", wheel], check=True)
+
+
+def pip(*arguments: str) -> None:
+    """Run `pip install` in the environment."""
+    command = [PYTHON, "-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check", *arguments]
+    subprocess.run(command, cwd=ROOT, check=True)
+
+
+def works(python: Path, *arguments: str) -> bool:
+    """Tell whether a Python, or a module in it, runs at all."""
+    if not python.exists():
+        return False
+    command = [python, *(arguments or ("-c", ""))]
+    return subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode == 0
+
+
+def stamp(kind: str) -> str:
+    """Return what identifies a finished installation: its kind and a hash of all that decides on its content."""
+    decisive = (*LOCK_FILES.values(), ROOT / "pyproject.toml")
+    return f"{kind} {hashlib.sha256(b''.join(path.read_bytes() for path in decisive)).hexdigest()} {ROOT}"
+
+
+def installed() -> list[str]:
+    """Return the stamps of the installations that are finished."""
+    return STAMP.read_text().splitlines() if STAMP.exists() else []
+
+
+@contextlib.contextmanager
+def one_at_a_time() -> Iterator[None]:
+    """Wait until no other process is setting up this checkout."""
+    directory = os.open(ROOT, os.O_RDONLY)
+    try:
+        fcntl.flock(directory, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(directory)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
