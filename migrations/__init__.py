@@ -1,1 +1,9 @@
-"""vocboard's migrations package."""
+"""The database's history: Alembic migrations, run by `upgrade` alone.
+
+A new one, after a change of the models: `alembic revision --autogenerate -m "say what changes"` (configured in
+pyproject.toml; `VOCBOARD_DATABASE_URL` names the database to compare with), then read what it wrote.
+"""
+
+from migrations.run import upgrade
+
+__all__ = ["upgrade"]

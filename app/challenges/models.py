@@ -95,7 +95,9 @@ class GroundTruthVersion(Base):
     uploaded_by_id: Mapped[uuid.UUID | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
     file_name: Mapped[str] = mapped_column(String(255))
     state: Mapped[TruthState] = mapped_column(text_enum(TruthState), default=TruthState.UPLOADED, index=True)
+    lease_id: Mapped[uuid.UUID | None]  # which worker is importing it: one whose lease was taken over stores nothing
     lease_expires_at: Mapped[datetime | None]
+    attempts: Mapped[int] = mapped_column(default=0)
     sha256: Mapped[str | None] = mapped_column(String(64))  # of the canonical content
     summary: Mapped[dict[str, Any] | None] = mapped_column(JSON)  # counts, for organisers alone
     competitions: Mapped[list[str] | None] = mapped_column(JSON)  # keys that this truth can score

@@ -1,0 +1,17 @@
+"""`vocboard migrate`: bring the database to the newest migration."""
+
+import argparse
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Describe the command; the database is that of the environment."""
+    parser.description = "Bring the database (VOCBOARD_DATABASE_URL) to the newest migration. Safe to repeat."
+
+
+def run(arguments: argparse.Namespace) -> int:  # noqa: ARG001  # every command has the same shape
+    """Run the migrations that are missing."""
+    from app.settings import Settings  # noqa: PLC0415  # the participant's commands start without the server's packages
+    from migrations import upgrade  # noqa: PLC0415
+
+    upgrade(Settings().database)
+    return 0

@@ -1,0 +1,49 @@
+"""What Alembic runs for every command; see `migrations.run`."""
+
+from alembic import context
+from sqlalchemy import Connection, text
+
+from app.database import Database
+from app.models import Base
+from app.settings import Settings
+from migrations import privileges
+
+MIGRATIONS_LOCK = 0x766F6362  # any number that nothing else locks
+
+
+def run(database: Database) -> None:
+    """Run Alembic's command on a database, in one transaction."""
+    with database.engine.execution_options(writing=True).connect() as connection:
+        if database.is_sqlite:
+            _switch_foreign_keys_off(connection)
+        context.configure(
+            connection=connection,
+            target_metadata=Base.metadata,
+            render_as_batch=database.is_sqlite,
+            transactional_ddl=True,
+        )
+        with context.begin_transaction():
+            if not database.is_sqlite:
+                connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": MIGRATIONS_LOCK})
+            context.run_migrations()
+            if database.is_sqlite:
+                _check_foreign_keys(connection)
+            else:
+                privileges.grant(connection)
+
+
+def _switch_foreign_keys_off(connection: Connection) -> None:
+    """SQLite changes a table by making it anew; dropping the old one would cascade. Not possible in a transaction."""
+    connection.connection.cursor().execute("PRAGMA foreign_keys = OFF")
+
+
+def _check_foreign_keys(connection: Connection) -> None:
+    if broken := connection.execute(text("PRAGMA foreign_key_check")).fetchall():
+        raise RuntimeError(f"the migration breaks foreign keys: {broken[:10]}")
+
+
+database = Database(context.config.attributes.get("database_url") or Settings().database)
+try:
+    run(database)
+finally:
+    database.close()

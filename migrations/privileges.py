@@ -1,0 +1,71 @@
+"""What the database lets the web and the worker processes do, where they have roles of their own (PostgreSQL).
+
+The roles are the operator's to make (docker-compose.yml does); neither owns the tables. Set anew after every
+migration, so that the table below is the whole truth.
+"""
+
+from collections.abc import Mapping
+
+from sqlalchemy import Connection, text
+
+WEB_ROLE = "vocboard_web"
+WORKER_ROLE = "vocboard_worker"
+
+READ = ("SELECT",)
+ADD = ("SELECT", "INSERT")
+CHANGE = ("SELECT", "INSERT", "UPDATE")
+ALL = ("SELECT", "INSERT", "UPDATE", "DELETE")
+
+# The web process takes submissions in; scores are for it to read, never to write.
+WEB: Mapping[str, tuple[str, ...]] = {
+    "users": CHANGE,
+    "sessions": ALL,
+    "api_tokens": CHANGE,
+    "attempts": ALL,
+    "audit_events": ADD,
+    "challenges": CHANGE,
+    "challenge_organisers": ALL,
+    "challenge_competitions": ALL,
+    "ground_truth_versions": ADD,
+    "scorings": READ,
+    "methods": CHANGE,
+    "submissions": CHANGE,
+    "submission_entries": ALL,
+    "evaluations": READ,
+    "competition_results": READ,
+    "measures": READ,
+    "class_scores": READ,
+    "curves": READ,
+    "alembic_version": READ,
+}
+
+# The worker scores; it has no business with people. Evaluations are added and never changed.
+WORKER: Mapping[str, tuple[str, ...]] = {
+    "audit_events": ADD,
+    "challenges": ("SELECT", "UPDATE (current_scoring_id)"),
+    "challenge_competitions": READ,
+    "ground_truth_versions": ("SELECT", "UPDATE"),
+    "scorings": ADD,
+    "methods": READ,
+    "submissions": ("SELECT", "UPDATE"),
+    "submission_entries": READ,
+    "evaluations": ADD,
+    "competition_results": ADD,
+    "measures": ADD,
+    "class_scores": ADD,
+    "curves": ADD,
+    "alembic_version": READ,
+}
+
+ROLES: Mapping[str, Mapping[str, tuple[str, ...]]] = {WEB_ROLE: WEB, WORKER_ROLE: WORKER}
+
+
+def grant(connection: Connection) -> None:
+    """Give the roles that exist exactly the privileges above, on PostgreSQL."""
+    existing = set(connection.scalars(text("SELECT rolname FROM pg_roles")))
+    for role, tables in ROLES.items():
+        if role not in existing:
+            continue
+        connection.execute(text(f"REVOKE ALL ON ALL TABLES IN SCHEMA public FROM {role}"))
+        for table, allowed in tables.items():
+            connection.execute(text(f"GRANT {', '.join(allowed)} ON {table} TO {role}"))

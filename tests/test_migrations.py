@@ -1,0 +1,112 @@
+"""Migrations lead from nothing to exactly the tables of the models, on both databases."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, text
+from sqlalchemy.exc import ProgrammingError
+
+from app.database import Database
+from app.models import Base
+from migrations import privileges, upgrade
+from migrations.run import config
+from tests.support.postgres import PostgresServer
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.services)])
+def empty_url(request: pytest.FixtureRequest) -> str:
+    return str(request.getfixturevalue(f"empty_{request.param}_url"))
+
+
+@contextmanager
+def connected(url: str) -> Iterator[Connection]:
+    database = Database(url)
+    try:
+        with database.engine.connect() as connection:
+            yield connection
+    finally:
+        database.close()
+
+
+def test_migrations_make_exactly_the_tables_of_the_models(empty_url: str) -> None:
+    upgrade(empty_url)
+    with connected(empty_url) as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True, "compare_server_default": True})
+        assert compare_metadata(context, Base.metadata) == []
+
+
+def test_upgrading_again_changes_nothing(empty_url: str) -> None:
+    upgrade(empty_url)
+    with connected(empty_url) as connection:
+        before = MigrationContext.configure(connection).get_current_heads()
+    upgrade(empty_url)
+    with connected(empty_url) as connection:
+        assert MigrationContext.configure(connection).get_current_heads() == before
+
+
+def test_processes_that_upgrade_at_once_wait_for_each_other(empty_url: str) -> None:
+    script = "import sys; from migrations import upgrade; upgrade(sys.argv[1])"
+    running = [
+        subprocess.Popen([sys.executable, "-c", script, empty_url], stderr=subprocess.PIPE, text=True) for _ in range(3)
+    ]
+    for process in running:
+        _, errors = process.communicate(timeout=60)
+        assert process.returncode == 0, errors
+
+
+def test_history_is_one_line() -> None:
+    assert len(ScriptDirectory.from_config(config("sqlite://")).get_heads()) == 1
+
+
+def test_an_sqlite_directory_is_made(tmp_path: Path) -> None:
+    upgrade(f"sqlite:///{tmp_path / 'new' / 'vocboard.sqlite3'}")
+    assert (tmp_path / "new" / "vocboard.sqlite3").exists()
+
+
+def test_every_table_has_privileges_for_the_web_role_or_is_meant_to_have_none() -> None:
+    assert set(privileges.WEB) == {*Base.metadata.tables, "alembic_version"}
+    assert set(privileges.WORKER) <= set(privileges.WEB)
+
+
+@pytest.fixture
+def roles(postgres: PostgresServer) -> Iterator[None]:
+    """The roles of the real set-up, as the whole server has them."""
+    admin = Database(postgres.admin_url.render_as_string(hide_password=False))
+    with admin.engine.begin() as connection:
+        existing = set(connection.scalars(text("SELECT rolname FROM pg_roles")))
+        made = [role for role in privileges.ROLES if role not in existing]
+        for role in made:
+            connection.execute(text(f"CREATE ROLE {role} NOLOGIN"))
+    yield
+    admin.close()
+
+
+@pytest.mark.services
+@pytest.mark.parametrize(
+    ("role", "statement"),
+    [
+        (privileges.WEB_ROLE, "INSERT INTO evaluations (id) VALUES (gen_random_uuid())"),
+        (privileges.WEB_ROLE, "UPDATE class_scores SET value = 1"),
+        (privileges.WEB_ROLE, "DELETE FROM scorings"),
+        (privileges.WEB_ROLE, "UPDATE ground_truth_versions SET state = 'ready'"),
+        (privileges.WEB_ROLE, "DELETE FROM audit_events"),
+        (privileges.WORKER_ROLE, "SELECT email FROM users"),
+        (privileges.WORKER_ROLE, "SELECT token_hash FROM sessions"),
+        (privileges.WORKER_ROLE, "UPDATE evaluations SET seconds = 0"),
+        (privileges.WORKER_ROLE, "UPDATE challenges SET visibility = 'public'"),
+    ],
+)
+def test_the_database_refuses(roles: None, empty_postgres_url: str, role: str, statement: str) -> None:
+    upgrade(empty_postgres_url)
+    with connected(empty_postgres_url) as connection:
+        connection.execute(text(f"SET ROLE {role}"))
+        connection.execute(text("SELECT count(*) FROM submissions"))
+        with pytest.raises(ProgrammingError, match="permission denied"):
+            connection.execute(text(statement))
