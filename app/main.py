@@ -9,6 +9,8 @@ from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.responses import Response
+from starlette.types import Scope
 
 import app.api
 import app.pages
@@ -52,7 +54,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     application.state.store = ArchiveStore(settings.archives)
     application.state.doorbell = Doorbell(settings)
     problem_details.install(application)
-    application.mount("/static", StaticFiles(directory=STATIC_DIRECTORY), name="static")
+    application.mount("/static", Assets(directory=STATIC_DIRECTORY), name="static")
     application.include_router(app.api.router)
     application.include_router(documentation.router)
     application.include_router(health.router)
@@ -60,8 +62,21 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     return application
 
 
+class Assets(StaticFiles):
+    """Our style sheets, scripts and fonts; what is asked for by its version may be kept for good."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        """Return one file, or raise 404."""
+        response = await super().get_response(path, scope)
+        has_version = scope["query_string"].startswith(b"v=")
+        response.headers["Cache-Control"] = "public, max-age=31536000, immutable" if has_version else "no-cache"
+        return response
+
+
 @asynccontextmanager
 async def _lifespan(application: FastAPI) -> AsyncIterator[None]:
+    for directory in (application.state.settings.archives, application.state.settings.truth_inbox):
+        directory.mkdir(parents=True, exist_ok=True)
     yield
     application.state.database.close()
 

@@ -33,6 +33,7 @@ class Settings(BaseSettings):
     debug: bool = False
     secret_key: SecretStr = SecretStr("")
     public_url: str = "http://127.0.0.1:8000"
+    trusted_proxies: str = ""  # addresses or networks, by commas, whose X-Forwarded-* headers are believed
 
     data_directory: Path = Path("demo-data")
     database_url: str = ""  # default: SQLite in the data directory
