@@ -1,4 +1,4 @@
-"""Make `.venv` beside the code and install the locked packages and vocboard itself into it; do nothing when that is done.
+"""Make `.venv` and install the locked packages and vocboard itself into it; do nothing when that is done.
 
 Usage: python3 tools/set_up.py server|development
 
