@@ -1,0 +1,187 @@
+"""Imports point one way, as the README draws the architecture; read from the source, nothing is run."""
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("app", "client", "commands", "evaluator", "migrations", "worker")
+MOST_LINES = 300
+
+# The only modules that know HTTP; `api` and `pages` handle requests, the others are what requests meet before.
+WEB = (
+    "app.api",
+    "app.health",
+    "app.intake",
+    "app.main",
+    "app.pages",
+    "app.problem_details",
+    "app.security",
+    "app.upload",
+)
+WEB_LIBRARIES = ("fastapi", "starlette", "sse_starlette", "uvicorn")
+# What reads the ground truth, or judges results by it.
+TRUTH = (
+    "evaluator.action",
+    "evaluator.classification",
+    "evaluator.detection",
+    "evaluator.evaluation",
+    "evaluator.ground_truth",
+    "evaluator.layout",
+    "evaluator.segmentation",
+)
+# What a participant installs runs without the server's packages.
+PARTICIPANT = (
+    "client",
+    "commands.evaluate",
+    "commands.leaderboard",
+    "commands.login",
+    "commands.main",
+    "commands.results",
+    "commands.status",
+    "commands.submit",
+    "commands.validate",
+)
+
+
+class Import(NamedTuple):
+    """One name that a module imports: `from target import name`, or `import target` with an empty name."""
+
+    line: int
+    target: str
+    name: str
+
+
+@cache
+def modules() -> dict[str, Path]:
+    """Return the files of all modules of ours by dotted name."""
+    found = {}
+    for package in PACKAGES:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            parts = path.relative_to(ROOT).with_suffix("").parts
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+@cache
+def imports(module: str) -> tuple[Import, ...]:
+    """Return what a module imports, also inside functions and for the type checker alone."""
+    path = modules()[module]
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    found: list[Import] = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found += [Import(node.lineno, alias.name, "") for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            target = ".".join([*above, *filter(None, [node.module])])
+            found += [Import(node.lineno, target, alias.name) for alias in node.names]
+    return tuple(found)
+
+
+def imported_module(found: Import) -> str:
+    """Return the module that an import makes run: `from package import module` names one, too."""
+    inner = f"{found.target}.{found.name}"
+    return inner if inner in modules() else found.target
+
+
+def within(module: str, *parents: str) -> bool:
+    """Tell whether a module is one of these or inside one of them."""
+    return any(module == parent or module.startswith(f"{parent}.") for parent in parents)
+
+
+def violations(importers: Iterator[str] | list[str], *forbidden: str) -> list[str]:
+    """Return where one of the importers imports something forbidden, as lines for a person to read."""
+    return [
+        f"{modules()[module].relative_to(ROOT)}:{found.line} imports {imported_module(found)}"
+        for module in importers
+        for found in imports(module)
+        if within(imported_module(found), *forbidden)
+    ]
+
+
+def ours(*parents: str, but: tuple[str, ...] = ()) -> list[str]:
+    """Return our modules within these, but for some."""
+    return [module for module in modules() if within(module, *parents) and not within(module, *but)]
+
+
+def test_reads_the_imports_that_it_judges() -> None:
+    assert len(modules()) > 20
+    assert "app.settings" in [imported_module(found) for found in imports("app.main")]
+
+
+def test_evaluator_imports_nothing_of_ours() -> None:
+    others = [package for package in PACKAGES if package != "evaluator"]
+    assert violations(ours("evaluator"), *others) == []
+
+
+def test_evaluator_knows_no_web_no_database_no_settings() -> None:
+    assert violations(ours("evaluator"), *WEB_LIBRARIES, "sqlalchemy", "celery", "pydantic", "pydantic_settings") == []
+
+
+def test_app_imports_neither_worker_nor_commands() -> None:
+    assert violations(ours("app"), "worker", "commands", "client", "migrations") == []
+
+
+def test_worker_imports_neither_commands_nor_what_knows_http() -> None:
+    assert violations(ours("worker"), "commands", "client", *WEB, *WEB_LIBRARIES) == []
+
+
+def test_services_queries_and_models_know_no_http() -> None:
+    assert violations(ours("app", but=WEB), *WEB, *WEB_LIBRARIES) == []
+
+
+def test_models_import_no_service() -> None:
+    for module in ours("app"):
+        if module.endswith(".models"):
+            for found in imports(module):
+                target = imported_module(found)
+                allowed = not within(target, "app") or target.endswith(".models") or within(target, "app.database")
+                assert allowed, f"{module} imports {target} (line {found.line})"
+
+
+def test_app_reaches_nothing_of_the_evaluator_that_reads_the_truth() -> None:
+    """Neither directly nor through other modules of the evaluator: the web process cannot even name the truth."""
+    came_from = {imported_module(found): module for module in ours("app") for found in imports(module)}
+    waiting = list(came_from)
+    while waiting:
+        module = waiting.pop()
+        if module not in modules() or not within(module, "evaluator"):
+            continue
+        parents = [module.rsplit(".", count)[0] for count in range(1, module.count(".") + 1)]
+        for target in [*(imported_module(found) for found in imports(module)), *parents]:
+            if target not in came_from:
+                came_from[target] = module
+                waiting.append(target)
+    reached = sorted(module for module in came_from if within(module, *TRUTH))
+    assert reached == [], "\n".join(f"{module} is imported by {came_from[module]}" for module in reached)
+
+
+def test_participants_commands_need_no_server() -> None:
+    assert violations(ours(*PARTICIPANT), "app", "worker", "migrations", *WEB_LIBRARIES, "sqlalchemy", "celery") == []
+
+
+def test_no_package_uses_another_ones_private_names() -> None:
+    for module in modules():
+        for found in imports(module):
+            private = [part for part in (*found.target.split("."), found.name) if is_private(part)]
+            package = module if modules()[module].name == "__init__.py" else module.rpartition(".")[0]
+            if private and within(found.target, *PACKAGES):
+                assert within(found.target, package), f"{module}:{found.line} imports {found.target}.{found.name}"
+
+
+def is_private(name: str) -> bool:
+    """Tell whether a name is meant for its own package alone."""
+    return name.startswith("_") and not name.startswith("__")
+
+
+@pytest.mark.parametrize("package", [package for package in PACKAGES if package != "migrations"])
+def test_modules_have_one_subject(package: str) -> None:
+    """Past so many lines a module is split by subject. Migrations are a log, which only grows."""
+    lengths = {module: len(modules()[module].read_text(encoding="utf-8").splitlines()) for module in ours(package)}
+    long = {module: length for module, length in lengths.items() if length > MOST_LINES}
+    assert long == {}, f"over {MOST_LINES} lines: {long}"
