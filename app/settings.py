@@ -46,6 +46,7 @@ class Settings(BaseSettings):
     ground_truth_limit_bytes: int = Field(default=4096 * MEBIBYTE, gt=0)
     validation_processes: int = Field(default=2, gt=0)
     validation_time_limit: timedelta = timedelta(minutes=2)
+    validation_memory_limit_bytes: int = Field(default=2048 * MEBIBYTE, gt=0)
     rejected_uploads_per_hour: int = Field(default=30, gt=0)
 
     registration_open: bool = True  # closed: accounts are made by `vocboard admin create-user` alone
@@ -84,6 +85,11 @@ class Settings(BaseSettings):
     def database(self) -> str:
         """SQLAlchemy's address of the database."""
         return self.database_url or f"sqlite:///{self.data_directory.resolve() / 'vocboard.sqlite3'}"
+
+    @property
+    def broker(self) -> str:
+        """Address of the broker: `redis://...`, or `filesystem://` and a directory."""
+        return self.broker_url or f"filesystem://{self.data_directory.resolve() / 'broker'}"
 
     @property
     def archives(self) -> Path:

@@ -1,0 +1,85 @@
+"""Leaderboards for spreadsheets and papers."""
+
+import csv
+import io
+
+from app.evaluations.rounding import written
+from app.leaderboards.service import Board, Cell
+
+# A spreadsheet takes a cell that begins so for a formula; an apostrophe makes it text. Source: OWASP, CSV injection.
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+_LATEX = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "{": r"\{",
+        "}": r"\}",
+        "$": r"\$",
+        "&": r"\&",
+        "#": r"\#",
+        "%": r"\%",
+        "_": r"\_",
+        "^": r"\textasciicircum{}",
+        "~": r"\textasciitilde{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        '"': r"\textquotedbl{}",
+    }
+)
+
+
+def as_csv(board: Board) -> str:
+    """Return the board as RFC 4180 CSV with a header; undefined scores are `n/a`, classes not entered empty."""
+    output = io.StringIO()
+    writer = csv.writer(output)
+    writer.writerow(["rank", "method", "contributors", "affiliation", "submitted", "mean", "mean_over", *board.classes])
+    for row in board.rows:
+        writer.writerow(
+            [
+                "n/a" if row.rank is None else row.rank,
+                *map(_defused, (row.method, row.contributors, row.affiliation)),
+                row.submitted_at.isoformat(timespec="seconds"),
+                written(row.mean.value, board.decimals),
+                row.mean_over,
+                *(written(cell.value, board.decimals) if cell.is_entered else "" for cell in row.cells),
+            ]
+        )
+    return output.getvalue()
+
+
+def as_latex(board: Board) -> str:
+    """Return the board as a LaTeX `tabular` for the package booktabs, scores in per cent, the best in bold."""
+    lines = [
+        rf"\begin{{tabular}}{{l{'r' * (len(board.classes) + 1)}}}",
+        r"\toprule",
+        " & ".join(["Method", "mean", *map(escaped, board.classes)]) + r" \\",
+        r"\midrule",
+    ]
+    lines += [
+        " & ".join([escaped(row.method), *(_latex_cell(cell, board) for cell in (row.mean, *row.cells))]) + r" \\"
+        for row in board.rows
+    ]
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
+
+
+def escaped(text: str) -> str:
+    r"""Return text as LaTeX that prints it.
+
+    >>> escaped("R-CNN_50% {$x$}")
+    'R-CNN\\_50\\% \\{\\$x\\$\\}'
+    """
+    return " ".join(text.split()).translate(_LATEX)
+
+
+def _latex_cell(cell: Cell, board: Board) -> str:
+    if not cell.is_entered:
+        return "--"
+    if cell.value is None:
+        return "n/a"
+    score = f"{100 * cell.value:.{max(board.decimals - 2, 0)}f}"
+    return rf"\textbf{{{score}}}" if cell.is_best else score
+
+
+def _defused(text: str) -> str:
+    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text

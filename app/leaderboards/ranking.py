@@ -1,0 +1,48 @@
+"""Who is before whom on a leaderboard. Everything here is decided on unrounded scores.
+
+First come the methods that entered every class of the competition, then those that entered some, so that nobody leads
+with one easy class; in both groups by decreasing mean of the primary measure. Of equal means the earlier submission is
+first. Methods whose mean is undefined are last and have no rank.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What a method's place depends on.
+
+    Attributes:
+        mean: a fraction, unrounded; None where undefined.
+        is_complete: whether every class was entered.
+    """
+
+    mean: float | None
+    is_complete: bool
+    submitted_at: datetime
+
+
+def order(standings: Sequence[Standing]) -> list[int]:
+    """Return the indices of the standings from the first place to the last."""
+    return sorted(range(len(standings)), key=lambda index: _key(standings[index]))
+
+
+def ranks(ordered: Iterable[Standing]) -> list[int | None]:
+    """Return the ranks 1, 2, ... of standings in their order; None for those without a mean."""
+    return [None if standing.mean is None else rank for rank, standing in enumerate(ordered, 1)]
+
+
+def best(values: Iterable[float | None]) -> float | None:
+    """Return the highest defined value of a column; None if there is none."""
+    return max((value for value in values if value is not None), default=None)
+
+
+def _key(standing: Standing) -> tuple[bool, bool, float, datetime]:
+    return (
+        standing.mean is None,
+        not standing.is_complete,
+        0.0 if standing.mean is None else -standing.mean,
+        standing.submitted_at,
+    )

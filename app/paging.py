@@ -1,0 +1,43 @@
+"""Long lists, page by page."""
+
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from sqlalchemy import Select, func
+from sqlalchemy.orm import Session
+
+PER_PAGE = 50
+MOST_PER_PAGE = 200
+LAST_PAGE = 1_000_000  # beyond it the databases' integers would overflow
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[Item]):
+    """One page of a list.
+
+    Attributes:
+        page: its number, from 1 on.
+        total: how many items the whole list has.
+    """
+
+    items: tuple[Item, ...]
+    page: int
+    per_page: int
+    total: int
+
+    @property
+    def pages(self) -> int:
+        """How many pages the list has; at least one."""
+        return max(1, -(-self.total // self.per_page))
+
+
+def paginate(session: Session, query: Select[Item], *, page: int = 1, per_page: int = PER_PAGE) -> Page[Item]:
+    """Return a page of an ordered query in two statements; numbers out of range are moved into it."""
+    page = min(max(page, 1), LAST_PAGE)
+    per_page = min(max(per_page, 1), MOST_PER_PAGE)
+    whole: Any = query.order_by(None).options().with_only_columns(func.count(), maintain_column_froms=True)
+    total = session.scalar(whole) or 0
+    items = session.scalars(query.limit(per_page).offset((page - 1) * per_page)).all()
+    return Page(tuple(items), page, per_page, total)

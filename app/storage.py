@@ -1,0 +1,151 @@
+"""Submissions' archives in a directory, by the SHA-256 of their content.
+
+An upload is written to a temporary file of the same file system, and renamed to its place when it is kept. Whatever
+ends the upload before that (a disconnect, a full disk, an exception) leaves nothing behind.
+"""
+
+import hashlib
+import os
+import re
+import tempfile
+import time
+from datetime import timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from app.errors import TooLargeError
+
+ABANDONED_AFTER = timedelta(days=1)  # longer than any upload takes
+_INCOMING = "incoming"
+
+
+class IncomingArchive:
+    """An upload while it arrives.
+
+    Attributes:
+        path: the temporary file.
+        size: bytes so far.
+    """
+
+    def __init__(self, store: "ArchiveStore", *, limit: int) -> None:
+        self._store = store
+        self._limit = limit
+        self._hash = hashlib.sha256()
+        self.size = 0
+        descriptor, name = tempfile.mkstemp(dir=store.incoming)
+        self.path = Path(name)
+        self._file = os.fdopen(descriptor, "wb")
+
+    def write(self, chunk: bytes) -> None:
+        """Append to the upload.
+
+        Raises:
+            TooLargeError: it is larger than allowed.
+            OSError: the disk is full.
+        """
+        self.size += len(chunk)
+        if self.size > self._limit:
+            raise TooLargeError(f"An upload may have at most {self._limit:,} bytes.")
+        self._hash.update(chunk)
+        self._file.write(chunk)
+
+    def finish(self) -> None:
+        """Bring the whole upload to the disk; afterwards `path` can be read. Does nothing the second time."""
+        if not self._file.closed:
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            self._file.close()
+
+    @property
+    def sha256(self) -> str:
+        """SHA-256 of what has arrived, in hexadecimal."""
+        return self._hash.hexdigest()
+
+    def keep(self) -> str:
+        """Put the upload into the store for good, and return its SHA-256."""
+        return self._store.keep(self)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        try:
+            self._file.close()
+        except OSError:  # a full disk shows once more when what is buffered is written; it has been reported
+            if error is None:
+                raise
+        finally:
+            self.path.unlink(missing_ok=True)
+
+
+class ArchiveStore:
+    """The archives below one directory, at `ab/cdef...` for the SHA-256 `abcdef...`."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    @property
+    def incoming(self) -> Path:
+        """Where uploads are written while they arrive."""
+        return self._directory / _INCOMING
+
+    def receive(self, *, limit: int) -> IncomingArchive:
+        """Begin an upload of at most `limit` bytes; use it in a `with` block, which removes what is not kept."""
+        self.incoming.mkdir(parents=True, exist_ok=True)
+        return IncomingArchive(self, limit=limit)
+
+    def keep(self, archive: IncomingArchive) -> str:
+        """Put an upload into its place for good, and return its SHA-256. The same content is stored once."""
+        archive.finish()
+        target = self.path(archive.sha256)
+        if not target.parent.exists():
+            target.parent.mkdir(exist_ok=True)
+            _bring_to_disk(self._directory)
+        archive.path.replace(target)
+        _bring_to_disk(target.parent)
+        return archive.sha256
+
+    def path(self, sha256: str) -> Path:
+        """Where the archive with this content lies, or would lie."""
+        if not re.fullmatch(r"[0-9a-f]{64}", sha256):
+            raise ValueError(f"{sha256!r} is not a SHA-256 in hexadecimal")
+        return self._directory / sha256[:2] / sha256[2:]
+
+    def verify(self, sha256: str) -> Path:
+        """Return the path of an archive after checking its content against its hash.
+
+        Raises:
+            FileNotFoundError: there is none.
+            DamagedArchiveError: the content has changed since it was stored.
+        """
+        path = self.path(sha256)
+        with path.open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+        if found != sha256:
+            raise DamagedArchiveError(f"{path} now has the SHA-256 {found}")
+        return path
+
+    def remove_abandoned(self) -> None:
+        """Remove what uploads left behind whose process was killed."""
+        if not self.incoming.exists():
+            return
+        oldest = time.time() - ABANDONED_AFTER.total_seconds()
+        for path in self.incoming.iterdir():
+            if path.stat().st_mtime < oldest:
+                path.unlink(missing_ok=True)
+
+
+class DamagedArchiveError(Exception):
+    """A stored archive is not what was uploaded."""
+
+
+def _bring_to_disk(directory: Path) -> None:
+    """Make the names in a directory survive a power cut."""
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

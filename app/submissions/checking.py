@@ -1,0 +1,68 @@
+"""Reading one upload, in a process of its own. Imports nothing that such a process does not need."""
+
+import resource
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from evaluator import editions
+from evaluator.image_sets import ImageSets
+from evaluator.problems import Problem, has_errors
+from evaluator.reading import read_results
+
+
+@dataclass(frozen=True, slots=True)
+class EnteredCompetition:
+    """That an upload has results for a competition, and for which of its classes."""
+
+    competition: str
+    classes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What validation found in an upload.
+
+    Attributes:
+        problems: errors and warnings, in the order of the files.
+        entries: in the edition's order; complete if nothing refuses the upload.
+    """
+
+    problems: tuple[Problem, ...]
+    entries: tuple[EnteredCompetition, ...] = ()
+
+    @property
+    def refuses(self) -> bool:
+        """Whether the upload cannot be accepted."""
+        return has_errors(self.problems)
+
+
+def check(  # noqa: PLR0917  # `anyio.to_process` passes arguments by position
+    path: Path,
+    edition: str,
+    image_sets: ImageSets,
+    competitions: Collection[str],
+    segmentation_classes: Sequence[str] | None,
+    memory_limit_bytes: int,
+) -> Report:
+    """Read an upload completely and report on it.
+
+    Args:
+        competitions: keys of those that the challenge runs.
+        segmentation_classes: declared by the participant; None for all.
+        memory_limit_bytes: for the address space of this process from now on.
+
+    Raises:
+        MemoryError: reading takes more than that.
+    """
+    _, hard_limit = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (memory_limit_bytes, hard_limit))
+    read = read_results(
+        path,
+        editions.load(edition),
+        image_sets,
+        competitions=competitions,
+        segmentation_classes=segmentation_classes,
+    )
+    entries = tuple(EnteredCompetition(key, tuple(entry.classes)) for key, entry in read.results.items())
+    return Report(read.problems, entries)

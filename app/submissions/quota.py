@@ -1,0 +1,98 @@
+"""How many submissions a person may make: per competition, in a rolling period."""
+
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.accounts.models import User
+from app.challenges.models import Challenge
+from app.errors import LimitedError
+from app.submissions.models import Submission, SubmissionEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """What is left of a person's quota in one competition.
+
+    Attributes:
+        used: submissions that count now.
+        allowed: how many may count at once.
+        allowed_at: when the next one is allowed; None if it is already.
+    """
+
+    used: int
+    allowed: int
+    allowed_at: datetime | None
+
+
+def quotas(
+    session: Session, *, user: User, challenge: Challenge, competitions: Iterable[str], now: datetime
+) -> Mapping[str, Quota]:
+    """Return the person's quota in each of the competitions, by key."""
+    counted = _counted(session, user.id, challenge, now - challenge.quota_period)
+    return {key: _quota(counted[key], challenge) for key in competitions}
+
+
+def check_quota(
+    session: Session, *, user: User, challenge: Challenge, competitions: Iterable[str], now: datetime
+) -> None:
+    """Raise `LimitedError` if the quota of any of the competitions is used up.
+
+    It decides only while the caller holds the person's turn (see `service.submit`); elsewhere it is a forecast.
+    """
+    states = quotas(session, user=user, challenge=challenge, competitions=competitions, now=now)
+    used_up = {key: quota.allowed_at for key, quota in states.items() if quota.allowed_at is not None}
+    if used_up:
+        raise LimitedError(
+            f"The quota of {', '.join(used_up)} is used up: "
+            f"{challenge.quota_count} in {in_words(challenge.quota_period)}.",
+            allowed_at=max(used_up.values()),
+        )
+
+
+def in_words(period: timedelta) -> str:
+    """A period in its largest whole unit.
+
+    >>> in_words(timedelta(days=7)), in_words(timedelta(hours=1)), in_words(timedelta(seconds=90))
+    ('7 days', '1 hour', '90 seconds')
+    """
+    seconds = int(period.total_seconds())
+    for unit, length in (("day", 86400), ("hour", 3600), ("minute", 60)):
+        if seconds and seconds % length == 0:
+            number = seconds // length
+            return f"{number} {unit}" if number == 1 else f"{number} {unit}s"
+    return f"{seconds} seconds"
+
+
+def _counted(
+    session: Session, user_id: uuid.UUID, challenge: Challenge, since: datetime
+) -> defaultdict[str, list[datetime]]:
+    """When the submissions that count were made, the latest first, by competition."""
+    rows = session.execute(
+        select(SubmissionEntry.competition, Submission.created_at)
+        .join(Submission, Submission.id == SubmissionEntry.submission_id)
+        .where(
+            Submission.user_id == user_id,
+            Submission.challenge_id == challenge.id,
+            Submission.created_at > since,
+            Submission.quota_returned_at.is_(None),
+        )
+        .order_by(Submission.created_at.desc())
+    )
+    counted: defaultdict[str, list[datetime]] = defaultdict(list)
+    for competition, created_at in rows:
+        counted[competition].append(created_at)
+    return counted
+
+
+def _quota(counted: list[datetime], challenge: Challenge) -> Quota:
+    allowed_at = None
+    if len(counted) >= challenge.quota_count:
+        # The next one is allowed when one fewer than allowed still count, even after the quota has been lowered.
+        allowed_at = counted[challenge.quota_count - 1] + challenge.quota_period
+    return Quota(len(counted), challenge.quota_count, allowed_at)

@@ -1,0 +1,231 @@
+"""What people do with submissions: make, withdraw, publish, show anonymously."""
+
+import secrets
+import uuid
+from datetime import datetime, timedelta
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.accounts.limits import Limit, count, enforce
+from app.accounts.models import User
+from app.audit import service as audit
+from app.challenges.models import Challenge
+from app.challenges.service import check_accepting
+from app.database import now
+from app.errors import ConflictError, ForbiddenError, InvalidArchiveError
+from app.storage import IncomingArchive
+from app.submissions import queries
+from app.submissions.forms import SubmissionForm, checked
+from app.submissions.models import Method, State, Submission, SubmissionEntry
+from app.submissions.quota import check_quota
+from app.submissions.validation import Report
+from evaluator import editions
+
+ANONYMOUS_TOKEN_BYTES = 32
+REJECTIONS_PERIOD = timedelta(hours=1)
+
+
+def submit(
+    session: Session,
+    *,
+    user: User,
+    challenge: Challenge,
+    form: SubmissionForm,
+    archive: IncomingArchive,
+    report: Report,
+    began_at: datetime | None = None,
+) -> Submission:
+    """Accept a valid upload: its quota is taken, its row queued and its archive kept, all or nothing.
+
+    Whoever commits rings the `Doorbell` afterwards.
+
+    Args:
+        archive: completely received, not yet kept.
+        report: what validation found in it.
+        began_at: when the upload began, by default now: one that began before the challenge closed counts.
+
+    Raises:
+        InvalidArchiveError: the report has errors.
+        InvalidInputError: fields of the form are wrong.
+        ConflictError: the challenge takes no submissions.
+        LimitedError: the quota is used up; `allowed_at` is when the next one is allowed.
+    """
+    if report.refuses:
+        raise InvalidArchiveError(report.problems)
+    _take_turn(session, user)
+    challenge = session.get_one(Challenge, challenge.id, populate_existing=True)
+    instant = now()
+    keys = [entry.competition for entry in report.entries]
+    form = checked(form, edition=editions.load(challenge.edition), competitions=keys)
+    check_accepting(session, challenge, at=began_at or instant)
+    check_quota(session, user=user, challenge=challenge, competitions=keys, now=instant)
+    submission = Submission(
+        created_at=instant,
+        queued_at=instant,
+        challenge_id=challenge.id,
+        user_id=user.id,
+        method_id=_method(session, user, challenge, form.method_name).id,
+        description=form.description,
+        contributors=form.contributors,
+        affiliation=form.affiliation,
+        training_data=form.training_data,
+        segmentation_classes=list(form.segmentation_classes) if form.segmentation_classes is not None else None,
+        archive_sha256=archive.sha256,
+        archive_bytes=archive.size,
+        archive_name=form.archive_name,
+        warnings=[problem.as_json() for problem in report.problems],
+        entries=[
+            SubmissionEntry(competition=entry.competition, position=position, classes=list(entry.classes))
+            for position, entry in enumerate(report.entries)
+        ],
+    )
+    session.add(submission)
+    session.flush()
+    archive.keep()  # last: a refused upload leaves no file, and a row is never without one
+    return submission
+
+
+def withdraw(session: Session, *, submission_id: uuid.UUID, user: User) -> Submission:
+    """Take a submission back. One that is still queued gives its quota back; a published one leaves the board.
+
+    Raises:
+        NotFoundError, ForbiddenError: it is not the person's own.
+        ConflictError: it has failed or is withdrawn already.
+    """
+    submission = _locked(session, submission_id, user)
+    if submission.user_id != user.id:
+        raise ForbiddenError("Only the person who made a submission can withdraw it.")
+    if submission.state in (State.FAILED, State.WITHDRAWN):
+        raise ConflictError(f"The submission is {submission.state} already.")
+    if submission.state == State.QUEUED:
+        submission.quota_returned_at = now()
+    before = submission.state
+    submission.state = State.WITHDRAWN
+    submission.finished_at = submission.finished_at or now()
+    submission.published_at = None
+    submission.anonymous_token_hash = None
+    submission.lease_id = submission.lease_expires_at = None  # a worker that is evaluating it can no longer store
+    audit.record(session, actor=user, action="submission.withdraw", subject=submission, details={"state": before})
+    return submission
+
+
+def publish(session: Session, *, submission_id: uuid.UUID, user: User) -> Submission:
+    """Put a scored submission on the leaderboards of its competitions; done already, it changes nothing.
+
+    Raises:
+        NotFoundError, ForbiddenError: it is neither the person's own nor of a challenge that the person organises.
+        ConflictError: it is not scored, or its method is already on one of these boards.
+    """
+    submission = _managed(session, submission_id, user)
+    if submission.published_at is not None:
+        return submission
+    if submission.state != State.SCORED:
+        raise ConflictError(f"Only a scored submission can be published; this one is {submission.state}.")
+    session.execute(select(Method.id).where(Method.id == submission.method_id).with_for_update())
+    rival = queries.published_rival(session, submission)
+    if rival is not None:
+        entered = {entry.competition for entry in rival.entries}
+        shared = [entry.competition for entry in submission.entries if entry.competition in entered]
+        raise ConflictError(
+            f"The method “{submission.method.name}” already has a published result in {', '.join(shared)}: submission "
+            f"{rival.id}. Unpublish that one first, or give a different method its own name."
+        )
+    submission.published_at = now()
+    audit.record(session, actor=user, action="submission.publish", subject=submission)
+    return submission
+
+
+def unpublish(session: Session, *, submission_id: uuid.UUID, user: User) -> Submission:
+    """Take a submission off the leaderboards; done already, it changes nothing.
+
+    Raises:
+        NotFoundError, ForbiddenError: as for `publish`.
+    """
+    submission = _managed(session, submission_id, user)
+    if submission.published_at is not None:
+        submission.published_at = None
+        audit.record(session, actor=user, action="submission.unpublish", subject=submission)
+    return submission
+
+
+def create_anonymous_link(session: Session, *, submission_id: uuid.UUID, user: User) -> str:
+    """Return the token of a new anonymous link to a scored submission. An earlier link ends.
+
+    Raises:
+        NotFoundError, ForbiddenError: it is not the person's own.
+        ConflictError: it is not scored.
+    """
+    submission = _locked(session, submission_id, user)
+    if submission.user_id != user.id:
+        raise ForbiddenError("Only the person who made a submission can give it an anonymous link.")
+    if submission.state != State.SCORED:
+        raise ConflictError(f"Only a scored submission can have an anonymous link; this one is {submission.state}.")
+    token = secrets.token_urlsafe(ANONYMOUS_TOKEN_BYTES)
+    submission.anonymous_token_hash = queries.hash_of(token)
+    audit.record(session, actor=user, action="submission.create_anonymous_link", subject=submission)
+    return token
+
+
+def revoke_anonymous_link(session: Session, *, submission_id: uuid.UUID, user: User) -> Submission:
+    """End a submission's anonymous link; without one it changes nothing.
+
+    Raises:
+        NotFoundError, ForbiddenError: it is not the person's own.
+    """
+    submission = _locked(session, submission_id, user)
+    if submission.user_id != user.id:
+        raise ForbiddenError("Only the person who made a submission can end its anonymous link.")
+    if submission.anonymous_token_hash is not None:
+        submission.anonymous_token_hash = None
+        audit.record(session, actor=user, action="submission.revoke_anonymous_link", subject=submission)
+    return submission
+
+
+def check_rejections(session: Session, *, user: User, per_hour: int) -> None:
+    """Raise `LimitedError` if too many of the person's uploads were rejected in the last hour."""
+    enforce(session, {_rejections(per_hour): str(user.id)})
+
+
+def record_rejection(session: Session, *, user: User, per_hour: int) -> None:
+    """Count a rejected upload. It costs no quota, but the server's time."""
+    count(session, {_rejections(per_hour): str(user.id)})
+
+
+def _rejections(per_hour: int) -> Limit:
+    return Limit("rejected_upload", per_hour, REJECTIONS_PERIOD)
+
+
+def _take_turn(session: Session, user: User) -> None:
+    """Let only one transaction at a time decide on this person's quota (on SQLite there is one writer anyway)."""
+    session.execute(select(User.id).where(User.id == user.id).with_for_update())
+
+
+def _method(session: Session, user: User, challenge: Challenge, name: str) -> Method:
+    """The person's method of that name, perhaps new; safe within the person's turn."""
+    known = session.scalars(
+        select(Method).where(Method.challenge_id == challenge.id, Method.user_id == user.id, Method.name == name)
+    ).one_or_none()
+    if known is not None:
+        return known
+    method = Method(challenge_id=challenge.id, user_id=user.id, name=name)
+    session.add(method)
+    session.flush()
+    return method
+
+
+def _locked(session: Session, submission_id: uuid.UUID, user: User) -> Submission:
+    """The submission, if the person may see it, held against other changes to the end of the transaction."""
+    submission = queries.get_for(session, submission_id, user)
+    session.refresh(submission, attribute_names=_CHANGING, with_for_update={"of": Submission})
+    return submission
+
+
+def _managed(session: Session, submission_id: uuid.UUID, user: User) -> Submission:
+    submission = _locked(session, submission_id, user)
+    if not queries.is_managed_by(session, submission, user):
+        raise ForbiddenError("Only the person who made a submission and the challenge's organisers can do this.")
+    return submission
+
+
+_CHANGING = ("state", "published_at", "finished_at", "anonymous_token_hash", "quota_returned_at")
