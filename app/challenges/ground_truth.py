@@ -1,0 +1,123 @@
+"""Ground truth of challenges, as far as the web process knows it: versions, their state, and what is public of them."""
+
+import gzip
+import threading
+import uuid
+from collections.abc import Sequence
+
+from sqlalchemy.orm import Session
+
+from app.accounts.models import User
+from app.audit import service as audit
+from app.challenges import queries
+from app.challenges.models import Challenge, GroundTruthVersion, Scoring
+from app.errors import ConflictError
+from app.fields import is_printable
+from evaluator.image_sets import ImageSets
+
+LONGEST_FILE_NAME = 255
+IMAGE_SETS_KEPT = 16  # in memory; a version's never change
+
+_kept: dict[uuid.UUID, ImageSets] = {}
+_keeping = threading.Lock()
+
+
+def add_ground_truth_version(
+    session: Session, *, challenge: Challenge, user: User, file_name: str, version_id: uuid.UUID
+) -> GroundTruthVersion:
+    """Announce an upload of ground truth that lies sealed in the inbox under `version_id`; the worker imports it.
+
+    Args:
+        file_name: what the organiser's file was called, to be shown.
+    """
+    queries.lock_challenge(session, challenge.id)
+    name = file_name.replace("\\", "/").rsplit("/", 1)[-1][-LONGEST_FILE_NAME:]
+    version = GroundTruthVersion(
+        id=version_id,
+        challenge_id=challenge.id,
+        number=queries.last_truth_number(session, challenge.id) + 1,
+        uploaded_by_id=user.id,
+        file_name=name if is_printable(name) else "",
+    )
+    session.add(version)
+    details = {"challenge": str(challenge.id), "number": version.number, "file_name": version.file_name}
+    audit.record(session, actor=user, action="ground_truth.upload", subject=version, details=details)
+    return version
+
+
+def ground_truth_versions(session: Session, challenge: Challenge) -> Sequence[GroundTruthVersion]:
+    """Return all versions, the newest first; for organisers alone."""
+    return queries.truth_versions(session, challenge.id)
+
+
+def current_truth(session: Session, challenge: Challenge) -> GroundTruthVersion | None:
+    """Return the version that submissions are scored against; None before the first one is ready."""
+    return queries.current_truth(session, challenge)
+
+
+def current_image_sets(session: Session, challenge: Challenge) -> ImageSets:
+    """Return what is public of the current ground truth; kept in memory, since a version never changes.
+
+    Raises:
+        ConflictError: the challenge has no ground truth yet.
+    """
+    truth = _current_or_conflict(session, challenge)
+    return _image_sets(session, truth.id)
+
+
+def image_sets_json(session: Session, challenge: Challenge) -> bytes:
+    """Return the same as `evaluator.image_sets.ImageSets.to_json` wrote it, for participants to validate offline.
+
+    Raises:
+        ConflictError: the challenge has no ground truth yet.
+    """
+    return _stored_json(session, _current_or_conflict(session, challenge).id)
+
+
+def pack_image_sets(image_sets: ImageSets) -> bytes:
+    """Return image sets as the database stores them."""
+    return gzip.compress(image_sets.to_json().encode(), mtime=0)
+
+
+def start_scoring(session: Session, *, challenge: Challenge, version: GroundTruthVersion) -> Scoring:
+    """Add a round of scoring against a version that is ready; it counts once `make_current` is called."""
+    scoring = Scoring(challenge_id=challenge.id, ground_truth_version_id=version.id)
+    session.add(scoring)
+    session.flush()
+    return scoring
+
+
+def make_current(session: Session, *, challenge: Challenge, scoring: Scoring, actor: User | None) -> None:
+    """Let a round of scoring count from now on: the one switch of what boards and results show."""
+    before, challenge.current_scoring_id = challenge.current_scoring_id, scoring.id
+    details = {
+        "from": str(before) if before else None,
+        "to": str(scoring.id),
+        "ground_truth_version": str(scoring.ground_truth_version_id),
+    }
+    audit.record(session, actor=actor, action="challenge.make_scoring_current", subject=challenge, details=details)
+
+
+def _current_or_conflict(session: Session, challenge: Challenge) -> GroundTruthVersion:
+    truth = queries.current_truth(session, challenge)
+    if truth is None:
+        raise ConflictError("This challenge has no ground truth yet.")
+    return truth
+
+
+def _stored_json(session: Session, version_id: uuid.UUID) -> bytes:
+    packed = queries.image_sets_of(session, version_id)
+    if packed is None:
+        raise ConflictError("This ground truth is not ready.")
+    return gzip.decompress(packed)
+
+
+def _image_sets(session: Session, version_id: uuid.UUID) -> ImageSets:
+    with _keeping:
+        if known := _kept.get(version_id):
+            return known
+    image_sets = ImageSets.from_json(_stored_json(session, version_id))
+    with _keeping:
+        while len(_kept) >= IMAGE_SETS_KEPT:
+            del _kept[next(iter(_kept))]  # the first that came
+        return _kept.setdefault(version_id, image_sets)

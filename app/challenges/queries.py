@@ -1,0 +1,134 @@
+"""What services ask of challenges and their ground truth."""
+
+import uuid
+from collections.abc import Sequence
+
+from sqlalchemy import ColumnElement, exists, false, func, select, true
+from sqlalchemy.orm import Session, selectinload
+
+from app.accounts.models import Role, User
+from app.challenges.models import (
+    Challenge,
+    ChallengeOrganiser,
+    GroundTruthVersion,
+    Scoring,
+    TruthState,
+    Visibility,
+)
+from app.submissions.models import Submission, SubmissionEntry
+
+
+def organised_by(viewer: User | None) -> ColumnElement[bool]:
+    """Condition: the person organises the challenge, or administrates the server."""
+    if viewer is None:
+        return false()
+    if viewer.role is Role.ADMINISTRATOR:
+        return true()
+    return exists().where(ChallengeOrganiser.challenge_id == Challenge.id, ChallengeOrganiser.user_id == viewer.id)
+
+
+def listed_challenges(session: Session, viewer: User | None) -> Sequence[Challenge]:
+    """Public challenges and those the person organises, with competitions, the newest first."""
+    return session.scalars(
+        select(Challenge)
+        .where((Challenge.visibility == Visibility.PUBLIC) | organised_by(viewer))
+        .options(selectinload(Challenge.competitions))
+        .order_by(Challenge.created_at.desc(), Challenge.id)
+    ).all()
+
+
+def organised_challenges(session: Session, organiser: User) -> Sequence[Challenge]:
+    """Challenges the person organises, with competitions, the newest first."""
+    return session.scalars(
+        select(Challenge)
+        .where(organised_by(organiser))
+        .options(selectinload(Challenge.competitions))
+        .order_by(Challenge.created_at.desc(), Challenge.id)
+    ).all()
+
+
+def challenge_by_slug(session: Session, slug: str, viewer: User | None) -> tuple[Challenge, bool] | None:
+    """The challenge with competitions, if the person may see it, and whether the person organises it."""
+    organised = organised_by(viewer)
+    found = session.execute(
+        select(Challenge, organised)
+        .where(Challenge.slug == slug, (Challenge.visibility != Visibility.DRAFT) | organised)
+        .options(selectinload(Challenge.competitions))
+    ).one_or_none()
+    return (found[0], bool(found[1])) if found else None
+
+
+def lock_challenge(session: Session, challenge_id: uuid.UUID) -> None:
+    """On PostgreSQL, let no other transaction that asks for the same lock pass until this one ends."""
+    session.execute(select(Challenge.id).where(Challenge.id == challenge_id).with_for_update())
+
+
+def challenge_as_it_is(session: Session, challenge_id: uuid.UUID) -> Challenge:
+    """The challenge as the database has it now; on PostgreSQL nobody changes it until this transaction ends."""
+    return session.scalars(
+        select(Challenge)
+        .where(Challenge.id == challenge_id)
+        .with_for_update(read=True)
+        .execution_options(populate_existing=True)
+    ).one()
+
+
+def organises(session: Session, user_id: uuid.UUID, challenge_id: uuid.UUID) -> bool:
+    """Whether the person is listed as an organiser."""
+    return session.get(ChallengeOrganiser, (challenge_id, user_id)) is not None
+
+
+def current_truth(session: Session, challenge: Challenge) -> GroundTruthVersion | None:
+    """The ground truth that the current scoring is against."""
+    if challenge.current_scoring_id is None:
+        return None
+    return session.scalar(
+        select(GroundTruthVersion)
+        .join(Scoring, Scoring.ground_truth_version_id == GroundTruthVersion.id)
+        .where(Scoring.id == challenge.current_scoring_id)
+    )
+
+
+def image_sets_of(session: Session, version_id: uuid.UUID) -> bytes | None:
+    """The stored public half of a ground truth."""
+    return session.scalar(select(GroundTruthVersion.image_sets).where(GroundTruthVersion.id == version_id))
+
+
+def truth_versions(session: Session, challenge_id: uuid.UUID) -> Sequence[GroundTruthVersion]:
+    """All uploaded ground truth of a challenge, the newest first."""
+    return session.scalars(
+        select(GroundTruthVersion)
+        .where(GroundTruthVersion.challenge_id == challenge_id)
+        .order_by(GroundTruthVersion.number.desc())
+    ).all()
+
+
+def last_truth_number(session: Session, challenge_id: uuid.UUID) -> int:
+    """The highest number of a version so far; 0 if there is none."""
+    highest = select(func.max(GroundTruthVersion.number)).where(GroundTruthVersion.challenge_id == challenge_id)
+    return session.scalar(highest) or 0
+
+
+def entered_competitions(session: Session, challenge_id: uuid.UUID) -> set[str]:
+    """Keys of the competitions that somebody has submitted to."""
+    return set(
+        session.scalars(
+            select(SubmissionEntry.competition)
+            .join(Submission, Submission.id == SubmissionEntry.submission_id)
+            .where(Submission.challenge_id == challenge_id)
+            .distinct()
+        )
+    )
+
+
+def challenges_without_scoring(session: Session) -> Sequence[Challenge]:
+    """Challenges that no ground truth has been taken for though one is ready, with competitions."""
+    ready = exists().where(
+        GroundTruthVersion.challenge_id == Challenge.id, GroundTruthVersion.state == TruthState.READY
+    )
+    return session.scalars(
+        select(Challenge)
+        .where(Challenge.current_scoring_id.is_(None), ready)
+        .options(selectinload(Challenge.competitions))
+        .order_by(Challenge.created_at)
+    ).all()

@@ -1,0 +1,120 @@
+"""Small things that many tests need in the database: people, challenges, ground truth that is ready.
+
+Each takes a session of a writing transaction, and keyword arguments for what the test is about.
+"""
+
+import itertools
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+from sqlalchemy.orm import Session
+
+from app.accounts import administration, service
+from app.accounts.models import Role, Scope, User
+from app.challenges import service as challenges
+from app.challenges.ground_truth import make_current, pack_image_sets, start_scoring
+from app.challenges.models import Challenge, GroundTruthVersion, TruthState, Visibility
+from app.database import now
+from evaluator.editions import Edition, Task, load
+from evaluator.image_sets import ImageSet, ImageSets
+
+PASSWORD = "correct horse battery"
+WEEK = timedelta(days=7)
+IMAGES = ("000001", "000002", "000003")
+
+_numbers = itertools.count(1)
+
+
+def make_user(session: Session, *, role: Role = Role.PARTICIPANT, **given: Any) -> User:
+    """Make a person whose password is `PASSWORD`."""
+    number = next(_numbers)
+    fields = {
+        "email": f"person{number}@lab.example",
+        "name": f"Person {number}",
+        "affiliation": "Laboratory",
+        "password": PASSWORD,
+    }
+    return administration.create_user(session, role=role, **{**fields, **given})
+
+
+def make_organiser(session: Session, **given: Any) -> User:
+    """Make a person who may make challenges."""
+    return make_user(session, role=Role.ORGANISER, **given)
+
+
+def make_token(session: Session, user: User, *scopes: Scope) -> str:
+    """Make a token, with all scopes the person may have unless told which, and return its secret."""
+    allowed = set(Scope) - ({Scope.ORGANISE} if user.role is Role.PARTICIPANT else set())
+    return service.create_token(session, user=user, label="test", scopes=scopes or allowed, lifetime=timedelta(days=1))[
+        1
+    ]
+
+
+def make_challenge(session: Session, *, organiser: User | None = None, ready: bool = True, **given: Any) -> Challenge:
+    """Make a public VOC2012 challenge in classification (comp1) and detection (comp3) that has opened.
+
+    Args:
+        ready: with ground truth that `make_truth` makes; without it the challenge takes no submissions yet.
+    """
+    fields: dict[str, Any] = {
+        "slug": f"challenge-{next(_numbers)}",
+        "title": "A challenge",
+        "description": "",
+        "edition": "VOC2012",
+        "competitions": ["comp1", "comp3"],
+        "opens_at": now() - timedelta(days=1),
+        "closes_at": None,
+        "quota_count": 2,
+        "quota_period": WEEK,
+        "visibility": Visibility.PUBLIC,
+        "decimals": 4,
+    }
+    challenge = challenges.create(session, organiser=organiser or make_organiser(session), **{**fields, **given})
+    if ready:
+        make_truth(session, challenge)
+    return challenge
+
+
+def make_truth(session: Session, challenge: Challenge, *, current: bool = True) -> GroundTruthVersion:
+    """Make a version of ground truth as the worker leaves it once imported, for all the challenge's competitions.
+
+    Only the row: no file of it is anywhere. For one that can be scored against, import a golden tree.
+
+    Args:
+        current: whether submissions are scored against it.
+    """
+    number = next(_numbers)
+    version = GroundTruthVersion(
+        challenge_id=challenge.id,
+        number=number,
+        file_name="devkit.tar.gz",
+        state=TruthState.READY,
+        sha256=f"{number:064x}",
+        summary={},
+        competitions=[row.key for row in challenge.competitions],
+        image_sets=pack_image_sets(make_image_sets(load(challenge.edition))),
+    )
+    session.add(version)
+    session.flush()
+    if current:
+        scoring = start_scoring(session, challenge=challenge, version=version)
+        make_current(session, challenge=challenge, scoring=scoring, actor=None)
+        session.flush()
+    return version
+
+
+def make_image_sets(edition: Edition) -> ImageSets:
+    """Make image sets of `IMAGES`, each 500 by 375 pixels with one person, for every competition of the edition."""
+    sizes = np.tile(np.array([[500, 375]], dtype=np.int32), (len(IMAGES), 1))
+    persons = np.array([[index, 1] for index in range(len(IMAGES))], dtype=np.int32)
+    naming_people = (Task.LAYOUT, Task.ACTION)
+    return ImageSets(
+        edition=edition.name,
+        sets={
+            (competition.task, competition.image_set): ImageSet(
+                images=IMAGES, sizes=sizes, persons=persons if competition.task in naming_people else None
+            )
+            for competition in edition.competitions.values()
+        },
+    )
