@@ -17,8 +17,7 @@ from app.evaluations.rounding import shown
 from app.leaderboards.ranking import Standing, best, order, ranks
 from app.submissions.models import Method, State, Submission
 from evaluator import editions
-from evaluator.editions import Competition, Metric, Task
-from evaluator.segmentation import BACKGROUND
+from evaluator.editions import BACKGROUND, Competition, Metric, Task
 
 
 @dataclass(frozen=True, slots=True)

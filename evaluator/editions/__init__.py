@@ -2,6 +2,7 @@
 
 from evaluator.editions.loader import EditionFileError, UnknownEditionError, load, names, read
 from evaluator.editions.model import (
+    BACKGROUND,
     Competition,
     Edition,
     Interpolation,
@@ -15,6 +16,7 @@ from evaluator.editions.model import (
 )
 
 __all__ = [
+    "BACKGROUND",
     "Competition",
     "Edition",
     "EditionFileError",

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
+BACKGROUND = "background"  # label 0 of segmentations: scored beside the classes
+
+
 class Task(StrEnum):
     """The five kinds of competition."""
 
