@@ -12,8 +12,6 @@ Every URL is a string as settings take it, with its password.
 import contextlib
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -23,6 +21,7 @@ import pytest
 import redis
 from sqlalchemy.engine import URL
 
+import migrations
 from tests.support.postgres import PostgresServer, postgres_server
 from tests.support.processes import UnavailableError, skip_or_fail
 from tests.support.redis_server import redis_server
@@ -61,7 +60,7 @@ def postgres_template(postgres: PostgresServer) -> Iterator[str]:
     """Give the name of a migrated database that others are copied from."""
     url = postgres.create_database()
     try:
-        migrate(in_full(url))
+        migrations.upgrade(in_full(url))
         yield str(url.database)
     finally:
         postgres.drop_database(url)
@@ -71,7 +70,7 @@ def postgres_template(postgres: PostgresServer) -> Iterator[str]:
 def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give the file of a migrated database that others are copied from."""
     file = tmp_path_factory.mktemp("template") / "vocboard.sqlite"
-    migrate(f"sqlite:///{file}")
+    migrations.upgrade(f"sqlite:///{file}")
     return file
 
 
@@ -134,25 +133,6 @@ def database_url(set_up: str, request: pytest.FixtureRequest) -> str:
 def broker_url(set_up: str, request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Give the set-up's broker: a directory that does not exist yet, or Redis, with no message in it."""
     return f"filesystem://{tmp_path / 'broker'}" if set_up == EMBEDDED else str(request.getfixturevalue("redis_url"))
-
-
-def migrate(database_url: str) -> None:
-    """Bring a database to the newest migration, by the command that operators use.
-
-    Raises:
-        AssertionError: the command failed; with what it said.
-    """
-    environment = {**os.environ, "VOCBOARD_DATABASE_URL": database_url}
-    program = Path(sys.executable).with_name("vocboard")
-    done = subprocess.run(
-        [str(program), "migrate"],
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, f"vocboard migrate fails:\n{done.stdout}{done.stderr}"
 
 
 def in_full(url: URL) -> str:
