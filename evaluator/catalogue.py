@@ -88,7 +88,7 @@ UNSAFE_NAME = _error(
 DUPLICATE_FILE = _error(
     "duplicate_file",
     "The same results twice",
-    "{what} {given} twice in the archive: {first} and {second}.",
+    "{what} is given twice in the archive: {first} and {second}.",
     "Keep one of them.",
 )
 IGNORED_FILES = _warning(
@@ -99,8 +99,8 @@ IGNORED_FILES = _warning(
 NO_RESULT_FILES = _error(
     "no_result_files",
     "No result file in the archive",
-    "The archive holds no result file of {edition}.",
-    "Expected are files such as {example}.",
+    "The archive holds no result file of {edition}. {found}; {expected}.",
+    "Pack result files under the names that the challenge gives them.",
 )
 UNKNOWN_FILE = _error(
     "unknown_file",
@@ -144,7 +144,7 @@ LINE_TOO_LONG = _error(
     "line_too_long",
     "A line that is too long",
     "The line has {length:,} characters, more than {limit:,}.",
-    "Expected is one result a line: {line}.",
+    "Expected is one result a line: {format}.",
 )
 TOO_MANY_LINES = _error(
     "too_many_lines",
@@ -161,7 +161,7 @@ TOO_MANY_DETECTIONS = _error(
 WRONG_NUMBER_OF_FIELDS = _error(
     "wrong_number_of_fields",
     "A line with too many or too few fields",
-    "Found {found}, expected {expected}: {line}.",
+    "Found {found}, expected {expected}: {format}.",
 )
 NOT_A_NUMBER = _error(
     "not_a_number",
@@ -190,13 +190,13 @@ BAD_OBJECT_INDEX = _error(
 UNKNOWN_IMAGE = _error(
     "unknown_image",
     "An image that is not in the test set",
-    "{image} is not an image of the {task} test set ({example}){hint}.",
+    "{image} is not an image of the {task} test set of {described}{hint}.",
     "Take the identifiers from the image set file.",
 )
 UNKNOWN_PERSON = _error(
     "unknown_person",
     "A person that is not in the test set",
-    "Object {object} of image {image} is not a person of the {task} test set{known}.",
+    "Object {object} of image {image} is not a person of the {task} test set{listed}.",
     "Take image and object index from the image set file.",
 )
 REPEATED_IMAGE = _error(
@@ -224,13 +224,13 @@ PERSONS_WITHOUT_CONFIDENCE = _warning(
 BOX_UPSIDE_DOWN = _warning(
     "box_upside_down",
     "Boxes with left and right, or top and bottom, exchanged",
-    "{count} (the first here) {has} right < left or bottom < top, and cannot match anything.",
+    "{count} (the first here) with right < left or bottom < top; these cannot match anything.",
     "Write left, top, right, bottom; not width and height.",
 )
 BOX_OUTSIDE_IMAGE = _warning(
     "box_outside_image",
     "Boxes that lie outside their image",
-    "{count} (the first here) {lies} wholly outside the image, and cannot match anything.",
+    "{count} (the first here) wholly outside of the image; these cannot match anything.",
     "Coordinates count from 1 in pixels of the original image.",
 )
 
@@ -239,25 +239,37 @@ BOX_OUTSIDE_IMAGE = _warning(
 XML_SYNTAX = _error(
     "xml_syntax",
     "XML that cannot be read",
-    "The XML ends to make sense here: {reason}.",
+    "The file is not well-formed XML: {reason}.",
     "Write well-formed XML in UTF-8, with one <results> element around all <layout> elements.",
 )
 XML_FORBIDDEN = _error(
     "xml_forbidden",
     "XML with a document type or entities",
-    "The file has {what}, which is not read.",
+    "The file has a document type declaration, which is not read.",
     "Leave it out; plain elements and text are enough.",
 )
 XML_TOO_DEEP = _error(
     "xml_too_deep",
     "XML elements nested too deeply",
     "Elements are nested more than {limit} deep.",
-    "Expected is {expected}.",
+    "Expected are <results>, <layout>, <part>, <bndbox> and the four sides of the box.",
+)
+XML_TOO_LARGE = _error(
+    "xml_too_large",
+    "An XML element with too much in it",
+    "There are more than {limit:,} elements in this <{parent}>.",
+    "A person has at most one head, two hands and two feet.",
+)
+XML_TEXT_TOO_LONG = _error(
+    "xml_text_too_long",
+    "An XML element with too much text",
+    "The element {parent} holds more than {limit:,} characters.",
+    "Numbers, identifiers and part names are all that is expected.",
 )
 UNEXPECTED_ELEMENT = _error(
     "unexpected_element",
     "An XML element out of place",
-    "Found <{found}> in <{parent}>; expected {expected}.",
+    "Found {found} in {parent}; expected {expected}.",
 )
 MISSING_ELEMENT = _error(
     "missing_element",
@@ -285,13 +297,13 @@ TOO_MANY_PARTS = _error(
 REPEATED_LAYOUT = _warning(
     "repeated_layout",
     "More than one layout of a person",
-    "{count} (the first here) {names} a person who has one already.",
+    "{count} (the first here) of a person who has one already; only the first of each is scored.",
     "Give one layout a person.",
 )
 UNLISTED_PERSON = _warning(
     "unlisted_person",
     "Layouts of people who are not in the test set",
-    "{count} (the first here) {names} a person whom the image set does not list, and {is_} ignored.",
+    "{count} (the first here) of a person whom the image set does not list; not scored.",
     "Take image and object index from the image set file.",
 )
 
@@ -318,7 +330,7 @@ PNG_WRONG_SIZE = _error(
 PNG_TOO_LARGE = _error(
     "png_too_large",
     "An absurdly large label map",
-    "The label map is {width} x {height} pixels, beyond {limit} a side.",
+    "The label map is {width} x {height} pixels, beyond {limit:,} pixels.",
     "Save it in the size of the test image.",
 )
 PNG_UNREADABLE = _error(

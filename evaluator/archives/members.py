@@ -45,7 +45,7 @@ def _without_additions_and_repetitions(source: Iterator[Member], report: Callabl
         elif member.name in seen:
             report(
                 catalogue.DUPLICATE_FILE.at(
-                    member.name, what="One name", given="is", first=quoted(member.name), second="the same name again"
+                    member.name, what="One name", first=quoted(member.name), second="the same name again"
                 )
             )
         else:

@@ -1,0 +1,1 @@
+"""Result files: their names, and one parser a format."""

@@ -1,0 +1,224 @@
+"""From an archive or directory of result files to columns, with everything that is wrong with it."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from evaluator import catalogue
+from evaluator.archives import UPLOAD_LIMITS, ArchiveError, ArchiveLimits, Member, members
+from evaluator.editions import Competition, Edition, Task
+from evaluator.image_sets import ImageSets
+from evaluator.problems import Problem, counted, has_errors, quoted
+from evaluator.result_files.confidences import read_confidences
+from evaluator.result_files.detections import read_detections
+from evaluator.result_files.items import Items
+from evaluator.result_files.layouts import read_layouts
+from evaluator.result_files.names import FileName, FileNames
+from evaluator.result_files.report import FileReport
+from evaluator.result_files.segmentations import LabelMaps, SegmentationSink
+from evaluator.results import Confidences, Detections, Entry, Layouts, Results
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ReadResults:
+    """What an upload holds.
+
+    Attributes:
+        results: valid files only; complete if there are no errors among the problems.
+        problems: in the order of the files in the archive, then of the lines.
+    """
+
+    results: Results
+    problems: tuple[Problem, ...]
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether nothing refuses the upload."""
+        return not has_errors(self.problems)
+
+
+def read_results(
+    path: Path,
+    edition: Edition,
+    image_sets: ImageSets | None,
+    *,
+    competitions: Collection[str] | None = None,
+    segmentation_classes: Sequence[str] | None = None,
+    segmentation_sink: SegmentationSink | None = None,
+    limits: ArchiveLimits = UPLOAD_LIMITS,
+) -> ReadResults:
+    """Read and check every result file of an archive or directory.
+
+    Args:
+        path: archive (tar, plain or compressed, or zip) or directory.
+        edition: names the files and the classes.
+        image_sets: the public part of the test data. None if it is not at hand: identifiers and image sizes are then
+            not checked, and items are numbered as they first appear.
+        competitions: keys of those the challenge holds; all of the edition's by default.
+        segmentation_classes: those the participant declares as entered; all of the edition's by default.
+        segmentation_sink: gets each valid label map as it is read: its competition, the position of its image, and
+            (height, width) uint8 class indices, 0 for background.
+        limits: of the archive.
+
+    Raises:
+        ValueError: `competitions` or `segmentation_classes` name some that the edition does not have.
+        OSError: `path` itself cannot be read.
+    """
+    reader = _Reader(edition, image_sets, competitions, segmentation_classes, segmentation_sink)
+    try:
+        for member in members(path, limits, reader.archive.note):
+            reader.take(member)
+    except ArchiveError as error:
+        return ReadResults(reader.results(), (error.problem, *reader.problems()))
+    reader.finish()
+    return ReadResults(reader.results(), reader.problems())
+
+
+class _Reader:
+    """Takes the members of one upload, in their order."""
+
+    def __init__(
+        self,
+        edition: Edition,
+        image_sets: ImageSets | None,
+        competitions: Collection[str] | None,
+        segmentation_classes: Sequence[str] | None,
+        segmentation_sink: SegmentationSink | None,
+    ):
+        declared = edition.classes if segmentation_classes is None else segmentation_classes
+        self.archive = FileReport(None)
+        self._reports = [self.archive]
+        self._edition = edition
+        self._names = FileNames(edition)
+        self._image_sets = image_sets
+        self._open = _known(edition.competitions if competitions is None else competitions, edition.competitions)
+        self._segmentation_classes = _known(declared, edition.classes)
+        self._sink = segmentation_sink
+        self._items: dict[tuple[Task, str], Items] = {}
+        self._unknown: list[str] = []
+        self._closed: dict[str, list[str]] = {}
+        self._member_of: dict[FileName, str] = {}
+        self._confidences: dict[str, dict[str, Confidences]] = {}
+        self._detections: dict[str, dict[str, Detections]] = {}
+        self._layouts: dict[str, Layouts] = {}
+        self._maps: dict[str, LabelMaps] = {}
+
+    def take(self, member: Member) -> None:
+        """Read one member, and note what is wrong with it."""
+        name = self._names.identify(member.name)
+        if name is None:
+            self._unknown.append(member.name)
+        elif name.competition.key not in self._open:
+            self._closed.setdefault(name.competition.key, []).append(member.name)
+        elif name in self._member_of:
+            self._refuse_second(name, member)
+        else:
+            self._member_of[name] = member.name
+            self._read(name, member)
+
+    def finish(self) -> None:
+        """Note what only the whole upload can show."""
+        if not self._member_of and not self._closed:
+            self._refuse_foreign()
+            return
+        for unknown in self._unknown:
+            self.archive.add(
+                catalogue.UNKNOWN_FILE,
+                file=unknown,
+                name=quoted(unknown),
+                edition=self._edition.name,
+                expected=partial(self._names.expectation, unknown),
+            )
+        for key, names in self._closed.items():
+            count = counted(len(names), "file")
+            held = ", ".join(self._open)
+            self.archive.add(catalogue.COMPETITION_NOT_OPEN, file=names[0], count=count, competition=key, open=held)
+        for maps in self._maps.values():
+            maps.finish()
+
+    def problems(self) -> tuple[Problem, ...]:
+        """Those of the archive as a whole, then those of its files in their order."""
+        return tuple(problem for report in self._reports for problem in report.problems())
+
+    def results(self) -> Results:
+        """Everything valid, in the edition's order."""
+        entries = {}
+        for key, competition in self._edition.competitions.items():
+            if key in self._maps:
+                entries[key] = Entry(competition, self._segmentation_classes, self._maps[key].seen())
+            elif key in self._layouts:
+                entries[key] = Entry(competition, competition.classes, self._layouts[key])
+            elif key in self._confidences:
+                entries[key] = _entry(competition, self._confidences[key])
+            elif key in self._detections:
+                entries[key] = _entry(competition, self._detections[key])
+        return entries
+
+    def _read(self, name: FileName, member: Member) -> None:
+        competition, limits = name.competition, self._edition.limits
+        if competition.task is Task.SEGMENTATION:
+            self._maps_of(competition, member).take(str(name.image), member)
+            return
+        items, report = self._items_of(competition), self._report(member.name)
+        data = member.read()
+        if competition.task is Task.LAYOUT:
+            protocol, parts = competition.rules.layout_protocol, self._edition.parts
+            layouts = read_layouts(data, protocol, parts, items=items, limits=limits, report=report)
+            if layouts is not None:
+                self._layouts[competition.key] = layouts
+        elif competition.task is Task.DETECTION:
+            detections = read_detections(data, items, limits, report)
+            if detections is not None:
+                self._detections.setdefault(competition.key, {})[str(name.label)] = detections
+        else:
+            confidences = read_confidences(data, items, limits, report)
+            if confidences is not None:
+                self._confidences.setdefault(competition.key, {})[str(name.label)] = confidences
+
+    def _maps_of(self, competition: Competition, member: Member) -> LabelMaps:
+        maps = self._maps.get(competition.key)
+        if maps is None:
+            items, report = self._items_of(competition), self._report(member.name)
+            maps = LabelMaps(competition, items, report, self._sink)
+            self._maps[competition.key] = maps
+        return maps
+
+    def _items_of(self, competition: Competition) -> Items:
+        key = competition.task, competition.image_set
+        if key not in self._items:
+            image_set = None if self._image_sets is None else self._image_sets.sets.get(key)
+            self._items[key] = Items(competition.task, image_set)
+        return self._items[key]
+
+    def _report(self, file: str) -> FileReport:
+        report = FileReport(file)
+        self._reports.append(report)
+        return report
+
+    def _refuse_second(self, name: FileName, member: Member) -> None:
+        what = " ".join(filter(None, (name.competition.key, name.label, name.image)))
+        self._report(member.name).add(
+            catalogue.DUPLICATE_FILE, what=what, first=quoted(self._member_of[name]), second=quoted(member.name)
+        )
+
+    def _refuse_foreign(self) -> None:
+        first = self._unknown[0] if self._unknown else None
+        if first is None:
+            found, expected = "It is empty", self._names.examples()
+        else:
+            count = counted(len(self._unknown), "file")
+            found, expected = f"It holds {count}, the first is {quoted(first)}", self._names.expectation(first)
+        self.archive.add(catalogue.NO_RESULT_FILES, edition=self._edition.name, found=found, expected=expected)
+
+
+def _entry(competition: Competition, content: Mapping[str, Confidences] | Mapping[str, Detections]) -> Entry:
+    classes = tuple(label for label in competition.classes if label in content)
+    return Entry(competition, classes, content)
+
+
+def _known(names: Collection[str], known: Collection[str]) -> tuple[str, ...]:
+    unknown = sorted(set(names) - set(known))
+    if unknown:
+        raise ValueError(f"{', '.join(map(repr, unknown))}: not among {', '.join(known)}")
+    return tuple(name for name in known if name in names)

@@ -1,0 +1,61 @@
+"""Classification and action files: one confidence an image, or a person.
+
+Source: VOC2010 document sections 3.3 and 7.2.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator import catalogue
+from evaluator.editions import Limits, Task
+from evaluator.problems import counted, quoted
+from evaluator.result_files.columns import IMAGE, OBJECT, LineFormat, read_columns
+from evaluator.result_files.items import Index, Items
+from evaluator.result_files.report import FileReport
+from evaluator.results import Confidences
+
+_FORMATS = {
+    Task.CLASSIFICATION: LineFormat((IMAGE, "confidence"), once=True),
+    Task.ACTION: LineFormat((IMAGE, OBJECT, "confidence"), once=True),
+}
+
+
+def read_confidences(data: bytes, items: Items, limits: Limits, report: FileReport) -> Confidences | None:
+    """Return the content of a classification or action file; None, and problems reported, if it is not valid.
+
+    A test item without a line is worth a warning only: it ranks last.
+    """
+    columns = read_columns(data, _FORMATS[items.task], items, limits, report)
+    if columns is None:
+        return None
+    if len(columns.item):
+        _warn_of_missing(columns.item, items, report)
+    return Confidences(item=columns.item, confidence=columns.numbers[0])
+
+
+def _warn_of_missing(item: NDArray[np.int32], items: Items, report: FileReport) -> None:
+    index: Index[tuple[int, int]] | Index[str] = items.persons if items.task is Task.ACTION else items.images
+    if not index.is_known:
+        return
+    missing = np.setdiff1d(np.arange(len(index), dtype=np.int32), item, assume_unique=True)
+    if not len(missing):
+        return
+    has = "has" if len(missing) == 1 else "have"
+    if items.task is Task.ACTION:
+        image, person = items.name_of(int(missing[0]))
+        report.add(
+            catalogue.PERSONS_WITHOUT_CONFIDENCE,
+            count=counted(len(missing), "person", "people"),
+            all=len(index),
+            has=has,
+            object=person,
+            first=quoted(image),
+        )
+    else:
+        report.add(
+            catalogue.IMAGES_WITHOUT_CONFIDENCE,
+            count=counted(len(missing), "image"),
+            all=len(index),
+            has=has,
+            first=quoted(items.images.listed()[int(missing[0])]),
+        )

@@ -1,0 +1,51 @@
+"""Detection files: one box a line.
+
+Source: VOC2010 document section 4.2.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator import catalogue
+from evaluator.editions import Limits
+from evaluator.problems import Kind, counted, quoted
+from evaluator.result_files.boxes import is_outside, is_upside_down
+from evaluator.result_files.columns import IMAGE, Columns, LineFormat, read_columns
+from evaluator.result_files.items import Items
+from evaluator.result_files.report import FileReport
+from evaluator.results import Detections
+
+_FORMAT = LineFormat((IMAGE, "confidence", "left", "top", "right", "bottom"), once=False)
+
+
+def read_detections(data: bytes, items: Items, limits: Limits, report: FileReport) -> Detections | None:
+    """Return the content of a detection file; None, and problems reported, if it is not valid.
+
+    Boxes that can match nothing (upside down, or outside their image) are worth a warning with their number.
+    """
+    columns = read_columns(data, _FORMAT, items, limits, report)
+    if columns is None or _too_many_in_an_image(columns, items, limits, report):
+        return None
+    box = np.ascontiguousarray(columns.numbers[1:].T)
+    upside_down = is_upside_down(box)
+    _warn_of_boxes(upside_down, columns, catalogue.BOX_UPSIDE_DOWN, report)
+    if items.sizes is not None:
+        outside = is_outside(box, items.sizes[columns.item]) & ~upside_down
+        _warn_of_boxes(outside, columns, catalogue.BOX_OUTSIDE_IMAGE, report)
+    return Detections(image=columns.item, confidence=columns.numbers[0], box=box)
+
+
+def _too_many_in_an_image(columns: Columns, items: Items, limits: Limits, report: FileReport) -> bool:
+    counts = np.bincount(columns.item, minlength=1)
+    too_many = np.flatnonzero(counts > limits.detections_per_image)
+    names = items.images.listed() if len(too_many) else []
+    for image in too_many.tolist():
+        limit = limits.detections_per_image
+        report.add(catalogue.TOO_MANY_DETECTIONS, image=quoted(names[image]), count=int(counts[image]), limit=limit)
+    return len(too_many) > 0
+
+
+def _warn_of_boxes(wrong: NDArray[np.bool_], columns: Columns, kind: Kind, report: FileReport) -> None:
+    places = np.flatnonzero(wrong)
+    if len(places):
+        report.add(kind, columns.lines[int(places[0])], count=counted(len(places), "box", "boxes"))

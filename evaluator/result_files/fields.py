@@ -1,0 +1,57 @@
+"""Single fields: image identifiers, object indices and numbers, each with its problems."""
+
+import math
+
+from evaluator import catalogue
+from evaluator.editions import Limits
+from evaluator.problems import quoted
+from evaluator.result_files.items import Items
+from evaluator.result_files.report import FileReport
+
+LARGEST_OBJECT_INDEX = 2**31 - 1
+
+
+def is_plain(text: str) -> bool:
+    """Whether `float` reads a text as result files mean it; it also takes 1_000 and the digits of any script."""
+    return text.isascii() and "_" not in text
+
+
+def find_image(identifier: str, line: int, items: Items, report: FileReport) -> int | None:
+    """Return an image's position; None, and a problem reported, if it is not in the test set."""
+    image = items.images.position(identifier)
+    if image is None:
+        report.add(
+            catalogue.UNKNOWN_IMAGE,
+            line,
+            image=quoted(identifier),
+            task=items.task,
+            described=items.described,
+            hint=lambda: items.hint(identifier),
+        )
+    return image
+
+
+def read_object_index(text: str, line: int, report: FileReport) -> int | None:
+    """Return a 1-based object index; None, and a problem reported, if the text is none."""
+    digits = text if text.isascii() and text.isdecimal() and len(text) <= len(str(LARGEST_OBJECT_INDEX)) else "0"
+    if 0 < int(digits) <= LARGEST_OBJECT_INDEX:
+        return int(digits)
+    report.add(catalogue.BAD_OBJECT_INDEX, line, found=quoted(text))
+    return None
+
+
+def read_number(text: str, field: str, line: int, limits: Limits, report: FileReport) -> float | None:
+    """Return a finite number; None, and a problem reported, if the text is none or its magnitude is absurd."""
+    try:
+        value = float(text) if is_plain(text) else None
+    except ValueError:
+        value = None
+    if value is None:
+        report.add(catalogue.NOT_A_NUMBER, line, field=field, found=quoted(text))
+    elif not math.isfinite(value):
+        report.add(catalogue.NOT_FINITE, line, field=field, found=quoted(text))
+    elif abs(value) > limits.absolute_number:
+        report.add(catalogue.NUMBER_OUT_OF_RANGE, line, field=field, found=quoted(text), limit=limits.absolute_number)
+    else:
+        return value
+    return None

@@ -1,0 +1,96 @@
+"""The test items of a task as validation looks them up: images by identifier, people by image and object index."""
+
+import difflib
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.editions import Task
+from evaluator.image_sets import ImageSet
+from evaluator.problems import counted, quoted
+
+_Key = TypeVar("_Key", bound=Hashable)
+
+_SIMILAR = 0.8  # of 1: how alike an identifier must be to be suggested
+_LONGEST_COMPARED = 60  # characters; comparing takes time
+_SUFFIXES = (".jpg", ".jpeg", ".png", ".xml")
+
+
+class Index(Generic[_Key]):
+    """Positions of keys in a list, or, if no list is known, in the order in which the keys first appear."""
+
+    def __init__(self, keys: Iterable[_Key] | None):
+        self.is_known = keys is not None
+        self._positions: dict[_Key, int] = {key: position for position, key in enumerate(keys or ())}
+
+    def __len__(self) -> int:
+        return len(self._positions)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._positions
+
+    def listed(self) -> list[_Key]:
+        """All keys, by position."""
+        return list(self._positions)
+
+    def position(self, key: _Key) -> int | None:
+        """Position of one key; None if the list does not have it."""
+        if self.is_known:
+            return self._positions.get(key)
+        return self._positions.setdefault(key, len(self._positions))
+
+    def positions(self, keys: Iterable[_Key]) -> NDArray[np.int32] | None:
+        """(n,) positions of all keys; None if the list lacks any of them."""
+        found = list(map(self._positions.get if self.is_known else self.position, keys))
+        return None if None in found else np.array(found, dtype=np.int32)
+
+
+class Items:
+    """One image set with its indices, built once for all files of a task.
+
+    Attributes:
+        images: index of the images by identifier.
+        persons: index of the people by image position and object index.
+        sizes: (n, 2) int32 width and height by image position; None where unknown.
+    """
+
+    def __init__(self, task: Task, image_set: ImageSet | None):
+        self.task = task
+        self.images = Index[str](None if image_set is None else image_set.images)
+        self.sizes = None if image_set is None else image_set.sizes
+        listed = None if image_set is None else image_set.persons
+        self.persons = Index[tuple[int, int]](None if listed is None else map(tuple, listed.tolist()))
+
+    def size_of(self, image: int) -> tuple[int, int] | None:
+        """Width and height of an image; None if unknown."""
+        if self.sizes is None:
+            return None
+        width, height = self.sizes[image].tolist()
+        return width, height
+
+    def name_of(self, person: int) -> tuple[str, int]:
+        """Image identifier and object index of a person."""
+        image, index = self.persons.listed()[person]
+        return self.images.listed()[image], index
+
+    def described(self) -> str:
+        """How many images the test set has, and an example, for messages."""
+        first = next(iter(self.images.listed()), None)
+        return counted(len(self.images), "image") + (f" such as {quoted(first)}" if first else "")
+
+    def hint(self, identifier: str) -> str:
+        """What an identifier that is not in the test set may have been meant to be, as the end of a sentence."""
+        for suffix in _SUFFIXES:
+            if identifier.lower().endswith(suffix) and identifier[: -len(suffix)] in self.images:
+                return f"; the identifier is without {quoted(suffix)}"
+        if len(identifier) > _LONGEST_COMPARED:
+            return ""
+        similar = difflib.get_close_matches(identifier, self.images.listed(), n=1, cutoff=_SIMILAR)
+        return f"; the most similar is {quoted(similar[0])}" if similar else ""
+
+    def listed_in(self, image: int) -> str:
+        """The object indices the test set has in an image, as the end of a sentence."""
+        found: Sequence[int] = sorted(index for known, index in self.persons.listed() if known == image)
+        return f", which lists {', '.join(map(str, found))} there" if found else ", which lists none there"

@@ -1,0 +1,65 @@
+"""The problems of one file, at most so many of them listed and the rest counted."""
+
+from collections import Counter
+
+from evaluator import catalogue
+from evaluator.problems import Kind, Problem, Severity, counted
+
+LISTED = 20
+
+
+class FileReport:
+    """Collects what is wrong with one file (or one directory of label maps).
+
+    Attributes:
+        file: the member's name, the default of `add`; None for what is about the archive itself.
+    """
+
+    def __init__(self, file: str | None):
+        self.file = file
+        self._listed: list[Problem] = []
+        self._rest: dict[Severity, Counter[str]] = {severity: Counter() for severity in Severity}
+        self._errors = 0
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether anything so far refuses the upload."""
+        return self._errors > 0
+
+    def add(self, kind: Kind, line: int | None = None, *, file: str | None = None, **found: object) -> None:
+        """Note a problem; errors in the order of the lines, warnings after them.
+
+        Values in `found` that are costly to work out may be functions: they are called only if the problem is listed.
+        """
+        if len(self._listed) < LISTED:
+            found = {name: value() if callable(value) else value for name, value in found.items()}
+            self.note(kind.at(file or self.file, line, **found))
+        else:
+            self._count(kind.code, kind.severity)
+
+    def note(self, problem: Problem) -> None:
+        """Note a problem that has its wording already."""
+        if len(self._listed) < LISTED:
+            self._errors += problem.severity is Severity.ERROR
+            self._listed.append(problem)
+        else:
+            self._count(problem.code, problem.severity)
+
+    def problems(self) -> list[Problem]:
+        """Those listed, and what counts the rest."""
+        listed = list(self._listed)
+        for severity, kind in ((Severity.ERROR, catalogue.MORE_PROBLEMS), (Severity.WARNING, catalogue.MORE_WARNINGS)):
+            rest = self._rest[severity]
+            if rest:
+                counts = ", ".join(f"{number:,} {code}" for code, number in sorted(rest.items()))
+                noun = "more problem" if severity is Severity.ERROR else "more warning"
+                listed.append(kind.at(self.file, count=_are(counted(rest.total(), noun)), counts=counts))
+        return listed
+
+    def _count(self, code: str, severity: Severity) -> None:
+        self._errors += severity is Severity.ERROR
+        self._rest[severity][code] += 1
+
+
+def _are(count: str) -> str:
+    return f"{count} {'is' if count.startswith('1 ') else 'are'}"

@@ -1,0 +1,130 @@
+"""XML from strangers, one element below the root at a time.
+
+With expat itself: it stops at a document type before anything of it is read, never opens anything else, and knows the
+line of every element (libxml2 keeps 16 bits of it).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from xml.parsers import expat
+
+from evaluator import catalogue
+from evaluator.problems import Kind, quoted
+
+_CHUNK_BYTES = 64 * 1024
+
+
+@dataclass(slots=True)
+class Element:
+    """An element with all that is in it.
+
+    Attributes:
+        line: 1-based, of its start.
+        text: character data directly in it.
+    """
+
+    name: str
+    line: int
+    children: list["Element"] = field(default_factory=list)
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a document may look like.
+
+    Attributes:
+        root: name of the outermost element.
+        deepest: how far elements may be nested, the root counted.
+        elements: how many there may be in one child of the root.
+        characters: how much text an element may have.
+    """
+
+    root: str
+    deepest: int
+    elements: int
+    characters: int
+
+
+class XmlError(Exception):
+    """The file cannot be read further; `kind`, `line` and `found` make the problem."""
+
+    def __init__(self, kind: Kind, line: int, **found: Any):
+        super().__init__(kind.title)
+        self.kind, self.line, self.found = kind, line, found
+
+
+def children_of_root(data: bytes, shape: Shape) -> Iterator[Element]:
+    """Yield the children of the root element, one after the other, each as soon as it is complete.
+
+    Raises:
+        XmlError: the XML is not well-formed, has a document type, or is not of this shape.
+    """
+    handler = _Handler(shape)
+    try:
+        for start in range(0, len(data), _CHUNK_BYTES):
+            handler.parser.Parse(data[start : start + _CHUNK_BYTES], False)
+            yield from handler.take()
+        handler.parser.Parse(b"", True)
+        yield from handler.take()
+    except expat.ExpatError as error:
+        raise XmlError(catalogue.XML_SYNTAX, error.lineno, reason=expat.ErrorString(error.code)) from error
+
+
+class _Handler:
+    """Builds elements from what the parser reports."""
+
+    def __init__(self, shape: Shape):
+        self._shape = shape
+        self._open: list[Element] = []
+        self._elements = 0
+        self._complete: list[Element] = []
+        self.parser = expat.ParserCreate("utf-8")  # whatever the file says: another encoding could hide a document type
+        self.parser.buffer_text = True
+        self.parser.StartDoctypeDeclHandler = self._document_type
+        self.parser.StartElementHandler = self._start
+        self.parser.EndElementHandler = self._end
+        self.parser.CharacterDataHandler = self._text
+
+    def take(self) -> list[Element]:
+        """Children of the root completed since the last call."""
+        complete, self._complete = self._complete, []
+        return complete
+
+    def _document_type(self, *_: object) -> None:
+        raise self._error(catalogue.XML_FORBIDDEN)
+
+    def _start(self, name: str, _: dict[str, str]) -> None:
+        shape, depth = self._shape, len(self._open)
+        if depth == 0 and name != shape.root:
+            raise self._error(
+                catalogue.UNEXPECTED_ELEMENT,
+                found=quoted(name),
+                parent="the file",
+                expected=f"<{shape.root}> around everything",
+            )
+        if depth >= shape.deepest:
+            raise self._error(catalogue.XML_TOO_DEEP, limit=shape.deepest)
+        self._elements = 0 if depth <= 1 else self._elements + 1
+        if self._elements > shape.elements:
+            raise self._error(catalogue.XML_TOO_LARGE, limit=shape.elements, parent=self._open[1].name)
+        element = Element(name, self.parser.CurrentLineNumber)
+        if depth >= 2:
+            self._open[-1].children.append(element)
+        self._open.append(element)
+
+    def _end(self, _: str) -> None:
+        element = self._open.pop()
+        if len(self._open) == 1:
+            self._complete.append(element)
+
+    def _text(self, text: str) -> None:
+        element = self._open[-1]
+        if len(element.text) + len(text) > self._shape.characters:
+            raise self._error(catalogue.XML_TEXT_TOO_LONG, limit=self._shape.characters, parent=quoted(element.name))
+        if len(self._open) > 1:
+            element.text += text
+
+    def _error(self, kind: Kind, **found: object) -> XmlError:
+        return XmlError(kind, self.parser.CurrentLineNumber, **found)
