@@ -3,11 +3,12 @@
 import hashlib
 import uuid
 
-from sqlalchemy import ColumnElement, Select, and_, or_, select, true
+from sqlalchemy import ColumnElement, Select, and_, or_, select
 from sqlalchemy.orm import Session, contains_eager, joinedload, selectinload
 
 from app.accounts.models import Role, User
-from app.challenges.models import Challenge, ChallengeOrganiser, Visibility
+from app.challenges.models import Challenge, Visibility
+from app.challenges.queries import organised_by, organises
 from app.errors import NotFoundError
 from app.paging import PER_PAGE, Page, paginate
 from app.submissions.models import State, Submission, SubmissionEntry
@@ -33,14 +34,9 @@ def is_managed_by(session: Session, submission: Submission, viewer: User | None)
     """Whether the viewer sees more of it than a visitor: its owner, an organiser of its challenge, an administrator."""
     if viewer is None:
         return False
-    return submission.user_id == viewer.id or organises(session, submission.challenge_id, viewer)
-
-
-def organises(session: Session, challenge_id: uuid.UUID, viewer: User) -> bool:
-    """Whether a person organises a challenge or administers the server."""
-    if viewer.role == Role.ADMINISTRATOR:
+    if submission.user_id == viewer.id or viewer.role is Role.ADMINISTRATOR:
         return True
-    return session.get(ChallengeOrganiser, (challenge_id, viewer.id)) is not None
+    return organises(session, viewer.id, submission.challenge_id)
 
 
 def by_anonymous_token(session: Session, token: str) -> Submission:
@@ -119,9 +115,4 @@ def _visible_to(viewer: User | None) -> ColumnElement[bool]:
     )
     if viewer is None:
         return is_published
-    if viewer.role == Role.ADMINISTRATOR:
-        return true()
-    is_organiser = select(ChallengeOrganiser.user_id).where(
-        ChallengeOrganiser.challenge_id == Challenge.id, ChallengeOrganiser.user_id == viewer.id
-    )
-    return or_(is_published, Submission.user_id == viewer.id, is_organiser.exists())
+    return or_(is_published, Submission.user_id == viewer.id, organised_by(viewer))

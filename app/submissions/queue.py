@@ -129,7 +129,7 @@ def running(session: Session) -> int:
 
 def queue_position(session: Session, submission: Submission) -> int | None:
     """The submission's present place in the fair order, 1 for the next; None if it does not wait."""
-    if submission.state is not State.QUEUED:
+    if submission.state != State.QUEUED:
         return None
     order = _fair_order()
     place = func.row_number().over(order_by=_by_turn(order)).label("place")

@@ -1,0 +1,39 @@
+"""Waking a worker, after the commit of what there is to do."""
+
+import logging
+import time
+
+from app.broker import EVALUATE_NEXT, IMPORT_GROUND_TRUTH, create_publisher
+from app.settings import Settings
+
+PAUSE_SECONDS = 5.0  # after a failure: a broker that is down delays one person in so much time, not everyone
+
+_log = logging.getLogger(__name__)
+
+
+class Doorbell:
+    """Tells the workers that there is something to do.
+
+    Ringing never fails and takes about a second at most: without a broker the workers' periodic sweep finds the work.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._publisher = create_publisher(settings)
+        self._silent_until = 0.0  # time.monotonic()
+
+    def ring(self) -> None:
+        """Say that a submission is queued."""
+        self._send(EVALUATE_NEXT)
+
+    def ring_for_ground_truth(self) -> None:
+        """Say that a ground truth has been uploaded."""
+        self._send(IMPORT_GROUND_TRUTH)
+
+    def _send(self, task: str) -> None:
+        if time.monotonic() < self._silent_until:
+            return
+        try:
+            self._publisher.send_task(task, retry=False)
+        except Exception as error:  # whatever the broker's client raises: the work is safe in the database
+            self._silent_until = time.monotonic() + PAUSE_SECONDS
+            _log.warning("could not ring for %s: %s", task, error)
