@@ -23,6 +23,8 @@ from app.security.csrf import ForgeryProtection
 from app.security.headers import SecurityHeaders
 from app.settings import Environment, Settings
 from app.storage import ArchiveStore
+from app.submissions.validation import Validator
+from app.truth_inbox import TruthInbox
 from evaluator.version import VERSION
 
 STATIC_DIRECTORY = Path(__file__).parent / "static"
@@ -31,7 +33,8 @@ STATIC_DIRECTORY = Path(__file__).parent / "static"
 def create_app(settings: Settings | None = None) -> FastAPI:
     """Return the web application.
 
-    Its state holds what handlers need: `settings`, `database`, `store` (of archives) and `doorbell`.
+    Its state holds what handlers need: `settings`, `database`, `store` (of archives), `truth_inbox`, `validator` (of
+    uploads) and `doorbell`.
 
     Args:
         settings: by default those of the environment.
@@ -52,6 +55,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     application.state.settings = settings
     application.state.database = Database(settings.database)
     application.state.store = ArchiveStore(settings.archives)
+    application.state.truth_inbox = TruthInbox(settings.truth_inbox)
+    application.state.validator = Validator(settings)
     application.state.doorbell = Doorbell(settings)
     problem_details.install(application)
     application.mount("/static", Assets(directory=STATIC_DIRECTORY), name="static")

@@ -1,0 +1,23 @@
+"""The person behind a token."""
+
+from fastapi import APIRouter
+
+from app.accounts.models import Scope
+from app.api.problems import problem_responses
+from app.api.schemas.accounts import Me
+from app.security.identity import ApiIdentity
+
+router = APIRouter(tags=["account"])
+
+
+@router.get("/me", responses=problem_responses(401))
+def me(identity: ApiIdentity) -> Me:
+    """Whom the token belongs to, and what it may be used for."""
+    user = identity.require_user()
+    return Me(
+        email=user.email,
+        name=user.name,
+        affiliation=user.affiliation,
+        role=user.role,
+        scopes=[scope for scope in Scope if scope in identity.scopes],
+    )

@@ -1,0 +1,157 @@
+"""Challenges: list, read, create, change."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from sqlalchemy.orm import Session
+
+from app.accounts.models import User
+from app.api.paging import DEFAULT_PER_PAGE, FIRST_PAGE, ItemPage, PageNumber, PerPage, item_page, page_of
+from app.api.problems import problem_responses
+from app.api.schemas.challenges import (
+    ChallengeChanges,
+    ChallengeDetails,
+    ChallengeSummary,
+    Competition,
+    NewChallenge,
+    Quota,
+    QuotaUse,
+)
+from app.challenges import service as challenges
+from app.challenges.models import Challenge
+from app.database import Database, now
+from app.errors import InvalidInputError
+from app.security.identity import OrganisingUser, Viewer
+from app.submissions.quota import quotas
+from evaluator import editions
+from evaluator.editions import Competition as EditionCompetition
+
+router = APIRouter(tags=["challenges"])
+
+_IMAGE_SETS: dict[int | str, dict[str, Any]] = {200: {"content": {"application/json": {"schema": {"type": "object"}}}}}
+
+
+@router.get("/challenges", responses=problem_responses(401, 403))
+def list_challenges(
+    request: Request, viewer: Viewer, page: PageNumber = FIRST_PAGE, per_page: PerPage = DEFAULT_PER_PAGE
+) -> ItemPage[ChallengeSummary]:
+    """The public challenges, and those that the person organises, the newest first."""
+    database: Database = request.app.state.database
+    with database.reading() as session:
+        listed = challenges.visible_challenges(session, viewer)
+    return item_page(page_of(listed, page=page, per_page=per_page), _summary)
+
+
+@router.get("/challenges/{slug}", responses=problem_responses(401, 403, 404))
+def get_challenge(request: Request, viewer: Viewer, slug: str) -> ChallengeDetails:
+    """One challenge: rules, competitions, dates, and what is left of the person's quota."""
+    database: Database = request.app.state.database
+    with database.reading() as session:
+        return _details(session, challenges.get_visible(session, slug, viewer), viewer)
+
+
+@router.get(
+    "/challenges/{slug}/image-sets",
+    response_class=Response,
+    responses=problem_responses(401, 403, 404, 409) | _IMAGE_SETS,
+)
+def get_image_sets(request: Request, viewer: Viewer, slug: str) -> Response:
+    """What is public of the test set: image ids, image sizes, person indices; for `vocboard validate --image-sets`."""
+    database: Database = request.app.state.database
+    with database.reading() as session:
+        content = challenges.image_sets_json(session, challenges.get_visible(session, slug, viewer))
+    return Response(content, media_type="application/json")
+
+
+@router.post("/challenges", status_code=201, responses=problem_responses(400, 401, 403, 409, 422))
+def create_challenge(request: Request, response: Response, user: OrganisingUser, new: NewChallenge) -> ChallengeDetails:
+    """Make a challenge from an edition; its ground truth is uploaded next."""
+    database: Database = request.app.state.database
+    fields = _service_fields(new.model_dump())
+    with database.writing() as session:
+        challenge = challenges.create(session, organiser=user, **fields)
+        details = _details(session, challenge, user)
+    response.headers["Location"] = request.app.url_path_for("get_challenge", slug=challenge.slug)
+    return details
+
+
+@router.patch("/challenges/{slug}", responses=problem_responses(400, 401, 403, 404, 409, 422))
+def change_challenge(request: Request, user: OrganisingUser, slug: str, changes: ChallengeChanges) -> ChallengeDetails:
+    """Change what is given; the rest stays. A date given as null is taken away."""
+    database: Database = request.app.state.database
+    given = changes.model_dump(exclude_unset=True)
+    missing = [name for name, value in given.items() if value is None and name not in {"opens_at", "closes_at"}]
+    if missing:
+        raise InvalidInputError(dict.fromkeys(missing, "Leave this out, or give a value."))
+    with database.writing() as session:
+        challenge = challenges.get_organised(session, slug, user)
+        present = {
+            "title": challenge.title,
+            "description": challenge.description,
+            "competitions": [competition.key for competition in challenge.competitions],
+            "opens_at": challenge.opens_at,
+            "closes_at": challenge.closes_at,
+            "quota_count": challenge.quota_count,
+            "quota_period_seconds": challenge.quota_period_seconds,
+            "visibility": challenge.visibility,
+            "decimals": challenge.decimals,
+        }
+        challenges.update(session, challenge=challenge, user=user, **_service_fields(present | given))
+        return _details(session, challenge, user)
+
+
+def _service_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
+    named = dict(fields)
+    seconds = named.pop("quota_period_seconds")
+    try:
+        return named | {"quota_period": timedelta(seconds=seconds)}
+    except OverflowError:
+        raise InvalidInputError({"quota_period_seconds": "This is too long."}) from None
+
+
+def _summary(challenge: Challenge) -> ChallengeSummary:
+    return ChallengeSummary(**_common(challenge))
+
+
+def _details(session: Session, challenge: Challenge, viewer: User | None) -> ChallengeDetails:
+    use = None
+    if viewer is not None:
+        keys = [competition.key for competition in challenge.competitions]
+        states = quotas(session, user=viewer, challenge=challenge, competitions=keys, now=now())
+        use = {
+            key: QuotaUse(used=state.used, allowed=state.allowed, allowed_at=state.allowed_at)
+            for key, state in states.items()
+        }
+    return ChallengeDetails(**_common(challenge), description=challenge.description, quota_use=use)
+
+
+def _common(challenge: Challenge) -> dict[str, Any]:
+    edition = editions.load(challenge.edition)
+    return {
+        "slug": challenge.slug,
+        "title": challenge.title,
+        "edition": challenge.edition,
+        "visibility": challenge.visibility,
+        "phase": challenges.phase(challenge, now()),
+        "opens_at": challenge.opens_at,
+        "closes_at": challenge.closes_at,
+        "competitions": [_competition(edition.competitions[row.key]) for row in challenge.competitions],
+        "quota": Quota(count=challenge.quota_count, period_seconds=challenge.quota_period_seconds),
+        "decimals": challenge.decimals,
+    }
+
+
+def _competition(competition: EditionCompetition) -> Competition:
+    pattern = competition.rules.file.replace("{competition}", competition.key)
+    return Competition(
+        key=competition.key,
+        number=competition.number,
+        task=competition.task,
+        training=competition.training,
+        image_set=competition.image_set,
+        metric=competition.rules.metric,
+        classes=list(competition.classes),
+        result_file=pattern.replace("{image_set}", competition.image_set),
+    )

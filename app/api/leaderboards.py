@@ -1,0 +1,138 @@
+"""Leaderboards as JSON, CSV and LaTeX."""
+
+from enum import StrEnum
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+
+from app.api.problems import problem_responses
+from app.api.schemas.leaderboards import Leaderboard, LeaderboardRow
+from app.challenges import service as challenges
+from app.database import Database
+from app.errors import ServiceError
+from app.leaderboards import export
+from app.leaderboards import service as leaderboards
+from app.leaderboards.service import Board, BoardRow
+from app.security.identity import Viewer
+
+router = APIRouter(tags=["leaderboards"])
+
+
+class Format(StrEnum):
+    """How a leaderboard can be had; each is also the end of a file's name."""
+
+    JSON = "json"
+    CSV = "csv"
+    LATEX = "tex"
+
+
+MEDIA_TYPES = {Format.JSON: "application/json", Format.CSV: "text/csv", Format.LATEX: "application/x-tex"}
+# What clients call LaTeX: it has no registered media type.
+_ACCEPTED = {
+    "application/json": Format.JSON,
+    "text/csv": Format.CSV,
+    "application/x-tex": Format.LATEX,
+    "application/x-latex": Format.LATEX,
+    "text/x-tex": Format.LATEX,
+}
+_OTHER_FORMATS = {
+    200: {
+        "content": {
+            MEDIA_TYPES[Format.CSV]: {"schema": {"type": "string"}},
+            MEDIA_TYPES[Format.LATEX]: {"schema": {"type": "string"}},
+        }
+    }
+}
+
+
+class NotAcceptableError(ServiceError):
+    """None of the formats that the client takes is one of ours."""
+
+    status, code, title = 406, "not_acceptable", "No such format"
+
+
+@router.get(
+    "/challenges/{slug}/leaderboards/{competition}",
+    response_model=Leaderboard,
+    responses=problem_responses(401, 403, 404) | _OTHER_FORMATS,  # type: ignore[operator]
+)
+def leaderboard(
+    request: Request,
+    viewer: Viewer,
+    slug: str,
+    competition: str,
+    wanted: Annotated[Format | None, Query(alias="format", description="Instead of the header `Accept`.")] = None,
+) -> Leaderboard | Response:
+    """The leaderboard of one competition: JSON, or by `?format=`, `Accept` or the end of the name CSV or LaTeX.
+
+    One row a published method, ranked by the unrounded mean; of equal ones the earlier submission is first.
+    """
+    name, dot, ending = competition.rpartition(".")
+    if dot and ending in set(Format):
+        competition, wanted = name, Format(ending)
+    wanted = wanted or _accepted(request.headers.get("accept", "*/*"))
+    database: Database = request.app.state.database
+    with database.reading() as session:
+        board = leaderboards.board(session, challenges.get_visible(session, slug, viewer), competition)
+    if wanted is Format.JSON:
+        return _leaderboard(board)
+    written = export.as_csv(board) if wanted is Format.CSV else export.as_latex(board)
+    file_name = f"{board.challenge}-{board.competition.key}.{wanted}"
+    return Response(
+        written,
+        media_type=MEDIA_TYPES[wanted],
+        headers={"Content-Disposition": f'attachment; filename="{file_name}"', "Vary": "Accept"},
+    )
+
+
+def _accepted(accept: str) -> Format:
+    """The first of the accepted formats by preference; JSON where anything will do.
+
+    Source: RFC 9110, section 12.5.1.
+    """
+    preferences: list[tuple[float, str]] = []
+    for part in accept.split(","):
+        media_type, *parameters = (piece.strip() for piece in part.split(";"))
+        quality = next((piece[2:] for piece in parameters if piece.startswith("q=")), "1")
+        try:
+            preferences.append((float(quality), media_type.lower()))
+        except ValueError:
+            continue
+    wanted = [media_type for weight, media_type in sorted(preferences, key=lambda item: -item[0]) if weight > 0]
+    for media_type in wanted:
+        if media_type in _ACCEPTED:
+            return _ACCEPTED[media_type]
+        if media_type in {"*/*", "application/*"}:
+            return Format.JSON
+        if media_type == "text/*":
+            return Format.CSV
+    raise NotAcceptableError(f"There are {', '.join(MEDIA_TYPES.values())}.")
+
+
+def _leaderboard(board: Board) -> Leaderboard:
+    return Leaderboard(
+        challenge=board.challenge,
+        competition=board.competition.key,
+        task=board.competition.task,
+        metric=board.metric,
+        classes=list(board.classes),
+        decimals=board.decimals,
+        rows=[_row(row, board.classes) for row in board.rows],
+    )
+
+
+def _row(row: BoardRow, classes: tuple[str, ...]) -> LeaderboardRow:
+    cells = dict(zip(classes, row.cells, strict=True))
+    return LeaderboardRow(
+        rank=row.rank,
+        submission=row.submission_id,
+        method=row.method,
+        contributors=row.contributors,
+        affiliation=row.affiliation,
+        submitted_at=row.submitted_at,
+        mean=row.mean.value,
+        mean_over=row.mean_over,
+        is_complete=row.is_complete,
+        per_class={name: cell.value for name, cell in cells.items() if cell.is_entered},
+        best=[name for name, cell in (("mean", row.mean), *cells.items()) if cell.is_best],
+    )

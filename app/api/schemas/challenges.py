@@ -1,0 +1,110 @@
+"""What the API says of challenges and their ground truth."""
+
+import uuid
+from datetime import datetime
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from app.api.problems import UploadProblem
+from app.challenges.models import TruthState, Visibility
+from app.challenges.service import Phase
+from evaluator.editions import Metric, Task, Training
+
+
+class Competition(BaseModel):
+    """A competition that a challenge runs."""
+
+    key: str = Field(examples=["comp4"])
+    number: int
+    task: Task
+    training: Training
+    image_set: str
+    metric: Metric
+    classes: list[str]
+    result_file: str = Field(
+        description="Pattern of a result file's name.", examples=["Main/comp4_det_test_{class}.txt"]
+    )
+
+
+class Quota(BaseModel):
+    """How many submissions a person may make in one competition in any such period."""
+
+    count: int
+    period_seconds: int
+
+
+class QuotaUse(BaseModel):
+    """What the person has used of it in one competition."""
+
+    used: int
+    allowed: int
+    allowed_at: datetime | None = Field(description="When the next is allowed; null if it is now.")
+
+
+class ChallengeSummary(BaseModel):
+    """A challenge in a list."""
+
+    slug: str
+    title: str
+    edition: str
+    visibility: Visibility
+    phase: Phase
+    opens_at: datetime | None
+    closes_at: datetime | None
+    competitions: list[Competition]
+    quota: Quota
+    decimals: int = Field(description="Of all scores, which are fractions.")
+
+
+class ChallengeDetails(ChallengeSummary):
+    """One challenge."""
+
+    description: str
+    quota_use: dict[str, QuotaUse] | None = Field(description="By competition; null for visitors.")
+
+
+class ChallengeChanges(BaseModel):
+    """What an organiser changes of a challenge; what is left out stays."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    title: str | None = None
+    description: str | None = None
+    competitions: list[str] | None = Field(None, description="Keys.")
+    opens_at: datetime | None = None
+    closes_at: datetime | None = None
+    quota_count: int | None = None
+    quota_period_seconds: int | None = None
+    visibility: Visibility | None = None
+    decimals: int | None = None
+
+
+class NewChallenge(BaseModel):
+    """A challenge to create."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    slug: str = Field(examples=["voc2007"])
+    title: str
+    description: str = ""
+    edition: str = Field(examples=["VOC2007"])
+    competitions: list[str] | None = Field(None, description="Keys; null for all of the edition's.")
+    opens_at: datetime | None = None
+    closes_at: datetime | None = None
+    quota_count: int = 2
+    quota_period_seconds: int = 7 * 24 * 3600
+    visibility: Visibility = Visibility.DRAFT
+    decimals: int = 4
+
+
+class GroundTruthVersion(BaseModel):
+    """One uploaded ground truth; what it holds is never given back."""
+
+    id: uuid.UUID
+    number: int
+    created_at: datetime
+    file_name: str
+    state: TruthState
+    is_current: bool
+    competitions: list[str] | None = Field(description="Keys of those it can score.")
+    problems: list[UploadProblem] | None = Field(description="Why the import failed.")

@@ -1,0 +1,37 @@
+"""What the API says of leaderboards."""
+
+import uuid
+from datetime import datetime
+
+from pydantic import BaseModel, Field
+
+from app.api.schemas.submissions import Fraction
+from evaluator.editions import Metric, Task
+
+
+class LeaderboardRow(BaseModel):
+    """One published method."""
+
+    rank: int | None = Field(description="null if the mean is undefined; such methods come last.")
+    submission: uuid.UUID
+    method: str
+    contributors: str
+    affiliation: str
+    submitted_at: datetime
+    mean: Fraction
+    mean_over: int = Field(description="How many classes the mean is over.")
+    is_complete: bool = Field(description="Whether every class was entered; those methods come first.")
+    per_class: dict[str, Fraction] = Field(description="A class that was not entered has no member.")
+    best: list[str] = Field(description="Classes in which no method is better; with `mean` for the mean.")
+
+
+class Leaderboard(BaseModel):
+    """The leaderboard of one competition, ranked by unrounded means."""
+
+    challenge: str
+    competition: str
+    task: Task
+    metric: Metric
+    classes: list[str]
+    decimals: int
+    rows: list[LeaderboardRow]

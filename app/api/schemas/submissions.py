@@ -1,0 +1,126 @@
+"""What the API says of submissions and their scores."""
+
+import uuid
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import BaseModel, Field
+
+from app.api.problems import UploadProblem
+from app.submissions.models import State
+from evaluator.editions import Metric, Task
+
+Fraction = Annotated[float | None, Field(description="Rounded to the challenge's decimals; null where undefined.")]
+
+
+class Method(BaseModel):
+    """What was submitted."""
+
+    name: str
+    description: str
+    contributors: str
+    affiliation: str
+    training_data: str
+
+
+class Archive(BaseModel):
+    """The uploaded file."""
+
+    name: str
+    bytes: int
+    sha256: str
+
+
+class SecondaryMeasure(BaseModel):
+    """Another metric of the same results."""
+
+    per_class: dict[str, Fraction]
+    mean: Fraction
+
+
+class ClassCounts(BaseModel):
+    """Counts behind one class's score."""
+
+    positives: int
+    results: int
+    final_recall: Fraction
+    final_precision: Fraction
+
+
+class CompetitionScores(BaseModel):
+    """The scores of one competition."""
+
+    task: Task
+    metric: Metric
+    per_class: dict[str, Fraction]
+    mean: Fraction
+    mean_over: int = Field(description="How many classes the mean is over: those where the metric is defined.")
+    secondary: dict[Metric, SecondaryMeasure]
+    not_entered: list[str]
+    details: dict[str, ClassCounts]
+    confusion_matrix: list[list[int]] | None = Field(
+        description="Pixels; rows truth, columns result, background first; null but for segmentation."
+    )
+
+
+class Evaluation(BaseModel):
+    """What the scores were computed with."""
+
+    created_at: datetime
+    evaluator_version: str
+    ground_truth_sha256: str
+    archive_sha256: str
+
+
+class SubmissionSummary(BaseModel):
+    """A submission in a list."""
+
+    id: uuid.UUID
+    challenge: str
+    state: State
+    method_name: str
+    entered: dict[str, list[str]] = Field(description="Classes by competition.")
+    created_at: datetime
+    published_at: datetime | None
+    submitted_by: str | None = Field(description="The person's name; for organisers.")
+
+
+class SubmissionDetails(SubmissionSummary):
+    """One submission. What only its owner and the organisers may know is null for everyone else."""
+
+    method: Method
+    segmentation_classes: list[str] | None = Field(description="As declared; null for all.")
+    queue_position: int | None = Field(description="1 for the next; null unless it waits.")
+    finished_at: datetime | None
+    failure: str | None = Field(description="What went wrong on our side; the quota was given back.")
+    archive: Archive | None
+    warnings: list[UploadProblem] | None
+    evaluation: Evaluation | None
+    competitions: dict[str, CompetitionScores] = Field(description="Empty until it is scored.")
+
+
+class SubmissionEvent(BaseModel):
+    """What the stream of events says: the state, each time that it or the place in the queue changes."""
+
+    state: State
+    queue_position: int | None
+
+
+class AnonymousLink(BaseModel):
+    """An address that shows a result without names."""
+
+    url: str = Field(description="Shown once. A new one ends the earlier.")
+
+
+class CurvePoints(BaseModel):
+    """A precision/recall curve, rounded, without repeated points."""
+
+    recall: list[Fraction]
+    precision: list[Fraction]
+
+
+class Curves(BaseModel):
+    """The curves of one competition."""
+
+    competition: str
+    curves: dict[str, CurvePoints] = Field(description="By class; empty for segmentation.")

@@ -1,0 +1,72 @@
+"""An evaluation as the API gives it: every score rounded to the challenge's decimals."""
+
+from collections.abc import Mapping
+
+from app.api.schemas.submissions import (
+    ClassCounts,
+    CompetitionScores,
+    CurvePoints,
+    Evaluation,
+    SecondaryMeasure,
+)
+from app.evaluations import models
+from app.evaluations.curves import plot_points
+from app.evaluations.rounding import shown
+from evaluator.editions import Metric, Task
+from evaluator.scores import Curve
+
+
+def evaluation_of(row: models.Evaluation) -> Evaluation:
+    """What the scores were computed with."""
+    return Evaluation(
+        created_at=row.created_at,
+        evaluator_version=row.evaluator_version,
+        ground_truth_sha256=row.ground_truth_sha256,
+        archive_sha256=row.archive_sha256,
+    )
+
+
+def scores_of(row: models.Evaluation, decimals: int) -> dict[str, CompetitionScores]:
+    """The scores of every competition, by key."""
+    return {result.competition: _competition(result, decimals) for result in row.results}
+
+
+def curve_points(curves: Mapping[str, Curve], decimals: int) -> dict[str, CurvePoints]:
+    """What plots of curves need, by class."""
+    points = {name: plot_points(curve, decimals) for name, curve in curves.items()}
+    return {
+        name: CurvePoints(recall=[recall for recall, _ in pairs], precision=[precision for _, precision in pairs])
+        for name, pairs in points.items()
+    }
+
+
+def _competition(result: models.CompetitionResult, decimals: int) -> CompetitionScores:
+    primary, *secondary = result.measures
+    return CompetitionScores(
+        task=Task(result.task),
+        metric=Metric(primary.metric),
+        per_class=_per_class(primary, decimals),
+        mean=shown(primary.mean, decimals),
+        mean_over=primary.mean_over,
+        secondary={
+            Metric(measure.metric): SecondaryMeasure(
+                per_class=_per_class(measure, decimals), mean=shown(measure.mean, decimals)
+            )
+            for measure in secondary
+        },
+        not_entered=result.not_entered,
+        details={
+            name: ClassCounts(
+                positives=counts["positives"],
+                results=counts["results"],
+                final_recall=shown(counts["final_recall"], decimals),
+                final_precision=shown(counts["final_precision"], decimals),
+            )
+            for name, counts in result.details.items()
+        },
+        confusion_matrix=result.confusion_matrix,
+    )
+
+
+def _per_class(measure: models.Measure, decimals: int) -> dict[str, float | None]:
+    return {score.class_name: shown(score.value, decimals) for score in measure.class_scores}

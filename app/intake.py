@@ -1,0 +1,196 @@
+"""Uploads on their way in, the same for the API and the pages: who may, stream, check, store, ring."""
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from anyio import to_thread
+from sqlalchemy.orm import Session
+from starlette.requests import Request
+
+from app.accounts.models import User
+from app.challenges import service as challenges
+from app.challenges.models import Challenge
+from app.database import Database, now
+from app.doorbell import Doorbell
+from app.errors import InvalidArchiveError
+from app.settings import Settings
+from app.storage import ArchiveStore
+from app.submissions import forms
+from app.submissions import service as submissions
+from app.submissions.forms import SubmissionForm
+from app.submissions.validation import Validator
+from app.truth_inbox import TruthInbox
+from app.upload import StreamedForm, receive_form
+from evaluator import editions
+from evaluator.image_sets import ImageSets
+
+ARCHIVE_FIELD = "archive"
+
+BeforeFile = Callable[[StreamedForm], None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """What an upload is checked against."""
+
+    challenge: Challenge
+    image_sets: ImageSets
+
+
+async def take_submission(
+    request: Request, *, slug: str, user: User, before_file: BeforeFile | None = None
+) -> uuid.UUID:
+    """Receive, check and queue the submission in a request's multipart form.
+
+    The fields are `archive` (the file) and those of `submission_form`. Nothing of the body is read before it is sure
+    that the person may submit, and nothing of a refused upload stays.
+
+    Args:
+        before_file: is given the fields that came before the file; what it raises ends the upload at once.
+
+    Returns:
+        The new submission's id.
+
+    Raises:
+        NotFoundError: there is no such challenge, as far as this person may know.
+        ConflictError: the challenge takes no submissions.
+        InvalidInputError: fields of the form are wrong.
+        InvalidArchiveError: the archive has problems.
+        TooLargeError: the archive is larger than allowed.
+        LimitedError: the quota is used up, or too many uploads were rejected.
+    """
+    state = request.app.state
+    settings: Settings = state.settings
+    database: Database = state.database
+    store: ArchiveStore = state.store
+    validator: Validator = state.validator
+    doorbell: Doorbell = state.doorbell
+    began_at = now()
+    target = await to_thread.run_sync(_target, database, settings, slug, user)
+    edition = editions.load(target.challenge.edition)
+    with store.receive(limit=settings.upload_limit_bytes) as archive:
+        received = await receive_form(
+            request,
+            file_field=ARCHIVE_FIELD,
+            sink=archive,
+            limit=settings.upload_limit_bytes,
+            before_file=before_file,
+        )
+        await to_thread.run_sync(archive.finish)
+        form = forms.checked(submission_form(received), edition=edition)
+        report = await validator.validate(
+            archive.path,
+            edition=edition.name,
+            image_sets=target.image_sets,
+            competitions=[competition.key for competition in target.challenge.competitions],
+            segmentation_classes=form.segmentation_classes,
+        )
+        if report.refuses:
+            await to_thread.run_sync(_count_rejection, database, settings, user)
+            raise InvalidArchiveError(report.problems)
+
+        def queue() -> uuid.UUID:
+            with database.writing() as session:
+                return submissions.submit(
+                    session,
+                    user=user,
+                    challenge=target.challenge,
+                    form=form,
+                    archive=archive,
+                    report=report,
+                    began_at=began_at,
+                ).id
+
+        submission_id = await to_thread.run_sync(queue)
+    await to_thread.run_sync(doorbell.ring)
+    return submission_id
+
+
+async def take_ground_truth(
+    request: Request, *, slug: str, user: User, before_file: BeforeFile | None = None
+) -> uuid.UUID:
+    """Receive the ground truth in the field `archive` of a request's multipart form, sealed to the worker as it comes.
+
+    Args:
+        before_file: as for `take_submission`.
+
+    Returns:
+        The id of its version, which the worker imports next.
+
+    Raises:
+        NotFoundError, ForbiddenError: as `challenges.get_organised`.
+        ConflictError: no worker has started yet.
+        InvalidInputError: there is no file.
+        TooLargeError: it is larger than allowed.
+    """
+    state = request.app.state
+    settings: Settings = state.settings
+    database: Database = state.database
+    inbox: TruthInbox = state.truth_inbox
+    doorbell: Doorbell = state.doorbell
+
+    def organised(session: Session) -> Challenge:
+        return challenges.get_organised(session, slug, user)
+
+    def check() -> None:
+        with database.reading() as session:
+            organised(session)
+
+    await to_thread.run_sync(check)
+    limit = settings.ground_truth_limit_bytes
+    with inbox.receive(limit=limit) as incoming:
+        received = await receive_form(
+            request, file_field=ARCHIVE_FIELD, sink=incoming, limit=limit, before_file=before_file
+        )
+
+        def announce() -> uuid.UUID:
+            version_id = incoming.keep()
+            try:
+                with database.writing() as session:
+                    return challenges.add_ground_truth_version(
+                        session,
+                        challenge=organised(session),
+                        user=user,
+                        file_name=received.file_name,
+                        version_id=version_id,
+                    ).id
+            except BaseException:
+                inbox.discard(version_id)
+                raise
+
+        version_id = await to_thread.run_sync(announce)
+    await to_thread.run_sync(doorbell.ring_for_ground_truth)
+    return version_id
+
+
+def submission_form(form: StreamedForm) -> SubmissionForm:
+    """What a participant's multipart form says.
+
+    The fields are `method_name`, `method_description`, `contributors`, `affiliation`, `training_data`, and
+    `segmentation_classes`: once for every class entered, or the classes parted by commas; none for all of them.
+    """
+    classes = [name.strip() for value in form.fields.get("segmentation_classes", []) for name in value.split(",")]
+    entered = tuple(dict.fromkeys(name for name in classes if name))
+    return SubmissionForm(
+        method_name=form.value("method_name"),
+        description=form.value("method_description"),
+        contributors=form.value("contributors"),
+        affiliation=form.value("affiliation"),
+        training_data=form.value("training_data"),
+        segmentation_classes=entered or None,
+        archive_name=form.file_name,
+    )
+
+
+def _target(database: Database, settings: Settings, slug: str, user: User) -> _Target:
+    with database.reading() as session:
+        challenge = challenges.get_visible(session, slug, user)
+        challenges.check_accepting(session, challenge, at=now())
+        submissions.check_rejections(session, user=user, per_hour=settings.rejected_uploads_per_hour)
+        return _Target(challenge, challenges.current_image_sets(session, challenge))
+
+
+def _count_rejection(database: Database, settings: Settings, user: User) -> None:
+    with database.writing() as session:
+        submissions.record_rejection(session, user=user, per_hour=settings.rejected_uploads_per_hour)
