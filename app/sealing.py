@@ -1,0 +1,105 @@
+"""Files that one process writes and only another can read.
+
+A sealed file is encrypted to a public key while it is written; the writer itself cannot read it back. Layout: `MAGIC`;
+a fresh symmetric key, sealed to the public key (X25519, libsodium's sealed box); the header of an XChaCha20-Poly1305
+secret stream; then blocks, each authenticated together with all before it, the last marked as the end. So a file that
+was changed, shortened, lengthened or put together from others does not open.
+"""
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from nacl import bindings
+from nacl.exceptions import CryptoError
+from nacl.public import PrivateKey, PublicKey, SealedBox
+
+MAGIC = b"vocboard sealed 1\n"
+BLOCK_BYTES = 1024 * 1024  # of plain content; the last block may be shorter
+_KEY_BYTES = bindings.crypto_secretstream_xchacha20poly1305_KEYBYTES
+_SEALED_KEY_BYTES = _KEY_BYTES + bindings.crypto_box_SEALBYTES
+_HEADER_BYTES = bindings.crypto_secretstream_xchacha20poly1305_HEADERBYTES
+_SEALED_BLOCK_BYTES = BLOCK_BYTES + bindings.crypto_secretstream_xchacha20poly1305_ABYTES
+_MESSAGE = bindings.crypto_secretstream_xchacha20poly1305_TAG_MESSAGE
+_FINAL = bindings.crypto_secretstream_xchacha20poly1305_TAG_FINAL
+
+
+class SealError(Exception):
+    """A file is not sealed to this key, or not as it was sealed."""
+
+
+class SealingStream:
+    """Seals what is written to it into an open file; `finish` makes it complete."""
+
+    def __init__(self, target: BinaryIO, public_key: PublicKey) -> None:
+        self._target = target
+        self._pending = bytearray()
+        self._state = bindings.crypto_secretstream_xchacha20poly1305_state()
+        key = bindings.crypto_secretstream_xchacha20poly1305_keygen()
+        header = bindings.crypto_secretstream_xchacha20poly1305_init_push(self._state, key)
+        target.write(MAGIC + SealedBox(public_key).encrypt(key) + header)
+
+    def write(self, chunk: bytes) -> None:
+        """Seal some content, of any size."""
+        self._pending += chunk
+        while len(self._pending) > BLOCK_BYTES:  # the last block waits for `finish`, even a full one
+            self._push(bytes(self._pending[:BLOCK_BYTES]), _MESSAGE)
+            del self._pending[:BLOCK_BYTES]
+
+    def finish(self) -> None:
+        """Write the end; without it the file does not open."""
+        self._push(bytes(self._pending), _FINAL)
+        self._pending.clear()
+
+    def _push(self, block: bytes, tag: int) -> None:
+        self._target.write(bindings.crypto_secretstream_xchacha20poly1305_push(self._state, block, tag=tag))
+
+
+def seal(chunks: Iterable[bytes], public_key: PublicKey, target: Path) -> None:
+    """Write content to a new file that only the owner of the private key can read."""
+    with target.open("xb") as file:
+        stream = SealingStream(file, public_key)
+        for chunk in chunks:
+            stream.write(chunk)
+        stream.finish()
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def unseal(source: Path, private_key: PrivateKey) -> Iterator[bytes]:
+    """Give the content of a sealed file, in blocks of at most `BLOCK_BYTES`.
+
+    What has been given may be relied on only when the iterator has ended: until then the file may turn out shortened.
+
+    Raises:
+        SealError: the file is not sealed to this key, or not as it was sealed.
+    """
+    with source.open("rb") as file:
+        state = _opened(file, private_key)
+        tag = _MESSAGE
+        while tag != _FINAL:
+            try:
+                sealed = file.read(_SEALED_BLOCK_BYTES)
+                block, tag = bindings.crypto_secretstream_xchacha20poly1305_pull(state, sealed)
+            except CryptoError as error:
+                raise SealError(f"{source.name} was changed or cut off after it was sealed") from error
+            yield block
+        if file.read(1):
+            raise SealError(f"{source.name} goes on after its end")
+
+
+def _opened(file: BinaryIO, private_key: PrivateKey) -> "bindings.crypto_secretstream_xchacha20poly1305_state":
+    """Read the beginning of a sealed file and return the state to read its blocks with."""
+    if file.read(len(MAGIC)) != MAGIC:
+        raise SealError("this is not a sealed file")
+    try:
+        key = SealedBox(private_key).decrypt(file.read(_SEALED_KEY_BYTES))
+    except CryptoError as error:
+        raise SealError("the file is sealed to another key") from error
+    header = file.read(_HEADER_BYTES)
+    if len(header) != _HEADER_BYTES:
+        raise SealError("the file is cut off")
+    state = bindings.crypto_secretstream_xchacha20poly1305_state()
+    bindings.crypto_secretstream_xchacha20poly1305_init_pull(state, header, key)
+    return state

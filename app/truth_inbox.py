@@ -1,0 +1,135 @@
+"""The directory through which ground truth goes in: the web process seals files into it, the worker takes them out.
+
+The worker publishes its public key there when it first starts. Nothing that the web process holds opens what it has
+written.
+"""
+
+import os
+import tempfile
+import time
+import uuid
+from collections.abc import Collection
+from datetime import timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from nacl.public import PublicKey
+
+from app.errors import ConflictError, TooLargeError
+from app.sealing import SealingStream
+
+PUBLIC_KEY_FILE = "worker.public-key"
+ABANDONED_AFTER = timedelta(days=1)  # longer than any upload takes
+_INCOMING_PREFIX = ".incoming-"
+_SUFFIX = ".sealed"
+
+
+class IncomingTruth:
+    """An upload of ground truth while it arrives: sealed as it comes, plain nowhere.
+
+    Attributes:
+        version_id: the id to announce it under once it is kept.
+        size: bytes of plain content so far.
+    """
+
+    def __init__(self, inbox: "TruthInbox", public_key: PublicKey, *, limit: int) -> None:
+        self.version_id = uuid.uuid4()
+        self.size = 0
+        self._target = inbox.path(self.version_id)
+        self._limit = limit
+        descriptor, name = tempfile.mkstemp(dir=self._target.parent, prefix=_INCOMING_PREFIX)
+        self._path = Path(name)
+        self._file = os.fdopen(descriptor, "wb")
+        self._stream = SealingStream(self._file, public_key)
+
+    def write(self, chunk: bytes) -> None:
+        """Append to the upload.
+
+        Raises:
+            TooLargeError: it is larger than allowed.
+            OSError: the disk is full.
+        """
+        self.size += len(chunk)
+        if self.size > self._limit:
+            raise TooLargeError(f"Ground truth may have at most {self._limit:,} bytes.")
+        self._stream.write(chunk)
+
+    def keep(self) -> uuid.UUID:
+        """Put the complete upload into the inbox for good, and return its version id, to be announced next."""
+        self._stream.finish()
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._file.close()
+        self._path.replace(self._target)
+        return self.version_id
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        try:
+            self._file.close()
+        except OSError:  # a full disk shows once more when what is buffered is written; it has been reported
+            if error is None:
+                raise
+        finally:
+            self._path.unlink(missing_ok=True)
+
+
+class TruthInbox:
+    """The directory `Settings.truth_inbox`."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def receive(self, *, limit: int) -> IncomingTruth:
+        """Begin an upload of at most `limit` bytes; use it in a `with` block, which removes what is not kept.
+
+        Raises:
+            ConflictError: no worker has published its key yet.
+        """
+        return IncomingTruth(self, self.public_key(), limit=limit)
+
+    def public_key(self) -> PublicKey:
+        """Return the worker's public key.
+
+        Raises:
+            ConflictError: no worker has published its key yet.
+        """
+        try:
+            return PublicKey((self._directory / PUBLIC_KEY_FILE).read_bytes())
+        except FileNotFoundError:
+            raise ConflictError("No worker has started yet. Start one, then upload the ground truth again.") from None
+
+    def publish_key(self, key: PublicKey) -> None:
+        """Write the worker's public key, whole or not at all."""
+        self._directory.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(dir=self._directory, prefix=_INCOMING_PREFIX)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(bytes(key))
+        Path(name).chmod(0o644)
+        Path(name).replace(self._directory / PUBLIC_KEY_FILE)
+
+    def path(self, version_id: uuid.UUID) -> Path:
+        """Where the sealed file of a version lies."""
+        return self._directory / f"{version_id}{_SUFFIX}"
+
+    def discard(self, version_id: uuid.UUID) -> None:
+        """Remove the sealed file of a version: it was imported, has failed, or could not be announced."""
+        self.path(version_id).unlink(missing_ok=True)
+
+    def remove_abandoned(self, *, waiting: Collection[uuid.UUID]) -> None:
+        """Remove what was left behind by uploads whose process was killed, and by finished imports.
+
+        Args:
+            waiting: versions whose sealed upload is still needed.
+        """
+        oldest = time.time() - ABANDONED_AFTER.total_seconds()
+        needed = {self.path(version_id) for version_id in waiting}
+        for pattern in (f"{_INCOMING_PREFIX}*", f"*{_SUFFIX}"):
+            for path in self._directory.glob(pattern):
+                if path not in needed and path.stat().st_mtime < oldest:
+                    path.unlink(missing_ok=True)

@@ -1,0 +1,66 @@
+"""The directory that the worker alone can read: imported ground truth, and the key that uploads are sealed to."""
+
+import os
+import tempfile
+from pathlib import Path
+from uuid import UUID
+
+from nacl.public import PrivateKey
+
+from app.settings import Settings
+from app.truth_inbox import TruthInbox
+
+PRIVATE_KEY_FILE = "worker.private-key"
+_SCRATCH = "scratch"
+
+
+class TruthDirectory:
+    """The directory `Settings.truth`; made, closed to other users, when first asked for."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._directory = settings.truth
+        self._inbox = TruthInbox(settings.truth_inbox)
+
+    def file(self, sha256: str) -> Path:
+        """Where the imported ground truth with this digest lies, or would lie; see `GroundTruth.save` and `load`."""
+        return self._made() / f"{sha256}.npz"
+
+    def scratch(self, version_id: UUID, lease_id: UUID) -> Path:
+        """Where to unseal an upload to."""
+        directory = self._made() / _SCRATCH
+        directory.mkdir(mode=0o700, exist_ok=True)
+        return directory / f"{version_id}.{lease_id}"
+
+    def remove_scratch(self, version_id: UUID) -> None:
+        """Remove what was unsealed of an upload, also by a worker that was killed."""
+        for path in (self._made() / _SCRATCH).glob(f"{version_id}.*"):
+            path.unlink(missing_ok=True)
+
+    def private_key(self) -> PrivateKey:
+        """Return the key that uploads are sealed to; the first time make it. Its public half is put into the inbox.
+
+        Called when a worker starts, so that uploads can begin.
+        """
+        path = self._made() / PRIVATE_KEY_FILE
+        if not path.exists():
+            self._make_key(path)
+        key = PrivateKey(path.read_bytes())
+        self._inbox.publish_key(key.public_key)
+        return key
+
+    def _make_key(self, path: Path) -> None:
+        descriptor, name = tempfile.mkstemp(dir=path.parent)  # readable by this user alone
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(bytes(PrivateKey.generate()))
+            file.flush()
+            os.fsync(file.fileno())
+        try:
+            os.link(name, path)
+        except FileExistsError:
+            pass  # another worker, started at the same moment, was first: its key is the key
+        finally:
+            Path(name).unlink()
+
+    def _made(self) -> Path:
+        self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return self._directory
