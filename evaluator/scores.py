@@ -1,7 +1,9 @@
 """What evaluating a competition yields, and its JSON."""
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,8 +42,16 @@ class Measure:
         """How many classes the mean is over."""
         return len(self._defined())
 
+    def as_json(self) -> dict[str, Any]:
+        """Return values, mean and what it is over; undefined values are None."""
+        return {
+            "per_class": {name: _number(value) for name, value in self.per_class.items()},
+            "mean": _number(self.mean),
+            "mean_over": self.mean_over,
+        }
+
     def _defined(self) -> list[float]:
-        return [value for value in self.per_class.values() if value == value]  # NaN differs from itself
+        return [value for value in self.per_class.values() if not math.isnan(value)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +72,10 @@ class ClassDetails:
     final_recall: float
     final_precision: float
 
+    def as_json(self) -> dict[str, int | float | None]:
+        """Return all of it; undefined values are None."""
+        return {name: _number(value) for name, value in asdict(self).items()}
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class CompetitionScores:
@@ -81,3 +95,21 @@ class CompetitionScores:
     curves: Mapping[str, Curve] = field(default_factory=dict)
     confusion_matrix: NDArray[np.int64] | None = None
     not_entered: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return all but the curves, at full precision; undefined values are None."""
+        scores = {
+            "task": self.task.value,
+            "metric": self.primary.metric.value,
+            **self.primary.as_json(),
+            "secondary": {measure.metric.value: measure.as_json() for measure in self.secondary},
+            "details": {name: details.as_json() for name, details in self.details.items()},
+            "not_entered": list(self.not_entered),
+        }
+        if self.confusion_matrix is not None:
+            scores["confusion_matrix"] = self.confusion_matrix.tolist()
+        return scores
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else value

@@ -1,0 +1,162 @@
+"""What an annotation file says of one image: the XML of the VOC development kits from VOC2007 on.
+
+Source: VOC2010 document sections 2.5-2.8 and 9.2.2; VOC development kit 2010, PASreadrecord.m.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lxml import etree
+
+Box = tuple[float, float, float, float]  # left, top, right, bottom; see `boxes`
+
+MAXIMUM_BYTES = 4 * 1024 * 1024  # of one annotation file; real ones have some 2 KB
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotatedPart:
+    """A part of a person: its type and box."""
+
+    name: str
+    box: Box
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotatedObject:
+    """One object of an image.
+
+    Attributes:
+        difficult: False where the file says nothing, as in the action images.
+        parts: of a person whose layout is annotated.
+        actions: flag by action, of a person whose actions are annotated; None for everything else.
+    """
+
+    name: str
+    box: Box
+    difficult: bool = False
+    parts: tuple[AnnotatedPart, ...] = ()
+    actions: Mapping[str, bool] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """One image.
+
+    Attributes:
+        size: width and height in pixels; None where the file doesn't say.
+        objects: in the order of the file; the object index of result files counts them all, from 1.
+    """
+
+    size: tuple[int, int] | None
+    objects: tuple[AnnotatedObject, ...]
+
+
+class AnnotationError(Exception):
+    """An annotation file is wrong.
+
+    Attributes:
+        complaints: line (1-based; None for the whole file) and what is wrong there; all of them.
+    """
+
+    def __init__(self, complaints: list[tuple[int | None, str]]) -> None:
+        super().__init__("; ".join(message for _, message in complaints))
+        self.complaints = complaints
+
+
+def read_xml(data: bytes) -> Annotation:
+    """Read a VOC XML annotation.
+
+    Raises:
+        AnnotationError: it is not well-formed, carries a document type, is larger than `MAXIMUM_BYTES`, or lacks what
+            evaluation needs.
+    """
+    if len(data) > MAXIMUM_BYTES:
+        raise AnnotationError([(None, f"is larger than {MAXIMUM_BYTES} bytes")])
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True
+    )
+    try:
+        root = etree.fromstring(data, parser)
+    except etree.XMLSyntaxError as error:
+        raise AnnotationError([(error.lineno, f"is not well-formed XML: {error.msg}")]) from error
+    if root.getroottree().docinfo.internalDTD is not None:
+        raise AnnotationError([(1, "has a document type declaration, which an annotation does not need")])
+    return _XmlReader().annotation(root)
+
+
+class _XmlReader:
+    """Reads one file's elements, and gathers what is wrong instead of stopping at the first."""
+
+    def __init__(self) -> None:
+        self._complaints: list[tuple[int | None, str]] = []
+
+    def annotation(self, root: etree._Element) -> Annotation:
+        if root.tag != "annotation":
+            self._complain(root, f"the outermost element is <{root.tag}>, expected <annotation>")
+        size = root.find("size")
+        annotation = Annotation(
+            size=None if size is None else self._size(size),
+            objects=tuple(self._object(element) for element in root.iterchildren("object")),
+        )
+        if self._complaints:
+            raise AnnotationError(self._complaints)
+        return annotation
+
+    def _object(self, element: etree._Element) -> AnnotatedObject:
+        actions = element.find("actions")
+        return AnnotatedObject(
+            name=self._text(element, "name"),
+            box=self._box(element),
+            difficult=self._flag(element.find("difficult")),
+            parts=tuple(
+                AnnotatedPart(self._text(part, "name"), self._box(part)) for part in element.iterchildren("part")
+            ),
+            actions=None if actions is None else {str(flag.tag): self._flag(flag) for flag in actions},
+        )
+
+    def _size(self, element: etree._Element) -> tuple[int, int] | None:
+        width, height = self._number(element, "width"), self._number(element, "height")
+        if width < 1 or height < 1 or not width.is_integer() or not height.is_integer():
+            self._complain(element, f"an image of {width:g} x {height:g} pixels")
+            return None
+        return int(width), int(height)
+
+    def _box(self, element: etree._Element) -> Box:
+        box = element.find("bndbox")
+        if box is None:
+            self._complain(element, f"<{element.tag}> has no <bndbox>")
+            return (1.0, 1.0, 1.0, 1.0)
+        left, top, right, bottom = (self._number(box, name) for name in ("xmin", "ymin", "xmax", "ymax"))
+        if right < left or bottom < top:
+            self._complain(box, f"<bndbox> is upside down: {left:g}, {top:g} to {right:g}, {bottom:g}")
+        return left, top, right, bottom
+
+    def _number(self, element: etree._Element, name: str) -> float:
+        text = self._text(element, name)
+        try:
+            number = float(text)
+        except ValueError:
+            number = float("nan")
+        if not abs(number) < float("inf"):
+            if text:  # an absent one has been complained of
+                self._complain(element, f"<{name}> is {text!r}, expected a number")
+            return 1.0
+        return number
+
+    def _flag(self, element: etree._Element | None) -> bool:
+        if element is None:
+            return False
+        text = (element.text or "").strip()
+        if text not in {"0", "1"}:
+            self._complain(element, f"<{element.tag}> is {text!r}, expected 0 or 1")
+        return text == "1"
+
+    def _text(self, element: etree._Element, name: str) -> str:
+        text = (element.findtext(name) or "").strip()
+        if not text:
+            self._complain(element, f"<{element.tag}> has no <{name}>")
+        return text
+
+    def _complain(self, element: etree._Element, message: str) -> None:
+        line = element.sourceline
+        self._complaints.append((line if isinstance(line, int) else None, message))

@@ -1,0 +1,88 @@
+"""Detection: where are the objects of a class?
+
+Source: VOC development kits, VOCevaldet.m; VOC2010 document section 4.4.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.boxes import best_overlapping, is_enough
+from evaluator.editions import Competition, Edition, Overlap
+from evaluator.ground_truth import DetectionTruth
+from evaluator.precision_recall import Judgement, by_confidence, first_of_each
+from evaluator.ranked_classes import RankedClass
+from evaluator.ranked_classes import score as score_classes
+from evaluator.results import Detections
+from evaluator.scores import CompetitionScores
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Matches:
+    """The object that each detection looks at, in rank order.
+
+    Attributes:
+        object: (n,) index of the object of the detection's class and image that it overlaps most, the first of equals.
+        enough: (n,) bool, whether it overlaps that one enough; where not, the index means nothing.
+        difficult: (m,) bool, of each object.
+    """
+
+    object: NDArray[np.int64]
+    enough: NDArray[np.bool_]
+    difficult: NDArray[np.bool_]
+
+    def judge(self, *, with_difficult: bool = False) -> Judgement:
+        """Judge each detection.
+
+        The first (by rank) that overlaps an object enough is true, every later one on that object false, and so is one
+        that overlaps none enough: a detection never falls back to another object because the best one is taken.
+
+        Args:
+            with_difficult: True to treat difficult objects as all others; else what meets one counts neither way.
+        """
+        ignored = self.meets_difficult & (not with_difficult)
+        true = np.zeros_like(self.enough)
+        candidates = np.flatnonzero(self.enough & ~ignored)
+        true[candidates[first_of_each(self.object[candidates])]] = True
+        positives = len(self.difficult) if with_difficult else np.count_nonzero(~self.difficult)
+        return Judgement(true=true, false=~true & ~ignored, positives=int(positives))
+
+    @property
+    def meets_difficult(self) -> NDArray[np.bool_]:
+        """(n,) bool, whether a detection overlaps a difficult object enough."""
+        meets = np.zeros_like(self.enough)
+        meets[self.enough] = self.difficult[self.object[self.enough]]
+        return meets
+
+
+def match(detections: Detections, truth: DetectionTruth, class_index: int, rule: Overlap) -> Matches:
+    """Rank one class's detections by decreasing confidence, ties in file order, and find what each one meets."""
+    of_class = truth.class_index == class_index
+    best, overlap = best_overlapping(detections.box, detections.image, truth.box[of_class], truth.image[of_class])
+    rank = by_confidence(detections.confidence)
+    return Matches(object=best[rank], enough=is_enough(overlap, rule)[rank], difficult=truth.difficult[of_class])
+
+
+def score(
+    competition: Competition,
+    classes: tuple[str, ...],
+    content: Mapping[str, Detections],
+    truth: DetectionTruth,
+    edition: Edition,
+) -> CompetitionScores:
+    """Score the classes entered."""
+    return score_classes(
+        competition,
+        {name: _rank(match(content[name], truth, edition.classes.index(name), edition.overlap)) for name in classes},
+    )
+
+
+def _rank(matches: Matches) -> RankedClass:
+    return RankedClass(
+        judgement=matches.judge(),
+        results=len(matches.object),
+        difficult=int(np.count_nonzero(matches.meets_difficult)),
+        with_difficult=lambda: matches.judge(with_difficult=True),
+    )

@@ -1,0 +1,115 @@
+"""Scoring what a participant entered: result files and ground truth in, scores out."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator import action, classification, detection, layout, segmentation
+from evaluator.confusion import Confusion
+from evaluator.editions import Competition, Edition, Task
+from evaluator.ground_truth import DetectionTruth, GroundTruth, LabelTruth, LayoutTruth, SegmentationTruth
+from evaluator.problems import Problem, has_errors
+from evaluator.reading import read_results
+from evaluator.results import Confidences, Detections, Entry, Layouts, Segmented
+from evaluator.scores import CompetitionScores
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Evaluation:
+    """What came of scoring one upload.
+
+    Attributes:
+        edition: its name.
+        scores: by competition key, in the edition's order; empty if the problems contain an error.
+        unavailable: competitions entered that cannot be scored, because the ground truth has nothing on their task.
+        problems: errors and warnings about the upload.
+    """
+
+    edition: str
+    scores: Mapping[str, CompetitionScores]
+    unavailable: tuple[str, ...]
+    problems: tuple[Problem, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the object that `vocboard evaluate --json` prints: full precision, undefined values null."""
+        return {
+            "edition": self.edition,
+            "competitions": {key: scores.as_json() for key, scores in self.scores.items()},
+            "unavailable": list(self.unavailable),
+            "problems": [problem.as_json() for problem in self.problems],
+        }
+
+
+def evaluate(
+    path: Path, edition: Edition, truth: GroundTruth, *, segmentation_classes: Sequence[str] | None = None
+) -> Evaluation:
+    """Read and score an upload; if anything in it is an error, nothing is scored.
+
+    Args:
+        path: archive or directory of result files.
+        edition: whose rules apply.
+        truth: of the same edition.
+        segmentation_classes: classes that the participant declares to have entered for segmentation; None for all.
+
+    Raises:
+        ValueError: the ground truth is another edition's.
+        OSError: the upload cannot be read.
+    """
+    if truth.edition != edition.name:
+        raise ValueError(f"ground truth of {truth.edition}, results of {edition.name}")
+    confusions = _Confusions(truth)
+    read = read_results(
+        path,
+        edition,
+        truth.image_sets,
+        segmentation_classes=segmentation_classes,
+        segmentation_sink=confusions.add,
+    )
+    if has_errors(read.problems):
+        return Evaluation(edition.name, {}, (), read.problems)
+    scores, unavailable = {}, []
+    for key, entry in read.results.items():
+        if (entry.competition.task, entry.competition.image_set) in truth.truths:
+            scores[key] = _score(entry, edition, truth, confusions)
+        else:
+            unavailable.append(key)
+    return Evaluation(edition.name, scores, tuple(unavailable), read.problems)
+
+
+class _Confusions:
+    """Confusion matrices of the competitions, filled while the label maps stream by."""
+
+    def __init__(self, truth: GroundTruth) -> None:
+        self._truth = truth
+        self._confusions: dict[str, Confusion] = {}
+
+    def add(self, competition: Competition, image: int, label_map: NDArray[np.uint8]) -> None:
+        truth = self._truth.truths.get((competition.task, competition.image_set))
+        if isinstance(truth, SegmentationTruth):
+            self._of(competition).add(truth.label_map(image), label_map)
+
+    def matrix(self, competition: Competition) -> NDArray[np.int64]:
+        return self._of(competition).matrix
+
+    def _of(self, competition: Competition) -> Confusion:
+        return self._confusions.setdefault(competition.key, Confusion(len(competition.classes)))
+
+
+def _score(entry: Entry, edition: Edition, truth: GroundTruth, confusions: _Confusions) -> CompetitionScores:
+    competition, classes = entry.competition, entry.classes
+    match truth.truths[competition.task, competition.image_set], entry.content:
+        case LabelTruth() as labels, Mapping() as confidences:
+            score = classification.score if competition.task is Task.CLASSIFICATION else action.score
+            return score(competition, classes, cast(Mapping[str, Confidences], confidences), labels)
+        case DetectionTruth() as objects, Mapping() as detections:
+            return detection.score(competition, classes, cast(Mapping[str, Detections], detections), objects, edition)
+        case LayoutTruth() as people, Layouts() as layouts:
+            return layout.score(competition, layouts, people, edition)
+        case SegmentationTruth(), Segmented():
+            return segmentation.score(competition, classes, confusions.matrix(competition))
+        case secret, content:
+            raise TypeError(f"{type(content).__name__} cannot be scored against {type(secret).__name__}")

@@ -1,0 +1,109 @@
+"""The ground truth of one edition as a whole: in memory, in a file, and in numbers for its organiser."""
+
+import json
+import os
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.editions import Task
+from evaluator.ground_truth import columns
+from evaluator.ground_truth.model import Key, Truth
+from evaluator.image_sets import ImageSets
+
+FORMAT = 1  # of stored ground truth; raised when older files can no longer be read
+
+
+class GroundTruthFileError(Exception):
+    """A file is not stored ground truth, or of a format that this version doesn't read."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class GroundTruth:
+    """Everything needed to score an edition's competitions.
+
+    Attributes:
+        edition: its name.
+        image_sets: the public half; also of tasks whose truth is missing.
+        truths: the secret half. A task without truth in the tree is absent, and cannot be scored.
+        missing: why a task of the edition is absent from `truths`, in words for the organiser.
+        sha256: hexadecimal digest of the content, whatever it was read from; see `columns.digest`.
+    """
+
+    edition: str
+    image_sets: ImageSets
+    truths: Mapping[Key, Truth]
+    missing: Mapping[Key, str]
+    sha256: str
+
+    @classmethod
+    def of(cls, image_sets: ImageSets, truths: Mapping[Key, Truth], missing: Mapping[Key, str]) -> Self:
+        """Return ground truth with its digest."""
+        return cls(image_sets.edition, image_sets, truths, missing, columns.digest(image_sets, truths))
+
+    def save(self, path: Path) -> None:
+        """Write to a file, which is there whole or not at all.
+
+        It is an .npz without pickled objects, uncompressed (label maps are compressed in themselves) to load fast.
+        """
+        arrays: dict[str, NDArray[Any]] = {}
+        for key, image_set in self.image_sets.sets.items():
+            arrays |= {f"public/{'/'.join(key)}/{name}": a for name, a in columns.of_image_set(image_set).items()}
+        for key, truth in self.truths.items():
+            arrays |= {f"secret/{'/'.join(key)}/{name}": a for name, a in columns.of_truth(truth).items()}
+        header = {
+            "format": FORMAT,
+            "edition": self.edition,
+            "sha256": self.sha256,
+            "public": list(self.image_sets.sets),
+            "secret": list(self.truths),
+            "missing": [(*key, reason) for key, reason in self.missing.items()],
+        }
+        arrays["header"] = columns.as_bytes(json.dumps(header))
+        unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+        try:
+            with unfinished.open("wb") as file:
+                np.savez(file, allow_pickle=False, **arrays)
+                file.flush()
+                os.fsync(file.fileno())
+            unfinished.replace(path)
+        finally:
+            unfinished.unlink(missing_ok=True)
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read what `save` wrote.
+
+        Raises:
+            GroundTruthFileError: the file is something else.
+            OSError: it cannot be read.
+        """
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                header = json.loads(columns.as_text(file["header"]))
+                if header["format"] != FORMAT:
+                    raise GroundTruthFileError(f"{path.name}: format {header['format']}, this version reads {FORMAT}")
+                arrays = {name: file[name] for name in file.files}
+        except (ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile) as error:
+            raise GroundTruthFileError(f"{path.name} is not stored ground truth: {error}") from error
+
+        def below(half: str, key: Key) -> dict[str, NDArray[Any]]:
+            prefix = f"{half}/{'/'.join(key)}/"
+            return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+        public = [(Task(task), image_set) for task, image_set in header["public"]]
+        secret = [(Task(task), image_set) for task, image_set in header["secret"]]
+        return cls(
+            edition=header["edition"],
+            image_sets=ImageSets(
+                header["edition"], {key: columns.to_image_set(below("public", key)) for key in public}
+            ),
+            truths={key: columns.to_truth(key[0], below("secret", key)) for key in secret},
+            missing={(Task(task), image_set): reason for task, image_set, reason in header["missing"]},
+            sha256=header["sha256"],
+        )

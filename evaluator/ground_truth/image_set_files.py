@@ -1,0 +1,175 @@
+"""The text files below a development kit's `ImageSets/`: which items are tested, and per-class labels.
+
+White space and line ends vary between the kits; blank lines mean nothing.
+Source: VOC2010 document section 9.1.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from evaluator.editions import Task
+from evaluator.ground_truth.errors import Complaints, some
+from evaluator.ground_truth.model import DIFFICULT, NEGATIVE, POSITIVE, Key, Labels
+
+Person = tuple[int, int]  # index into the images, 1-based object index
+
+Item = TypeVar("Item")
+
+FOLDERS: Mapping[Task, str] = {
+    Task.CLASSIFICATION: "Main",
+    Task.DETECTION: "Main",
+    Task.SEGMENTATION: "Segmentation",
+    Task.LAYOUT: "Layout",
+    Task.ACTION: "Action",
+}
+
+LABELS = {str(label): label for label in (POSITIVE, DIFFICULT, NEGATIVE)}
+
+
+def file_of(key: Key, class_name: str | None = None) -> str:
+    """Return the name of the file that lists a task's test items, or those of one class with their labels."""
+    task, image_set = key
+    return f"ImageSets/{FOLDERS[task]}/{image_set if class_name is None else f'{class_name}_{image_set}'}.txt"
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """The test items of one task as its image set file lists them.
+
+    Attributes:
+        images: identifiers, each once, in order.
+        people: the line of each person, in order; None if the lines have no object index.
+    """
+
+    images: tuple[str, ...]
+    people: Mapping[Person, int] | None = None
+
+    @property
+    def index(self) -> dict[str, int]:
+        """Index of each image."""
+        return {image: index for index, image in enumerate(self.images)}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line that is not blank: its 1-based number and its fields."""
+
+    number: int
+    fields: list[str]
+
+
+class ImageSetFiles:
+    """Reads image set files, noting what is wrong with them."""
+
+    def __init__(self, files: Mapping[str, bytes], complaints: Complaints) -> None:
+        """Take the files' content by name (`ImageSets/Main/test.txt`) and where to complain."""
+        self._files = files
+        self._complaints = complaints
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._files
+
+    def images(self, name: str) -> Listed:
+        """Return the images of a file with lines `<image>`.
+
+        A second field is not looked at: the kit of VOC2007 reads one from its layout lists and does the same.
+        """
+        first_line: dict[str, int] = {}
+        for line in self._lines(name, (1, 2)):
+            self._once(first_line, line.fields[0], name, line)
+        return Listed(tuple(first_line))
+
+    def people(self, name: str) -> Listed:
+        """Return the people of a file with lines `<image> <object>`, or its images if no line has an object index."""
+        images: dict[str, int] = {}
+        people: dict[Person, int] = {}
+        plain: dict[int, int] = {}
+        for line in self._lines(name, (1, 2)):
+            image = images.setdefault(line.fields[0], len(images))
+            if len(line.fields) == 1:
+                self._once(plain, image, name, line)
+            elif (index := self._object_index(name, line)) is not None:
+                self._once(people, (image, index), name, line)
+        if plain and people:
+            message = "no object index, which other lines have"
+            self._complaints.add("mixed_lines", message, name, next(iter(plain.values())))
+        return Listed(tuple(images), None if plain else people)
+
+    def image_labels(self, name: str, images: Mapping[str, int]) -> Labels:
+        """Return one class's labels from lines `<image> <label>`; every test image must have one."""
+        labels = self._labels(name, 2, lambda line: self._image(name, line, images))
+        if missing := [image for image, index in images.items() if index not in labels]:
+            listed = f"lists {len(labels)} of the {len(images)} test images; without a label: {some(missing)}"
+            self._complaints.add("missing_labels", listed, name)
+        return as_labels(labels)
+
+    def person_labels(self, name: str, images: Mapping[str, int]) -> dict[Person, int]:
+        """Return one action's labels by person, from lines `<image> <object> <label>`, in order.
+
+        An action's list may lack people of the others': those were not annotated with it (jumping, before VOC2011).
+        """
+
+        def person(line: Line) -> Person | None:
+            image = self._image(name, line, images)
+            index = self._object_index(name, line)
+            return None if image is None or index is None else (image, index)
+
+        return self._labels(name, 3, person)
+
+    def _labels(self, name: str, fields: int, item_of: Callable[[Line], Item | None]) -> dict[Item, int]:
+        labels: dict[Item, int] = {}
+        first_line: dict[Item, int] = {}
+        for line in self._lines(name, (fields,)):
+            label = LABELS.get(line.fields[-1])
+            if label is None:
+                self._complain("bad_label", f"label {line.fields[-1]!r}, expected 1, 0 or -1", name, line)
+            item = item_of(line)
+            if item is not None and label is not None and self._once(first_line, item, name, line):
+                labels[item] = label
+        return labels
+
+    def _lines(self, name: str, fields: tuple[int, ...]) -> Iterator[Line]:
+        try:
+            text = self._files[name].decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            self._complaints.add("not_text", f"is not a UTF-8 text file (byte {error.start})", name)
+            return
+        for number, content in enumerate(text.splitlines(), start=1):
+            line = Line(number, content.split())
+            if line.fields and ("/" in line.fields[0] or "\\" in line.fields[0]):
+                self._complain("bad_image", f"{line.fields[0]!r} is a path, expected an image identifier", name, line)
+            elif len(line.fields) in fields:
+                yield line
+            elif line.fields:
+                expected = " or ".join(str(count) for count in fields)
+                self._complain("wrong_fields", f"{len(line.fields)} fields, expected {expected}", name, line)
+
+    def _image(self, name: str, line: Line, images: Mapping[str, int]) -> int | None:
+        image = images.get(line.fields[0])
+        if image is None:
+            self._complain("unknown_image", f"image {line.fields[0]!r} is not in the test set", name, line)
+        return image
+
+    def _object_index(self, name: str, line: Line) -> int | None:
+        if line.fields[1].isascii() and line.fields[1].isdecimal() and int(line.fields[1]) > 0:
+            return int(line.fields[1])
+        self._complain("bad_object_index", f"object index {line.fields[1]!r}, expected a number from 1", name, line)
+        return None
+
+    def _once(self, first_line: dict[Item, int], item: Item, name: str, line: Line) -> bool:
+        first = first_line.setdefault(item, line.number)
+        if first != line.number:
+            self._complain("repeated_item", f"{' '.join(line.fields)} repeats line {first}", name, line)
+        return first == line.number
+
+    def _complain(self, code: str, message: str, name: str, line: Line) -> None:
+        self._complaints.add(code, message, name, line.number)
+
+
+def as_labels(label_of: Mapping[int, int]) -> Labels:
+    """Return columns of items and their labels, in order."""
+    items, labels = np.array(list(label_of), dtype=np.int32), np.array(list(label_of.values()), dtype=np.int8)
+    return Labels(item=items, label=labels)

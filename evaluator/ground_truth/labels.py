@@ -1,0 +1,82 @@
+"""Ground truth of classification and action: a label for each test item and class.
+
+Labels come from the per-class image sets, and where the tree has none, from the annotations.
+"""
+
+import numpy as np
+
+from evaluator.ground_truth.image_set_files import Listed, Person, as_labels, file_of
+from evaluator.ground_truth.material import Material, people_array
+from evaluator.ground_truth.model import DIFFICULT, NEGATIVE, POSITIVE, Key, Labels, LabelTruth
+from evaluator.image_sets import ImageSet
+
+
+def of_images(key: Key, listed: Listed, material: Material) -> tuple[ImageSet, LabelTruth | str]:
+    """Return the public half and classification's labels by class, or why there are none to be had."""
+    image_set = ImageSet(listed.images, material.sizes(listed.images))
+    lists = {name: file_of(key, name) for name in material.edition.classes}
+    derived: dict[str, Labels] = {}
+    if not listed.images or not all(file in material.files for file in lists.values()):
+        if reason := material.lacks_annotations(listed):
+            return image_set, reason
+        derived = _presence(listed, material)
+    index = listed.index
+    return image_set, LabelTruth(
+        {
+            name: material.files.image_labels(file, index) if file in material.files else derived[name]
+            for name, file in lists.items()
+        }
+    )
+
+
+def of_people(key: Key, listed: Listed, material: Material) -> tuple[ImageSet, LabelTruth | str]:
+    """Return the public half and each action's labels, or why there are none to be had.
+
+    Where `Action/test.txt` lists images only, the people are those that any action's list, or the annotation, has.
+    """
+    sizes = material.sizes(listed.images)
+    index = listed.index
+    lists = {name: file_of(key, name) for name in material.edition.actions}
+    labels = {name: material.files.person_labels(file, index) for name, file in lists.items() if file in material.files}
+    people = listed.people
+    if not listed.images or len(labels) < len(lists):
+        if reason := material.lacks_annotations(listed):
+            return ImageSet(listed.images, sizes, None if people is None else people_array(people)), reason
+        labels = _flags(listed, material) | labels
+    if people is None:
+        people = dict.fromkeys(sorted({person for of_action in labels.values() for person in of_action}), 0)
+    material.check_people(listed, people, file_of(key))
+    position = {person: item for item, person in enumerate(people)}
+    for name, of_action in labels.items():
+        for image, object_index in of_action.keys() - position.keys():
+            message = f"person {listed.images[image]} {object_index} is not in {file_of(key)}"
+            material.complaints.add("unknown_person", message, lists[name])
+    truth = {
+        name: as_labels({position[person]: label for person, label in labels[name].items() if person in position})
+        for name in material.edition.actions
+    }
+    return ImageSet(listed.images, sizes, people_array(people)), LabelTruth(truth)
+
+
+def _presence(listed: Listed, material: Material) -> dict[str, Labels]:
+    """Derive labels: 1 with any object of the class that is not difficult, 0 with only difficult ones, else −1."""
+    labels = {name: np.full(len(listed.images), NEGATIVE, dtype=np.int8) for name in material.edition.classes}
+    for index, image in enumerate(listed.images):
+        for item in material.objects(image):
+            if item.name in labels:
+                label = DIFFICULT if item.difficult else POSITIVE
+                labels[item.name][index] = max(labels[item.name][index], label)
+    items = np.arange(len(listed.images), dtype=np.int32)
+    return {name: Labels(items, label) for name, label in labels.items()}
+
+
+def _flags(listed: Listed, material: Material) -> dict[str, dict[Person, int]]:
+    """Derive labels of people from the action flags of their annotation; who has no flag of an action has no label."""
+    labels: dict[str, dict[Person, int]] = {name: {} for name in material.edition.actions}
+    for image, name in enumerate(listed.images):
+        for index, item in enumerate(material.objects(name), start=1):
+            if listed.people is None or (image, index) in listed.people:
+                for action, performed in (item.actions or {}).items():
+                    if action in labels:
+                        labels[action][image, index] = POSITIVE if performed else NEGATIVE
+    return labels

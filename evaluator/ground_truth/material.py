@@ -1,0 +1,83 @@
+"""What a tree gave, before it becomes the truth of single tasks."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.annotations import AnnotatedObject, Annotation
+from evaluator.editions import Edition
+from evaluator.ground_truth.errors import Complaints
+from evaluator.ground_truth.image_set_files import ImageSetFiles, Listed, Person
+
+PERSON = "person"  # the class whose objects have parts and actions
+
+
+def annotation_file(image: str) -> str:
+    """Return the name of an image's annotation in the tree."""
+    return f"Annotations/{image}.xml"
+
+
+def label_map_file(image: str) -> str:
+    """Return the name of an image's label map in the tree."""
+    return f"SegmentationClass/{image}.png"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Material:
+    """The content of a tree's files.
+
+    Attributes:
+        files: the image sets.
+        annotations: by image identifier; those that are there.
+        label_maps: PNG files by image identifier; those that are there.
+        complaints: gathers what is wrong.
+    """
+
+    edition: Edition
+    files: ImageSetFiles
+    annotations: Mapping[str, Annotation]
+    label_maps: Mapping[str, bytes]
+    complaints: Complaints
+
+    def objects(self, image: str) -> tuple[AnnotatedObject, ...]:
+        """Return the objects of an image, none if it has no annotation."""
+        return self.annotations[image].objects if image in self.annotations else ()
+
+    def sizes(self, images: Sequence[str]) -> NDArray[np.int32] | None:
+        """Return (n, 2) widths and heights; None unless every image's annotation says them."""
+        sizes = [self.annotations[image].size if image in self.annotations else None for image in images]
+        return None if None in sizes else np.array(sizes, dtype=np.int32).reshape(-1, 2)
+
+    def lacks_annotations(self, listed: Listed) -> str | None:
+        """Return why a task that needs annotations cannot be scored, or None; complain if only some are there."""
+        if not listed.images:
+            return "its image set is empty"
+        without = [image for image in listed.images if image not in self.annotations]
+        if len(without) == len(listed.images):
+            return "its images have no Annotations"
+        for image in without:
+            message = "is not there, although other test images have theirs"
+            self.complaints.add("missing_annotation", message, annotation_file(image))
+        return None
+
+    def check_people(self, listed: Listed, people: Mapping[Person, int], file: str) -> None:
+        """Complain of people listed (with their lines, 0 where unknown) whose annotation has no such person."""
+        for (image, index), line in people.items():
+            name = listed.images[image]
+            if name not in self.annotations:
+                continue
+            objects = self.objects(name)
+            if index > len(objects):
+                wrong = f"image {name} has {len(objects)} objects, none with index {index}"
+            elif objects[index - 1].name != PERSON:
+                wrong = f"object {index} of image {name} is a {objects[index - 1].name}, expected a {PERSON}"
+            else:
+                continue
+            self.complaints.add("no_such_person", wrong, file, line or None)
+
+
+def people_array(people: Mapping[Person, object] | Sequence[Person]) -> NDArray[np.int32]:
+    """Return (n, 2) columns of image index and object index, also for n = 0."""
+    return np.array(list(people), dtype=np.int32).reshape(-1, 2)

@@ -1,0 +1,106 @@
+"""From a development kit tree to ground truth.
+
+Source: VOC2010 document sections 2.5-2.8 and 9.1.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from evaluator.annotations import AnnotationError, read_xml
+from evaluator.editions import Edition, LayoutProtocol, Task, TaskRules
+from evaluator.ground_truth import label_maps, labels, objects
+from evaluator.ground_truth.errors import Complaints
+from evaluator.ground_truth.ground_truth import GroundTruth
+from evaluator.ground_truth.image_set_files import ImageSetFiles, Listed, file_of
+from evaluator.ground_truth.material import Material, annotation_file, label_map_file
+from evaluator.ground_truth.model import Key, Truth
+from evaluator.ground_truth.tree import Tree
+from evaluator.image_sets import ImageSet, ImageSets
+
+
+def read_ground_truth(tree: Path, edition: Edition) -> GroundTruth:
+    """Read an edition's ground truth from a development kit tree.
+
+    A task whose image set or truth the tree does not have is left out, and `GroundTruth.missing` says why; truth that
+    is there in part is an error.
+
+    Args:
+        tree: directory or archive (tar, plain or compressed, or zip) with the folder `VOC<year>/` at the top, below
+            `VOCdevkit/`, or being that folder.
+        edition: says which tasks and classes to read.
+
+    Raises:
+        GroundTruthError: with everything that is wrong with the tree.
+    """
+    complaints = Complaints()
+    source = Tree(tree, edition.name, complaints)
+    rules = {(c.task, c.image_set): c.rules for c in edition.competitions.values()}
+    files = ImageSetFiles(source.read(_image_set_files(rules)), complaints)
+    listed = {key: _listed(key, rules[key], files) for key in rules if file_of(key) in files}
+    if not listed:
+        expected = ", ".join(dict.fromkeys(file_of(key) for key in rules))
+        complaints.add("no_image_sets", f"the tree has none of the image sets of {edition.name}: {expected}")
+    complaints.raise_if_any()
+
+    material = _material(source, listed, edition, files, complaints)
+    sets: dict[Key, ImageSet] = {}
+    truths: dict[Key, Truth] = {}
+    missing = {key: f"there is no {file_of(key)}" for key in rules if key not in listed}
+    for key, items in listed.items():
+        sets[key], truth = _of_task(key, items, rules[key], material)
+        if isinstance(truth, str):
+            missing[key] = truth
+        else:
+            truths[key] = truth
+    complaints.raise_if_any()
+    return GroundTruth.of(ImageSets(edition.name, sets), truths, missing)
+
+
+def _of_task(key: Key, listed: Listed, rules: TaskRules, material: Material) -> tuple[ImageSet, Truth | str]:
+    match key[0]:
+        case Task.CLASSIFICATION:
+            return labels.of_images(key, listed, material)
+        case Task.DETECTION:
+            return objects.to_detect(listed, material)
+        case Task.SEGMENTATION:
+            return label_maps.to_segment(listed, material)
+        case Task.LAYOUT:
+            return objects.to_lay_out(key, listed, rules, material)
+        case Task.ACTION:
+            return labels.of_people(key, listed, material)
+
+
+def _image_set_files(rules: Mapping[Key, TaskRules]) -> list[str]:
+    with_labels = (Task.CLASSIFICATION, Task.ACTION)
+    per_class = [file_of(key, name) for key in rules if key[0] in with_labels for name in rules[key].classes]
+    return list(dict.fromkeys([*(file_of(key) for key in rules), *per_class]))
+
+
+def _listed(key: Key, rules: TaskRules, files: ImageSetFiles) -> Listed:
+    names_people = key[0] is Task.ACTION or (
+        key[0] is Task.LAYOUT and rules.layout_protocol is not LayoutProtocol.WHOLE_PERSON_BY_BOX
+    )
+    return files.people(file_of(key)) if names_people else files.images(file_of(key))
+
+
+def _material(
+    source: Tree, listed: Mapping[Key, Listed], edition: Edition, files: ImageSetFiles, complaints: Complaints
+) -> Material:
+    """Read, in one pass, what the listed images need."""
+    segmented = dict.fromkeys(i for key, items in listed.items() if key[0] is Task.SEGMENTATION for i in items.images)
+    annotated = dict.fromkeys(
+        i for key, items in listed.items() if key[0] is not Task.SEGMENTATION for i in items.images
+    )
+    contents = source.read([*map(annotation_file, annotated), *map(label_map_file, segmented)])
+    annotations = {}
+    for image in annotated:
+        if (content := contents.get(annotation_file(image))) is None:
+            continue
+        try:
+            annotations[image] = read_xml(content)
+        except AnnotationError as error:
+            for line, message in error.complaints:
+                complaints.add("bad_annotation", message, annotation_file(image), line)
+    complaints.raise_if_any()  # what follows from a broken annotation would only confuse
+    maps = {image: contents[label_map_file(image)] for image in segmented if label_map_file(image) in contents}
+    return Material(edition, files, annotations, maps, complaints)

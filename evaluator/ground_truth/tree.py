@@ -1,0 +1,69 @@
+"""Files of a development kit tree, out of a directory or an archive.
+
+The folder `VOC<year>/` may stand at the top, below `VOCdevkit/`, or be the tree itself. Trees are large (VOC2012:
+50,000 files), so only the files asked for are read.
+"""
+
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+from evaluator.archives import TREE_LIMITS, ArchiveError, members
+from evaluator.ground_truth.errors import Complaints
+from evaluator.problems import Problem
+
+MIB = 1024 * 1024
+MAXIMUM_BYTES = 64 * MIB  # of one file that is read; the images of a tree are not
+
+
+class Tree:
+    """One tree of one edition."""
+
+    def __init__(self, path: Path, edition: str, complaints: Complaints) -> None:
+        """Take the directory or archive, the edition, whose name the folder bears, and where to complain."""
+        self._path = path
+        self._prefixes: tuple[str, ...] = (f"{edition}/", f"VOCdevkit/{edition}/", "")
+        self._complaints = complaints
+
+    def read(self, names: Collection[str]) -> dict[str, bytes]:
+        """Return the content of those of the files that are there, by name below the edition's folder.
+
+        Where the folder is, the first call finds out.
+
+        Raises:
+            GroundTruthError: the tree cannot be read at all.
+            OSError: the same, because of the file system.
+        """
+        found: dict[str, dict[str, bytes]] = {prefix: {} for prefix in self._prefixes}
+        wanted = {prefix + name: (prefix, name) for prefix in self._prefixes for name in names}
+        for path, content in self._directory(wanted) if self._path.is_dir() else self._archive(wanted):
+            prefix, name = wanted[path]
+            found[prefix][name] = content
+        for prefix in self._prefixes:
+            if found[prefix]:
+                self._prefixes = (prefix,)
+                return found[prefix]
+        return {}
+
+    def _directory(self, wanted: Collection[str]) -> Iterator[tuple[str, bytes]]:
+        for name in wanted:
+            file = self._path / name
+            if file.is_file() and self._is_small(name, file.stat().st_size):
+                yield name, file.read_bytes()
+
+    def _archive(self, wanted: Collection[str]) -> Iterator[tuple[str, bytes]]:
+        def report(problem: Problem) -> None:
+            if problem.file in wanted:
+                self._complaints.add(problem.code, problem.message, problem.file)
+
+        try:
+            for member in members(self._path, TREE_LIMITS, report):
+                if member.name in wanted and self._is_small(member.name, member.size):
+                    yield member.name, member.read()
+        except ArchiveError as error:
+            self._complaints.add(error.problem.code, error.problem.message, error.problem.file)
+            self._complaints.raise_if_any()
+
+    def _is_small(self, name: str, size: int) -> bool:
+        if size > MAXIMUM_BYTES:
+            self._complaints.add("too_large", f"has {size:,} bytes, more than {MAXIMUM_BYTES // MIB} MiB", name)
+        return size <= MAXIMUM_BYTES
