@@ -49,6 +49,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         swagger_ui_oauth2_redirect_url=None,
+        generate_unique_id_function=documentation.operation_name,
         lifespan=_lifespan,
         middleware=_middleware(settings),
     )
@@ -59,6 +60,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     application.state.validator = Validator(settings)
     application.state.doorbell = Doorbell(settings)
     problem_details.install(application)
+    documentation.install(application)
     application.mount("/static", Assets(directory=STATIC_DIRECTORY), name="static")
     application.include_router(app.api.router)
     application.include_router(documentation.router)

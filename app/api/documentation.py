@@ -1,7 +1,12 @@
-"""The pages of the API's documentation: Swagger UI, served from here and under our own content security policy."""
+"""The API's documentation: the OpenAPI document, and Swagger UI served from here under our own security policy."""
 
-from fastapi import APIRouter, Request
+from typing import Any
+
+from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import HTMLResponse
+from fastapi.routing import APIRoute
+
+from app.problem_details import MEDIA_TYPE
 
 router = APIRouter(include_in_schema=False)
 
@@ -27,3 +32,24 @@ _PAGE = """<!doctype html>
 def documentation(request: Request) -> HTMLResponse:
     """All operations of the API, to read and to try."""
     return HTMLResponse(_PAGE.format(document=request.app.openapi_url))
+
+
+def operation_name(route: APIRoute) -> str:
+    """Name of an operation in the document, and so in clients that are generated from it: the handler's own."""
+    return route.name
+
+
+def install(application: FastAPI) -> None:
+    """Let the document say of errors that they are problem details, and nothing else."""
+    plain = application.openapi
+
+    def openapi() -> dict[str, Any]:
+        document = plain()
+        for operations in document["paths"].values():
+            for operation in operations.values():
+                for status, response in operation["responses"].items():
+                    if status >= "4" and MEDIA_TYPE in response.get("content", {}):
+                        response["content"] = {MEDIA_TYPE: response["content"][MEDIA_TYPE]}
+        return document
+
+    application.openapi = openapi  # type: ignore[method-assign]  # the framework's documented way

@@ -28,17 +28,23 @@ FINAL_STATES = frozenset({State.SCORED, State.FAILED, State.WITHDRAWN})
 EVENT = "state"
 
 
+class EventStream(EventSourceResponse):
+    """Server-sent events, named so in the API's documentation."""
+
+    media_type = "text/event-stream"
+
+
 @router.get(
     "/submissions/{submission_id}/events",
-    response_class=EventSourceResponse,
+    response_class=EventStream,
     responses=problem_responses(401, 403, 404)
-    | {200: {"content": {"text/event-stream": {"schema": {"$ref": "#/components/schemas/SubmissionEvent"}}}}},
+    | {200: {"model": SubmissionEvent, "description": "The data of each event."}},
 )
-async def submission_events(request: Request, viewer: Viewer, submission_id: uuid.UUID) -> EventSourceResponse:
+async def submission_events(request: Request, viewer: Viewer, submission_id: uuid.UUID) -> EventStream:
     """Events named `state`, with the state and the place in the queue, until the state is a final one."""
     database: Database = request.app.state.database
     first = await to_thread.run_sync(_look, database, submission_id, viewer)
-    return EventSourceResponse(_events(database, submission_id, viewer, first), headers={"X-Accel-Buffering": "no"})
+    return EventStream(_events(database, submission_id, viewer, first), headers={"X-Accel-Buffering": "no"})
 
 
 async def _events(

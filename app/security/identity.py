@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import Depends, Request
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from app.accounts import service as accounts
 from app.accounts.models import ApiToken, Role, Scope, User, WebSession
@@ -14,6 +15,9 @@ from app.security import cookies
 from app.security.csrf import HEADER, SAFE_METHODS, verify_csrf
 
 ALL_SCOPES = frozenset(Scope)
+BEARER = HTTPBearer(
+    scheme_name="token", description="An API token from the account page, such as `vocb_…`.", auto_error=False
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,24 +81,24 @@ def current_identity(request: Request) -> Identity:
     return identity
 
 
-def current_api_identity(request: Request) -> Identity:
+def current_api_identity(
+    request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(BEARER)]
+) -> Identity:
     """Dependency of the API: a bearer token's person, or else the one signed in with this browser.
 
     Raises:
         InvalidTokenError: the token is not one of ours, or no longer valid.
         ForgedRequestError: a browser's session wants to change something without showing the forms' token.
     """
-    authorisation = request.headers.get("authorization")
-    if authorisation is None:
+    if "authorization" not in request.headers:
         identity = current_identity(request)
         if identity.user is not None and request.method not in SAFE_METHODS:
             verify_csrf(request, request.headers.get(HEADER))
         return identity
-    scheme, _, secret = authorisation.partition(" ")
     found = None
-    if scheme.lower() == "bearer":
+    if credentials is not None:
         with _database(request).reading() as session:
-            found = accounts.user_of_token(session, secret.strip())
+            found = accounts.user_of_token(session, credentials.credentials)
     if found is None:
         raise InvalidTokenError("The token is unknown, expired or revoked. Make a new one on your account page.")
     user, used = found
