@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+from collections.abc import Collection
 from pathlib import Path
 from uuid import UUID
 
@@ -31,10 +32,11 @@ class TruthDirectory:
         directory.mkdir(mode=0o700, exist_ok=True)
         return directory / f"{version_id}.{lease_id}"
 
-    def remove_scratch(self, version_id: UUID) -> None:
-        """Remove what was unsealed of an upload, also by a worker that was killed."""
-        for path in (self._made() / _SCRATCH).glob(f"{version_id}.*"):
-            path.unlink(missing_ok=True)
+    def remove_scratch(self, *, but: Collection[UUID]) -> None:
+        """Remove what workers that were killed left unsealed, but for these versions, whose import may be going on."""
+        for path in (self._made() / _SCRATCH).glob("*.*"):
+            if path.stem not in {str(version_id) for version_id in but}:
+                path.unlink(missing_ok=True)
 
     def private_key(self) -> PrivateKey:
         """Return the key that uploads are sealed to; the first time make it. Its public half is put into the inbox.

@@ -1,0 +1,145 @@
+"""Importing uploaded ground truth: claim, unseal, read, save where only workers can read, store what is public."""
+
+import logging
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from nacl.public import PrivateKey
+
+from app.challenges import truth_queue
+from app.challenges.ground_truth import pack_image_sets
+from app.challenges.truth_queue import ImportedTruth, TruthClaim
+from app.database import Database
+from app.sealing import SealError, unseal
+from app.settings import Settings
+from app.truth_inbox import TruthInbox
+from evaluator import editions
+from evaluator.editions import Edition
+from evaluator.ground_truth import GroundTruth, GroundTruthError, read_ground_truth
+from evaluator.problems import Problem, Severity
+from worker.truth_directory import TruthDirectory
+
+_log = logging.getLogger(__name__)
+
+
+def import_next(database: Database, settings: Settings) -> bool:
+    """Import the uploaded ground truth that has waited longest; False if none waits.
+
+    What is wrong with the tree is stored for the organiser. Whatever else goes wrong is raised; the version is tried
+    again when its lease has expired.
+    """
+    with database.writing() as session:
+        claimed = truth_queue.claim(session, lease=settings.lease, attempts=settings.evaluation_attempts)
+    if claimed is None:
+        return False
+    inbox, directory = TruthInbox(settings.truth_inbox), TruthDirectory(settings)
+    with _lease_renewed(database, claimed, settings.lease):
+        try:
+            imported = _import(claimed, inbox.path(claimed.version_id), directory)
+        except (GroundTruthError, _UnusableUploadError) as error:
+            with database.writing() as session:
+                done = truth_queue.refuse(session, claimed, error.problems)
+        else:
+            with database.writing() as session:
+                done = truth_queue.finish(session, claimed, imported)
+                truth_queue.start_first_scorings(session)
+    if done:
+        inbox.discard(claimed.version_id)
+    else:
+        _log.warning("ground truth %s was taken over by another worker", claimed.version_id)
+    return True
+
+
+def sweep(database: Database, settings: Settings) -> None:
+    """Do what nobody rang for: start first scorings that became possible, remove what dead processes left behind."""
+    with database.writing() as session:
+        truth_queue.start_first_scorings(session)
+        waiting = truth_queue.waiting_versions(session)
+    TruthInbox(settings.truth_inbox).remove_abandoned(waiting=waiting)
+    TruthDirectory(settings).remove_scratch(but=waiting)
+
+
+class _UnusableUploadError(Exception):
+    """The sealed upload itself cannot be used."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.problems = (Problem("unusable_upload", Severity.ERROR, message),)
+
+
+def _import(claimed: TruthClaim, sealed: Path, directory: TruthDirectory) -> ImportedTruth:
+    scratch = directory.scratch(claimed.version_id, claimed.lease_id)
+    try:
+        _unseal(sealed, directory.private_key(), scratch)
+        edition = editions.load(claimed.edition)
+        truth = read_ground_truth(scratch, edition)
+    finally:
+        scratch.unlink(missing_ok=True)
+    truth.save(directory.file(truth.sha256))
+    return ImportedTruth(
+        sha256=truth.sha256,
+        summary=summary(truth, edition),
+        competitions=tuple(
+            key for key, one in edition.competitions.items() if (one.task, one.image_set) in truth.truths
+        ),
+        image_sets=pack_image_sets(truth.image_sets),
+    )
+
+
+def _unseal(sealed: Path, key: PrivateKey, target: Path) -> None:
+    try:
+        with target.open("xb") as file:
+            for block in unseal(sealed, key):
+                file.write(block)
+    except FileNotFoundError:
+        raise _UnusableUploadError("The uploaded file is gone. Upload it again.") from None
+    except SealError as error:
+        _log.error("%s: %s", sealed.name, error)
+        message = "The upload was damaged, or sealed to a key that the worker no longer has. Upload it again."
+        raise _UnusableUploadError(message) from error
+
+
+def summary(truth: GroundTruth, edition: Edition) -> dict[str, Any]:
+    """Return the counts that tell an organiser whether the right tree was uploaded, and what it lacks, as JSON."""
+    return {
+        "image_sets": [
+            {
+                "task": task.value,
+                "image_set": name,
+                "images": len(image_set.images),
+                "persons": None if image_set.persons is None else len(image_set.persons),
+            }
+            for (task, name), image_set in truth.image_sets.sets.items()
+        ],
+        "missing": {
+            key: truth.missing[one.task, one.image_set]
+            for key, one in edition.competitions.items()
+            if (one.task, one.image_set) in truth.missing
+        },
+    }
+
+
+@contextmanager
+def _lease_renewed(database: Database, claimed: TruthClaim, lease: timedelta) -> Iterator[None]:
+    """Keep a lease from expiring while the block runs."""
+    finished = threading.Event()
+
+    def renew() -> None:
+        while not finished.wait(lease.total_seconds() / 3):
+            try:
+                with database.writing() as session:
+                    truth_queue.renew(session, claimed, lease=lease)
+            except Exception:  # the next time may succeed; if none does, another worker takes over
+                _log.exception("could not renew the lease of ground truth %s", claimed.version_id)
+
+    renewer = threading.Thread(target=renew, name="renew ground truth lease", daemon=True)
+    renewer.start()
+    try:
+        yield
+    finally:
+        finished.set()
+        renewer.join()
