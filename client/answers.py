@@ -1,0 +1,200 @@
+"""The server's answers as types: the part of them that is shown. More may be in them than is known here."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeVar
+
+from client.errors import UnexpectedAnswerError
+from evaluator.problems import Problem, Severity
+
+Content = TypeVar("Content")
+FINAL_STATES = frozenset({"scored", "failed", "withdrawn"})
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Whom a token belongs to, and what it may be used for."""
+
+    email: str
+    scopes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Challenge:
+    """A challenge; `phase` is `open` while it takes submissions."""
+
+    slug: str
+    title: str
+    phase: str
+    opens_at: datetime | None
+    closes_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One metric of one competition: fractions as the server rounds them, None where undefined."""
+
+    metric: str
+    per_class: Mapping[str, float | None]
+    mean: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class CompetitionScores:
+    """The scores of one competition."""
+
+    competition: str
+    primary: Measure
+    mean_over: int
+    secondary: tuple[Measure, ...]
+    not_entered: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """A submission, as in a list; `SubmissionDetails` is one with everything."""
+
+    id: str
+    challenge: str
+    state: str
+    method: str
+    competitions: tuple[str, ...]
+    created_at: datetime
+    published_at: datetime | None
+
+    @property
+    def is_final(self) -> bool:
+        """Whether its state will not change by itself any more."""
+        return self.state in FINAL_STATES
+
+
+@dataclass(frozen=True, slots=True)
+class SubmissionDetails(Submission):
+    """One submission.
+
+    Attributes:
+        queue_position: 1 for the next; None unless it waits.
+        failure: what went wrong on the server's side; None unless it failed.
+        scores: in the edition's order; empty until it is scored.
+    """
+
+    queue_position: int | None
+    failure: str | None
+    warnings: tuple[Problem, ...]
+    scores: tuple[CompetitionScores, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StateEvent:
+    """What the event stream says."""
+
+    state: str
+    queue_position: int | None
+
+
+def understood(convert: Callable[[Any], Content], answer: object) -> Content:
+    """Return an answer as a type.
+
+    Args:
+        convert: one of the functions below.
+
+    Raises:
+        UnexpectedAnswerError: something that is needed is missing or of another kind.
+    """
+    try:
+        return convert(answer)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise UnexpectedAnswerError(
+            "the server's answer lacks something this program needs; is one of the two out of date?"
+        ) from error
+
+
+def person(answer: Mapping[str, Any]) -> Person:
+    """Read `GET /me`."""
+    return Person(str(answer["email"]), tuple(str(scope) for scope in answer["scopes"]))
+
+
+def challenge(answer: Mapping[str, Any]) -> Challenge:
+    """Read `GET /challenges/{slug}`."""
+    return Challenge(
+        slug=str(answer["slug"]),
+        title=str(answer["title"]),
+        phase=str(answer["phase"]),
+        opens_at=_instant(answer["opens_at"]),
+        closes_at=_instant(answer["closes_at"]),
+    )
+
+
+def submission(answer: Mapping[str, Any]) -> Submission:
+    """Read an item of `GET /submissions`."""
+    return Submission(**_summary(answer))
+
+
+def submission_details(answer: Mapping[str, Any]) -> SubmissionDetails:
+    """Read `GET /submissions/{id}`."""
+    position, failure = answer["queue_position"], answer["failure"]
+    return SubmissionDetails(
+        **_summary(answer),
+        queue_position=None if position is None else int(position),
+        failure=None if failure is None else str(failure),
+        warnings=tuple(problem(item) for item in answer["warnings"] or ()),
+        scores=tuple(competition_scores(key, item) for key, item in answer["competitions"].items()),
+    )
+
+
+def competition_scores(key: str, answer: Mapping[str, Any]) -> CompetitionScores:
+    """Read one of the competitions of a scored submission."""
+    return CompetitionScores(
+        competition=key,
+        primary=_measure(answer["metric"], answer),
+        mean_over=int(answer["mean_over"]),
+        secondary=tuple(_measure(metric, item) for metric, item in answer["secondary"].items()),
+        not_entered=tuple(str(name) for name in answer["not_entered"]),
+    )
+
+
+def state_event(answer: Mapping[str, Any]) -> StateEvent:
+    """Read the data of an event of `GET /submissions/{id}/events`."""
+    position = answer["queue_position"]
+    return StateEvent(str(answer["state"]), None if position is None else int(position))
+
+
+def problem(answer: Mapping[str, Any]) -> Problem:
+    """Read one problem of an upload."""
+    file, line = answer["file"], answer["line"]
+    return Problem(
+        code=str(answer["code"]),
+        severity=Severity(answer["severity"]),
+        message=str(answer["message"]),
+        file=None if file is None else str(file),
+        line=None if line is None else int(line),
+    )
+
+
+def _summary(answer: Mapping[str, Any]) -> dict[str, Any]:
+    created_at = _instant(answer["created_at"])
+    if created_at is None:
+        raise ValueError("no time of creation")
+    return {
+        "id": str(answer["id"]),
+        "challenge": str(answer["challenge"]),
+        "state": str(answer["state"]),
+        "method": str(answer["method_name"]),
+        "competitions": tuple(str(key) for key in answer["entered"]),
+        "created_at": created_at,
+        "published_at": _instant(answer["published_at"]),
+    }
+
+
+def _measure(metric: object, answer: Mapping[str, Any]) -> Measure:
+    per_class = {str(name): _fraction(value) for name, value in answer["per_class"].items()}
+    return Measure(str(metric), per_class, _fraction(answer["mean"]))
+
+
+def _fraction(value: Any) -> float | None:
+    return None if value is None else float(value)
+
+
+def _instant(value: Any) -> datetime | None:
+    return None if value is None else datetime.fromisoformat(value)

@@ -1,0 +1,215 @@
+"""One connection to one server: requests, patience with its bad moments, and its refusals as errors."""
+
+import ssl
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from importlib.metadata import version
+from types import TracebackType
+from typing import Any, BinaryIO, Self, cast
+from urllib.parse import urlsplit
+
+import httpx
+
+from client.address import is_loopback
+from client.archive import OutgoingArchive
+from client.errors import CertificateError, NetworkError, UnexpectedAnswerError
+from client.refusals import refusal, retry_after
+from client.terminal import printable
+
+API = "/api/v1"
+# Nothing takes long but checking an upload, which has its own limit at the server and may have to wait for a process.
+CONNECT_SECONDS = 15.0
+SILENCE_SECONDS = 60.0
+CHECKING_SECONDS = 600.0
+PAUSES_SECONDS = (0.5, 2.0, 5.0)  # before each further attempt
+LONGEST_PAUSE_SECONDS = 30.0  # if the server asks for more, the person is told instead
+PASSING_STATUSES = frozenset({502, 503, 504})
+
+FieldValue = str | list[str]
+Answer = Any  # decoded JSON; `client.answers` gives it types
+
+
+class Connection:
+    """Requests to one server in one person's name.
+
+    Reading is tried again when the network or the server has a bad moment; what changes something never is. Redirects
+    are not followed: a token belongs to one server.
+
+    Args:
+        address: as `client.address.normalised` returns it.
+        token: None for a visitor.
+        transport: for tests; None for the network.
+        sleep: for tests.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        token: str | None,
+        *,
+        transport: httpx.BaseTransport | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        headers = {"User-Agent": f"vocboard/{version('vocboard')}"}
+        if token is not None:
+            headers["Authorization"] = f"Bearer {token}"
+        self.address = address
+        self._sleep = sleep
+        self._client = httpx.Client(
+            base_url=address + API,
+            headers=headers,
+            timeout=_timeout(SILENCE_SECONDS),
+            follow_redirects=False,
+            mounts=_past_proxies(address),
+            transport=transport,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._client.close()
+
+    def get(self, path: str, parameters: Mapping[str, str | int] | None = None) -> Answer:
+        """Read a JSON document.
+
+        Raises:
+            ClientError: see `client.errors`.
+        """
+        return self._decoded(self._read(path, parameters, "application/json"))
+
+    def get_text(self, path: str, parameters: Mapping[str, str | int] | None = None, *, accept: str) -> str:
+        """Read a document of another media type, such as `text/csv`, as it is.
+
+        Raises:
+            ClientError: see `client.errors`.
+        """
+        answer = self._read(path, parameters, accept)
+        if answer.headers.get("Content-Type", "").partition(";")[0].strip() != accept:
+            raise self._unexpected()
+        return answer.text
+
+    def upload(self, path: str, fields: Mapping[str, FieldValue], archive: OutgoingArchive) -> Answer:
+        """Send a form with an archive, in pieces of bounded size, and return the answer. Never repeated.
+
+        Args:
+            path: below the API's root.
+            fields: the form's other fields, the values of a repeated one as a list; they go first.
+            archive: sent in the field `archive`.
+
+        Raises:
+            ClientError: see `client.errors`.
+        """
+        try:
+            answer = self._client.post(
+                path,
+                data=dict(fields),
+                files={"archive": (archive.name, cast(BinaryIO, archive), "application/octet-stream")},
+                headers={"Accept": "application/json"},
+                timeout=_timeout(CHECKING_SECONDS),
+            )
+        except httpx.ConnectError as error:
+            raise self._unreachable(error) from error
+        except httpx.TransportError as error:
+            raise NetworkError(
+                f"the connection to {self.address} broke before the upload was answered; "
+                "see with `vocboard status` whether it arrived before you try again"
+            ) from error
+        return self._decoded(self._successful(answer))
+
+    @contextmanager
+    def events(self, path: str, *, patience_seconds: float) -> Iterator[Iterator[str]]:
+        """Open a stream of server-sent events and give its lines, until the server ends it.
+
+        Args:
+            path: below the API's root.
+            patience_seconds: how long a silence may last; the server sends at least comments meanwhile.
+
+        Raises:
+            ClientError: see `client.errors`. Also while the lines are read.
+        """
+        timeout = _timeout(patience_seconds)
+        try:
+            with self._client.stream("GET", path, headers={"Accept": "text/event-stream"}, timeout=timeout) as answer:
+                if not answer.is_success:
+                    answer.read()
+                self._successful(answer)
+                if not answer.headers.get("Content-Type", "").startswith("text/event-stream"):
+                    raise self._unexpected()
+                yield answer.iter_lines()
+        except httpx.TransportError as error:
+            raise self._unreachable(error) from error
+
+    def _read(self, path: str, parameters: Mapping[str, str | int] | None, accept: str) -> httpx.Response:
+        for pause in PAUSES_SECONDS:
+            wait = pause
+            try:
+                answer = self._read_once(path, parameters, accept)
+            except CertificateError:
+                raise
+            except NetworkError:
+                pass
+            else:
+                wait = max(pause, retry_after(answer) or 0.0)
+                if answer.status_code not in PASSING_STATUSES or wait > LONGEST_PAUSE_SECONDS:
+                    return self._successful(answer)
+            self._sleep(wait)
+        return self._successful(self._read_once(path, parameters, accept))
+
+    def _read_once(self, path: str, parameters: Mapping[str, str | int] | None, accept: str) -> httpx.Response:
+        try:
+            return self._client.get(path, params=parameters, headers={"Accept": accept})
+        except httpx.TransportError as error:
+            raise self._unreachable(error) from error
+
+    def _successful(self, answer: httpx.Response) -> httpx.Response:
+        if answer.is_redirect:
+            target = answer.headers.get("Location", "elsewhere")
+            raise UnexpectedAnswerError(
+                f"{self.address} sends us on to {printable(target)}; if you trust that server, log in to it by that "
+                "address"
+            )
+        if not answer.is_success:
+            raise refusal(answer, self.address)
+        return answer
+
+    def _decoded(self, answer: httpx.Response) -> Answer:
+        try:
+            return answer.json()
+        except ValueError as error:
+            raise self._unexpected() from error
+
+    def _unexpected(self) -> UnexpectedAnswerError:
+        return UnexpectedAnswerError(f"{self.address} does not answer as a vocboard server does; check the address")
+
+    def _unreachable(self, error: httpx.TransportError) -> NetworkError:
+        if _is_certificate_trouble(error):
+            return CertificateError(
+                f"the certificate of {self.address} cannot be verified; if it comes from your institution's own "
+                "authority, name that authority's certificate file in SSL_CERT_FILE"
+            )
+        if isinstance(error, httpx.TimeoutException):
+            return NetworkError(f"{self.address} does not answer in time; try again later")
+        reason = printable(str(error)) or type(error).__name__
+        return NetworkError(f"cannot reach {self.address} ({reason}); check the address and your network")
+
+
+def _timeout(silence_seconds: float) -> httpx.Timeout:
+    return httpx.Timeout(SILENCE_SECONDS, connect=CONNECT_SECONDS, read=silence_seconds)
+
+
+def _past_proxies(address: str) -> dict[str, None]:
+    """Say that this very machine is never reached by a proxy, whatever the environment has for the world outside."""
+    return {f"all://{urlsplit(address).hostname}": None} if is_loopback(address) else {}
+
+
+def _is_certificate_trouble(error: BaseException) -> bool:
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return True
+        cause = cause.__cause__ or cause.__context__
+    return "CERTIFICATE_VERIFY_FAILED" in str(error)

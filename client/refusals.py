@@ -1,0 +1,115 @@
+"""A server's refusal (RFC 9457 problem details, or whatever a proxy on the way sent) as an error of ours."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+import httpx
+
+from client.answers import problem, understood
+from client.errors import (
+    InvalidArchiveError,
+    InvalidFieldsError,
+    LimitedError,
+    MisdirectedError,
+    RefusedError,
+)
+from client.terminal import duration, instant, printable
+
+
+def refusal(answer: httpx.Response, address: str) -> RefusedError:
+    """Return what an answer with a 4xx or 5xx status means.
+
+    Args:
+        answer: read to its end.
+        address: the server's, for the message.
+    """
+    details = _details(answer)
+    status = answer.status_code
+    code = _text(details, "code")
+    detail = printable(_text(details, "detail") or _text(details, "title"))
+    if status == 422:
+        return _unprocessable(details, code, detail)
+    if status == 429:
+        return _limited(answer, details, code, detail)
+    if status == 401:
+        message = (
+            f"{address} does not accept the token{': ' + detail if detail else ''}; make a new one on the page "
+            f"`Account` there, then run `vocboard login {address}`"
+        )
+        return RefusedError(_sentence(message), status=status, code=code, detail=detail)
+    if status in (403, 404, 405, 409, 413, 415):
+        message = {
+            403: detail or "this token may not do that",
+            404: detail or "the server knows nothing of that name",
+            413: detail or "the archive is larger than the server takes",
+        }.get(status, detail or f"the server refuses (status {status})")
+        return MisdirectedError(message, status=status, code=code, detail=detail)
+    if status >= 500:
+        message = f"{address} has trouble (status {status}){': ' + detail if detail else ''}; try again later"
+        return RefusedError(message, status=status, code=code, detail=detail)
+    return RefusedError(detail or f"{address} refuses (status {status})", status=status, code=code, detail=detail)
+
+
+def retry_after(answer: httpx.Response, now: datetime | None = None) -> float | None:
+    """Return the seconds that a `Retry-After` header asks to wait; None without a readable one.
+
+    Source: RFC 9110, section 10.2.3: a number of seconds or a date.
+    """
+    value = answer.headers.get("Retry-After", "").strip()
+    if value.isascii() and value.isdigit():
+        return float(value)
+    try:
+        moment = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return max(0.0, (moment - (now or datetime.now(UTC))).total_seconds())
+
+
+def _unprocessable(details: Mapping[str, Any], code: str, detail: str) -> RefusedError:
+    if details.get("problems"):
+        problems = understood(lambda items: [problem(item) for item in items], details["problems"])
+        return InvalidArchiveError(detail or "the archive has problems", problems=problems, code=code)
+    fields = details.get("fields")
+    if isinstance(fields, Mapping) and fields:
+        texts = {str(field): printable(str(message)) for field, message in fields.items()}
+        message = "; ".join(f"{field.replace('_', ' ')}: {text}" for field, text in texts.items())
+        return InvalidFieldsError(message, fields=texts, code=code)
+    return MisdirectedError(detail or "the server cannot make sense of the request", status=422, code=code)
+
+
+def _limited(answer: httpx.Response, details: Mapping[str, Any], code: str, detail: str) -> LimitedError:
+    now = datetime.now(UTC)
+    allowed_at: datetime | None = None
+    try:
+        allowed_at = datetime.fromisoformat(_text(details, "allowed_at"))
+    except ValueError:
+        seconds = retry_after(answer, now)
+        if seconds is not None:
+            allowed_at = now + timedelta(seconds=seconds)
+    if allowed_at is not None and allowed_at.tzinfo is None:
+        allowed_at = allowed_at.replace(tzinfo=UTC)
+    message = (detail or "too many requests").rstrip(".")
+    if allowed_at is not None:
+        message += f"; the next is allowed at {instant(allowed_at)}, in {duration(allowed_at - now)}"
+    return LimitedError(message, allowed_at=allowed_at, code=code)
+
+
+def _details(answer: httpx.Response) -> Mapping[str, Any]:
+    try:
+        content = answer.json()
+    except ValueError:  # a proxy's page
+        return {}
+    return content if isinstance(content, Mapping) else {}
+
+
+def _text(details: Mapping[str, Any], key: str) -> str:
+    value = details.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _sentence(text: str) -> str:
+    return text.replace(".;", ";")

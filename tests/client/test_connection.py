@@ -1,0 +1,342 @@
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import httpx
+import pytest
+
+from client.archive import OutgoingArchive
+from client.connection import Connection
+from client.errors import (
+    ClientError,
+    InvalidArchiveError,
+    InvalidFieldsError,
+    LimitedError,
+    MisdirectedError,
+    NetworkError,
+    RefusedError,
+    UnexpectedAnswerError,
+)
+from evaluator.problems import Problem, Severity
+
+SERVER = "https://voc.example.org"
+TOKEN = "vocb_s3cret"
+PROBLEM_JSON = {"Content-Type": "application/problem+json"}
+
+Handler = Callable[[httpx.Request], httpx.Response]
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Iterator[OutgoingArchive]:
+    path = tmp_path / "results.zip"
+    path.write_bytes(b"PK")
+    with OutgoingArchive(path) as opened:
+        yield opened
+
+
+def connection(handler: Handler, pauses: list[float] | None = None) -> Connection:
+    sleep = (pauses if pauses is not None else []).append
+    return Connection(SERVER, TOKEN, transport=httpx.MockTransport(handler), sleep=sleep)
+
+
+def refusing(status: int, body: dict[str, object], headers: dict[str, str] | None = None) -> Handler:
+    return lambda request: httpx.Response(status, json=body, headers={**PROBLEM_JSON, **(headers or {})})
+
+
+def test_speaks_for_the_person_to_the_version_of_the_api_it_knows() -> None:
+    seen: list[httpx.Request] = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        seen.append(request)
+        return httpx.Response(200, json={"items": []})
+
+    assert connection(handler).get("/submissions", {"page": 2}) == {"items": []}
+    assert str(seen[0].url) == f"{SERVER}/api/v1/submissions?page=2"
+    assert seen[0].headers["Authorization"] == f"Bearer {TOKEN}"
+    assert seen[0].headers["User-Agent"].startswith("vocboard/")
+
+
+def test_a_server_below_a_path_is_asked_there() -> None:
+    def handler(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, json=request.url.path)
+
+    with Connection("https://example.org/voc", None, transport=httpx.MockTransport(handler)) as server:
+        assert server.get("/challenges") == "/voc/api/v1/challenges"
+
+
+def test_reading_outlasts_bad_moments_of_network_and_server() -> None:
+    answers: Iterator[httpx.Response | Exception] = iter(
+        [httpx.ReadError("reset"), httpx.Response(503), httpx.Response(200, json="there")]
+    )
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        answer = next(answers)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    pauses: list[float] = []
+    assert connection(handler, pauses).get("/challenges") == "there"
+    assert len(pauses) == 2
+
+
+def test_reading_gives_up_after_a_few_attempts() -> None:
+    attempts: list[str] = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        attempts.append(request.method)
+        raise httpx.ConnectError("Connection refused")
+
+    with pytest.raises(NetworkError, match=r"cannot reach https://voc.example.org \(Connection refused\)"):
+        connection(handler).get("/challenges")
+    assert len(attempts) == 4
+
+
+def test_waits_as_long_as_an_overloaded_server_asks_within_reason() -> None:
+    pauses: list[float] = []
+    answers = iter([httpx.Response(503, headers={"Retry-After": "7"}), httpx.Response(200, json="there")])
+    assert connection(lambda request: next(answers), pauses).get("/challenges") == "there"
+    assert pauses == [7]
+
+    with pytest.raises(RefusedError, match=r"has trouble \(status 503\)"):
+        connection(refusing(503, {}, {"Retry-After": "3600"}), pauses).get("/challenges")
+    assert pauses == [7]
+
+
+def test_an_upload_is_never_sent_twice(archive: OutgoingArchive) -> None:
+    sent: list[str] = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        sent.append(request.method)
+        raise httpx.ReadError("reset")
+
+    with pytest.raises(NetworkError, match="`vocboard status` whether it arrived"):
+        connection(handler).upload("/challenges/voc/submissions", {}, archive)
+    assert sent == ["POST"]
+
+
+def test_an_upload_refused_for_the_moment_is_not_repeated_either(archive: OutgoingArchive) -> None:
+    sent: list[str] = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        sent.append(request.method)
+        return httpx.Response(503, headers={"Retry-After": "1"})
+
+    with pytest.raises(RefusedError, match="try again later"):
+        connection(handler).upload("/challenges/voc/submissions", {}, archive)
+    assert sent == ["POST"]
+
+
+def test_the_quota_tells_when_it_opens_again_and_nothing_waits_for_it() -> None:
+    allowed_at = datetime.now(UTC) + timedelta(hours=5, seconds=-1)
+    pauses: list[float] = []
+    body = {"detail": "Two submissions a week to comp4.", "code": "limited", "allowed_at": allowed_at.isoformat()}
+
+    with pytest.raises(LimitedError) as caught:
+        connection(refusing(429, body, {"Retry-After": "17999"}), pauses).get("/challenges")
+
+    assert caught.value.allowed_at == allowed_at
+    local = allowed_at.astimezone().strftime("%Y-%m-%d %H:%M")
+    assert str(caught.value).startswith(f"Two submissions a week to comp4; the next is allowed at {local}")
+    assert str(caught.value).endswith("in 5 h")
+    assert pauses == []
+
+
+@pytest.mark.parametrize("header", ["120", "date"])
+def test_a_limit_without_problem_details_is_read_from_its_header(header: str) -> None:
+    moment = datetime.now(UTC) + timedelta(seconds=120)
+    value = moment.strftime("%a, %d %b %Y %H:%M:%S GMT") if header == "date" else header
+
+    with pytest.raises(LimitedError, match="in 2 min") as caught:
+        connection(refusing(429, {}, {"Retry-After": value})).get("/challenges")
+
+    assert caught.value.allowed_at is not None
+    assert abs(caught.value.allowed_at - moment) < timedelta(seconds=5)
+
+
+def test_a_refused_archive_lists_its_problems() -> None:
+    problems = [
+        Problem("not_a_number", Severity.ERROR, "The confidence is 'x'.", "comp4_det_test_car.txt", 7),
+        Problem("ignored_files", Severity.WARNING, "2 files of macOS."),
+    ]
+    body: dict[str, object] = {"code": "invalid_archive", "problems": [problem.as_json() for problem in problems]}
+
+    with pytest.raises(InvalidArchiveError) as caught:
+        connection(refusing(422, body)).get("/challenges")
+
+    assert caught.value.problems == tuple(problems)
+
+
+def test_refused_fields_are_named() -> None:
+    body: dict[str, object] = {"code": "invalid_input", "fields": {"method_name": "Fill this in."}}
+
+    with pytest.raises(InvalidFieldsError, match=r"method name: Fill this in\."):
+        connection(refusing(422, body)).get("/challenges")
+
+
+def test_a_refused_token_is_answered_with_the_way_to_a_new_one() -> None:
+    with pytest.raises(RefusedError, match=f"run `vocboard login {SERVER}`") as caught:
+        connection(refusing(401, {"detail": "The token is expired."})).get("/challenges")
+    assert TOKEN not in str(caught.value)
+
+
+def test_what_is_not_there_or_not_possible_is_the_commands_fault() -> None:
+    for status in (403, 404, 409, 413):
+        with pytest.raises(MisdirectedError, match="Not like that"):
+            connection(refusing(status, {"detail": "Not like that."})).get("/challenges")
+
+
+def test_a_refusal_cannot_steer_the_terminal() -> None:
+    with pytest.raises(RefusedError) as caught:
+        connection(refusing(409, {"detail": "\x1b[2JGone\nfor ever"})).get("/challenges")
+    assert str(caught.value) == "\ufffd[2JGone for ever"
+
+
+def test_a_token_does_not_follow_a_redirect() -> None:
+    asked: list[str] = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        asked.append(str(request.url))
+        return httpx.Response(302, headers={"Location": "https://evil.example/"})
+
+    with pytest.raises(UnexpectedAnswerError, match=r"sends us on to https://evil\.example/"):
+        connection(handler).get("/challenges")
+    assert asked == [f"{SERVER}/api/v1/challenges"]
+
+
+@pytest.mark.parametrize("body", ["<html>Welcome to nginx</html>", "", "{"])
+def test_a_server_of_another_kind_is_recognised(body: str) -> None:
+    with pytest.raises(UnexpectedAnswerError, match="does not answer as a vocboard server"):
+        connection(lambda request: httpx.Response(200, text=body)).get("/challenges")
+
+
+def test_another_media_type_than_asked_for_is_not_passed_on() -> None:
+    def handler(request: httpx.Request) -> httpx.Response:
+        assert request.headers["Accept"] == "text/csv"
+        return httpx.Response(200, json=[])
+
+    with pytest.raises(UnexpectedAnswerError):
+        connection(handler).get_text("/board", accept="text/csv")
+
+
+def test_a_silent_event_stream_ends_the_patience() -> None:
+    def handler(request: httpx.Request) -> httpx.Response:
+        raise httpx.ReadTimeout("silence")
+
+    with (
+        pytest.raises(NetworkError, match="does not answer in time"),
+        connection(handler).events("/e", patience_seconds=1),
+    ):
+        pass
+
+
+# On real sockets
+
+
+@contextmanager
+def raw_server(answer: Callable[[socket.socket], None]) -> Iterator[str]:
+    """Give the address of a server that does with its one connection what `answer` does, then closes it."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                answer(connection)
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        thread.join(10)
+
+
+def test_this_machine_is_reached_directly_whatever_proxy_the_environment_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(variable, "http://192.0.2.1:9")  # an address of documentation: nothing is there
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+
+    def answer(connection: socket.socket) -> None:
+        connection.recv(65536)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}")
+
+    with raw_server(answer) as address, Connection(address, None) as server:
+        assert server.get("/challenges") == {}
+
+
+def test_a_refusal_in_the_middle_of_an_upload_is_heard(tmp_path: Path) -> None:
+    path = tmp_path / "large.tar"
+    path.touch()
+    os.truncate(path, 64_000_000)
+
+    def answer(connection: socket.socket) -> None:
+        connection.recv(65536)
+        body = b'{"detail": "The archive is larger than 1 MB."}'
+        head = f"HTTP/1.1 413 Too Large\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+        connection.sendall(head.encode() + body)
+        connection.shutdown(socket.SHUT_WR)
+        while connection.recv(65536):  # or the system resets the connection and the answer with it
+            pass
+
+    with (
+        raw_server(answer) as address,
+        Connection(address, TOKEN) as server,
+        OutgoingArchive(path) as archive,
+        pytest.raises(MisdirectedError, match="larger than 1 MB"),
+    ):
+        server.upload("/challenges/voc/submissions", {}, archive)
+
+
+def test_a_file_that_shrinks_while_it_is_uploaded_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "growing.tar"
+    path.write_bytes(b"x" * 1000)
+
+    def answer(connection: socket.socket) -> None:
+        while connection.recv(65536):
+            pass
+
+    with raw_server(answer) as address, Connection(address, TOKEN) as server, OutgoingArchive(path) as archive:
+        os.truncate(path, 10)
+        with pytest.raises(ClientError, match=r"growing.tar changed while it was uploaded"):
+            server.upload("/challenges/voc/submissions", {}, archive)
+
+
+UPLOAD = """
+import resource, sys
+from pathlib import Path
+from client.archive import OutgoingArchive
+from client.archive import OutgoingArchive
+from client.connection import Connection
+with Connection(sys.argv[1], None) as server, OutgoingArchive(Path(sys.argv[2])) as archive:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    server.upload("/challenges/voc/submissions", {"method_name": "m"}, archive)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no getrusage")
+def test_memory_stays_flat_however_large_the_archive(tmp_path: Path) -> None:
+    path = tmp_path / "large.tar"
+    path.touch()
+    os.truncate(path, 500_000_000)  # a hole: takes no room
+    received = 0
+
+    def answer(connection: socket.socket) -> None:
+        nonlocal received
+        buffer = memoryview(bytearray(1 << 20))
+        while received < 500_000_000:
+            received += connection.recv_into(buffer)
+        connection.sendall(b"HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\n{}")
+
+    with raw_server(answer) as address:
+        done = subprocess.run(
+            [sys.executable, "-c", UPLOAD, address, str(path)], capture_output=True, text=True, check=True
+        )
+
+    unit = 1 if sys.platform == "darwin" else 1024
+    assert int(done.stdout) * unit < 20_000_000
