@@ -1,0 +1,54 @@
+"""The program `vocboard`: finds the command that is called, and imports that one alone."""
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+
+from evaluator import VERSION
+
+COMMANDS = {
+    "validate": "check result files as the server does, offline",
+    "evaluate": "score result files against a development kit tree",
+    "login": "keep a server's address and an API token on this machine",
+    "submit": "upload a results archive and follow it until it is scored",
+    "status": "show the state of submissions",
+    "results": "show the scores of a submission",
+    "leaderboard": "show a leaderboard",
+    "demo": "run a whole server on this machine, with a challenge to look at",
+    "serve": "run the web application",
+    "worker": "run a worker, which evaluates submissions",
+    "beat": "wake the workers from time to time",
+    "migrate": "bring the database to the newest migration",
+    "admin": "manage people, tokens, challenges and ground truth",
+}
+USAGE_ERROR = 2
+OURS = ("app", "client", "commands", "evaluator", "migrations", "worker")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command that the arguments name, and return the exit status."""
+    arguments = sys.argv[1:] if argv is None else list(argv)
+    parser = argparse.ArgumentParser(
+        prog="vocboard", description="A challenge submission server in the tradition of the PASCAL VOC challenges."
+    )
+    parser.add_argument("--version", action="version", version=f"%(prog)s, evaluator {VERSION}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    parsers = {name: commands.add_parser(name, help=text) for name, text in COMMANDS.items()}
+    called = next((argument for argument in arguments if not argument.startswith("-")), None)
+    if called not in parsers:
+        parser.parse_args(arguments)  # explains itself and exits
+        return USAGE_ERROR
+    try:
+        command = importlib.import_module(f"commands.{called}")
+        command.configure(parsers[called])
+        return int(command.run(parser.parse_args(arguments)))
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] in OURS:
+            raise
+        print(f'vocboard {called} needs the server\'s packages: pip install "vocboard[server]"', file=sys.stderr)
+        return USAGE_ERROR
+
+
+if __name__ == "__main__":
+    sys.exit(main())
