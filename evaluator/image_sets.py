@@ -3,13 +3,21 @@
 Kept apart from the ground truth, and all that validation of an upload uses.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from numpy.typing import NDArray
 import numpy as np
+from numpy.typing import NDArray
 
 from evaluator.editions import Task
+
+_FORMAT = 1  # raise it when the JSON changes its meaning
+
+
+class ImageSetsFormatError(ValueError):
+    """A text is not the JSON of image sets."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -20,7 +28,8 @@ class ImageSet:
         images: identifiers, in the order of the image set file.
         sizes: (n, 2) int32, width and height in pixels; None where unknown (a tree without annotations and images).
         persons: (m, 2) int32, for the tasks that name people: index into `images`, and the 1-based object index in
-            that image's annotation; in the order of the image set file. None for the other tasks.
+            that image's annotation; in the order of the image set file, or, where that names no people, by image and
+            object index. None for the other tasks, and where the people are not known.
     """
 
     images: tuple[str, ...]
@@ -34,3 +43,59 @@ class ImageSets:
 
     edition: str
     sets: Mapping[tuple[Task, str], ImageSet]
+
+    def to_json(self) -> str:
+        """Return compact JSON, for the server to store and for participants to validate offline with."""
+        # Classification and detection have the same images: equal sets are written once.
+        written: dict[str, dict[str, Any]] = {}
+        for (task, name), image_set in self.sets.items():
+            content = {
+                "images": list(image_set.images),
+                "sizes": None if image_set.sizes is None else image_set.sizes.tolist(),
+                "persons": None if image_set.persons is None else image_set.persons.tolist(),
+            }
+            key = json.dumps([name, content], separators=(",", ":"))
+            written.setdefault(key, {"tasks": [], "name": name, **content})["tasks"].append(task.value)
+        document = {"format": _FORMAT, "edition": self.edition, "image_sets": list(written.values())}
+        return json.dumps(document, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> "ImageSets":
+        """Return what `to_json` has written.
+
+        Raises:
+            ImageSetsFormatError: the text is something else.
+        """
+        try:
+            document = json.loads(text)
+            if document["format"] != _FORMAT:
+                raise ImageSetsFormatError(
+                    f"Image sets of format {document['format']!r}; this program reads {_FORMAT}."
+                )
+            sets = {}
+            for entry in document["image_sets"]:
+                image_set = _image_set(entry)
+                sets.update({(Task(task), str(entry["name"])): image_set for task in entry["tasks"]})
+            return cls(str(document["edition"]), sets)
+        except ImageSetsFormatError:
+            raise
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError) as error:
+            raise ImageSetsFormatError("This is not a file of image sets as vocboard writes it.") from error
+
+
+def _image_set(entry: Mapping[str, Any]) -> ImageSet:
+    images = tuple(entry["images"])
+    if not all(isinstance(image, str) for image in images) or len(set(images)) != len(images):
+        raise ValueError("images must be texts, each once")
+    sizes, persons = _pairs(entry["sizes"]), _pairs(entry["persons"])
+    if sizes is not None and len(sizes) != len(images):
+        raise ValueError("there must be as many sizes as images")
+    if persons is not None and len(persons) and not 0 <= persons[:, 0].min() <= persons[:, 0].max() < len(images):
+        raise ValueError("persons must name images by their position")
+    return ImageSet(images, sizes, persons)
+
+
+def _pairs(rows: list[list[int]] | None) -> NDArray[np.int32] | None:
+    if rows is None:
+        return None
+    return np.array(rows, dtype=np.int32).reshape(len(rows), 2)

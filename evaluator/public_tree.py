@@ -1,0 +1,155 @@
+"""What is public of a test set, from a development kit tree as participants have it: without the truth.
+
+Source: VOC2010 document section 9.1.
+"""
+
+import io
+import re
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from evaluator.archives import TREE_LIMITS, ArchiveError, members
+from evaluator.editions import Edition, LayoutProtocol, Task
+from evaluator.ground_truth.errors import Complaints
+from evaluator.ground_truth.image_set_files import ImageSetFiles, Listed, Person, file_of
+from evaluator.ground_truth.tree import Tree
+from evaluator.image_sets import ImageSet, ImageSets
+from evaluator.problems import Problem
+
+Key = tuple[Task, str]
+Size = tuple[int, int]  # width and height in pixels
+
+_HEADER_BYTES = 256 * 1024  # of an image, to find its size past colour profiles and previews
+_SIZE = re.compile(rb"<size>.*?</size>", re.DOTALL)
+_WIDTH = re.compile(rb"<width>\s*(\d{1,6})\s*</width>")
+_HEIGHT = re.compile(rb"<height>\s*(\d{1,6})\s*</height>")
+
+
+def read_image_sets(tree: Path, edition: Edition) -> ImageSets:
+    """Read the image sets of an edition's test data.
+
+    `ImageSets/` is all it takes. Image sizes come from `SegmentationClass/` (segmentation alone), `Annotations/` or
+    `JPEGImages/`, whichever has them for all images of a set; otherwise they are None, and not checked.
+
+    Args:
+        tree: directory or archive with the folder `VOC<year>/` at the top, below `VOCdevkit/`, or being that folder.
+        edition: says which image sets there are.
+
+    Raises:
+        GroundTruthError: the tree cannot be read, or its image sets are not valid.
+    """
+    complaints = Complaints()
+    source = Tree(tree, edition.name, complaints)
+    keys = list(
+        dict.fromkeys((competition.task, competition.image_set) for competition in edition.competitions.values())
+    )
+    actions = [file_of(key, action) for key in keys if key[0] is Task.ACTION for action in edition.actions]
+    files = ImageSetFiles(source.read([*dict.fromkeys(map(file_of, keys)), *actions]), complaints)
+    listed = {key: _listed(key, edition, files) for key in keys if file_of(key) in files}
+    if not listed:
+        expected = ", ".join(dict.fromkeys(map(file_of, keys)))
+        complaints.add("no_image_sets", f"the tree has none of the image sets of {edition.name}: {expected}")
+    complaints.raise_if_any()
+    sizes = _Sizes(tree, source, edition)
+    sets = {
+        key: ImageSet(found.images, sizes.of(found.images, key[0]), _persons(found.people))
+        for key, found in listed.items()
+    }
+    complaints.raise_if_any()
+    return ImageSets(edition.name, sets)
+
+
+def _listed(key: Key, edition: Edition, files: ImageSetFiles) -> Listed:
+    task, file = key[0], file_of(key)
+    if task is Task.LAYOUT and not _names_people_by_box(edition):
+        return files.people(file)
+    if task is not Task.ACTION:
+        return files.images(file)
+    listed = files.people(file)
+    if listed.people is not None:
+        return listed
+    # Images only: the people are those that any action's list names.
+    people: set[Person] = set()
+    for action in edition.actions:
+        if file_of(key, action) in files:
+            people.update(files.person_labels(file_of(key, action), listed.index))
+    return Listed(listed.images, dict.fromkeys(sorted(people), 0) if people else None)
+
+
+def _names_people_by_box(edition: Edition) -> bool:
+    protocols = {competition.rules.layout_protocol for competition in edition.competitions.values()}
+    return LayoutProtocol.WHOLE_PERSON_BY_BOX in protocols
+
+
+def _persons(people: Mapping[Person, int] | None) -> NDArray[np.int32] | None:
+    return None if people is None else np.array(list(people), dtype=np.int32).reshape(-1, 2)
+
+
+class _Sizes:
+    """Image sizes, from wherever the tree has them."""
+
+    def __init__(self, tree: Path, source: Tree, edition: Edition):
+        self._tree, self._source, self._edition = tree, source, edition
+        self._known: dict[str, Size] = {}
+
+    def of(self, images: tuple[str, ...], task: Task) -> NDArray[np.int32] | None:
+        """(n, 2) width and height; None unless every image's is known."""
+        if task is Task.SEGMENTATION:
+            sizes = self._of_maps(images)
+            if len(sizes) == len(images):
+                return _array(images, sizes)
+        for look in (self._annotated, self._of_images):
+            missing = [image for image in images if image not in self._known]
+            if missing:
+                self._known.update(look(missing))
+        return _array(images, self._known) if all(image in self._known for image in images) else None
+
+    def _of_maps(self, images: Iterable[str]) -> dict[str, Size]:
+        contents = self._source.read([f"SegmentationClass/{image}.png" for image in images])
+        return _measured((Path(name).stem, content) for name, content in contents.items())
+
+    def _annotated(self, images: Iterable[str]) -> dict[str, Size]:
+        contents = self._source.read([f"Annotations/{image}.xml" for image in images])
+        sizes = {}
+        for name, content in contents.items():
+            element = _SIZE.search(content)
+            width, height = (pattern.search(element[0]) if element else None for pattern in (_WIDTH, _HEIGHT))
+            if width and height:
+                sizes[Path(name).stem] = int(width[1]), int(height[1])
+        return sizes
+
+    def _of_images(self, images: Collection[str]) -> dict[str, Size]:
+        wanted = {
+            f"{prefix}JPEGImages/{image}.jpg": image
+            for prefix in (f"{self._edition.name}/", f"VOCdevkit/{self._edition.name}/", "")
+            for image in images
+        }
+        try:
+            found = (member for member in members(self._tree, TREE_LIMITS, _ignore) if member.name in wanted)
+            return _measured((wanted[member.name], member.read(_HEADER_BYTES)) for member in found)
+        except ArchiveError:
+            return {}
+
+
+def _ignore(_: Problem) -> None:
+    """A tree of a participant's own is for measuring images; what is odd in it does not matter."""
+
+
+def _measured(heads: Iterable[tuple[str, bytes]]) -> dict[str, Size]:
+    """Sizes of images from their first bytes; without those that cannot be told."""
+    sizes = {}
+    for name, head in heads:
+        try:
+            with Image.open(io.BytesIO(head), formats=("JPEG", "PNG")) as image:
+                sizes[name] = image.size
+        except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+            continue
+    return sizes
+
+
+def _array(images: Iterable[str], sizes: Mapping[str, Size]) -> NDArray[np.int32]:
+    return np.array([sizes[image] for image in images], dtype=np.int32).reshape(-1, 2)
