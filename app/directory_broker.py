@@ -19,13 +19,15 @@ SCHEME = "directory"
 class Channel(filesystem.Channel):
     """Puts and gets messages of queues."""
 
-    def _put(self, queue: str, message: Any, **_options: Any) -> None:
+    def _put(  # type: ignore[override]  # kombu's own classes disagree on the names
+        self, queue: str, payload: Any, **_options: Any
+    ) -> None:
         """Write a message; nobody sees it before it is complete."""
         folder = Path(self.data_folder_out)
         folder.mkdir(parents=True, exist_ok=True)
         name = f"{time.time_ns():020d}_{uuid.uuid4()}.{queue}.msg"  # their order is that of the names
         unfinished = folder / f".{name}"
-        unfinished.write_text(json.dumps(message), encoding="utf-8")
+        unfinished.write_text(json.dumps(payload), encoding="utf-8")
         unfinished.rename(folder / name)
 
     def _get(self, queue: str, timeout: float | None = None) -> Any:

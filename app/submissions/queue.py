@@ -90,21 +90,14 @@ def put_back(session: Session, claim: Claim) -> bool:
     return _change(session, claim, state=State.QUEUED, attempts=Submission.attempts - 1, **_LET_GO)
 
 
-def fail(session: Session, claim: Claim, *, failure: str, detail: str, retries_up_to: int = 0) -> State | None:
-    """End an attempt that went wrong on our side.
+def fail(session: Session, claim: Claim, *, failure: str, detail: str) -> bool:
+    """Make the submission failed by our fault and give its quota back; False if the hold has been lost.
 
     Args:
         failure: what the participant is told.
         detail: what the operator needs; never shown to participants.
-        retries_up_to: the submission waits in the queue again if it has been attempted fewer times than that.
-
-    Returns:
-        The submission's state now (`failed`, with its quota given back, or `queued`); None if the hold was lost.
     """
-    if claim.attempt < retries_up_to:
-        return State.QUEUED if _change(session, claim, state=State.QUEUED, failure_detail=detail, **_LET_GO) else None
-    failed = _change(session, claim, failure_detail=detail, **_failed(failure))
-    return State.FAILED if failed else None
+    return _change(session, claim, failure_detail=detail, **_failed(failure))
 
 
 def release_expired(session: Session, *, attempts: int) -> Released:

@@ -1,0 +1,167 @@
+"""From a queued submission to its scores: claim, evaluate, store."""
+
+import logging
+import time
+import traceback
+import uuid
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from celery.exceptions import SoftTimeLimitExceeded
+from sqlalchemy import select
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
+
+from app.challenges.models import Challenge, GroundTruthVersion, Scoring
+from app.database import Database, now
+from app.evaluations import service as evaluations
+from app.settings import Settings
+from app.storage import ArchiveStore
+from app.submissions import queue
+from app.submissions.models import Submission
+from app.submissions.queue import Claim
+from evaluator import editions
+from evaluator.evaluation import Evaluation, evaluate
+from evaluator.ground_truth import GroundTruth
+from evaluator.problems import Severity
+from worker import leases
+from worker.truth_directory import TruthDirectory
+
+TRUTHS_KEPT = 2  # in memory of each process: the next submission is most often to the same challenge
+
+GIVEN_BACK = "It is not your fault: your quota has been given back, and the operators see what happened."
+TOOK_TOO_LONG = f"The evaluation took longer than the server allows. {GIVEN_BACK}"
+TOOK_TOO_MUCH_MEMORY = f"The evaluation takes more memory than the server allows. {GIVEN_BACK}"
+WENT_WRONG = f"The evaluation went wrong on the server. {GIVEN_BACK}"
+
+_log = logging.getLogger(__name__)
+
+
+class UnscorableError(Exception):
+    """An accepted submission cannot be scored: what was checked at the upload does not hold here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What evaluating a claimed submission takes.
+
+    Attributes:
+        scoring_id: the round of scoring that counts now.
+        truth_sha256: of its ground truth.
+    """
+
+    submission_id: uuid.UUID
+    archive_sha256: str
+    segmentation_classes: tuple[str, ...] | None
+    edition: str
+    scoring_id: uuid.UUID
+    truth_sha256: str
+
+
+def evaluate_next(database: Database, store: ArchiveStore, settings: Settings) -> bool:
+    """Evaluate the submission whose turn it is; whether there was one.
+
+    A worker that dies on the way, or loses its disk or database, leaves the submission to the sweep. Whatever else
+    goes wrong would go wrong again: it fails the submission, and gives its quota back.
+
+    Raises:
+        OSError, SQLAlchemyError: files or the database could not be reached.
+    """
+    with database.writing() as session:
+        claim = queue.claim(session, lease=settings.lease)
+    if claim is None:
+        return False
+    with leases.kept(database, claim, settings.lease):
+        try:
+            _evaluate(database, store, settings, claim)
+        except (OSError, SQLAlchemyError):
+            raise
+        except SoftTimeLimitExceeded:
+            _fail(database, claim, TOOK_TOO_LONG)
+        except MemoryError:
+            _fail(database, claim, TOOK_TOO_MUCH_MEMORY)
+        except Exception:
+            _fail(database, claim, WENT_WRONG)
+    return True
+
+
+def _evaluate(database: Database, store: ArchiveStore, settings: Settings, claim: Claim) -> None:
+    with database.reading() as session:
+        work = _work(session, claim)
+    started_at, started = now(), time.monotonic()
+    evaluation = evaluate(
+        store.verify(work.archive_sha256),
+        editions.load(work.edition),
+        _truth(TruthDirectory(settings).file(work.truth_sha256)),
+        segmentation_classes=work.segmentation_classes,
+    )
+    _check(evaluation)
+    seconds = time.monotonic() - started
+    with database.writing() as session:
+        if _still_counts(session, claim, work):
+            evaluations.store(
+                session,
+                submission_id=work.submission_id,
+                scoring_id=work.scoring_id,
+                scores=evaluation.scores,
+                ground_truth_sha256=work.truth_sha256,
+                archive_sha256=work.archive_sha256,
+                started_at=started_at,
+                seconds=seconds,
+            )
+    _log.info("submission %s: evaluated in %.1f s", work.submission_id, seconds)
+
+
+def _work(session: Session, claim: Claim) -> Work:
+    query = (
+        select(
+            Submission.id,
+            Submission.archive_sha256,
+            Submission.segmentation_classes,
+            Challenge.edition,
+            Scoring.id,
+            GroundTruthVersion.sha256,
+        )
+        .join(Challenge, Challenge.id == Submission.challenge_id)
+        .join(Scoring, Scoring.id == Challenge.current_scoring_id)
+        .join(GroundTruthVersion, GroundTruthVersion.id == Scoring.ground_truth_version_id)
+        .where(Submission.id == claim.submission_id)
+    )
+    submission_id, archive, declared, edition, scoring_id, truth = session.execute(query).one()
+    if truth is None:
+        raise UnscorableError(f"scoring {scoring_id} is against a ground truth that has not been imported")
+    return Work(submission_id, archive, None if declared is None else tuple(declared), edition, scoring_id, truth)
+
+
+def _check(evaluation: Evaluation) -> None:
+    errors = [problem.as_json() for problem in evaluation.problems if problem.severity is Severity.ERROR]
+    if errors:
+        raise UnscorableError(f"an accepted archive has problems: {errors}")
+    if evaluation.unavailable:
+        raise UnscorableError(f"the ground truth has nothing on {', '.join(evaluation.unavailable)}")
+
+
+def _still_counts(session: Session, claim: Claim, work: Work) -> bool:
+    """Make the submission scored, unless what was computed no longer counts."""
+    current = select(Challenge.current_scoring_id).join(Submission, Submission.challenge_id == Challenge.id)
+    current = current.where(Submission.id == work.submission_id).with_for_update(of=Challenge, read=True)
+    if session.scalar(current) != work.scoring_id:
+        queue.put_back(session, claim)  # the organisers have switched to another ground truth meanwhile
+        return False
+    if not queue.finish(session, claim):
+        _log.info("submission %s: withdrawn, or another worker's by now; nothing is stored", work.submission_id)
+        return False
+    return True
+
+
+@lru_cache(maxsize=TRUTHS_KEPT)
+def _truth(path: Path) -> GroundTruth:
+    """Stored ground truth; its name is its content's hash, so it is read once."""
+    return GroundTruth.load(path)
+
+
+def _fail(database: Database, claim: Claim, failure: str) -> None:
+    _log.exception("submission %s: attempt %d failed", claim.submission_id, claim.attempt)
+    with database.writing() as session:
+        queue.fail(session, claim, failure=failure, detail=traceback.format_exc())
