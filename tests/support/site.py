@@ -1,0 +1,73 @@
+"""The web application over real HTTP: a server in a thread, as its own process would run it."""
+
+import contextlib
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import httpx
+import uvicorn
+from fastapi import FastAPI
+from sqlalchemy.orm import Session
+
+from app.database import Database
+from app.main import create_app
+from app.settings import Settings
+
+SECONDS_TO_START = 30
+SECONDS_TO_ANSWER = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A running web application.
+
+    Attributes:
+        url: where it answers.
+    """
+
+    url: str
+    application: FastAPI
+    settings: Settings
+
+    @property
+    def database(self) -> Database:
+        """The application's own."""
+        database: Database = self.application.state.database
+        return database
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[Session]:
+        """Give a transaction that is committed at the end."""
+        with self.database.writing() as session:
+            yield session
+
+    @contextlib.contextmanager
+    def client(self, token: str | None = None) -> Iterator[httpx.Client]:
+        """Give a client that follows no redirects: of a browser, or of a program with its token."""
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        with httpx.Client(base_url=self.url, headers=headers, timeout=SECONDS_TO_ANSWER) as client:
+            yield client
+
+
+@contextlib.contextmanager
+def serving(settings: Settings) -> Iterator[Site]:
+    """Run the web application until the block ends."""
+    application = create_app(settings)
+    config = uvicorn.Config(application, host="127.0.0.1", port=0, log_level="warning", lifespan="on", ws="none")
+    server = uvicorn.Server(config)
+    with contextlib.closing(config.bind_socket()) as listener:
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="site")
+        thread.start()
+        try:
+            deadline = time.monotonic() + SECONDS_TO_START
+            while not server.started:
+                assert thread.is_alive(), "the site does not start"
+                assert time.monotonic() < deadline, "the site takes too long to start"
+                time.sleep(0.01)
+            host, port = listener.getsockname()[:2]
+            yield Site(f"http://{host}:{port}", application, settings)
+        finally:
+            server.should_exit = True
+            thread.join()
