@@ -10,7 +10,7 @@ COMPILE = .venv/bin/uv pip compile pyproject.toml --quiet --no-config --universa
 	--custom-compile-command "make lock" --extra server --group build
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format lock set-up set-up-server
+.PHONY: help demo test lint format lock deploy-env set-up set-up-server
 
 help: ## list what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' Makefile
@@ -35,6 +35,9 @@ lock: set-up ## resolve the packages of pyproject.toml again, keeping what still
 	$(COMPILE) --group dev $(ARGS) --output-file requirements-dev.lock
 	$(COMPILE) --constraints requirements-dev.lock --output-file requirements.lock
 	@$(MAKE) set-up
+
+deploy-env: ## .env with new secrets for docker compose: make deploy-env HOST=voc.example.org TLS=admin@example.org
+	@$(PYTHON) tools/deploy_env.py "$(HOST)" "$(TLS)"
 
 set-up: ## .venv with all that development needs
 	@$(PYTHON) tools/set_up.py development

@@ -1,0 +1,1 @@
+"""What sets a checkout or a server up; needs nothing but Python."""
