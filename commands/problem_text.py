@@ -1,0 +1,42 @@
+"""Problems as text for people: by file, in their order, with a count at the end."""
+
+import itertools
+import shutil
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+
+from evaluator.problems import Problem, Severity, counted, has_errors
+
+_NARROWEST, _WIDEST = 60, 120  # columns of the terminal
+
+
+def problem_lines(problems: Sequence[Problem]) -> Iterator[str]:
+    """Yield the lines that describe the problems: each file's below its name, the archive's own first."""
+    width = min(max(shutil.get_terminal_size().columns, _NARROWEST), _WIDEST)
+    for file, group in itertools.groupby(problems, key=lambda problem: problem.file):
+        yield file or "the archive as a whole"
+        yield from _file_lines(list(group), width)
+        yield ""
+
+
+def summary(problems: Sequence[Problem]) -> str:
+    """Whether results are valid, and how much is wrong with them."""
+    verdict = "Not valid" if has_errors(problems) else "Valid"
+    errors, warnings = (_number(problems, severity) for severity in Severity)
+    counts = [counted(errors, "error")] if errors else []
+    counts += [counted(warnings, "warning")] if warnings else []
+    return f"{verdict}: {', '.join(counts)}." if counts else f"{verdict}."
+
+
+def _file_lines(problems: Sequence[Problem], width: int) -> Iterator[str]:
+    places = ["" if problem.line is None else f"line {problem.line}" for problem in problems]
+    columns = max(map(len, places))
+    for place, problem in zip(places, problems, strict=True):
+        head = f"  {place:>{columns}}  " if columns else "  "
+        head += f"{problem.severity.value:<7}  "
+        text = f"{problem.message} [{problem.code}]"
+        yield textwrap.fill(text, width, initial_indent=head, subsequent_indent=" " * len(head), break_long_words=False)
+
+
+def _number(problems: Iterable[Problem], severity: Severity) -> int:
+    return sum(problem.severity is severity for problem in problems)

@@ -1,0 +1,86 @@
+"""`vocboard validate`: the server's checks of result files, offline."""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from commands.offline import (
+    PROBLEMS,
+    VALID,
+    add_common_arguments,
+    chosen_classes,
+    chosen_edition,
+    print_json,
+    read_public_part,
+    reporting_misuse,
+)
+from commands.problem_text import problem_lines, summary
+from commands.tables import Column, render
+from evaluator.problems import counted
+from evaluator.reading import ReadResults, read_results
+from evaluator.results import Entry, Layouts, Segmented
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.description = "Check result files as the server does. Exit status: 0 valid, 1 problems, 2 usage."
+    add_common_arguments(parser)
+    parser.add_argument(
+        "--image-sets",
+        metavar="TREE",
+        type=Path,
+        help="development kit tree (directory or archive), or the JSON of image sets that a server hands out; without "
+        "it, image identifiers and sizes are not checked",
+    )
+
+
+@reporting_misuse
+def run(arguments: argparse.Namespace) -> int:
+    """Check the results, and print what was found."""
+    edition = chosen_edition(arguments.edition)
+    classes = chosen_classes(arguments.segmentation_classes, edition)
+    image_sets = None if arguments.image_sets is None else read_public_part(arguments.image_sets, edition)
+    read = read_results(arguments.results, edition, image_sets, segmentation_classes=classes)
+    if arguments.json:
+        print_json(_as_json(edition.name, read))
+    else:
+        print("\n".join(_lines(edition.name, read, image_sets is not None)))
+    return VALID if read.is_valid else PROBLEMS
+
+
+def _as_json(edition: str, read: ReadResults) -> dict[str, Any]:
+    return {
+        "edition": edition,
+        "valid": read.is_valid,
+        "competitions": {
+            key: {"task": entry.competition.task.value, "classes": list(entry.classes)}
+            for key, entry in read.results.items()
+        },
+        "problems": [problem.as_json() for problem in read.problems],
+    }
+
+
+def _lines(edition: str, read: ReadResults, items_known: bool) -> Iterator[str]:
+    if read.results:
+        entries = list(read.results.values())
+        columns = [
+            Column(edition, [entry.competition.key for entry in entries]),
+            Column("", [entry.competition.task.value for entry in entries]),
+            Column("", [counted(len(entry.classes), "class", "classes") for entry in entries], right=True),
+            Column("", [_extent(entry) for entry in entries], right=True),
+        ]
+        yield render(columns)
+        yield ""
+    yield from problem_lines(read.problems)
+    yield summary(read.problems)
+    if not items_known:
+        yield "Image identifiers and sizes were not checked; name a development kit tree with --image-sets for that."
+
+
+def _extent(entry: Entry) -> str:
+    if isinstance(entry.content, Layouts):
+        return counted(len(entry.content.image), "layout")
+    if isinstance(entry.content, Segmented):
+        return counted(len(entry.content.images), "label map")
+    return counted(sum(len(file.confidence) for file in entry.content.values()), "line")
