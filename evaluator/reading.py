@@ -13,10 +13,10 @@ from evaluator.problems import Problem, counted, has_errors, quoted
 from evaluator.result_files.confidences import read_confidences
 from evaluator.result_files.detections import read_detections
 from evaluator.result_files.items import Items
+from evaluator.result_files.label_maps import LabelMaps, SegmentationSink
 from evaluator.result_files.layouts import read_layouts
 from evaluator.result_files.names import FileName, FileNames
 from evaluator.result_files.report import FileReport
-from evaluator.result_files.segmentations import LabelMaps, SegmentationSink
 from evaluator.results import Confidences, Detections, Entry, Layouts, Results
 
 
@@ -179,7 +179,8 @@ class _Reader:
     def _maps_of(self, competition: Competition, member: Member) -> LabelMaps:
         maps = self._maps.get(competition.key)
         if maps is None:
-            items, report = self._items_of(competition), self._report(member.name)
+            directory, _, _ = member.name.rpartition("/")
+            items, report = self._items_of(competition), self._report(directory)
             maps = LabelMaps(competition, items, report, self._sink)
             self._maps[competition.key] = maps
         return maps

@@ -93,7 +93,7 @@ def _read_at_once(lines: Lines, line_format: LineFormat, items: Items, limits: L
     if any(column is None for column in numbers):
         return None
     item = _persons(fields[0], fields[1], items) if line_format.names_people else items.images.positions(fields[0])
-    if item is None or (line_format.once and len(np.unique(item)) != len(item)):
+    if item is None or (line_format.once and np.bincount(item, minlength=1).max() > 1):
         return None
     return Columns(item, np.array(numbers, dtype=np.float64).reshape(len(numbers), len(rows)), lines.numbers)
 

@@ -37,7 +37,9 @@ def _warn_of_missing(item: NDArray[np.int32], items: Items, report: FileReport) 
     index: Index[tuple[int, int]] | Index[str] = items.persons if items.task is Task.ACTION else items.images
     if not index.is_known:
         return
-    missing = np.setdiff1d(np.arange(len(index), dtype=np.int32), item, assume_unique=True)
+    has_line = np.zeros(len(index), dtype=np.bool_)
+    has_line[item] = True
+    missing = np.flatnonzero(~has_line)
     if not len(missing):
         return
     has = "has" if len(missing) == 1 else "have"

@@ -14,7 +14,6 @@ from evaluator.archives import Member
 from evaluator.editions import Competition
 from evaluator.problems import Kind, counted, quoted
 from evaluator.result_files.items import Items
-from evaluator.result_files.png import PngError, has_voc_colours, read_indexed
 from evaluator.result_files.report import FileReport
 from evaluator.results import Segmented
 
@@ -46,6 +45,12 @@ class LabelMaps:
             )
             return
         self._given.append(position)
+        from evaluator.result_files.png import (  # noqa: PLC0415  # Pillow takes a while to start, and most need no maps
+            PngError,
+            has_voc_colours,
+            read_indexed,
+        )
+
         try:
             indexed = read_indexed(member.read(), self._items.size_of(position))
         except PngError as error:
