@@ -5,8 +5,6 @@ import time
 import traceback
 import uuid
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
 
 from celery.exceptions import SoftTimeLimitExceeded
 from sqlalchemy import select
@@ -23,12 +21,8 @@ from app.submissions.models import Submission
 from app.submissions.queue import Claim
 from evaluator import editions
 from evaluator.evaluation import Evaluation, evaluate
-from evaluator.ground_truth import GroundTruth
 from evaluator.problems import Severity
-from worker import leases
-from worker.truth_directory import TruthDirectory
-
-TRUTHS_KEPT = 2  # in memory of each process: the next submission is most often to the same challenge
+from worker import leases, stored_truth
 
 GIVEN_BACK = "It is not your fault: your quota has been given back, and the operators see what happened."
 TOOK_TOO_LONG = f"The evaluation took longer than the server allows. {GIVEN_BACK}"
@@ -93,7 +87,7 @@ def _evaluate(database: Database, store: ArchiveStore, settings: Settings, claim
     evaluation = evaluate(
         store.verify(work.archive_sha256),
         editions.load(work.edition),
-        _truth(TruthDirectory(settings).file(work.truth_sha256)),
+        stored_truth.load(stored_truth.path_of(settings, work.truth_sha256)),
         segmentation_classes=work.segmentation_classes,
     )
     _check(evaluation)
@@ -153,12 +147,6 @@ def _still_counts(session: Session, claim: Claim, work: Work) -> bool:
         _log.info("submission %s: withdrawn, or another worker's by now; nothing is stored", work.submission_id)
         return False
     return True
-
-
-@lru_cache(maxsize=TRUTHS_KEPT)
-def _truth(path: Path) -> GroundTruth:
-    """Stored ground truth; its name is its content's hash, so it is read once."""
-    return GroundTruth.load(path)
 
 
 def _fail(database: Database, claim: Claim, failure: str) -> None:
