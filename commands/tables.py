@@ -1,0 +1,67 @@
+"""Tables for terminals: columns lined up, and wide ones broken into blocks that repeat their first columns."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from client.terminal import display_width
+
+GAP = "  "
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: its heading and cells, and whether these are lined up at the right, as numbers are."""
+
+    heading: str
+    cells: Sequence[str]
+    right: bool = False
+
+    @property
+    def width(self) -> int:
+        """In columns of the terminal."""
+        return max(map(display_width, (self.heading, *self.cells)))
+
+    def drawn(self) -> list[str]:
+        """Heading and cells, filled up to one width."""
+        width = self.width
+        texts = []
+        for text in (self.heading, *self.cells):
+            fill = " " * (width - display_width(text))
+            texts.append(fill + text if self.right else text + fill)
+        return texts
+
+
+def render(columns: Sequence[Column], *, repeated: int = 1, width: int | None = None) -> str:
+    """Return a table as lines without a final line end.
+
+    Args:
+        columns: with equally many cells.
+        repeated: how many of the first columns name the row, and stand at the left of every block.
+        width: of the terminal; columns that do not fit go into further blocks. None for one block, however wide.
+
+    >>> print(render([Column("class", ["car", "bird"]), Column("AP", ["0.5", "n/a"], right=True)]))
+    class   AP
+    car    0.5
+    bird   n/a
+    """
+    names, others = list(columns[:repeated]), list(columns[repeated:])
+    room = None if width is None else width - sum(column.width + len(GAP) for column in names)
+    return "\n\n".join(_lined_up([*names, *block]) for block in _blocks(others, room))
+
+
+def _blocks(columns: Sequence[Column], room: int | None) -> list[list[Column]]:
+    """Part the columns into runs that fit into the room; one that is too wide for any room stands alone."""
+    blocks: list[list[Column]] = [[]]
+    taken = 0
+    for column in columns:
+        needed = column.width + (len(GAP) if blocks[-1] else 0)
+        if room is not None and blocks[-1] and taken + needed > room:
+            blocks.append([])
+            taken, needed = 0, column.width
+        blocks[-1].append(column)
+        taken += needed
+    return blocks
+
+
+def _lined_up(columns: Sequence[Column]) -> str:
+    return "\n".join(GAP.join(cells).rstrip() for cells in zip(*(column.drawn() for column in columns), strict=True))
