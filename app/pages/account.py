@@ -1,0 +1,154 @@
+"""A person's account: password, browser sessions, API tokens."""
+
+import uuid
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Form, Request
+from pydantic import BaseModel
+from starlette.responses import Response
+
+from app.accounts import service as accounts
+from app.accounts.models import Role, Scope, User
+from app.accounts.passwords import LEAST_CHARACTERS
+from app.database import Database, now
+from app.errors import ServiceError
+from app.pages.forms import NO_TROUBLE, Trouble, go_to
+from app.pages.rendering import render
+from app.security.csrf import protect_form
+from app.security.identity import CurrentIdentity, SignedIn
+from app.settings import Settings
+
+router = APIRouter()
+form_router = APIRouter(dependencies=[Depends(protect_form)])
+
+LIFETIMES_DAYS = (7, 30, 90, 365)
+DEFAULT_LIFETIME_DAYS = 90
+SCOPES = {
+    Scope.READ: "see challenges, results and leaderboards",
+    Scope.SUBMIT: "upload, publish and withdraw submissions",
+    Scope.ORGANISE: "set up and change your challenges",
+}
+
+
+class TokenForm(BaseModel):
+    """What a person chooses of a new token."""
+
+    label: str = ""
+    scopes: list[str] = []
+    lifetime: str = str(DEFAULT_LIFETIME_DAYS)
+
+
+class PasswordForm(BaseModel):
+    """What a person types to change the password."""
+
+    current_password: str = ""
+    new_password: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NewToken:
+    """A token's secret, which the next page alone tells."""
+
+    label: str
+    secret: str
+
+
+@router.get("/account")
+def account_page(request: Request, user: SignedIn) -> Response:
+    """The account."""
+    return _page(request, user)
+
+
+@form_router.post("/account/password")
+def change_password(
+    request: Request, user: SignedIn, identity: CurrentIdentity, form: Annotated[PasswordForm, Form()]
+) -> Response:
+    """Set a new password."""
+    database: Database = request.app.state.database
+    try:
+        with database.writing() as session:
+            accounts.change_password(
+                session,
+                user=user,
+                current_password=form.current_password,
+                new_password=form.new_password,
+                keep=identity.session,
+            )
+    except ServiceError as error:
+        return _page(request, user, password_trouble=Trouble.of(error))
+    return go_to("/account", done="password")
+
+
+@form_router.post("/account/sessions/{session_id}/revoke")
+def end_session(request: Request, user: SignedIn, session_id: uuid.UUID) -> Response:
+    """Sign another browser out."""
+    database: Database = request.app.state.database
+    with database.writing() as session:
+        accounts.revoke_session(session, user=user, session_id=session_id)
+    return go_to("/account", done="session")
+
+
+@form_router.post("/account/tokens")
+def create_token(request: Request, user: SignedIn, form: Annotated[TokenForm, Form()]) -> Response:
+    """Make a token; this page alone tells its secret."""
+    settings: Settings = request.app.state.settings
+    database: Database = request.app.state.database
+    days = int(form.lifetime) if form.lifetime in map(str, LIFETIMES_DAYS) else 0  # 0 is refused by the service
+    try:
+        with database.writing() as session:
+            token, secret = accounts.create_token(
+                session,
+                user=user,
+                label=form.label,
+                scopes=[Scope(scope) for scope in form.scopes if scope in set(Scope)],
+                lifetime=min(timedelta(days=days), settings.token_lifetime),
+            )
+            new_token = NewToken(token.label, secret)
+    except ServiceError as error:
+        return _page(request, user, token_form=form, token_trouble=Trouble.of(error))
+    return _page(request, user, new_token=new_token)
+
+
+@form_router.post("/account/tokens/{token_id}/revoke")
+def revoke_token(request: Request, user: SignedIn, token_id: uuid.UUID) -> Response:
+    """Revoke a token."""
+    database: Database = request.app.state.database
+    with database.writing() as session:
+        accounts.revoke_token(session, user=user, token_id=token_id)
+    return go_to("/account", done="token")
+
+
+def _page(
+    request: Request,
+    user: User,
+    *,
+    token_form: TokenForm | None = None,
+    token_trouble: Trouble = NO_TROUBLE,
+    password_trouble: Trouble = NO_TROUBLE,
+    new_token: NewToken | None = None,
+) -> Response:
+    database: Database = request.app.state.database
+    with database.reading() as session:
+        tokens = accounts.tokens_of(session, user)
+        sessions = accounts.sessions_of(session, user)
+    longest = request.app.state.settings.token_lifetime
+    return render(
+        request,
+        "account.html",
+        status=max(token_trouble.status, password_trouble.status),
+        tokens=tokens,
+        sessions=sessions,
+        now=now(),
+        new_token=new_token,
+        token_form=(token_form or TokenForm(scopes=[Scope.READ, Scope.SUBMIT])).model_dump(),
+        token_trouble=token_trouble,
+        password_trouble=password_trouble,
+        scopes=[(scope, SCOPES[scope]) for scope in Scope if scope != Scope.ORGANISE or user.role != Role.PARTICIPANT],
+        lifetimes=[days for days in LIFETIMES_DAYS if timedelta(days=days) <= longest],
+        least_password_characters=LEAST_CHARACTERS,
+    )
+
+
+router.include_router(form_router)

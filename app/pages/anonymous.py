@@ -1,0 +1,35 @@
+"""A result without names, for double-blind review."""
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from app.challenges import service as challenges
+from app.database import Database
+from app.evaluations import queries as evaluations
+from app.pages.rendering import render
+from app.pages.results import result_view
+from app.submissions import queries
+
+router = APIRouter()
+
+
+@router.get("/anonymous/{token}")
+def anonymous_page(request: Request, token: str, competition: str | None = None) -> Response:
+    """The scores behind an anonymous link; who is signed in does not matter, and is not looked up."""
+    database: Database = request.app.state.database
+    with database.reading() as session:
+        submission = queries.by_anonymous_token(session, token)
+        evaluation = evaluations.current(session, submission)
+        competitions = challenges.edition_of(submission.challenge).competitions
+        view = result_view(session, submission, evaluation, competitions, competition) if evaluation else None
+    response = render(
+        request,
+        "anonymous.html",
+        challenge_title=submission.challenge.title,
+        evaluation=evaluation,
+        competitions=competitions,
+        view=view,
+    )
+    response.headers["X-Robots-Tag"] = "noindex, nofollow"
+    response.headers["Referrer-Policy"] = "no-referrer"
+    return response

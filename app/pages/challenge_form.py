@@ -1,0 +1,121 @@
+"""The form of a challenge's rules: what an organiser types, and what the service takes."""
+
+from datetime import UTC, datetime, timedelta
+from typing import TypedDict
+
+from pydantic import BaseModel
+
+from app.challenges.models import Challenge, Visibility
+from app.errors import InvalidInputError
+from app.pages import formats
+
+VISIBILITIES = (
+    (Visibility.DRAFT.value, "only its organisers see it."),
+    (Visibility.UNLISTED.value, "whoever knows the address sees it."),
+    (Visibility.PUBLIC.value, "everyone sees it in the list."),
+)
+SECONDS_PER_DAY = 86_400
+MOST_DIGITS = 9  # of whole numbers; the service has the real bounds
+
+
+class Rules(TypedDict):
+    """What `challenges.service.create` and `update` take of a form."""
+
+    title: str
+    description: str
+    competitions: list[str] | None
+    opens_at: datetime | None
+    closes_at: datetime | None
+    quota_count: int
+    quota_period: timedelta
+    visibility: Visibility
+    decimals: int
+
+
+class ChallengeForm(BaseModel):
+    """The fields as they were typed; times are UTC."""
+
+    title: str = ""
+    slug: str = ""
+    description: str = ""
+    edition: str = "VOC2012"
+    competitions: list[str] = []
+    opens_at: str = ""
+    closes_at: str = ""
+    quota_count: str = "2"
+    quota_days: str = "7"
+    decimals: str = "4"
+    visibility: str = Visibility.DRAFT.value
+
+    @classmethod
+    def of(cls, challenge: Challenge) -> "ChallengeForm":
+        """The form that says what a challenge's rules are now."""
+        return cls(
+            title=challenge.title,
+            slug=challenge.slug,
+            description=challenge.description,
+            edition=challenge.edition,
+            competitions=[row.key for row in challenge.competitions],
+            opens_at=formats.date_field(challenge.opens_at),
+            closes_at=formats.date_field(challenge.closes_at),
+            quota_count=str(challenge.quota_count),
+            quota_days=f"{challenge.quota_period_seconds / SECONDS_PER_DAY:.10g}",
+            decimals=str(challenge.decimals),
+            visibility=challenge.visibility,
+        )
+
+    def rules(self) -> Rules:
+        """What the fields mean.
+
+        Raises:
+            InvalidInputError: with every field that is not what it should be.
+        """
+        wrong: dict[str, str] = {}
+        rules = Rules(
+            title=self.title,
+            description=self.description,
+            competitions=self.competitions or None,
+            opens_at=_instant("opens_at", self.opens_at, wrong),
+            closes_at=_instant("closes_at", self.closes_at, wrong),
+            quota_count=_whole("quota_count", self.quota_count, wrong),
+            quota_period=_days("quota_days", self.quota_days, wrong),
+            visibility=_visibility(self.visibility, wrong),
+            decimals=_whole("decimals", self.decimals, wrong),
+        )
+        if wrong:
+            raise InvalidInputError(wrong)
+        return rules
+
+
+def _instant(field: str, text: str, wrong: dict[str, str]) -> datetime | None:
+    if not text:
+        return None
+    try:
+        return datetime.fromisoformat(text).replace(tzinfo=UTC)
+    except ValueError:
+        wrong[field] = "Give a date and a time, such as 2026-03-01T12:00."
+        return None
+
+
+def _whole(field: str, text: str, wrong: dict[str, str]) -> int:
+    stripped = text.strip()
+    if stripped.isascii() and stripped.isdigit() and len(stripped) <= MOST_DIGITS:
+        return int(stripped)
+    wrong[field] = "Give a whole number."
+    return 0
+
+
+def _days(field: str, text: str, wrong: dict[str, str]) -> timedelta:
+    try:
+        return timedelta(days=float(text))
+    except (ValueError, OverflowError):
+        wrong[field] = "Give a number of days."
+        return timedelta()
+
+
+def _visibility(text: str, wrong: dict[str, str]) -> Visibility:
+    try:
+        return Visibility(text)
+    except ValueError:
+        wrong["visibility"] = "Choose who can find the challenge."
+        return Visibility.DRAFT

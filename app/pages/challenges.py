@@ -1,0 +1,98 @@
+"""The challenges, and one of them: rules, competitions, formats, dates."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from app.challenges import service as challenges
+from app.challenges.models import Challenge
+from app.challenges.service import Phase
+from app.database import Database, now
+from app.pages import wording
+from app.pages.rendering import render
+from app.security.identity import CurrentIdentity
+from evaluator.editions import Competition, Edition, TaskRules
+
+router = APIRouter()
+
+
+@dataclass(frozen=True, slots=True)
+class ListedChallenge:
+    """A challenge in a list."""
+
+    challenge: Challenge
+    edition: Edition
+    phase: Phase
+
+    @property
+    def phase_name(self) -> str:
+        """The phase in words."""
+        return wording.PHASES[self.phase]
+
+    @property
+    def tasks(self) -> list[str]:
+        """The tasks of its competitions, each once."""
+        return list(dict.fromkeys(wording.TASKS[item.task] for item in competitions_of(self.challenge)))
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFormat:
+    """The result files of one task."""
+
+    rules: TaskRules
+    example: str
+
+
+@router.get("/")
+def challenge_list(request: Request, identity: CurrentIdentity) -> Response:
+    """All challenges that the person may see."""
+    database: Database = request.app.state.database
+    with database.reading() as session:
+        found = challenges.visible_challenges(session, identity.user)
+    return render(request, "challenges.html", challenges=listed(found))
+
+
+@router.get("/challenges/{slug}")
+def challenge_page(request: Request, identity: CurrentIdentity, slug: str) -> Response:
+    """One challenge."""
+    database: Database = request.app.state.database
+    with database.reading() as session:
+        challenge = challenges.get_visible(session, slug, identity.user)
+        organises = challenges.is_organiser(session, challenge, identity.user)
+    phase = challenges.phase(challenge, now())
+    competitions = competitions_of(challenge)
+    return render(
+        request,
+        "challenge.html",
+        challenge=challenge,
+        edition=challenges.edition_of(challenge),
+        competitions=competitions,
+        tasks=task_formats(competitions),
+        organises=organises,
+        phase=phase,
+        phase_name=wording.PHASES[phase],
+    )
+
+
+def listed(found: Sequence[Challenge]) -> list[ListedChallenge]:
+    """What a list shows of challenges."""
+    instant = now()
+    return [ListedChallenge(item, challenges.edition_of(item), challenges.phase(item, instant)) for item in found]
+
+
+def competitions_of(challenge: Challenge) -> list[Competition]:
+    """The competitions that a challenge runs, with their rules."""
+    known = challenges.edition_of(challenge).competitions
+    return [known[row.key] for row in challenge.competitions]
+
+
+def task_formats(competitions: Sequence[Competition]) -> list[TaskFormat]:
+    """How the result files of each task are called, by the example of its first competition."""
+    formats: dict[str, TaskFormat] = {}
+    for item in competitions:
+        rules = item.rules
+        pattern = {"competition": item.key, "image_set": item.image_set, "image": "<image>", "class": rules.classes[0]}
+        formats.setdefault(rules.task, TaskFormat(rules, rules.file.format(**pattern)))
+    return list(formats.values())

@@ -1,0 +1,122 @@
+"""How values are written on pages: scores, times, sizes, durations, curves."""
+
+import math
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+
+from markupsafe import Markup, escape
+
+NOT_AVAILABLE = "n/a"
+THIN_SPACE = "\u2009"
+HEAT_BOUNDS = (0.0005, 0.02, 0.08, 0.2, 0.4, 0.6, 0.8)  # shares of a row; each is the least of the next step
+_SIZES = (("GiB", 1024**3), ("MiB", 1024**2), ("KiB", 1024))
+_DURATIONS = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
+
+
+def percent(value: float | None, decimals: int) -> str:
+    """Write a fraction as per cent.
+
+    Args:
+        value: a fraction; None or NaN where it is undefined.
+        decimals: those of the fraction, as the challenge has them: 4 gives two decimals of a per cent.
+
+    >>> percent(0.87345, 4)
+    '87.34'
+    >>> percent(None, 4)
+    'n/a'
+    """
+    if value is None or math.isnan(value):
+        return NOT_AVAILABLE
+    return f"{100 * round(value, decimals):.{max(decimals - 2, 0)}f}"
+
+
+def bar_length(value: float | None) -> str:
+    """Return the length of a score's bar as an SVG length.
+
+    >>> bar_length(0.5)
+    '50.0%'
+    """
+    return "0%" if value is None or math.isnan(value) else f"{100 * min(max(value, 0.0), 1.0):.1f}%"
+
+
+def instant(value: datetime, style: str = "full") -> Markup:
+    """Write an instant in UTC; a script puts the reader's own time before it.
+
+    Args:
+        style: `full`, or `ago` for how long it has been.
+    """
+    moment = value.astimezone(UTC)
+    text = f"{moment.day} {moment:%b %Y, %H:%M} UTC"
+    return Markup('<time datetime="{}" data-instant="{}">{}</time>').format(
+        moment.strftime("%Y-%m-%dT%H:%M:%SZ"), style, text
+    )
+
+
+def date_field(value: datetime | None) -> str:
+    """Write an instant as the value of a `datetime-local` field, in UTC."""
+    return value.astimezone(UTC).strftime("%Y-%m-%dT%H:%M") if value else ""
+
+
+def file_size(count: int) -> str:
+    """Write a number of bytes.
+
+    >>> file_size(1536)
+    '1.5 KiB'
+    """
+    for unit, size in _SIZES:
+        if count >= size:
+            return f"{count / size:.1f} {unit}"
+    return f"{count} bytes"
+
+
+def duration(value: timedelta) -> str:
+    """Write a length of time in its largest unit that leaves no remainder.
+
+    >>> duration(timedelta(days=7)), duration(timedelta(minutes=90)), duration(timedelta(seconds=1))
+    ('7 days', '90 minutes', '1 second')
+    """
+    seconds = max(round(value.total_seconds()), 0)
+    for unit, size in _DURATIONS:
+        if seconds >= size and seconds % size == 0:
+            count = seconds // size
+            return f"{count} {unit}" if count == 1 else f"{count} {unit}s"
+    return "0 seconds"
+
+
+def count(value: int) -> str:
+    """Write a whole number with thin spaces between its thousands.
+
+    >>> count(52404) == "52" + THIN_SPACE + "404"
+    True
+    """
+    return f"{value:,}".replace(",", THIN_SPACE)
+
+
+def plural(number: int, one: str, many: str | None = None) -> str:
+    """Write a number with its noun.
+
+    >>> plural(1, "class", "classes"), plural(3, "submission")
+    ('1 class', '3 submissions')
+    """
+    return f"{count(number)} {one if number == 1 else many or one + 's'}"
+
+
+def paragraphs(text: str) -> Markup:
+    """Turn plain text into paragraphs: blank lines part them, single line ends stay."""
+    parts = [part.strip() for part in text.replace("\r\n", "\n").split("\n\n") if part.strip()]
+    lines = (Markup("<br>").join(map(escape, part.split("\n"))) for part in parts)
+    return Markup("").join(Markup("<p>{}</p>").format(line) for line in lines)
+
+
+def heat(share: float | None) -> int:
+    """Return the step (0 to 7) of a cell's colour for its share of the row."""
+    return 0 if share is None else sum(share >= bound for bound in HEAT_BOUNDS)
+
+
+def svg_points(points: Iterable[tuple[float, float]]) -> str:
+    """Write recall and precision as the points of a polyline in a 100 by 100 drawing, origin at the lower left.
+
+    >>> svg_points([(0.0, 1.0), (0.5, 0.25)])
+    '0,0 50,75'
+    """
+    return " ".join(f"{100 * recall:.4g},{100 - 100 * precision:.4g}" for recall, precision in points)

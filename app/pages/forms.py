@@ -1,0 +1,58 @@
+"""What forms have in common: how errors come back to them, where they lead."""
+
+from dataclasses import dataclass, field
+from urllib.parse import urlencode
+
+from fastapi.responses import RedirectResponse
+
+from app.errors import InvalidInputError, LimitedError, ServiceError
+
+SEE_OTHER = 303
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Why a form was not accepted.
+
+    Attributes:
+        wrong: message by field.
+        message: what is wrong with the form as a whole.
+    """
+
+    status: int = 200
+    wrong: dict[str, str] = field(default_factory=dict)
+    message: str | None = None
+
+    @classmethod
+    def of(cls, error: ServiceError) -> "Trouble":
+        """What to tell the person of an error."""
+        if isinstance(error, InvalidInputError):
+            return cls(error.status, error.fields)
+        if isinstance(error, LimitedError):
+            allowed = f"{error.allowed_at:%H:%M} UTC"
+            return cls(error.status, message=f"{error} The next is allowed at {allowed}.")
+        return cls(error.status, message=str(error))
+
+
+NO_TROUBLE = Trouble()
+
+
+def go_to(address: str, *, done: str | None = None) -> RedirectResponse:
+    """Redirect after a form.
+
+    Args:
+        done: key of `wording.DONE`, for the page that follows to say.
+    """
+    if done is not None:
+        address += ("&" if "?" in address else "?") + urlencode({"done": done})
+    return RedirectResponse(address, SEE_OTHER)
+
+
+def safe_path(wanted: str) -> str:
+    """Return an address of this site to go on to; anything else becomes the first page.
+
+    >>> safe_path("/submissions?page=2"), safe_path("https://elsewhere.example"), safe_path("//elsewhere.example")
+    ('/submissions?page=2', '/', '/')
+    """
+    is_ours = wanted.startswith("/") and not wanted.startswith(("//", "/\\")) and wanted.isprintable()
+    return wanted if is_ours else "/"

@@ -1,0 +1,116 @@
+"""A competition's leaderboard: sorted by any column, filtered by any word, on the server."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from app.challenges import service as challenges
+from app.database import Database, now
+from app.leaderboards import service as leaderboards
+from app.leaderboards.service import Board, BoardRow, Cell
+from app.pages.challenges import competitions_of
+from app.pages.rendering import render
+from app.security.identity import CurrentIdentity
+from evaluator.editions import Task
+
+router = APIRouter()
+
+RANK, METHOD, MEAN, SUBMITTED = "rank", "method", "mean", "submitted"
+ASCENDING_AT_FIRST = frozenset({RANK, METHOD})
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """By what a leaderboard is sorted.
+
+    Attributes:
+        column: rank, method, mean, submitted, or a class.
+        is_chosen: whether the address says so; else it is by rank.
+    """
+
+    column: str
+    descending: bool
+    filter: str
+    is_chosen: bool
+
+    @classmethod
+    def asked(cls, sort: str | None, order: str | None, text: str, board: Board) -> "Order":
+        """The order that an address asks for; by rank where it makes no sense."""
+        if sort is None or sort not in {RANK, METHOD, MEAN, SUBMITTED, *board.classes}:
+            return cls(RANK, False, text, False)
+        descending = order == "desc" if order in {"asc", "desc"} else sort not in ASCENDING_AT_FIRST
+        return cls(sort, descending, text, True)
+
+    def address(self, column: str) -> str:
+        """Query that sorts by a column: the first time its natural way, then the other way round."""
+        descending = column not in ASCENDING_AT_FIRST
+        if column == self.column:
+            descending = not self.descending
+        query = {"sort": column, "order": "desc" if descending else "asc"}
+        return "?" + urlencode(query | ({"q": self.filter} if self.filter else {}))
+
+    def sorted(self, rows: Sequence[BoardRow], board: Board) -> list[BoardRow]:
+        """The rows in this order: of equals the better rank first, undefined and not entered ones last."""
+        if self.column == RANK:
+            ranked = [row for row in rows if row.rank is not None]
+            others = [row for row in rows if row.rank is None]
+            return (ranked[::-1] if self.descending else ranked) + others
+        value = self._value(board)
+        defined = [row for row in rows if value(row) is not None]
+        undefined = [row for row in rows if value(row) is None]
+        return sorted(defined, key=value, reverse=self.descending) + undefined
+
+    def _value(self, board: Board) -> Callable[[BoardRow], Any]:
+        if self.column == METHOD:
+            return lambda row: row.method.casefold()
+        if self.column == SUBMITTED:
+            return lambda row: row.submitted_at
+        if self.column == MEAN:
+            return lambda row: row.mean.value
+        index = board.classes.index(self.column)
+        return lambda row: _shown(row.cells[index])
+
+
+@router.get("/challenges/{slug}/leaderboards/{competition}")
+def leaderboard_page(  # noqa: PLR0917  # the address's parameters, given by name
+    request: Request,
+    identity: CurrentIdentity,
+    slug: str,
+    competition: str,
+    sort: str | None = None,
+    order: str | None = None,
+    q: str = "",
+) -> Response:
+    """The leaderboard of one competition."""
+    database: Database = request.app.state.database
+    with database.reading() as session:
+        challenge = challenges.get_visible(session, slug, identity.user)
+        board = leaderboards.board(session, challenge, competition)
+    text = " ".join(q.split())
+    asked = Order.asked(sort, order, text, board)
+    return render(
+        request,
+        "leaderboard.html",
+        challenge=challenge,
+        competition=board.competition,
+        competitions=competitions_of(challenge),
+        board=board,
+        rows=asked.sorted([row for row in board.rows if _matches(row, text)], board),
+        order=asked,
+        filter=text,
+        has_curves=board.competition.task is not Task.SEGMENTATION,
+        phase=challenges.phase(challenge, now()),
+    )
+
+
+def _shown(cell: Cell) -> float | None:
+    return cell.value if cell.is_entered else None
+
+
+def _matches(row: BoardRow, text: str) -> bool:
+    searched = f"{row.method} {row.contributors} {row.affiliation}".casefold()
+    return all(word in searched for word in text.casefold().split())

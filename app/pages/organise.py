@@ -1,0 +1,155 @@
+"""The organisers' area: their challenges, ground truth, everyone's submissions."""
+
+import uuid
+from functools import partial
+from typing import Annotated
+
+from anyio import to_thread
+from fastapi import APIRouter, Depends, Form, Request
+from starlette.responses import Response
+
+from app import intake
+from app.accounts.models import User
+from app.challenges import service as challenges
+from app.challenges.models import Challenge
+from app.database import Database, now
+from app.errors import ForbiddenError, NotFoundError, ServiceError
+from app.pages import wording
+from app.pages.challenge_form import VISIBILITIES, ChallengeForm
+from app.pages.challenges import listed
+from app.pages.forms import NO_TROUBLE, Trouble, go_to
+from app.pages.rendering import render
+from app.pages.reports import stored
+from app.security.csrf import FIELD, ForgedRequestError, protect_form, verify_csrf
+from app.security.identity import Organiser
+from app.submissions import queries as submissions
+from app.upload import StreamedForm
+from evaluator import editions
+
+router = APIRouter(prefix="/organise")
+
+
+@router.get("")
+def organised_challenges(request: Request, user: Organiser) -> Response:
+    """The challenges that the person organises."""
+    database: Database = request.app.state.database
+    with database.reading() as session:
+        found = challenges.organised_challenges(session, user)
+    return render(request, "organise/challenges.html", challenges=listed(found))
+
+
+@router.get("/new")
+def new_challenge_page(request: Request, _: Organiser) -> Response:
+    """The form to set up a challenge."""
+    return _form_page(request, ChallengeForm(), None, NO_TROUBLE)
+
+
+@router.post("/new", dependencies=[Depends(protect_form)])
+def create_challenge(request: Request, user: Organiser, form: Annotated[ChallengeForm, Form()]) -> Response:
+    """Set up a challenge."""
+    database: Database = request.app.state.database
+    try:
+        rules = form.rules()
+        with database.writing() as session:
+            challenge = challenges.create(session, organiser=user, slug=form.slug, edition=form.edition, **rules)
+    except ForbiddenError:
+        raise
+    except ServiceError as error:
+        return _form_page(request, form, None, Trouble.of(error))
+    return go_to(f"/organise/{challenge.slug}", done="created")
+
+
+@router.get("/{slug}")
+def organised_challenge(request: Request, user: Organiser, slug: str, page: int = 1) -> Response:
+    """One challenge: its set-up, its ground truth, everyone's submissions."""
+    return _challenge_page(request, user, slug, page=page)
+
+
+@router.get("/{slug}/edit")
+def edit_page(request: Request, user: Organiser, slug: str) -> Response:
+    """The form to change a challenge."""
+    database: Database = request.app.state.database
+    with database.reading() as session:
+        challenge = challenges.get_organised(session, slug, user)
+    return _form_page(request, ChallengeForm.of(challenge), challenge, NO_TROUBLE)
+
+
+@router.post("/{slug}/edit", dependencies=[Depends(protect_form)])
+def edit(request: Request, user: Organiser, slug: str, form: Annotated[ChallengeForm, Form()]) -> Response:
+    """Change a challenge."""
+    database: Database = request.app.state.database
+    try:
+        rules = form.rules()
+        with database.writing() as session:
+            challenge = challenges.get_organised(session, slug, user)
+            challenges.update(session, challenge=challenge, user=user, **rules)
+    except (ForbiddenError, NotFoundError):
+        raise
+    except ServiceError as error:
+        with database.reading() as session:
+            challenge = challenges.get_organised(session, slug, user)
+        return _form_page(request, form, challenge, Trouble.of(error))
+    return go_to(f"/organise/{slug}", done="saved")
+
+
+@router.post("/{slug}/ground-truth")
+async def upload_ground_truth(request: Request, user: Organiser, slug: str) -> Response:
+    """Take a development kit tree: sealed while it arrives, read by the worker alone."""
+
+    def before_file(form: StreamedForm) -> None:
+        verify_csrf(request, form.value(FIELD))
+
+    try:
+        await intake.take_ground_truth(request, slug=slug, user=user, before_file=before_file)
+    except (ForbiddenError, NotFoundError, ForgedRequestError):
+        raise
+    except ServiceError as error:
+        page = partial(_challenge_page, request, user, slug, trouble=Trouble.of(error))
+        return await to_thread.run_sync(page)
+    return go_to(f"/organise/{slug}", done="truth")
+
+
+def _form_page(request: Request, form: ChallengeForm, challenge: Challenge | None, trouble: Trouble) -> Response:
+    known = [editions.load(name) for name in editions.names()]
+    shown = [editions.load(challenge.edition)] if challenge else known
+    fields = {"quota_period": "quota_days"}
+    return render(
+        request,
+        "organise/form.html",
+        status=trouble.status,
+        challenge=challenge,
+        form=form.model_dump(),
+        wrong={fields.get(name, name): text for name, text in trouble.wrong.items()},
+        message=trouble.message,
+        editions=known,
+        competition_keys=sorted({key for item in shown for key in item.competitions}, key=lambda key: (len(key), key)),
+        visibilities=VISIBILITIES,
+    )
+
+
+def _challenge_page(
+    request: Request, user: User, slug: str, *, page: int = 1, trouble: Trouble = NO_TROUBLE
+) -> Response:
+    database: Database = request.app.state.database
+    with database.reading() as session:
+        challenge = challenges.get_organised(session, slug, user)
+        versions = challenges.ground_truth_versions(session, challenge)
+        current = challenges.current_truth(session, challenge)
+        found = submissions.of_challenge(session, challenge=challenge, page=page)
+    phase = challenges.phase(challenge, now())
+    problems: dict[uuid.UUID, object] = {item.id: stored(item.problems) for item in versions if item.problems}
+    return render(
+        request,
+        "organise/challenge.html",
+        status=trouble.status,
+        challenge=challenge,
+        phase=phase,
+        phase_name=wording.PHASES[phase],
+        versions=versions,
+        current_version_id=current.id if current else None,
+        problems=problems,
+        page=found,
+        upload_limit=request.app.state.settings.ground_truth_limit_bytes,
+        message=trouble.message,
+        wrong=trouble.wrong,
+    )

@@ -1,0 +1,90 @@
+"""The pages' templates: one environment, strict about what is missing, and what every page needs."""
+
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from fastapi import Request
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from app.pages import formats, wording
+from app.problem_details import ProblemDetails
+from app.security.csrf import csrf_token
+from app.security.identity import Identity
+from evaluator.version import VERSION
+
+STATIC_DIRECTORY = Path(__file__).parents[1] / "static"
+# In a checkout the templates stand beside the packages, in an installed wheel inside `app`.
+TEMPLATE_DIRECTORIES = (Path(__file__).parents[2] / "templates", Path(__file__).parents[1] / "templates")
+THEME_COOKIE = "vocboard_theme"
+THEMES = frozenset({"light", "dark"})
+
+
+def render(request: Request, template: str, *, status: int = 200, **context: Any) -> HTMLResponse:
+    """Return a page.
+
+    Args:
+        context: what the template names, besides what every page has.
+    """
+    identity: Identity = getattr(request.state, "identity", Identity())
+    theme = request.cookies.get(THEME_COOKIE)
+    page = (
+        environment()
+        .get_template(template)
+        .render(
+            request=request,
+            path=request.url.path,
+            identity=identity,
+            csrf_token=lambda: csrf_token(request),
+            theme=theme if theme in THEMES else None,
+            done=wording.DONE.get(request.query_params.get("done", "")),
+            **context,
+        )
+    )
+    return HTMLResponse(page, status)
+
+
+def error_page(request: Request, details: ProblemDetails) -> HTMLResponse:
+    """Return an error as a page."""
+    response = render(request, "error.html", status=details.status, details=details)
+    response.headers.update(details.headers)
+    return response
+
+
+@cache
+def environment() -> Environment:
+    """The one template environment."""
+    made = Environment(
+        loader=FileSystemLoader(TEMPLATE_DIRECTORIES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters.update(
+        percent=formats.percent,
+        bar_length=formats.bar_length,
+        instant=formats.instant,
+        date_field=formats.date_field,
+        file_size=formats.file_size,
+        duration=formats.duration,
+        count=formats.count,
+        paragraphs=formats.paragraphs,
+        heat=formats.heat,
+        svg_points=formats.svg_points,
+        metric_title=wording.metric_title,
+        short_metric=wording.short_metric,
+        competition_title=wording.competition_title,
+        protocol=wording.protocol,
+    )
+    made.globals.update(asset=asset, plural=formats.plural, words=wording, version=VERSION)
+    return made
+
+
+@cache
+def asset(name: str) -> str:
+    """Return the address of a static file, with its content's hash, so that browsers never keep an old one."""
+    digest = sha256((STATIC_DIRECTORY / name).read_bytes()).hexdigest()[:12]
+    return f"/static/{name}?v={digest}"

@@ -1,0 +1,77 @@
+"""The validation report of an upload, as a page shows it: errors and warnings apart, each grouped by file."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evaluator.problems import Problem, Severity
+
+
+@dataclass(frozen=True, slots=True)
+class FileProblems:
+    """What is wrong with one file; `file` is None for the archive itself."""
+
+    file: str | None
+    problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReportView:
+    """A validation report.
+
+    Attributes:
+        text: all of it, one problem a line, to be copied.
+    """
+
+    errors: tuple[FileProblems, ...]
+    warnings: tuple[FileProblems, ...]
+    error_count: int
+    warning_count: int
+    text: str
+
+
+def report_view(problems: Sequence[Problem]) -> ReportView:
+    """Arrange problems for a page, keeping their order within a file."""
+    errors = [problem for problem in problems if problem.severity is Severity.ERROR]
+    warnings = [problem for problem in problems if problem.severity is Severity.WARNING]
+    return ReportView(
+        errors=by_file(errors),
+        warnings=by_file(warnings),
+        error_count=len(errors),
+        warning_count=len(warnings),
+        text="\n".join(as_text(problem) for problem in problems),
+    )
+
+
+def by_file(problems: Iterable[Problem]) -> tuple[FileProblems, ...]:
+    """Group problems by file, files in the order of their first problem."""
+    groups: dict[str | None, list[Problem]] = {}
+    for problem in problems:
+        groups.setdefault(problem.file, []).append(problem)
+    return tuple(FileProblems(file, tuple(found)) for file, found in groups.items())
+
+
+def stored(problems: Iterable[Mapping[str, Any]]) -> tuple[FileProblems, ...]:
+    """Group problems that the database has as JSON."""
+    return by_file(
+        Problem(
+            code=problem["code"],
+            severity=Severity(problem["severity"]),
+            message=problem["message"],
+            file=problem.get("file"),
+            line=problem.get("line"),
+        )
+        for problem in problems
+    )
+
+
+def as_text(problem: Problem) -> str:
+    """Write a problem in one line.
+
+    >>> as_text(Problem("unknown_image", Severity.ERROR, "Not in the test set.", "Main/a.txt", 3))
+    'Main/a.txt:3: error: Not in the test set. [unknown_image]'
+    """
+    place = problem.file or "archive"
+    if problem.line is not None:
+        place += f":{problem.line}"
+    return f"{place}: {problem.severity.value}: {problem.message} [{problem.code}]"

@@ -1,0 +1,154 @@
+"""A person's submissions, and one of them: its state, its scores, and what can be done with it."""
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import APIRouter, Depends, Request
+from sqlalchemy.orm import Session
+from starlette.responses import Response
+
+from app.accounts.models import User
+from app.challenges import service as challenges
+from app.database import Database
+from app.errors import ConflictError, LimitedError
+from app.evaluations import queries as evaluations
+from app.pages.forms import go_to
+from app.pages.rendering import render
+from app.pages.reports import stored
+from app.pages.results import result_view
+from app.security.csrf import protect_form
+from app.security.identity import CurrentIdentity, SignedIn
+from app.settings import Settings
+from app.submissions import queries, service
+from app.submissions.models import State, Submission
+from app.submissions.queue import queue_position
+
+router = APIRouter()
+form_router = APIRouter(dependencies=[Depends(protect_form)])
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """A button of a submission's page."""
+
+    path: str
+    name: str
+    style: str
+
+
+@router.get("/submissions")
+def my_submissions(request: Request, user: SignedIn, page: int = 1) -> Response:
+    """The person's own submissions."""
+    database: Database = request.app.state.database
+    with database.reading() as session:
+        found = queries.mine(session, user=user, page=page)
+        means = evaluations.current_means(session, [submission.id for submission in found.items])
+    return render(request, "submissions.html", page=found, means=means)
+
+
+@router.get("/submissions/{submission_id}")
+def submission_page(
+    request: Request, identity: CurrentIdentity, submission_id: uuid.UUID, competition: str | None = None
+) -> Response:
+    """One submission."""
+    return _page(request, identity.user, submission_id, competition=competition)
+
+
+@form_router.post("/submissions/{submission_id}/publish")
+def publish(request: Request, user: SignedIn, submission_id: uuid.UUID) -> Response:
+    """Put the result on the leaderboards."""
+    return _act(request, user, submission_id, service.publish, done="published")
+
+
+@form_router.post("/submissions/{submission_id}/unpublish")
+def unpublish(request: Request, user: SignedIn, submission_id: uuid.UUID) -> Response:
+    """Take the result off the leaderboards."""
+    return _act(request, user, submission_id, service.unpublish, done="unpublished")
+
+
+@form_router.post("/submissions/{submission_id}/withdraw")
+def withdraw(request: Request, user: SignedIn, submission_id: uuid.UUID) -> Response:
+    """Take the submission back."""
+    return _act(request, user, submission_id, service.withdraw, done="withdrawn")
+
+
+@form_router.post("/submissions/{submission_id}/anonymous-link")
+def create_anonymous_link(request: Request, user: SignedIn, submission_id: uuid.UUID) -> Response:
+    """Make an address that shows the result without names; this page alone tells it."""
+    settings: Settings = request.app.state.settings
+    database: Database = request.app.state.database
+    try:
+        with database.writing() as session:
+            token = service.create_anonymous_link(session, submission_id=submission_id, user=user)
+    except ConflictError as error:
+        return _page(request, user, submission_id, message=str(error), status=error.status)
+    address = f"{settings.public_url.rstrip('/')}/anonymous/{token}"
+    return _page(request, user, submission_id, anonymous_address=address)
+
+
+@form_router.post("/submissions/{submission_id}/anonymous-link/revoke")
+def revoke_anonymous_link(request: Request, user: SignedIn, submission_id: uuid.UUID) -> Response:
+    """End the anonymous link."""
+    return _act(request, user, submission_id, service.revoke_anonymous_link, done="link-revoked")
+
+
+def actions_of(submission: Submission, *, own: bool) -> list[Action]:
+    """What can be done with a submission in its state."""
+    found = []
+    if submission.published_at is not None:
+        found.append(Action("unpublish", "Unpublish", "plain"))
+    elif submission.state is State.SCORED:
+        found.append(Action("publish", "Publish", ""))
+    if own and submission.state in {State.QUEUED, State.EVALUATING, State.SCORED}:
+        found.append(Action("withdraw", "Withdraw", "danger"))
+    return found
+
+
+def _act(request: Request, user: User, submission_id: uuid.UUID, action: Callable[..., Any], *, done: str) -> Response:
+    database: Database = request.app.state.database
+    try:
+        with database.writing() as session:
+            action(session, submission_id=submission_id, user=user)
+    except (ConflictError, LimitedError) as error:
+        return _page(request, user, submission_id, message=str(error), status=error.status)
+    return go_to(f"/submissions/{submission_id}", done=done)
+
+
+def _page(
+    request: Request,
+    user: User | None,
+    submission_id: uuid.UUID,
+    *,
+    competition: str | None = None,
+    message: str | None = None,
+    anonymous_address: str | None = None,
+    status: int = 200,
+) -> Response:
+    database: Database = request.app.state.database
+    with database.reading() as session:
+        submission = queries.get_for(session, submission_id, user)
+        own = user is not None and submission.user_id == user.id
+        context = {
+            "submission": submission,
+            "own": own,
+            "managed": queries.is_managed_by(session, submission, user),
+            "actions": actions_of(submission, own=own),
+            "position": queue_position(session, submission),
+            "warning_groups": stored(submission.warnings),
+            **_results(session, submission, competition),
+        }
+    return render(
+        request, "submission.html", status=status, message=message, anonymous_address=anonymous_address, **context
+    )
+
+
+def _results(session: Session, submission: Submission, competition: str | None) -> dict[str, Any]:
+    evaluation = evaluations.current(session, submission) if submission.state is State.SCORED else None
+    competitions = challenges.edition_of(submission.challenge).competitions
+    view = result_view(session, submission, evaluation, competitions, competition) if evaluation else None
+    return {"evaluation": evaluation, "view": view, "competitions": competitions}
+
+
+router.include_router(form_router)

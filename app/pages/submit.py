@@ -1,0 +1,81 @@
+"""Submitting: the form, and the upload as a stream."""
+
+from functools import partial
+from typing import Any
+
+from anyio import to_thread
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from app import intake
+from app.accounts.models import User
+from app.challenges import service as challenges
+from app.challenges.service import Phase
+from app.database import Database, now
+from app.errors import InvalidArchiveError, LimitedError, NotFoundError, ServiceError
+from app.pages import wording
+from app.pages.challenges import competitions_of
+from app.pages.forms import Trouble, go_to
+from app.pages.rendering import render
+from app.pages.reports import report_view
+from app.security.csrf import FIELD, ForgedRequestError, verify_csrf
+from app.security.identity import SignedIn
+from app.upload import StreamedForm
+from evaluator.editions import Task
+
+router = APIRouter()
+
+
+@router.get("/challenges/{slug}/submit")
+def submit_page(request: Request, user: SignedIn, slug: str) -> Response:
+    """The form to submit results with."""
+    return _page(request, user, slug, form={"affiliation": user.affiliation, "contributors": user.name})
+
+
+@router.post("/challenges/{slug}/submit")
+async def submit(request: Request, user: SignedIn, slug: str) -> Response:
+    """Take an upload; whatever is wrong is told above the form, which keeps what was typed."""
+    typed = StreamedForm()
+
+    def before_file(form: StreamedForm) -> None:
+        nonlocal typed
+        typed = form
+        verify_csrf(request, form.value(FIELD))
+
+    try:
+        submission_id = await intake.take_submission(request, slug=slug, user=user, before_file=before_file)
+    except (NotFoundError, ForgedRequestError):
+        raise
+    except ServiceError as error:
+        form: dict[str, Any] = {name: typed.value(name) for name in typed.fields}
+        form["segmentation_classes"] = typed.fields.get("segmentation_classes", [])
+        return await to_thread.run_sync(partial(_page, request, user, slug, form=form, error=error))
+    return go_to(f"/submissions/{submission_id}")
+
+
+def _page(
+    request: Request, user: User, slug: str, *, form: dict[str, Any], error: ServiceError | None = None
+) -> Response:
+    database: Database = request.app.state.database
+    with database.reading() as session:
+        challenge = challenges.get_visible(session, slug, user)
+    phase = challenges.phase(challenge, now())
+    edition = challenges.edition_of(challenge)
+    segments = any(item.task is Task.SEGMENTATION for item in competitions_of(challenge))
+    trouble = Trouble.of(error) if error else Trouble()
+    return render(
+        request,
+        "submit.html",
+        status=trouble.status,
+        challenge=challenge,
+        edition=edition,
+        segmentation_classes=edition.classes if segments else (),
+        phase=phase,
+        phase_message="" if phase is Phase.OPEN else wording.CLOSED_DOORS[phase],
+        upload_limit=request.app.state.settings.upload_limit_bytes,
+        form=form,
+        wrong=trouble.wrong,
+        message=trouble.message,
+        limit=error if isinstance(error, LimitedError) else None,
+        report=report_view(error.problems) if isinstance(error, InvalidArchiveError) else None,
+    )

@@ -1,0 +1,100 @@
+"""The field's words for people, where the data has identifiers."""
+
+from app.challenges.service import Phase
+from app.submissions.models import State
+from evaluator.editions import Competition, Interpolation, Metric, Task, Training
+
+METRICS = {
+    Metric.AVERAGE_PRECISION: "Average precision",
+    Metric.INTERSECTION_OVER_UNION: "Intersection over union",
+    Metric.PIXEL_ACCURACY: "Pixel accuracy",
+    Metric.AREA_UNDER_CURVE: "Average precision, area under the curve",
+    Metric.AVERAGE_PRECISION_WITH_DIFFICULT: "Average precision, difficult objects included",
+    Metric.AVERAGE_PRECISION_BY_CONFIDENCE: "Average precision, ranked by confidence",
+    Metric.WHOLE_PERSON_AVERAGE_PRECISION: "Average precision of whole people",
+}
+SHORT_METRICS = {
+    Metric.AVERAGE_PRECISION: "AP",
+    Metric.INTERSECTION_OVER_UNION: "IoU",
+    Metric.PIXEL_ACCURACY: "Accuracy",
+    Metric.AREA_UNDER_CURVE: "AP (area)",
+    Metric.AVERAGE_PRECISION_WITH_DIFFICULT: "AP with difficult",
+    Metric.AVERAGE_PRECISION_BY_CONFIDENCE: "AP by confidence",
+    Metric.WHOLE_PERSON_AVERAGE_PRECISION: "AP, whole person",
+}
+TASKS = {
+    Task.CLASSIFICATION: "Classification",
+    Task.DETECTION: "Detection",
+    Task.SEGMENTATION: "Segmentation",
+    Task.LAYOUT: "Person layout",
+    Task.ACTION: "Action classification",
+}
+TRAINING = {
+    Training.TRAINVAL: "provided trainval data only",
+    Training.ANY: "any data but the test set",
+}
+SHORT_TRAINING = {Training.TRAINVAL: "trainval", Training.ANY: "any data"}
+FORMATS = {
+    Task.CLASSIFICATION: "<image> <confidence>",
+    Task.DETECTION: "<image> <confidence> <left> <top> <right> <bottom>",
+    Task.SEGMENTATION: "8-bit indexed PNG of the image's size: 0 background, 1 to the number of classes",
+    Task.LAYOUT: "<results><layout><image/><object/><confidence/><part>…</part></layout>…</results>",
+    Task.ACTION: "<image> <object index> <confidence>",
+}
+STATES = {
+    State.QUEUED: "Queued",
+    State.EVALUATING: "Evaluating",
+    State.SCORED: "Scored",
+    State.FAILED: "Failed",
+    State.WITHDRAWN: "Withdrawn",
+}
+PHASES = {
+    Phase.NOT_YET_OPEN: "Not yet open",
+    Phase.NOT_READY: "Not ready",
+    Phase.OPEN: "Open",
+    Phase.CLOSED: "Closed",
+}
+CLOSED_DOORS = {
+    Phase.NOT_YET_OPEN: "This challenge does not take submissions yet.",
+    Phase.NOT_READY: "This challenge has no ground truth yet. Its organisers have to upload it first.",
+    Phase.CLOSED: "This challenge is closed: it takes no more submissions. Its leaderboards stay.",
+}
+# What `?done=` on an address says after a form; anything else says nothing.
+DONE = {
+    "registered": "The account is there. Sign in with it.",
+    "signed-out": "You are signed out.",
+    "password": "The password is changed, and all other sessions are ended.",
+    "session": "The session is ended.",
+    "token": "The token is revoked.",
+    "published": "The result is on the leaderboard.",
+    "unpublished": "The result is off the leaderboard.",
+    "withdrawn": "The submission is withdrawn.",
+    "link-revoked": "The anonymous link is revoked. It shows nothing any more.",
+    "created": "The challenge is a draft. Add its ground truth, then make it visible.",
+    "saved": "The changes are saved.",
+    "truth": "The ground truth is uploaded and sealed. The worker reads it next.",
+}
+
+
+def metric_title(metric: str) -> str:
+    """A measure's name; one of a newer evaluator keeps its identifier."""
+    return METRICS[Metric(metric)] if metric in set(Metric) else metric.replace("_", " ").capitalize()
+
+
+def short_metric(metric: str) -> str:
+    """A measure's name for the head of a column."""
+    return SHORT_METRICS[Metric(metric)] if metric in set(Metric) else metric.replace("_", " ")
+
+
+def competition_title(competition: Competition) -> str:
+    """What a competition is: `comp4 · Detection, any data`."""
+    return f"{competition.key} · {TASKS[competition.task]}, {SHORT_TRAINING[competition.training]}"
+
+
+def protocol(competition: Competition) -> str:
+    """How a competition's score is taken, in words."""
+    metric = METRICS[competition.rules.metric]
+    if competition.task is Task.SEGMENTATION:
+        return f"{metric} of each class and background; the mean is over all labels"
+    sampled = competition.rules.interpolation is Interpolation.ELEVEN_POINT
+    return f"{metric}, {'sampled at 11 points' if sampled else 'area under the curve'}"

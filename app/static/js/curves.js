@@ -1,0 +1,143 @@
+// Precision/recall curves of the chosen classes (a submission's page) or methods (a leaderboard), overlaid in one plot.
+const root = document.querySelector("[data-curves]");
+const AT_MOST = 12;
+const DASHES = [[], [8, 4], [2, 3]];
+const loaded = new Map(); // by address
+
+// Okabe and Ito's colours, told apart by colour-blind readers too; a dash pattern per round of colours.
+const COLOURS = {
+  light: ["#0a5f63", "#d55e00", "#0072b2", "#a8437e", "#7a6a00", "#3d3d3d"],
+  dark: ["#62c9b9", "#ff9552", "#6db8ec", "#e69ac4", "#e6d34f", "#d8d8d8"],
+};
+
+function palette() {
+  const style = getComputedStyle(document.documentElement);
+  const forced = document.documentElement.dataset.theme;
+  const dark = forced ? forced === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  return { lines: dark ? COLOURS.dark : COLOURS.light, ink: dark ? "#e4ece9" : "#14211f", grid: dark ? "#2a3836" : "#d3dbd7", font: style.fontFamily };
+}
+
+async function fetchCurves(address) {
+  if (!loaded.has(address)) {
+    loaded.set(
+      address,
+      fetch(address, { headers: { Accept: "application/json" } }).then((answer) => {
+        if (!answer.ok) throw new Error(`The server answered ${answer.status}.`);
+        return answer.json();
+      }),
+    );
+    loaded.get(address).catch(() => loaded.delete(address));
+  }
+  return loaded.get(address);
+}
+
+function dataset({ label, points }, index, colours) {
+  const colour = colours[index % colours.length];
+  return {
+    label,
+    data: points,
+    borderColor: colour,
+    backgroundColor: colour,
+    borderDash: DASHES[Math.floor(index / colours.length) % DASHES.length],
+    borderWidth: 2,
+    pointRadius: 0,
+    pointHitRadius: 8,
+    tension: 0,
+  };
+}
+
+function options({ ink, grid, font }) {
+  const axis = (text) => ({
+    type: "linear",
+    min: 0,
+    max: 1,
+    title: { display: true, text, color: ink, font: { family: font, size: 13 } },
+    ticks: { color: ink, stepSize: 0.2, format: { style: "percent" }, font: { family: font } },
+    grid: { color: grid },
+    border: { color: ink },
+  });
+  return {
+    animation: false,
+    maintainAspectRatio: false,
+    interaction: { mode: "nearest", axis: "x", intersect: false },
+    scales: { x: axis("Recall"), y: axis("Precision") },
+    plugins: {
+      legend: { position: "bottom", labels: { color: ink, boxWidth: 24, boxHeight: 2, font: { family: font, size: 13 } } },
+      tooltip: {
+        callbacks: {
+          title: () => "",
+          label: ({ dataset: { label }, parsed }) => `${label}: recall ${(100 * parsed.x).toFixed(1)} %, precision ${(100 * parsed.y).toFixed(1)} %`,
+        },
+      },
+    },
+  };
+}
+
+class CurvePlot {
+  constructor(frame) {
+    this.frame = frame;
+    this.canvas = frame.querySelector("canvas");
+    this.curves = [];
+    document.addEventListener("themechange", () => this.show(this.curves));
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.show(this.curves));
+  }
+
+  show(curves) {
+    this.curves = curves;
+    this.frame.hidden = curves.length === 0;
+    this.chart?.destroy();
+    this.chart = undefined;
+    if (!curves.length) return;
+    const colours = palette();
+    this.chart = new window.Chart(this.canvas, {
+      type: "scatter",
+      data: { datasets: curves.map((curve, index) => ({ ...dataset(curve, index, colours.lines), showLine: true })) },
+      options: options(colours),
+    });
+  }
+}
+
+function start() {
+  const plot = new CurvePlot(root.querySelector("[data-plot]"));
+  const chooser = root.querySelector("[data-curve-class]");
+  const status = root.querySelector("[data-curve-status]");
+  const boxes = [...document.querySelectorAll("input[data-pick], input[data-curve]")];
+  let round = 0;
+
+  async function draw() {
+    const mine = ++round;
+    const chosen = boxes.filter((box) => box.checked);
+    const wanted = await Promise.allSettled(
+      chosen.slice(0, AT_MOST).map(async (box) => {
+        const answer = await fetchCurves(box.dataset.source);
+        const name = chooser ? chooser.value : box.dataset.curve;
+        const { recall, precision } = answer.curves[name] ?? { recall: [], precision: [] };
+        return { label: box.dataset.label, points: recall.map((x, rank) => ({ x, y: precision[rank] })) };
+      }),
+    );
+    if (mine !== round) return; // a later choice is on its way
+    const curves = wanted.filter((one) => one.status === "fulfilled").map((one) => one.value);
+    plot.show(curves.filter((curve) => curve.points.length));
+    if (!status) return;
+    const missing = curves.filter((curve) => !curve.points.length).map((curve) => curve.label);
+    const failed = wanted.some((one) => one.status === "rejected");
+    status.textContent = [
+      chosen.length ? "" : "No method is chosen.",
+      chosen.length > AT_MOST ? `The first ${AT_MOST} of ${chosen.length} are shown.` : "",
+      missing.length ? `Without a curve of this class: ${missing.join(", ")}.` : "",
+      failed ? "Some curves could not be loaded." : "",
+    ].join(" ").trim();
+  }
+
+  const rows = boxes.filter((box) => box.dataset.pick !== undefined);
+  root.hidden = false;
+  for (const box of boxes) {
+    box.hidden = false;
+    box.addEventListener("change", draw);
+  }
+  if (!boxes.some((box) => box.checked)) for (const box of (rows.length ? rows.slice(0, 3) : boxes.slice(0, 1))) box.checked = true;
+  chooser?.addEventListener("change", draw);
+  draw();
+}
+
+if (root && window.Chart && document.querySelector("input[data-pick], input[data-curve]")) start();

@@ -1,0 +1,29 @@
+// Follows a submission until it is scored. Every event makes the page fetch its own steps again, so there is one rendering.
+import { localise } from "./times.js";
+
+const FINAL = new Set(["scored", "failed", "withdrawn"]);
+const panel = document.querySelector("[data-live]");
+
+async function refresh() {
+  const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+  if (!answer.ok) return;
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const steps = page.querySelector("[data-live-steps]");
+  if (!steps) return;
+  panel.querySelector("[data-live-steps]").replaceChildren(...steps.childNodes);
+  localise(panel);
+}
+
+if (panel) {
+  const source = new EventSource(panel.dataset.live);
+  panel.querySelector("[data-live-hint]").textContent = "This page follows by itself. You may leave; the result will be here.";
+  source.addEventListener("state", (event) => {
+    const { state } = JSON.parse(event.data);
+    if (FINAL.has(state)) {
+      source.close();
+      location.reload();
+    } else {
+      refresh();
+    }
+  });
+}

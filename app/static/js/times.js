@@ -1,0 +1,31 @@
+// Every instant is written in UTC by the server; the reader's own time is put before it.
+const local = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
+const zone = new Intl.DateTimeFormat("en-GB", { timeZoneName: "short" });
+const STEPS = [["day", 86_400_000], ["hour", 3_600_000], ["minute", 60_000]];
+const relative = new Intl.RelativeTimeFormat("en-GB", { numeric: "auto" });
+
+function ago(instant) {
+  const distance = instant - Date.now();
+  for (const [unit, length] of STEPS) {
+    if (Math.abs(distance) >= length) return relative.format(Math.trunc(distance / length), unit);
+  }
+  return "just now";
+}
+
+export function localise(root = document) {
+  for (const element of root.querySelectorAll("time[data-instant]:not([data-done])")) {
+    const instant = new Date(element.dateTime);
+    const utc = element.textContent.trim();
+    element.dataset.done = "";
+    if (element.dataset.instant === "ago") {
+      element.textContent = ago(instant);
+      element.title = `${local.format(instant)} (${utc})`;
+    } else if (instant.getTimezoneOffset() !== 0) {
+      const name = zone.formatToParts(instant).find((part) => part.type === "timeZoneName").value;
+      element.textContent = `${local.format(instant)} ${name} (${utc})`;
+    }
+  }
+}
+
+localise();
+document.addEventListener("contentchange", () => localise());
