@@ -1,0 +1,172 @@
+"""Fill a fresh server through its own REST API: a challenge, its ground truth, methods and their results."""
+
+import tarfile
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from commands.demo.cast import PRIVATE, PUBLISHED, TRAINING_STATEMENTS, WITHDRAWN
+from commands.demo.methods import Method, results_archive
+from commands.demo.scenes import World
+from evaluator.editions import Edition
+
+POLL_SECONDS = 0.2
+WAIT_SECONDS = 600  # for one import or one round of evaluations, on a slow machine
+UPLOAD_SECONDS = 600
+NEEDED_FOLDERS = ("ImageSets", "Annotations", "SegmentationClass")  # of a tree; the images are not
+
+
+class SeedingError(Exception):
+    """The server did not do what the demo needs."""
+
+
+class Api:
+    """The REST API, as one person."""
+
+    def __init__(self, url: str, token: str) -> None:
+        headers = {"Authorization": f"Bearer {token}"}
+        self._client = httpx.Client(base_url=f"{url}/api/v1", headers=headers, timeout=UPLOAD_SECONDS, trust_env=False)
+
+    def get(self, path: str) -> Any:
+        """Return the JSON at a path; None if there is nothing."""
+        response = self._client.get(path)
+        return None if response.status_code == httpx.codes.NOT_FOUND else _content(response)
+
+    def post(self, path: str, **body: Any) -> Any:
+        """Post JSON or a form."""
+        return _content(self._client.post(path, **body))
+
+    def patch(self, path: str, **body: Any) -> Any:
+        """Change something."""
+        return _content(self._client.patch(path, **body))
+
+
+def _content(response: httpx.Response) -> Any:
+    if not response.is_success:
+        raise SeedingError(f"{response.request.method} {response.request.url.path}: {response.text}")
+    return response.json()
+
+
+def ensure_challenge(organiser: Api, edition: Edition, *, title: str, description: str) -> str:
+    """Make the demo's challenge unless an earlier start did; return its slug."""
+    slug = edition.name.lower()
+    if organiser.get(f"/challenges/{slug}") is None:
+        challenge = {
+            "slug": slug,
+            "title": title,
+            "description": description,
+            "edition": edition.name,
+            "visibility": "public",
+            "quota_count": 5,
+            "quota_period_seconds": 24 * 3600,
+        }
+        organiser.post("/challenges", json=challenge)
+    return slug
+
+
+def has_ground_truth(organiser: Api, slug: str) -> bool:
+    """Whether an earlier start has imported the truth."""
+    return any(version["is_current"] for version in organiser.get(f"/challenges/{slug}/ground-truth")["items"])
+
+
+def upload_ground_truth(organiser: Api, slug: str, tree: Path) -> None:
+    """Upload a development kit tree and wait until it is in use.
+
+    Competitions that the tree cannot score are taken off the challenge.
+
+    Raises:
+        SeedingError: the tree cannot be used; the message says all that is wrong with it.
+    """
+    with _packed(tree) as archive, archive.open("rb") as file:
+        version = organiser.post(f"/challenges/{slug}/ground-truth", files={"archive": (archive.name, file)})
+
+    def state() -> dict[str, Any]:
+        versions = organiser.get(f"/challenges/{slug}/ground-truth")["items"]
+        found: dict[str, Any] = next(one for one in versions if one["id"] == version["id"])
+        return found
+
+    imported = _wait("the import of the ground truth", state, lambda found: found["state"] in {"ready", "failed"})
+    if imported["state"] == "failed":
+        listed = "\n".join(
+            f"  {problem['file'] or tree}:{problem['line'] or ''} {problem['message']}"
+            for problem in imported["problems"]
+        )
+        raise SeedingError(f"{tree} cannot be used as ground truth:\n{listed}")
+    offered = {competition["key"] for competition in organiser.get(f"/challenges/{slug}")["competitions"]}
+    if offered - set(imported["competitions"]):
+        organiser.patch(f"/challenges/{slug}", json={"competitions": imported["competitions"]})
+    _wait("the first scoring", state, lambda found: found["is_current"])
+
+
+def submit_cast(slug: str, edition: Edition, world: World, api_of: Callable[[Method], Api], own: Api) -> None:
+    """Submit every method of the demo, wait for the scores, and publish all but the participant's own."""
+    submitted = [(api_of(method), method) for method in PUBLISHED] + [(own, PRIVATE), (own, WITHDRAWN)]
+    ids = {method.name: _submit(api, slug, edition, world, method) for api, method in submitted}
+    own.post(f"/submissions/{ids[WITHDRAWN.name]}/withdraw")
+    for api, method in submitted:
+        if method is WITHDRAWN:
+            continue
+        path = f"/submissions/{ids[method.name]}"
+        result = _wait(f"the scores of {method.name}", partial(api.get, path), _is_final)
+        if result["state"] != "scored":
+            raise SeedingError(f"{method.name}: {result['failure']}")
+        if method is not PRIVATE and result["published_at"] is None:
+            api.post(f"{path}/publish")
+
+
+def _submit(api: Api, slug: str, edition: Edition, world: World, method: Method) -> str:
+    """Upload a method's results, unless an earlier start did; return the submission's id."""
+    for submission in api.get("/submissions?per_page=100")["items"]:
+        if submission["method_name"] == method.name and submission["challenge"] == slug:
+            return str(submission["id"])
+    offered = [competition["key"] for competition in api.get(f"/challenges/{slug}")["competitions"]]
+    fields = {
+        "method_name": method.name,
+        "method_description": method.description,
+        "contributors": method.contributors,
+        "affiliation": method.affiliation,
+        "training_data": TRAINING_STATEMENTS[method.training],
+        "segmentation_classes": sorted(method.only_classes, key=edition.classes.index),
+    }
+    archive = results_archive(method, world, edition, offered)
+    name = f"{method.name.lower().replace(' ', '-')}.tar.gz"
+    answer = api.post(f"/challenges/{slug}/submissions", data=fields, files={"archive": (name, archive)})
+    return str(answer["id"])
+
+
+def _is_final(submission: dict[str, Any]) -> bool:
+    return submission["state"] in {"scored", "failed", "withdrawn"}
+
+
+def _wait(what: str, look: Callable[[], dict[str, Any]], is_done: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    deadline = time.monotonic() + WAIT_SECONDS
+    while not is_done(found := look()):
+        if time.monotonic() > deadline:
+            raise SeedingError(f"{what[0].upper()}{what[1:]} took longer than {WAIT_SECONDS} seconds.")
+        time.sleep(POLL_SECONDS)
+    return found
+
+
+@contextmanager
+def _packed(tree: Path) -> Iterator[Path]:
+    """The tree as an archive; a directory is packed into one for as long as the block runs."""
+    if not tree.is_dir():
+        yield tree
+        return
+    with tempfile.TemporaryDirectory(prefix="vocboard-") as directory:
+        archive = Path(directory) / f"{tree.resolve().name}.tar"
+        with tarfile.open(archive, "w") as packed:
+            packed.add(tree, arcname=tree.resolve().name, filter=_only_needed)
+        yield archive
+
+
+def _only_needed(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    """Leave out images and whatever else a development kit holds."""
+    is_file_elsewhere = member.isfile() and not any(folder in member.name.split("/") for folder in NEEDED_FOLDERS)
+    return None if is_file_elsewhere else member

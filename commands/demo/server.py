@@ -1,0 +1,111 @@
+"""The demo's server: `vocboard serve` as a child process, with its data in one directory."""
+
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import httpx
+
+from app.settings import Settings
+
+START_SECONDS = 60
+STOP_SECONDS = 25  # longer than the server's own grace for requests and worker
+POLL_SECONDS = 0.1
+SECRET_FILE = "secret-key"  # noqa: S105  # the name of the file
+
+
+class ServerError(Exception):
+    """The server did not start, or ended by itself."""
+
+
+class DemoServer:
+    """A running server; leaving the block ends it."""
+
+    def __init__(self, settings: Settings, *, host: str, port: int) -> None:
+        self._environment = environment(settings)
+        self._host, self._port = host, port or _free_port(host)
+        self.url = f"http://{'127.0.0.1' if host == '0.0.0.0' else host}:{self._port}"  # noqa: S104  # compared with
+        self._log_file = settings.data_directory / "server.log"
+
+    def __enter__(self) -> Self:
+        command = (sys.executable, "-m", "commands.main", "serve", "--host", self._host, "--port", str(self._port))
+        with self._log_file.open("ab") as log:
+            # A session of its own: an interrupt from the keyboard is for us, who then end the server in order.
+            self._process = subprocess.Popen(  # noqa: S603  # our own program
+                command,
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        try:
+            self._wait_until_it_answers()
+        except BaseException:
+            self._end()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._end()
+
+    def wait(self) -> None:
+        """Wait for the server to end by itself, which it should not.
+
+        Raises:
+            ServerError: it did.
+        """
+        status = self._process.wait()
+        raise ServerError(f"The server ended with status {status}; see {self._log_file}.")
+
+    def _wait_until_it_answers(self) -> None:
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline:
+            if self._process.poll() is not None:
+                self.wait()
+            try:
+                if httpx.get(f"{self.url}/readyz", timeout=5).is_success:
+                    return
+            except httpx.TransportError:
+                pass
+            time.sleep(POLL_SECONDS)
+        raise ServerError(f"The server has not answered for {START_SECONDS} seconds; see {self._log_file}.")
+
+    def _end(self) -> None:
+        if self._process.poll() is None:
+            self._process.terminate()
+            try:
+                self._process.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+
+
+def environment(settings: Settings) -> dict[str, str]:
+    """Return the environment of the server's process: ours, its data directory, and a secret of its own."""
+    directory = settings.data_directory.resolve()
+    own = {"VOCBOARD_DATA_DIRECTORY": str(directory)}
+    if not settings.secret_key.get_secret_value():
+        own["VOCBOARD_SECRET_KEY"] = _secret(directory / SECRET_FILE)
+    return os.environ | own
+
+
+def _secret(path: Path) -> str:
+    """The secret of an earlier start, so that sessions stay valid, or a new one."""
+    if not path.exists():
+        path.touch(mode=0o600)
+        path.write_text(secrets.token_urlsafe(32))
+    return path.read_text()
+
+
+def _free_port(host: str) -> int:
+    with socket.create_server((host, 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port
