@@ -1,0 +1,201 @@
+"""What is behind the web process: database, archives, and real workers as child processes.
+
+`backstage` is on both set-ups in turn. Its challenge has three images and can be scored in classification (comp1) and
+detection (comp3).
+"""
+
+import contextlib
+import io
+import os
+import signal
+import subprocess
+import sys
+import tarfile
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from app.accounts.models import User
+from app.challenges.models import Challenge
+from app.challenges.queries import current_truth
+from app.database import Database
+from app.settings import Settings
+from app.storage import ArchiveStore
+from app.submissions import service
+from app.submissions.forms import SubmissionForm
+from app.submissions.models import State, Submission
+from app.submissions.validation import EnteredCompetition, Report
+from evaluator.editions import Task, load
+from evaluator.ground_truth import DetectionTruth, GroundTruth, Key, Labels, LabelTruth, Truth
+from tests.support.factories import IMAGES, make_challenge, make_image_sets, make_user
+from worker import stored_truth
+
+EDITION = load("VOC2012")
+CAR = EDITION.classes.index("car")
+SECONDS_TO_WAIT = 30.0
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Backstage:
+    """What the web process and the workers share."""
+
+    settings: Settings
+    database: Database
+    store: ArchiveStore
+
+    @property
+    def truth_file(self) -> Path:
+        """Where workers read the ground truth of `challenge`."""
+        return stored_truth.path_of(self.settings, make_ground_truth().sha256)
+
+    def challenge(self, **given: Any) -> Challenge:
+        """Make a challenge that can be scored; by default with a quota that is in nobody's way."""
+        truth = make_ground_truth()
+        self.truth_file.parent.mkdir(exist_ok=True)
+        truth.save(self.truth_file)
+        with self.database.writing() as session:
+            challenge = make_challenge(session, **{"quota_count": 1000, **given})
+            version = current_truth(session, challenge)
+            assert version is not None
+            version.sha256 = truth.sha256
+        return challenge
+
+    def user(self, **given: Any) -> User:
+        """Make a participant."""
+        with self.database.writing() as session:
+            return make_user(session, **given)
+
+    def submit(
+        self,
+        user: User,
+        challenge: Challenge,
+        *,
+        archive: bytes | None = None,
+        entries: tuple[EnteredCompetition, ...] = (EnteredCompetition("comp1", ("car",)),),
+        **given: Any,
+    ) -> uuid.UUID:
+        """Queue a submission, by default to comp1 with confidences in the right order; nobody rings for it."""
+        with self.store.receive(limit=1_000_000) as incoming:
+            incoming.write(make_archive() if archive is None else archive)
+            incoming.finish()
+            with self.database.writing() as session:
+                return service.submit(
+                    session,
+                    user=user,
+                    challenge=challenge,
+                    form=SubmissionForm(**{"method_name": "Method", **given}),
+                    archive=incoming,
+                    report=Report((), entries),
+                ).id
+
+    def submission(self, submission_id: uuid.UUID) -> Submission:
+        """Read a submission's row as it is now."""
+        with self.database.reading() as session:
+            return session.get_one(Submission, submission_id)
+
+    def wait_for(self, submission_id: uuid.UUID, state: State) -> Submission:
+        """Wait until a submission is in a state."""
+        wait_until(lambda: self.submission(submission_id).state is state, lambda: self._seen(submission_id))
+        return self.submission(submission_id)
+
+    @contextlib.contextmanager
+    def worker(self, *arguments: str, **settings: object) -> Iterator[subprocess.Popen[bytes]]:
+        """Run a worker in a process group of its own until the block ends, then kill what is left of it.
+
+        Args:
+            arguments: of the command, such as `--beat`.
+            settings: those that are the worker's alone, by the names of `Settings`.
+        """
+        environment = {
+            "data_directory": self.settings.data_directory,
+            "database_url": self.settings.database_url,
+            "broker_url": self.settings.broker_url,
+            "lease": "PT1S",
+            "sweep_interval": "PT0.5S",
+            "worker_processes": 1,
+            **settings,
+        }
+        log = self.settings.data_directory / f"worker-{uuid.uuid4()}.log"
+        with log.open("wb") as output:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "commands.main", "worker", *arguments],
+                cwd=ROOT,
+                env=os.environ | {f"VOCBOARD_{name.upper()}": str(value) for name, value in environment.items()},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+        try:
+            yield process
+        except BaseException:
+            print(log.read_text(errors="replace"))  # pytest shows it with the failure
+            raise
+        finally:
+            kill_group(process)
+
+    def _seen(self, submission_id: uuid.UUID) -> str:
+        row = self.submission(submission_id)
+        return f"{row.state} after {row.attempts} attempts; {row.failure_detail}"
+
+
+@pytest.fixture
+def backstage(database_url: str, broker_url: str, tmp_path: Path) -> Iterator[Backstage]:
+    """Give a fresh database, broker and archives of the set-up."""
+    settings = Settings(
+        data_directory=tmp_path / "data", database_url=database_url, broker_url=broker_url, lease=timedelta(seconds=1)
+    )
+    settings.archives.mkdir(parents=True)
+    database = Database(settings.database)
+    yield Backstage(settings, database, ArchiveStore(settings.archives))
+    database.close()
+
+
+def make_ground_truth() -> GroundTruth:
+    """Make ground truth with a car in the first and the last of three images."""
+    items = np.arange(len(IMAGES), dtype=np.int32)
+    absent = Labels(items, np.array([-1, -1, -1], dtype=np.int8))
+    present = Labels(items, np.array([1, -1, 1], dtype=np.int8))
+    boxes = DetectionTruth(
+        image=np.array([0, 2], dtype=np.int32),
+        class_index=np.array([CAR, CAR], dtype=np.int16),
+        box=np.array([[10, 10, 109, 109], [10, 10, 109, 109]], dtype=np.float64),
+        difficult=np.array([False, False]),
+    )
+    labels = LabelTruth({name: present if name == "car" else absent for name in EDITION.classes})
+    truths: dict[Key, Truth] = {(Task.CLASSIFICATION, "test"): labels, (Task.DETECTION, "test"): boxes}
+    return GroundTruth.of(make_image_sets(EDITION), truths, {})
+
+
+def make_archive(confidences: tuple[float, ...] = (0.9, 0.1, 0.8)) -> bytes:
+    """Make a tar of car's classification results: by default both images with a car come first."""
+    content = "".join(f"{image} {score}\n" for image, score in zip(IMAGES, confidences, strict=True)).encode()
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as tar:
+        member = tarfile.TarInfo("results/VOC2012/Main/comp1_cls_test_car.txt")
+        member.size = len(content)
+        tar.addfile(member, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+def wait_until(condition: Callable[[], bool], explain: Callable[[], str] = str) -> None:
+    """Wait for a condition; fail, with an explanation, if it does not come true."""
+    deadline = time.monotonic() + SECONDS_TO_WAIT
+    while not condition():
+        assert time.monotonic() < deadline, f"waited {SECONDS_TO_WAIT:.0f} s in vain: {explain()}"
+        time.sleep(0.05)
+
+
+def kill_group(process: subprocess.Popen[bytes]) -> None:
+    """Kill a worker with SIGKILL, its children included."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
