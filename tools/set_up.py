@@ -81,7 +81,7 @@ def add_pip() -> None:
 
 def pip(*arguments: str) -> None:
     """Run `pip install` in the environment."""
-    command = [PYTHON, "-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check", *arguments]
+    command = [str(PYTHON), "-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check", *arguments]
     subprocess.run(command, cwd=ROOT, check=True)
 
 
@@ -89,7 +89,7 @@ def works(python: Path, *arguments: str) -> bool:
     """Tell whether a Python, or a module in it, runs at all."""
     if not python.exists():
         return False
-    command = [python, *(arguments or ("-c", ""))]
+    command = [str(python), *(arguments or ("-c", ""))]
     return subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode == 0
 
 

@@ -1,8 +1,5 @@
 """The database that the PostgreSQL container makes, and what its roles may do there once `migrate` has run."""
 
-import os
-import shutil
-import subprocess
 from collections.abc import Iterator
 
 import psycopg
@@ -11,9 +8,8 @@ from psycopg import sql
 from sqlalchemy.engine import URL
 
 import migrations
-from tests.support.compose import ROOT
-from tests.support.postgres import PostgresServer, conninfo, find_binaries, postgres_server
-from tests.support.processes import UnavailableError, skip_or_fail
+from tests.support.installation import ROLES, roles
+from tests.support.postgres import PostgresServer, conninfo, postgres_server
 from tests.support.services import in_full, needed
 
 pytestmark = pytest.mark.services
@@ -22,7 +18,6 @@ PASSWORDS = {
     "VOCBOARD_WEB_PASSWORD": 'web "application\'s"',
     "VOCBOARD_WORKER_PASSWORD": "worker's; --",
 }
-ROLES = ("vocboard_owner", "vocboard_web", "vocboard_worker")
 
 
 @pytest.fixture(scope="module")
@@ -34,41 +29,11 @@ def server() -> Iterator[PostgresServer]:
 
 @pytest.fixture(scope="module")
 def database(server: PostgresServer) -> Iterator[URL]:
-    """Give the database that roles.sql makes, with its tables."""
-    url = server.admin_url.set(database="vocboard")
-    remove(server, url)
-    run_roles_script(server)
-    migrations.upgrade(in_full(url.set(username="vocboard_owner", password=PASSWORDS["VOCBOARD_OWNER_PASSWORD"])))
-    yield url
-    remove(server, url)
-
-
-def remove(server: PostgresServer, url: URL) -> None:
-    server.drop_database(url)
-    for role in ROLES:
-        server.execute(sql.SQL("DROP ROLE IF EXISTS {}").format(sql.Identifier(role)))
-
-
-def run_roles_script(server: PostgresServer) -> None:
-    """Run the script as the container's entry point does."""
-    try:
-        beside = find_binaries() / "psql"
-    except UnavailableError:
-        beside = None
-    program = str(beside) if beside and beside.exists() else shutil.which("psql")
-    if program is None:
-        skip_or_fail("no psql: install a PostgreSQL client")
-    script = ROOT / "deploy" / "postgres" / "roles.sql"
-    arguments = ["--no-psqlrc", "-v", "ON_ERROR_STOP=1", "-f", str(script), conninfo(server.admin_url)]
-    done = subprocess.run(
-        [program, *arguments],
-        env={**os.environ, **PASSWORDS},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    """Give the database that the script makes, with its tables."""
+    with needed(roles(server, PASSWORDS)) as url:
+        owner = url.set(username="vocboard_owner", password=PASSWORDS["VOCBOARD_OWNER_PASSWORD"])
+        migrations.upgrade(in_full(owner))
+        yield url
 
 
 def connect(database: URL, role: str) -> psycopg.Connection:

