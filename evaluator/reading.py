@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from evaluator import catalogue
 from evaluator.archives import UPLOAD_LIMITS, ArchiveError, ArchiveLimits, Member, members
+from evaluator.catalogue.files import COMPETITION_NOT_OPEN, DUPLICATE_FILE, NO_RESULT_FILES, UNKNOWN_FILE
 from evaluator.editions import Competition, Edition, Task
 from evaluator.image_sets import ImageSets
 from evaluator.problems import Problem, counted, has_errors, quoted
@@ -124,7 +124,7 @@ class _Reader:
             return
         for unknown in self._unknown:
             self.archive.add(
-                catalogue.UNKNOWN_FILE,
+                UNKNOWN_FILE,
                 file=unknown,
                 name=quoted(unknown),
                 edition=self._edition.name,
@@ -133,7 +133,7 @@ class _Reader:
         for key, names in self._closed.items():
             count = counted(len(names), "file")
             held = ", ".join(self._open)
-            self.archive.add(catalogue.COMPETITION_NOT_OPEN, file=names[0], count=count, competition=key, open=held)
+            self.archive.add(COMPETITION_NOT_OPEN, file=names[0], count=count, competition=key, open=held)
         for maps in self._maps.values():
             maps.finish()
 
@@ -200,7 +200,7 @@ class _Reader:
     def _refuse_second(self, name: FileName, member: Member) -> None:
         what = " ".join(filter(None, (name.competition.key, name.label, name.image)))
         self._report(member.name).add(
-            catalogue.DUPLICATE_FILE, what=what, first=quoted(self._member_of[name]), second=quoted(member.name)
+            DUPLICATE_FILE, what=what, first=quoted(self._member_of[name]), second=quoted(member.name)
         )
 
     def _refuse_foreign(self) -> None:
@@ -210,7 +210,7 @@ class _Reader:
         else:
             count = counted(len(self._unknown), "file")
             found, expected = f"It holds {count}, the first is {quoted(first)}", self._names.expectation(first)
-        self.archive.add(catalogue.NO_RESULT_FILES, edition=self._edition.name, found=found, expected=expected)
+        self.archive.add(NO_RESULT_FILES, edition=self._edition.name, found=found, expected=expected)
 
 
 def _entry(competition: Competition, content: Mapping[str, Confidences] | Mapping[str, Detections]) -> Entry:

@@ -7,8 +7,8 @@ import lzma
 import zlib
 from typing import BinaryIO, Protocol
 
-from evaluator import catalogue
 from evaluator.archives.limits import MIB, ArchiveError, Meter
+from evaluator.catalogue.archives import DAMAGED_ARCHIVE
 
 # What `xz -9` needs is 65 MiB; a header may ask for gigabytes.
 XZ_MEMORY_BYTES = 128 * MIB
@@ -78,7 +78,7 @@ class MeteredStream:
             chunk = self._stream.read(number)
         except _DAMAGE as error:
             where = f"after {self.position:,} unpacked bytes"
-            raise ArchiveError(catalogue.DAMAGED_ARCHIVE.at(where=where, reason=_reason(error))) from error
+            raise ArchiveError(DAMAGED_ARCHIVE.at(where=where, reason=_reason(error))) from error
         self.position += len(chunk)
         self._meter.count_bytes(len(chunk))
         return chunk

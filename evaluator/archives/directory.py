@@ -5,10 +5,10 @@ import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from evaluator import catalogue
 from evaluator.archives.limits import ArchiveLimits, Meter, size_text
 from evaluator.archives.member import Member
 from evaluator.archives.naming import plain_name, printable
+from evaluator.catalogue.archives import MEMBER_TOO_LARGE, NOT_A_REGULAR_FILE
 from evaluator.problems import Problem
 
 _KINDS = (
@@ -30,9 +30,9 @@ def directory_members(root: Path, limits: ArchiveLimits, report: Callable[[Probl
         status = entry.stat(follow_symlinks=False)
         if not stat.S_ISREG(status.st_mode):
             what = next((text for test, text in _KINDS if test(status.st_mode)), "device")
-            report(catalogue.NOT_A_REGULAR_FILE.at(printable(name), what=what))
+            report(NOT_A_REGULAR_FILE.at(printable(name), what=what))
         elif status.st_size > limits.member_bytes:
-            report(catalogue.MEMBER_TOO_LARGE.at(name, limit=size_text(limits.member_bytes)))
+            report(MEMBER_TOO_LARGE.at(name, limit=size_text(limits.member_bytes)))
         else:
             yield Member(name, status.st_size, _reader(entry.path, meter))
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from evaluator import catalogue
+from evaluator.catalogue.archives import ARCHIVE_TOO_LARGE, COMPRESSION_RATIO, TOO_MANY_MEMBERS
 from evaluator.problems import Problem
 
 KIB = 1024
@@ -64,7 +64,7 @@ class Meter:
         """
         self._members += 1
         if self._members > self.limits.members:
-            raise ArchiveError(catalogue.TOO_MANY_MEMBERS.at(limit=self.limits.members))
+            raise ArchiveError(TOO_MANY_MEMBERS.at(limit=self.limits.members))
 
     def count_bytes(self, number: int) -> None:
         """Count unpacked bytes.
@@ -74,9 +74,9 @@ class Meter:
         """
         self._bytes += number
         if self._bytes > self.limits.total_bytes:
-            raise ArchiveError(catalogue.ARCHIVE_TOO_LARGE.at(limit=size_text(self.limits.total_bytes)))
+            raise ArchiveError(ARCHIVE_TOO_LARGE.at(limit=size_text(self.limits.total_bytes)))
         if self._bytes > RATIO_COUNTS_FROM_BYTES and self._bytes > self.limits.ratio * self._packed_bytes():
-            raise ArchiveError(catalogue.COMPRESSION_RATIO.at(ratio=self.limits.ratio))
+            raise ArchiveError(COMPRESSION_RATIO.at(ratio=self.limits.ratio))
 
 
 def size_text(number: int) -> str:

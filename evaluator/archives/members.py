@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from evaluator import catalogue
 from evaluator.archives.directory import directory_members
 from evaluator.archives.limits import ArchiveError, ArchiveLimits
 from evaluator.archives.member import Member
 from evaluator.archives.packed import packed_members
+from evaluator.catalogue.files import DUPLICATE_FILE, IGNORED_FILES
 from evaluator.problems import Problem, Severity, counted, quoted
 
 
@@ -44,16 +44,14 @@ def _without_additions_and_repetitions(source: Iterator[Member], report: Callabl
             additions.append(member.name)
         elif member.name in seen:
             report(
-                catalogue.DUPLICATE_FILE.at(
-                    member.name, what="One name", first=quoted(member.name), second="the same name again"
-                )
+                DUPLICATE_FILE.at(member.name, what="One name", first=quoted(member.name), second="the same name again")
             )
         else:
             seen.add(member.name)
             yield member
     if additions:
         count = counted(len(additions), "addition")
-        report(catalogue.IGNORED_FILES.at(additions[0], count=count, was="was" if len(additions) == 1 else "were"))
+        report(IGNORED_FILES.at(additions[0], count=count, was="was" if len(additions) == 1 else "were"))
 
 
 def _added_by_operating_system(name: str) -> bool:

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Callable
 
-from evaluator import catalogue
 from evaluator.archives.limits import ArchiveLimits
+from evaluator.catalogue.archives import UNSAFE_NAME
 from evaluator.problems import Problem, quoted
 
 _DRIVE = re.compile(r"[A-Za-z]:")
@@ -17,7 +17,7 @@ def plain_name(raw: str, limits: ArchiveLimits, report: Callable[[Problem], None
     """
     why = _why_unsafe(raw, limits)
     if why is not None:
-        report(catalogue.UNSAFE_NAME.at(printable(raw), why=why))
+        report(UNSAFE_NAME.at(printable(raw), why=why))
         return None
     return "/".join(part for part in raw.split("/") if part not in {"", "."})
 

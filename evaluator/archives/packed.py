@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from evaluator import catalogue
 from evaluator.archives.limits import ArchiveError, ArchiveLimits
 from evaluator.archives.member import Member
 from evaluator.archives.tar_format import tar_members
 from evaluator.archives.zip_format import zip_members
+from evaluator.catalogue.archives import NOT_AN_ARCHIVE
 from evaluator.problems import Problem
 from evaluator.sniffing import describe
 
@@ -23,7 +23,7 @@ def packed_members(path: Path, limits: ArchiveLimits, report: Callable[[Problem]
     with path.open("rb") as file:
         head = file.read(512)
     if not head:
-        raise ArchiveError(catalogue.NOT_AN_ARCHIVE.at(looks=describe(head)))
+        raise ArchiveError(NOT_AN_ARCHIVE.at(looks=describe(head)))
     if head.startswith(_ZIP):
         return zip_members(path, limits, report)
     return tar_members(path, head, limits, report)

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evaluator import catalogue
 from evaluator.archives.compressed import MeteredStream, decompressed
 from evaluator.archives.limits import KIB, ArchiveError, ArchiveLimits, Meter, size_text
 from evaluator.archives.member import Member
 from evaluator.archives.naming import plain_name, printable
+from evaluator.catalogue.archives import DAMAGED_ARCHIVE, MEMBER_TOO_LARGE, NOT_A_REGULAR_FILE, NOT_AN_ARCHIVE
 from evaluator.problems import Problem
 from evaluator.sniffing import describe
 
@@ -106,7 +106,7 @@ def _header(block: bytes, stream: MeteredStream, compression: str | None, *, fir
     except tarfile.HeaderError as error:
         if first:
             looks = describe(block) if compression is None else f"is compressed with {compression}, but holds no tar"
-            raise ArchiveError(catalogue.NOT_AN_ARCHIVE.at(looks=looks)) from error
+            raise ArchiveError(NOT_AN_ARCHIVE.at(looks=looks)) from error
         if len(block) < _BLOCK:
             raise _cut_short(stream) from error
         raise _damaged(stream, "there is no valid tar header") from error
@@ -159,13 +159,13 @@ def _refusal(
     if name is None or header.type == _DIRECTORY:
         return None  # an unsafe name has been reported already
     if header.type in _WITHOUT_CONTENT:
-        return catalogue.NOT_A_REGULAR_FILE.at(printable(name), what=_WITHOUT_CONTENT[header.type])
+        return NOT_A_REGULAR_FILE.at(printable(name), what=_WITHOUT_CONTENT[header.type])
     if header.type == _SPARSE or extension.sparse:
-        return catalogue.NOT_A_REGULAR_FILE.at(printable(name), what="sparse file")
+        return NOT_A_REGULAR_FILE.at(printable(name), what="sparse file")
     if header.type not in _REGULAR:
-        return catalogue.NOT_A_REGULAR_FILE.at(printable(name), what="special tar entry")
+        return NOT_A_REGULAR_FILE.at(printable(name), what="special tar entry")
     if size > limits.member_bytes:
-        return catalogue.MEMBER_TOO_LARGE.at(name, limit=size_text(limits.member_bytes))
+        return MEMBER_TOO_LARGE.at(name, limit=size_text(limits.member_bytes))
     return None
 
 
@@ -182,4 +182,4 @@ def _cut_short(stream: MeteredStream) -> ArchiveError:
 
 def _damaged(stream: MeteredStream, reason: str) -> ArchiveError:
     where = f"after {stream.position:,} unpacked bytes"
-    return ArchiveError(catalogue.DAMAGED_ARCHIVE.at(where=where, reason=reason))
+    return ArchiveError(DAMAGED_ARCHIVE.at(where=where, reason=reason))

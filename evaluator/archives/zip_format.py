@@ -6,10 +6,17 @@ import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from evaluator import catalogue
 from evaluator.archives.limits import ArchiveError, ArchiveLimits, Meter, size_text
 from evaluator.archives.member import Member
 from evaluator.archives.naming import plain_name, printable
+from evaluator.catalogue.archives import (
+    DAMAGED_ARCHIVE,
+    ENCRYPTED_MEMBER,
+    MEMBER_TOO_LARGE,
+    NOT_A_REGULAR_FILE,
+    TOO_MANY_MEMBERS,
+    UNSUPPORTED_COMPRESSION,
+)
 from evaluator.problems import Problem, quoted
 
 _ENCRYPTED = 0x1
@@ -62,21 +69,21 @@ def _refuse_huge_directory(path: Path, packed: int, limits: ArchiveLimits) -> No
         # Zip64 keeps the size elsewhere; a directory can never be larger than the archive.
         size = packed
     if size > limits.members * _DIRECTORY_BYTES_PER_MEMBER:
-        raise ArchiveError(catalogue.TOO_MANY_MEMBERS.at(limit=limits.members))
+        raise ArchiveError(TOO_MANY_MEMBERS.at(limit=limits.members))
 
 
 def _refusal(info: zipfile.ZipInfo, name: str, limits: ArchiveLimits) -> Problem | None:
     kind = stat.S_IFMT(info.external_attr >> 16)
     if stat.S_ISLNK(kind):
-        return catalogue.NOT_A_REGULAR_FILE.at(printable(name), what="symbolic link")
+        return NOT_A_REGULAR_FILE.at(printable(name), what="symbolic link")
     if kind not in {0, stat.S_IFREG}:
-        return catalogue.NOT_A_REGULAR_FILE.at(printable(name), what="device")
+        return NOT_A_REGULAR_FILE.at(printable(name), what="device")
     if info.flag_bits & _ENCRYPTED:
-        return catalogue.ENCRYPTED_MEMBER.at(name)
+        return ENCRYPTED_MEMBER.at(name)
     if info.compress_type not in _READ_METHODS:
-        return catalogue.UNSUPPORTED_COMPRESSION.at(name, method=info.compress_type)
+        return UNSUPPORTED_COMPRESSION.at(name, method=info.compress_type)
     if info.file_size > limits.member_bytes:
-        return catalogue.MEMBER_TOO_LARGE.at(name, limit=size_text(limits.member_bytes))
+        return MEMBER_TOO_LARGE.at(name, limit=size_text(limits.member_bytes))
     return None
 
 
@@ -100,4 +107,4 @@ def _reader(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str, meter: M
 
 
 def _damaged(where: str, reason: str) -> ArchiveError:
-    return ArchiveError(catalogue.DAMAGED_ARCHIVE.at(where=where or "at all", reason=reason))
+    return ArchiveError(DAMAGED_ARCHIVE.at(where=where or "at all", reason=reason))

@@ -9,7 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator import catalogue
+from evaluator.catalogue.lines import (
+    EMPTY_FILE,
+    LINE_TOO_LONG,
+    REPEATED_IMAGE,
+    REPEATED_PERSON,
+    UNKNOWN_PERSON,
+    WRONG_NUMBER_OF_FIELDS,
+)
 from evaluator.editions import Limits
 from evaluator.problems import counted, quoted
 from evaluator.result_files.fields import (
@@ -71,7 +78,7 @@ def read_columns(
     if lines is None:
         return None
     if not lines.texts:
-        report.add(catalogue.EMPTY_FILE)
+        report.add(EMPTY_FILE)
     columns = _read_at_once(lines, line_format, items, limits)
     if columns is None:
         _explain(lines, line_format, items, limits, report)
@@ -137,12 +144,12 @@ class _Explainer:
     def line(self, number: int, text: str) -> None:
         limit = self._limits.characters_per_line
         if len(text) > limit:
-            self._report.add(catalogue.LINE_TOO_LONG, number, length=len(text), limit=limit, format=self._format)
+            self._report.add(LINE_TOO_LONG, number, length=len(text), limit=limit, format=self._format)
             return
         fields = text.split()
         if len(fields) != len(self._format.fields):
             self._report.add(
-                catalogue.WRONG_NUMBER_OF_FIELDS,
+                WRONG_NUMBER_OF_FIELDS,
                 number,
                 found=counted(len(fields), "field"),
                 expected=len(self._format.fields),
@@ -166,7 +173,7 @@ class _Explainer:
         person = self._items.persons.position((image, index))
         if person is None:
             self._report.add(
-                catalogue.UNKNOWN_PERSON,
+                UNKNOWN_PERSON,
                 number,
                 object=index,
                 image=quoted(fields[0]),
@@ -180,7 +187,7 @@ class _Explainer:
         if first == number:
             return
         if self._format.names_people:
-            kind = catalogue.REPEATED_PERSON
+            kind = REPEATED_PERSON
             self._report.add(kind, number, object=fields[1], image=quoted(fields[0]), first=first)
         else:
-            self._report.add(catalogue.REPEATED_IMAGE, number, image=quoted(fields[0]), first=first)
+            self._report.add(REPEATED_IMAGE, number, image=quoted(fields[0]), first=first)

@@ -6,7 +6,7 @@ Source: VOC2010 document sections 3.3 and 7.2.
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator import catalogue
+from evaluator.catalogue.lines import IMAGES_WITHOUT_CONFIDENCE, PERSONS_WITHOUT_CONFIDENCE
 from evaluator.editions import Limits, Task
 from evaluator.problems import counted, quoted
 from evaluator.result_files.columns import IMAGE, OBJECT, LineFormat, read_columns
@@ -46,7 +46,7 @@ def _warn_of_missing(item: NDArray[np.int32], items: Items, report: FileReport) 
     if items.task is Task.ACTION:
         image, person = items.name_of(int(missing[0]))
         report.add(
-            catalogue.PERSONS_WITHOUT_CONFIDENCE,
+            PERSONS_WITHOUT_CONFIDENCE,
             count=counted(len(missing), "person", "people"),
             all=len(index),
             has=has,
@@ -55,7 +55,7 @@ def _warn_of_missing(item: NDArray[np.int32], items: Items, report: FileReport) 
         )
     else:
         report.add(
-            catalogue.IMAGES_WITHOUT_CONFIDENCE,
+            IMAGES_WITHOUT_CONFIDENCE,
             count=counted(len(missing), "image"),
             all=len(index),
             has=has,

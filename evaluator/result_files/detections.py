@@ -6,7 +6,7 @@ Source: VOC2010 document section 4.2.
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator import catalogue
+from evaluator.catalogue.lines import BOX_OUTSIDE_IMAGE, BOX_UPSIDE_DOWN, TOO_MANY_DETECTIONS
 from evaluator.editions import Limits
 from evaluator.problems import Kind, counted, quoted
 from evaluator.result_files.boxes import is_outside, is_upside_down
@@ -28,10 +28,10 @@ def read_detections(data: bytes, items: Items, limits: Limits, report: FileRepor
         return None
     box = np.ascontiguousarray(columns.numbers[1:].T)
     upside_down = is_upside_down(box)
-    _warn_of_boxes(upside_down, columns, catalogue.BOX_UPSIDE_DOWN, report)
+    _warn_of_boxes(upside_down, columns, BOX_UPSIDE_DOWN, report)
     if items.sizes is not None:
         outside = is_outside(box, items.sizes[columns.item]) & ~upside_down
-        _warn_of_boxes(outside, columns, catalogue.BOX_OUTSIDE_IMAGE, report)
+        _warn_of_boxes(outside, columns, BOX_OUTSIDE_IMAGE, report)
     return Detections(image=columns.item, confidence=columns.numbers[0], box=box)
 
 
@@ -41,7 +41,7 @@ def _too_many_in_an_image(columns: Columns, items: Items, limits: Limits, report
     names = items.images.listed() if len(too_many) else []
     for image in too_many.tolist():
         limit = limits.detections_per_image
-        report.add(catalogue.TOO_MANY_DETECTIONS, image=quoted(names[image]), count=int(counts[image]), limit=limit)
+        report.add(TOO_MANY_DETECTIONS, image=quoted(names[image]), count=int(counts[image]), limit=limit)
     return len(too_many) > 0
 
 

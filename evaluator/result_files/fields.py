@@ -2,7 +2,7 @@
 
 import math
 
-from evaluator import catalogue
+from evaluator.catalogue.lines import BAD_OBJECT_INDEX, NOT_A_NUMBER, NOT_FINITE, NUMBER_OUT_OF_RANGE, UNKNOWN_IMAGE
 from evaluator.editions import Limits
 from evaluator.problems import quoted
 from evaluator.result_files.items import Items
@@ -21,7 +21,7 @@ def find_image(identifier: str, line: int, items: Items, report: FileReport) -> 
     image = items.images.position(identifier)
     if image is None:
         report.add(
-            catalogue.UNKNOWN_IMAGE,
+            UNKNOWN_IMAGE,
             line,
             image=quoted(identifier),
             task=items.task,
@@ -36,7 +36,7 @@ def read_object_index(text: str, line: int, report: FileReport) -> int | None:
     digits = text if text.isascii() and text.isdecimal() and len(text) <= len(str(LARGEST_OBJECT_INDEX)) else "0"
     if 0 < int(digits) <= LARGEST_OBJECT_INDEX:
         return int(digits)
-    report.add(catalogue.BAD_OBJECT_INDEX, line, found=quoted(text))
+    report.add(BAD_OBJECT_INDEX, line, found=quoted(text))
     return None
 
 
@@ -47,11 +47,11 @@ def read_number(text: str, field: str, line: int, limits: Limits, report: FileRe
     except ValueError:
         value = None
     if value is None:
-        report.add(catalogue.NOT_A_NUMBER, line, field=field, found=quoted(text))
+        report.add(NOT_A_NUMBER, line, field=field, found=quoted(text))
     elif not math.isfinite(value):
-        report.add(catalogue.NOT_FINITE, line, field=field, found=quoted(text))
+        report.add(NOT_FINITE, line, field=field, found=quoted(text))
     elif abs(value) > limits.absolute_number:
-        report.add(catalogue.NUMBER_OUT_OF_RANGE, line, field=field, found=quoted(text), limit=limits.absolute_number)
+        report.add(NUMBER_OUT_OF_RANGE, line, field=field, found=quoted(text), limit=limits.absolute_number)
     else:
         return value
     return None

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator import catalogue
 from evaluator.archives import Member
+from evaluator.catalogue.label_maps import INDEX_OUT_OF_RANGE, MISSING_MAPS, UNUSUAL_COLOUR_MAP
+from evaluator.catalogue.lines import UNKNOWN_IMAGE
 from evaluator.editions import Competition
 from evaluator.problems import Kind, counted, quoted
 from evaluator.result_files.items import Items
+from evaluator.result_files.png import PngError, has_voc_colours, read_indexed
 from evaluator.result_files.report import FileReport
 from evaluator.results import Segmented
 
@@ -37,7 +39,7 @@ class LabelMaps:
         if position is None:
             self._refuse(
                 member,
-                catalogue.UNKNOWN_IMAGE,
+                UNKNOWN_IMAGE,
                 image=quoted(image),
                 task=self._items.task,
                 described=self._items.described,
@@ -45,12 +47,6 @@ class LabelMaps:
             )
             return
         self._given.append(position)
-        from evaluator.result_files.png import (  # noqa: PLC0415  # Pillow takes a while to start, and most need no maps
-            PngError,
-            has_voc_colours,
-            read_indexed,
-        )
-
         try:
             indexed = read_indexed(member.read(), self._items.size_of(position))
         except PngError as error:
@@ -66,14 +62,14 @@ class LabelMaps:
         """Note what only all the maps together can show."""
         if self._unusual:
             count, has = counted(len(self._unusual), "label map"), "has" if len(self._unusual) == 1 else "have"
-            self._report.add(catalogue.UNUSUAL_COLOUR_MAP, file=self._unusual[0], count=count, has=has)
+            self._report.add(UNUSUAL_COLOUR_MAP, file=self._unusual[0], count=count, has=has)
         images = self._items.images
         missing = sorted(set(range(len(images))) - set(self._given)) if images.is_known else []
         if missing:
             names = images.listed()
             named = ", ".join(names[position] for position in missing[:_NAMED])
             self._report.add(
-                catalogue.MISSING_MAPS,
+                MISSING_MAPS,
                 competition=self._competition.key,
                 count=counted(len(missing), "image"),
                 all=len(images),
@@ -93,7 +89,7 @@ class LabelMaps:
         pixels = int(np.count_nonzero(labels > len(classes)))
         self._refuse(
             member,
-            catalogue.INDEX_OUT_OF_RANGE,
+            INDEX_OUT_OF_RANGE,
             count=counted(pixels, "pixel"),
             found=largest,
             largest=len(classes),

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from evaluator import catalogue
+from evaluator.catalogue.layouts import MISSING_ELEMENT, REPEATED_ELEMENT, UNEXPECTED_ELEMENT, UNKNOWN_PART
 from evaluator.editions import Limits
 from evaluator.problems import quoted
 from evaluator.result_files.fields import find_image, read_number, read_object_index
@@ -57,7 +57,7 @@ class ElementReader:
         part = named.text.strip() if named is not None else None
         if named is not None and part not in self._parts:
             expected = " or ".join(self._parts)
-            self._report.add(catalogue.UNKNOWN_PART, named.line, found=quoted(str(part)), expected=expected)
+            self._report.add(UNKNOWN_PART, named.line, found=quoted(str(part)), expected=expected)
             return None
         return None if part is None or box is None else (self._parts.index(part), box)
 
@@ -84,14 +84,14 @@ class ElementReader:
         for name in names:
             if name not in found:
                 expected = ", ".join(f"<{known}>" for known in names)
-                kind = catalogue.MISSING_ELEMENT
+                kind = MISSING_ELEMENT
                 self._report.add(kind, parent.line, parent=parent.name, missing=name, expected=expected)
         return found
 
     def out_of_place(self, element: Element, parent: str, expected: tuple[str, ...]) -> None:
         """Report an element that does not belong where it is."""
         self._report.add(
-            catalogue.UNEXPECTED_ELEMENT,
+            UNEXPECTED_ELEMENT,
             element.line,
             found=quoted(f"<{element.name}>"),
             parent=f"<{parent}>",
@@ -102,5 +102,5 @@ class ElementReader:
         hint = "Keep one of them."
         if meant is not None:
             hint = f"The second is probably meant to be <{meant}>; the example in the VOC documents has the same slip."
-        kind = catalogue.REPEATED_ELEMENT
+        kind = REPEATED_ELEMENT
         self._report.add(kind, element.line, found=element.name, parent=parent.name, hint=hint)

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from evaluator import catalogue
+from evaluator.catalogue.layouts import REPEATED_LAYOUT, TOO_MANY_PARTS, UNLISTED_PERSON
+from evaluator.catalogue.lines import BOX_OUTSIDE_IMAGE, BOX_UPSIDE_DOWN, EMPTY_FILE
 from evaluator.editions import LayoutProtocol, Limits
 from evaluator.problems import Kind, counted
 from evaluator.result_files.boxes import is_outside, is_upside_down
@@ -88,7 +89,7 @@ class _LayoutColumns:
         parts = [child for child in element.children if child.name == "part"]
         if len(parts) > self._limits.parts_per_layout:
             limit = self._limits.parts_per_layout
-            self._report.add(catalogue.TOO_MANY_PARTS, element.line, count=len(parts), limit=limit)
+            self._report.add(TOO_MANY_PARTS, element.line, count=len(parts), limit=limit)
             return
         for child in parts:
             part = self._read.part(child)
@@ -111,7 +112,7 @@ class _LayoutColumns:
             part_box=np.array(columns.part_box, dtype=np.float64).reshape(-1, 4),
         )
         if not columns.image:
-            self._report.add(catalogue.EMPTY_FILE)
+            self._report.add(EMPTY_FILE)
         if not self._by_box:
             self._warn_of_people()
         self._warn_of_boxes(layouts)
@@ -146,17 +147,17 @@ class _LayoutColumns:
             elif (image, index) in seen:
                 repeated.append(line)
             seen.add((image, index))
-        self._warn(catalogue.REPEATED_LAYOUT, repeated, "layout")
-        self._warn(catalogue.UNLISTED_PERSON, unlisted, "layout")
+        self._warn(REPEATED_LAYOUT, repeated, "layout")
+        self._warn(UNLISTED_PERSON, unlisted, "layout")
 
     def _warn_of_boxes(self, layouts: Layouts) -> None:
         upside_down = is_upside_down(layouts.part_box)
         lines = np.array(self._columns.part_line, dtype=np.int64)
-        self._warn(catalogue.BOX_UPSIDE_DOWN, lines[upside_down].tolist(), "box", "boxes")
+        self._warn(BOX_UPSIDE_DOWN, lines[upside_down].tolist(), "box", "boxes")
         if self._items.sizes is not None:
             size = self._items.sizes[layouts.image[layouts.part_layout]]
             outside = is_outside(layouts.part_box, size) & ~upside_down
-            self._warn(catalogue.BOX_OUTSIDE_IMAGE, lines[outside].tolist(), "box", "boxes")
+            self._warn(BOX_OUTSIDE_IMAGE, lines[outside].tolist(), "box", "boxes")
 
     def _warn(self, kind: Kind, lines: list[int], one: str, many: str | None = None) -> None:
         if lines:

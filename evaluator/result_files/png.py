@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, PngImagePlugin
 
-from evaluator import catalogue
+from evaluator.catalogue.label_maps import NOT_A_PNG, PNG_NOT_INDEXED, PNG_TOO_LARGE, PNG_UNREADABLE, PNG_WRONG_SIZE
 from evaluator.problems import Kind
 from evaluator.sniffing import describe
 
@@ -58,7 +57,7 @@ def read_indexed(data: bytes, size: tuple[int, int] | None) -> IndexedImage:
         PngError: it is no PNG, of another kind or size, or damaged.
     """
     if not data.startswith(_SIGNATURE):
-        raise PngError(catalogue.NOT_A_PNG, looks=describe(data[:200]))
+        raise PngError(NOT_A_PNG, looks=describe(data[:200]))
     chunks = [chunk for chunk in _chunks(data) if chunk.kind in _CRITICAL]
     _check_header(chunks, size)
     palette = next((chunk.content for chunk in chunks if chunk.kind == b"PLTE"), b"")
@@ -123,12 +122,12 @@ def _check_header(chunks: list[_Chunk], size: tuple[int, int] | None) -> None:
     width, height, bits, colour_type = struct.unpack_from(">IIBB", chunks[0].content)
     if colour_type != _INDEXED or bits != 8:
         name = _COLOUR_TYPES.get(colour_type, f"of the unknown colour type {colour_type}")
-        raise PngError(catalogue.PNG_NOT_INDEXED, found=f"{name} with {bits} bits a {_unit(colour_type)}")
+        raise PngError(PNG_NOT_INDEXED, found=f"{name} with {bits} bits a {_unit(colour_type)}")
     if size is not None and (width, height) != size:
         expected = {"expected_width": size[0], "expected_height": size[1]}
-        raise PngError(catalogue.PNG_WRONG_SIZE, width=width, height=height, **expected)
+        raise PngError(PNG_WRONG_SIZE, width=width, height=height, **expected)
     if not 0 < width * height <= _MOST_PIXELS:
-        raise PngError(catalogue.PNG_TOO_LARGE, width=width, height=height, limit=_MOST_PIXELS)
+        raise PngError(PNG_TOO_LARGE, width=width, height=height, limit=_MOST_PIXELS)
 
 
 def _unit(colour_type: int) -> str:
@@ -136,6 +135,8 @@ def _unit(colour_type: int) -> str:
 
 
 def _decode(chunks: list[_Chunk]) -> NDArray[np.uint8]:
+    from PIL import Image, PngImagePlugin  # noqa: PLC0415  # takes a while, and most uploads have no label maps
+
     clean = io.BytesIO(_SIGNATURE + b"".join(chunk.whole for chunk in chunks))
     try:
         # The plugin itself rather than Image.open, which would let other decoders have a look.
@@ -147,4 +148,4 @@ def _decode(chunks: list[_Chunk]) -> NDArray[np.uint8]:
 
 
 def _damaged(reason: str) -> PngError:
-    return PngError(catalogue.PNG_UNREADABLE, reason=reason)
+    return PngError(PNG_UNREADABLE, reason=reason)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from evaluator import catalogue
+from evaluator.catalogue.files import MORE_PROBLEMS, MORE_WARNINGS
 from evaluator.problems import Kind, Problem, Severity, counted
 
 LISTED = 20
@@ -48,7 +48,7 @@ class FileReport:
     def problems(self) -> list[Problem]:
         """Those listed, and what counts the rest."""
         listed = list(self._listed)
-        for severity, kind in ((Severity.ERROR, catalogue.MORE_PROBLEMS), (Severity.WARNING, catalogue.MORE_WARNINGS)):
+        for severity, kind in ((Severity.ERROR, MORE_PROBLEMS), (Severity.WARNING, MORE_WARNINGS)):
             rest = self._rest[severity]
             if rest:
                 counts = ", ".join(f"{number:,} {code}" for code, number in sorted(rest.items()))

@@ -3,7 +3,7 @@
 import codecs
 from dataclasses import dataclass
 
-from evaluator import catalogue
+from evaluator.catalogue.lines import BYTE_ORDER_MARK, NOT_UTF8, TOO_MANY_LINES
 from evaluator.editions import Limits
 from evaluator.result_files.report import FileReport
 
@@ -28,18 +28,18 @@ def read_lines(data: bytes, limits: Limits, report: FileReport) -> Lines | None:
     """
     if data.startswith(codecs.BOM_UTF8):
         data = data[len(codecs.BOM_UTF8) :]
-        report.add(catalogue.BYTE_ORDER_MARK)
+        report.add(BYTE_ORDER_MARK)
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = _unified(data[: error.start].decode("utf-8", "replace")).count("\n") + 1
-        report.add(catalogue.NOT_UTF8, line, byte=data[error.start])
+        report.add(NOT_UTF8, line, byte=data[error.start])
         return None
     texts = _unified(text).split("\n")
     if texts[-1] == "":
         texts.pop()
     if len(texts) > limits.lines_per_file:
-        report.add(catalogue.TOO_MANY_LINES, count=len(texts), limit=limits.lines_per_file)
+        report.add(TOO_MANY_LINES, count=len(texts), limit=limits.lines_per_file)
         return None
     if all(map(str.strip, texts)):
         return Lines(texts, range(1, len(texts) + 1))

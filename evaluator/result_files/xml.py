@@ -9,7 +9,14 @@ from dataclasses import dataclass, field
 from typing import Any
 from xml.parsers import expat
 
-from evaluator import catalogue
+from evaluator.catalogue.layouts import (
+    UNEXPECTED_ELEMENT,
+    XML_FORBIDDEN,
+    XML_SYNTAX,
+    XML_TEXT_TOO_LONG,
+    XML_TOO_DEEP,
+    XML_TOO_LARGE,
+)
 from evaluator.problems import Kind, quoted
 
 _CHUNK_BYTES = 64 * 1024
@@ -69,7 +76,7 @@ def children_of_root(data: bytes, shape: Shape) -> Iterator[Element]:
         handler.parser.Parse(b"", True)
         yield from handler.take()
     except expat.ExpatError as error:
-        raise XmlError(catalogue.XML_SYNTAX, error.lineno, reason=expat.ErrorString(error.code)) from error
+        raise XmlError(XML_SYNTAX, error.lineno, reason=expat.ErrorString(error.code)) from error
 
 
 class _Handler:
@@ -93,22 +100,22 @@ class _Handler:
         return complete
 
     def _document_type(self, *_: object) -> None:
-        raise self._error(catalogue.XML_FORBIDDEN)
+        raise self._error(XML_FORBIDDEN)
 
     def _start(self, name: str, _: dict[str, str]) -> None:
         shape, depth = self._shape, len(self._open)
         if depth == 0 and name != shape.root:
             raise self._error(
-                catalogue.UNEXPECTED_ELEMENT,
+                UNEXPECTED_ELEMENT,
                 found=quoted(name),
                 parent="the file",
                 expected=f"<{shape.root}> around everything",
             )
         if depth >= shape.deepest:
-            raise self._error(catalogue.XML_TOO_DEEP, limit=shape.deepest)
+            raise self._error(XML_TOO_DEEP, limit=shape.deepest)
         self._elements = 0 if depth <= 1 else self._elements + 1
         if self._elements > shape.elements:
-            raise self._error(catalogue.XML_TOO_LARGE, limit=shape.elements, parent=self._open[1].name)
+            raise self._error(XML_TOO_LARGE, limit=shape.elements, parent=self._open[1].name)
         element = Element(name, self.parser.CurrentLineNumber)
         if depth >= 2:
             self._open[-1].children.append(element)
@@ -122,7 +129,7 @@ class _Handler:
     def _text(self, text: str) -> None:
         element = self._open[-1]
         if len(element.text) + len(text) > self._shape.characters:
-            raise self._error(catalogue.XML_TEXT_TOO_LONG, limit=self._shape.characters, parent=quoted(element.name))
+            raise self._error(XML_TEXT_TOO_LONG, limit=self._shape.characters, parent=quoted(element.name))
         if len(self._open) > 1:
             element.text += text
 

@@ -1,0 +1,22 @@
+"""How the catalogue is written down."""
+
+from evaluator.problems import Kind, Severity
+
+KINDS: dict[str, Kind] = {}
+
+
+def error(code: str, title: str, found: str, remedy: str = "") -> Kind:
+    """Enter something that refuses an upload."""
+    return _enter(Kind(code, Severity.ERROR, title, found, remedy))
+
+
+def warning(code: str, title: str, found: str, remedy: str = "") -> Kind:
+    """Enter something that is worth knowing and changes no score."""
+    return _enter(Kind(code, Severity.WARNING, title, found, remedy))
+
+
+def _enter(kind: Kind) -> Kind:
+    if kind.code in KINDS:
+        raise ValueError(f"{kind.code} is in the catalogue already")
+    KINDS[kind.code] = kind
+    return kind
