@@ -105,13 +105,16 @@ class TruthInbox:
             raise ConflictError("No worker has started yet. Start one, then upload the ground truth again.") from None
 
     def publish_key(self, key: PublicKey) -> None:
-        """Write the worker's public key, whole or not at all."""
+        """Write the worker's public key, whole or not at all, unless it is there."""
         self._directory.mkdir(parents=True, exist_ok=True)
+        target = self._directory / PUBLIC_KEY_FILE
+        if target.exists() and target.read_bytes() == bytes(key):
+            return
         descriptor, name = tempfile.mkstemp(dir=self._directory, prefix=_INCOMING_PREFIX)
         with os.fdopen(descriptor, "wb") as file:
             file.write(bytes(key))
         Path(name).chmod(0o644)
-        Path(name).replace(self._directory / PUBLIC_KEY_FILE)
+        Path(name).replace(target)
 
     def path(self, version_id: uuid.UUID) -> Path:
         """Where the sealed file of a version lies."""

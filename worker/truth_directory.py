@@ -22,10 +22,6 @@ class TruthDirectory:
         self._directory = settings.truth
         self._inbox = TruthInbox(settings.truth_inbox)
 
-    def file(self, sha256: str) -> Path:
-        """Where the imported ground truth with this digest lies, or would lie; see `GroundTruth.save` and `load`."""
-        return self._made() / f"{sha256}.npz"
-
     def scratch(self, version_id: UUID, lease_id: UUID) -> Path:
         """Where to unseal an upload to."""
         directory = self._made() / _SCRATCH
@@ -39,10 +35,7 @@ class TruthDirectory:
                 path.unlink(missing_ok=True)
 
     def private_key(self) -> PrivateKey:
-        """Return the key that uploads are sealed to; the first time make it. Its public half is put into the inbox.
-
-        Called when a worker starts, so that uploads can begin.
-        """
+        """Return the key that uploads are sealed to; the first time make it. Its public half is put into the inbox."""
         path = self._made() / PRIVATE_KEY_FILE
         if not path.exists():
             self._make_key(path)

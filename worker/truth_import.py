@@ -4,9 +4,9 @@ import logging
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 from nacl.public import PrivateKey
 
@@ -18,9 +18,9 @@ from app.sealing import SealError, unseal
 from app.settings import Settings
 from app.truth_inbox import TruthInbox
 from evaluator import editions
-from evaluator.editions import Edition
-from evaluator.ground_truth import GroundTruth, GroundTruthError, read_ground_truth
+from evaluator.ground_truth import GroundTruthError, read_ground_truth, summarise
 from evaluator.problems import Problem, Severity
+from worker import stored_truth
 from worker.truth_directory import TruthDirectory
 
 _log = logging.getLogger(__name__)
@@ -36,10 +36,10 @@ def import_next(database: Database, settings: Settings) -> bool:
         claimed = truth_queue.claim(session, lease=settings.lease, attempts=settings.evaluation_attempts)
     if claimed is None:
         return False
-    inbox, directory = TruthInbox(settings.truth_inbox), TruthDirectory(settings)
+    inbox = TruthInbox(settings.truth_inbox)
     with _lease_renewed(database, claimed, settings.lease):
         try:
-            imported = _import(claimed, inbox.path(claimed.version_id), directory)
+            imported = _import(claimed, inbox.path(claimed.version_id), settings)
         except (GroundTruthError, _UnusableUploadError) as error:
             with database.writing() as session:
                 done = truth_queue.refuse(session, claimed, error.problems)
@@ -55,12 +55,18 @@ def import_next(database: Database, settings: Settings) -> bool:
 
 
 def sweep(database: Database, settings: Settings) -> None:
-    """Do what nobody rang for: start first scorings that became possible, remove what dead processes left behind."""
+    """Do what nobody rings for.
+
+    Publish the key that uploads are sealed to, start first scorings that have become possible, remove what processes
+    that died have left behind.
+    """
+    directory = TruthDirectory(settings)
+    directory.private_key()
     with database.writing() as session:
         truth_queue.start_first_scorings(session)
         waiting = truth_queue.waiting_versions(session)
     TruthInbox(settings.truth_inbox).remove_abandoned(waiting=waiting)
-    TruthDirectory(settings).remove_scratch(but=waiting)
+    directory.remove_scratch(but=waiting)
 
 
 class _UnusableUploadError(Exception):
@@ -71,7 +77,8 @@ class _UnusableUploadError(Exception):
         self.problems = (Problem("unusable_upload", Severity.ERROR, message),)
 
 
-def _import(claimed: TruthClaim, sealed: Path, directory: TruthDirectory) -> ImportedTruth:
+def _import(claimed: TruthClaim, sealed: Path, settings: Settings) -> ImportedTruth:
+    directory = TruthDirectory(settings)
     scratch = directory.scratch(claimed.version_id, claimed.lease_id)
     try:
         _unseal(sealed, directory.private_key(), scratch)
@@ -79,10 +86,10 @@ def _import(claimed: TruthClaim, sealed: Path, directory: TruthDirectory) -> Imp
         truth = read_ground_truth(scratch, edition)
     finally:
         scratch.unlink(missing_ok=True)
-    truth.save(directory.file(truth.sha256))
+    truth.save(stored_truth.path_of(settings, truth.sha256))
     return ImportedTruth(
         sha256=truth.sha256,
-        summary=summary(truth, edition),
+        summary={"tasks": [asdict(task) for task in summarise(truth, edition)]},
         competitions=tuple(
             key for key, one in edition.competitions.items() if (one.task, one.image_set) in truth.truths
         ),
@@ -101,26 +108,6 @@ def _unseal(sealed: Path, key: PrivateKey, target: Path) -> None:
         _log.error("%s: %s", sealed.name, error)
         message = "The upload was damaged, or sealed to a key that the worker no longer has. Upload it again."
         raise _UnusableUploadError(message) from error
-
-
-def summary(truth: GroundTruth, edition: Edition) -> dict[str, Any]:
-    """Return the counts that tell an organiser whether the right tree was uploaded, and what it lacks, as JSON."""
-    return {
-        "image_sets": [
-            {
-                "task": task.value,
-                "image_set": name,
-                "images": len(image_set.images),
-                "persons": None if image_set.persons is None else len(image_set.persons),
-            }
-            for (task, name), image_set in truth.image_sets.sets.items()
-        ],
-        "missing": {
-            key: truth.missing[one.task, one.image_set]
-            for key, one in edition.competitions.items()
-            if (one.task, one.image_set) in truth.missing
-        },
-    }
 
 
 @contextmanager

@@ -68,6 +68,7 @@ def challenge_as_it_is(session: Session, challenge_id: uuid.UUID) -> Challenge:
     return session.scalars(
         select(Challenge)
         .where(Challenge.id == challenge_id)
+        .options(selectinload(Challenge.competitions))  # populating anew would forget those loaded before
         .with_for_update(read=True)
         .execution_options(populate_existing=True)
     ).one()

@@ -33,7 +33,7 @@ class ImportedTruth:
 
     Attributes:
         sha256: of its canonical content.
-        summary: counts, for organisers alone.
+        summary: for organisers alone: `tasks`, each as `evaluator.ground_truth.TaskSummary` in JSON.
         competitions: keys of those it can score.
         image_sets: its public half, from `pack_image_sets`.
     """

@@ -1,0 +1,281 @@
+"""Registration, signing in, sessions and passwords."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import argon2
+import pytest
+from sqlalchemy import func, select
+
+from app.accounts import administration, queries, service
+from app.accounts.limits import REGISTRATION_FROM_ADDRESS, SIGN_IN_FROM_ADDRESS, SIGN_IN_OF_ACCOUNT
+from app.accounts.models import Attempt, Role, User, WebSession
+from app.database import Database, now
+from app.errors import (
+    ConflictError,
+    ForbiddenError,
+    InvalidInputError,
+    LimitedError,
+    NotFoundError,
+    SignInError,
+    WrongPasswordError,
+)
+from tests.support.factories import PASSWORD, make_user
+
+LIFETIME = timedelta(days=14)
+
+
+def register(database: Database, **given: str) -> None:
+    fields = {
+        "email": "ada@lab.example",
+        "name": "Ada",
+        "affiliation": "",
+        "password": PASSWORD,
+        "address": "192.0.2.1",
+    }
+    with database.writing() as session:
+        service.register(session, is_open=True, **{**fields, **given})
+
+
+def sign_in(database: Database, email: str, password: str = PASSWORD, address: str = "192.0.2.1") -> tuple[User, str]:
+    with database.writing() as session:
+        return service.sign_in(
+            session, email=email, password=password, address=address, browser="Firefox", lifetime=LIFETIME
+        )
+
+
+def test_one_who_registers_can_sign_in_with_any_spelling_of_the_address(database: Database) -> None:
+    register(database, email=" Ada@Lab.Example ")
+    user, secret = sign_in(database, "ADA@lab.example")
+    assert (user.email, user.role) == ("ada@lab.example", Role.PARTICIPANT)
+    with database.reading() as session:
+        found = service.user_of_session(session, secret)
+    assert found is not None
+    assert found[0].id == user.id
+
+
+def test_registering_a_known_address_changes_nothing_and_says_nothing(database: Database) -> None:
+    register(database)
+    register(database, name="Mallory", password="another password")
+    with database.reading() as session:
+        assert [user.name for user in session.scalars(select(User))] == ["Ada"]
+    with pytest.raises(SignInError):
+        sign_in(database, "ada@lab.example", "another password")
+
+
+def test_registration_tells_everything_that_is_wrong_at_once(database: Database) -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        register(database, email="nobody", name=" ", affiliation="x" * 201, password="short")
+    assert set(caught.value.fields) == {"email", "name", "affiliation", "password"}
+
+
+@pytest.mark.parametrize("password", ["aaaaaaaaaaaaaa", "ada@lab.example", "x" * 501])
+def test_refuses_a_poor_password(database: Database, password: str) -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        register(database, password=password)
+    assert set(caught.value.fields) == {"password"}
+
+
+def test_control_characters_are_refused_where_the_database_would_fail(database: Database) -> None:
+    with pytest.raises(InvalidInputError):
+        register(database, name="A\x00da")
+    with pytest.raises(SignInError):
+        sign_in(database, "a\x00da@lab.example")
+
+
+def test_closed_registration_takes_nobody(database: Database) -> None:
+    with pytest.raises(ForbiddenError), database.writing() as session:
+        service.register(
+            session, email="a@b.example", name="A", affiliation="", password=PASSWORD, address="x", is_open=False
+        )
+
+
+def test_registrations_from_one_address_are_limited(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.accounts.passwords.hashed", lambda password: "hash")
+    for number in range(REGISTRATION_FROM_ADDRESS.count):
+        register(database, email=f"{number}@lab.example")
+    with pytest.raises(LimitedError) as caught:
+        register(database, email="onemore@lab.example")
+    assert timedelta() < caught.value.allowed_at - now() <= REGISTRATION_FROM_ADDRESS.period
+    register(database, email="onemore@lab.example", address="192.0.2.2")
+
+
+@pytest.mark.parametrize("email", ["ada@lab.example", "unknown@lab.example"])
+def test_failed_attempts_are_limited_alike_for_known_and_unknown_accounts(database: Database, email: str) -> None:
+    register(database)
+    messages = set()
+    for number in range(SIGN_IN_OF_ACCOUNT.count):
+        with pytest.raises(SignInError) as caught:
+            sign_in(database, email, "wrong password", address=f"192.0.2.{number}")
+        messages.add(str(caught.value))
+    assert messages == {"The e-mail address or the password is wrong."}
+    with pytest.raises(LimitedError):
+        sign_in(database, email, PASSWORD, address="198.51.100.1")
+
+
+def test_successful_sign_ins_do_not_count(database: Database) -> None:
+    register(database)
+    for _ in range(SIGN_IN_OF_ACCOUNT.count + 1):
+        sign_in(database, "ada@lab.example")
+
+
+def test_parallel_attempts_do_not_slip_past_the_limit(database: Database) -> None:
+    def attempt(number: int) -> type[Exception]:
+        try:
+            sign_in(database, "nobody@lab.example", "wrong password", address=f"192.0.2.{number}")
+        except (SignInError, LimitedError) as error:
+            return type(error)
+        raise AssertionError("nobody cannot sign in")
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(attempt, range(2 * SIGN_IN_OF_ACCOUNT.count)))
+    assert answers.count(SignInError) == SIGN_IN_OF_ACCOUNT.count
+    assert answers.count(LimitedError) == SIGN_IN_OF_ACCOUNT.count
+
+
+def test_one_ipv6_network_counts_as_one_address(database: Database) -> None:
+    with pytest.raises(SignInError):
+        sign_in(database, "a@lab.example", address="2001:db8::1")
+    with pytest.raises(SignInError):
+        sign_in(database, "b@lab.example", address="2001:db8::2")
+    with database.reading() as session:
+        query = select(func.count()).where(Attempt.action == SIGN_IN_FROM_ADDRESS.action).group_by(Attempt.subject)
+        assert session.scalars(query).all() == [2]
+
+
+def test_an_attempt_is_forgotten_when_no_limit_counts_it(database: Database) -> None:
+    with database.writing() as session:
+        session.add(Attempt(action="sign_in_of_account", subject="old", created_at=now() - timedelta(days=2)))
+    with pytest.raises(SignInError):
+        sign_in(database, "a@lab.example")
+    with database.reading() as session:
+        assert "old" not in session.scalars(select(Attempt.subject)).all()
+
+
+def test_a_session_ends_by_itself(database: Database) -> None:
+    register(database)
+    _, secret = sign_in(database, "ada@lab.example")
+    with database.writing() as session:
+        session.scalars(select(WebSession)).one().expires_at = now()
+    with database.reading() as session:
+        assert service.user_of_session(session, secret) is None
+
+
+def test_a_person_ends_own_sessions_and_no_others(database: Database) -> None:
+    register(database)
+    ada, secret = sign_in(database, "ada@lab.example")
+    with database.writing() as session:
+        other = make_user(session)
+        (found,) = service.sessions_of(session, ada)
+    with pytest.raises(NotFoundError), database.writing() as session:
+        service.revoke_session(session, user=other, session_id=found.id)
+    with database.writing() as session:
+        service.revoke_session(session, user=ada, session_id=found.id)
+        assert service.user_of_session(session, secret) is None
+
+
+def test_signing_out_ends_the_session(database: Database) -> None:
+    register(database)
+    _, secret = sign_in(database, "ada@lab.example")
+    with database.writing() as session:
+        found = service.user_of_session(session, secret)
+        assert found is not None
+        service.sign_out(session, web_session=found[1])
+        assert service.user_of_session(session, secret) is None
+
+
+def test_the_cookie_is_not_in_the_database(database: Database) -> None:
+    register(database)
+    _, secret = sign_in(database, "ada@lab.example")
+    assert len(secret) >= 43  # 256 bits
+    with database.reading() as session:
+        assert secret.encode() not in session.scalars(select(WebSession.token_hash)).one()
+
+
+def test_last_use_is_recorded_now_and_then(database: Database) -> None:
+    register(database)
+    _, secret = sign_in(database, "ada@lab.example")
+    with database.writing() as session:
+        found = service.user_of_session(session, secret)
+        assert found is not None
+        assert not service.is_use_worth_recording(found[1])
+        found[1].last_used_at = now() - timedelta(hours=1)
+        assert service.is_use_worth_recording(found[1])
+        service.record_use(session, found[1])
+        session.refresh(found[1])
+        assert not service.is_use_worth_recording(found[1])
+
+
+def test_changing_the_password_ends_all_other_sessions(database: Database) -> None:
+    register(database)
+    user, here = sign_in(database, "ada@lab.example")
+    _, elsewhere = sign_in(database, "ada@lab.example")
+    with database.writing() as session:
+        found = service.user_of_session(session, here)
+        assert found is not None
+        service.change_password(
+            session, user=user, current_password=PASSWORD, new_password="a new password", keep=found[1]
+        )
+    with database.reading() as session:
+        assert service.user_of_session(session, here) is not None
+        assert service.user_of_session(session, elsewhere) is None
+    sign_in(database, "ada@lab.example", "a new password")
+    with pytest.raises(SignInError):
+        sign_in(database, "ada@lab.example", PASSWORD)
+
+
+def test_guessing_the_present_password_is_limited(database: Database) -> None:
+    register(database)
+    user, _ = sign_in(database, "ada@lab.example")
+
+    def change(current: str) -> None:
+        with database.writing() as session:
+            service.change_password(
+                session, user=user, current_password=current, new_password="a new password", keep=None
+            )
+
+    for _ in range(10):
+        with pytest.raises(WrongPasswordError) as caught:
+            change("wrong password")
+        assert set(caught.value.fields) == {"current_password"}
+    with pytest.raises(LimitedError):
+        change(PASSWORD)
+
+
+def test_an_outdated_hash_is_renewed_at_sign_in(database: Database) -> None:
+    register(database)
+    old = argon2.PasswordHasher(time_cost=1, memory_cost=16, parallelism=1).hash(PASSWORD)
+    with database.writing() as session:
+        session.scalars(select(User)).one().password_hash = old
+    sign_in(database, "ada@lab.example")
+    with database.reading() as session:
+        assert session.scalars(select(User.password_hash)).one() != old
+
+
+def test_a_disabled_person_is_out_at_once(database: Database) -> None:
+    register(database)
+    _, secret = sign_in(database, "ada@lab.example")
+    with database.writing() as session:
+        administration.disable(session, user=administration.get_user(session, "Ada@lab.example"))
+    with database.reading() as session:
+        assert service.user_of_session(session, secret) is None
+    with pytest.raises(SignInError):
+        sign_in(database, "ada@lab.example")
+
+
+def test_an_administrators_reset_replaces_the_password_and_ends_sessions(database: Database) -> None:
+    register(database)
+    _, secret = sign_in(database, "ada@lab.example")
+    with database.writing() as session:
+        password = administration.reset_password(session, user=administration.get_user(session, "ada@lab.example"))
+    with database.reading() as session:
+        assert service.user_of_session(session, secret) is None
+    sign_in(database, "ada@lab.example", password)
+
+
+def test_an_administrator_is_told_of_a_known_address(database: Database) -> None:
+    with database.writing() as session:
+        make_user(session, email="ada@lab.example")
+        with pytest.raises(ConflictError):
+            make_user(session, email="ADA@lab.example")
+        assert len(queries.users(session)) == 1
