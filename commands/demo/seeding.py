@@ -33,6 +33,10 @@ class Api:
         headers = {"Authorization": f"Bearer {token}"}
         self._client = httpx.Client(base_url=f"{url}/api/v1", headers=headers, timeout=UPLOAD_SECONDS, trust_env=False)
 
+    def close(self) -> None:
+        """Close its connections."""
+        self._client.close()
+
     def get(self, path: str) -> Any:
         """Return the JSON at a path; None if there is nothing."""
         response = self._client.get(path)

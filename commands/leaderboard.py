@@ -1,0 +1,71 @@
+"""`vocboard leaderboard`: the board of one competition."""
+
+import argparse
+import shutil
+import sys
+
+from client.answers import Board, board, understood
+from client.connection import Connection, path
+from client.terminal import printable
+from commands.connecting import DONE, add_server_argument, connect, print_json, reporting_trouble
+from commands.score_tables import fraction
+from commands.tables import Column, render
+
+MEDIA_TYPES = {"csv": "text/csv", "latex": "application/x-tex"}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("challenge", metavar="CHALLENGE", help="its short name, the last part of its address")
+    parser.add_argument("competition", metavar="COMPETITION", help="such as comp4")
+    parser.add_argument("--format", choices=("table", "json", *MEDIA_TYPES), default="table")
+    parser.add_argument("--json", dest="format", action="store_const", const="json", help="the same as --format json")
+    add_server_argument(parser)
+
+
+@reporting_trouble
+def run(arguments: argparse.Namespace) -> int:
+    """Show a board in the format asked for."""
+    where = path("challenges", arguments.challenge, "leaderboards", arguments.competition)
+    with connect(arguments.server, as_visitor=True) as connection:
+        if arguments.format in MEDIA_TYPES:
+            print(_text(connection, where, MEDIA_TYPES[arguments.format]), end="")
+            return DONE
+        answer = connection.get(where)
+    if arguments.format == "json":
+        print_json(answer)
+    else:
+        print(_table(understood(board, answer)))
+    return DONE
+
+
+def _text(connection: Connection, where: str, media_type: str) -> str:
+    text = connection.get_text(where, accept=media_type).replace("\r\n", "\n")
+    if sys.stdout.isatty():
+        return "\n".join(map(printable, text.split("\n")))
+    return text
+
+
+def _table(board: Board) -> str:
+    if not board.rows:
+        return "No method is published on this board yet."
+    decimals = board.decimals
+    columns = [
+        Column("RANK", ["n/a" if row.rank is None else str(row.rank) for row in board.rows], right=True),
+        Column("METHOD", [printable(row.method) for row in board.rows]),
+        Column("MEAN", [_marked(fraction(row.mean, decimals), "mean" in row.best) for row in board.rows], right=True),
+    ]
+    for name in board.classes:
+        cells = [
+            _marked(fraction(row.per_class[name], decimals), name in row.best) if name in row.per_class else "-"
+            for row in board.rows
+        ]
+        columns.append(Column(printable(name), cells, right=True))
+    columns.append(Column("CONTRIBUTORS", [printable(row.contributors) for row in board.rows]))
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    title = printable(f"{board.challenge} {board.competition}: {board.metric.replace('_', ' ')}")
+    return f"{title} (* is the best)\n\n{render(columns, repeated=2, width=width)}"
+
+
+def _marked(text: str, is_best: bool) -> str:
+    return text + ("*" if is_best else " ")

@@ -1,0 +1,99 @@
+"""`vocboard login`: keep a token for a server."""
+
+import argparse
+import getpass
+import os
+import sys
+
+from client import credentials
+from client.answers import Person, person, understood
+from client.connection import Connection
+from client.errors import MisuseError, RefusedError, UnexpectedAnswerError
+from client.terminal import printable
+from commands.connecting import (
+    DONE,
+    SERVER_VARIABLE,
+    TOKEN_VARIABLE,
+    TROUBLE,
+    chosen_server,
+    reporting_trouble,
+    say,
+    warn_of_dangers,
+)
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument(
+        "server",
+        nargs="?",
+        metavar="URL",
+        help=f"address of the server (default: ${SERVER_VARIABLE}, or the one last logged in to)",
+    )
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument(
+        "--token",
+        help=f"API token from the page Account; others of this machine may see it in the list of processes, unlike "
+        f"${TOKEN_VARIABLE}, the prompt or standard input",
+    )
+    what.add_argument("--forget", action="store_true", help="delete the stored token instead")
+
+
+@reporting_trouble
+def run(arguments: argparse.Namespace) -> int:
+    """Check a token with the server and store it, or forget it."""
+    stored = credentials.load()
+    address = chosen_server(arguments.server, stored)
+    if arguments.forget:
+        if address not in stored.tokens:
+            raise MisuseError(f"no token is stored for {address}")
+        credentials.save(stored.without_server(address))
+        print(f"Forgot the token for {address}. To end it for good, revoke it on the page Account.")
+        return DONE
+    warn_of_dangers(address)
+    _check_that_it_is_a_vocboard(address)
+    token = credentials.checked_token(_given_token(arguments.token, address))
+    try:
+        with Connection(address, token) as connection:
+            owner = understood(person, connection.get("/me"))
+    except RefusedError as error:
+        if error.status != 401:
+            raise
+        say(f"{address} does not accept this token; copy it again, or make a new one on the page Account")
+        return TROUBLE
+    file = credentials.save(stored.with_server(address, token))
+    print(_welcome(owner, address))
+    print(f"The token is stored in {file}")
+    return DONE
+
+
+def _check_that_it_is_a_vocboard(address: str) -> None:
+    """Ask something public first: a token is not for just anybody.
+
+    Raises:
+        UnexpectedAnswerError: it answers as something else does.
+    """
+    with Connection(address, None) as connection:
+        answer = connection.get("/challenges", {"per_page": 1})
+    if not isinstance(answer, dict) or "items" not in answer:
+        raise UnexpectedAnswerError(f"{address} does not answer as a vocboard server does; check the address")
+
+
+def _given_token(argument: str | None, address: str) -> str:
+    given = argument or os.environ.get(TOKEN_VARIABLE)
+    if given:
+        return given
+    if not sys.stdin.isatty():
+        return sys.stdin.readline()
+    try:
+        return getpass.getpass(f"API token for {address} (make one on its page Account; it is not shown): ")
+    except EOFError:
+        return ""
+
+
+def _welcome(owner: Person, address: str) -> str:
+    welcome = f"Logged in to {address} as {printable(owner.email)}."
+    if "submit" not in owner.scopes:
+        scopes = ", ".join(map(printable, owner.scopes)) or "nothing"
+        welcome += f" This token is for: {scopes}; to submit, make one with the scope `submit`."
+    return welcome

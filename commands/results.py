@@ -1,0 +1,40 @@
+"""`vocboard results`: the scores of a submission."""
+
+import argparse
+
+from client.answers import submission_details, understood
+from client.connection import path
+from commands.connecting import (
+    DONE,
+    PROBLEMS,
+    add_json_argument,
+    add_server_argument,
+    connect,
+    print_json,
+    reporting_trouble,
+    say,
+)
+from commands.submissions import scores_in_full, state_in_words
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("submission", metavar="SUBMISSION", help="its identifier, see `vocboard status`")
+    add_json_argument(parser)
+    add_server_argument(parser)
+
+
+@reporting_trouble
+def run(arguments: argparse.Namespace) -> int:
+    """Show a table for each competition."""
+    with connect(arguments.server, as_visitor=True) as connection:
+        answer = connection.get(path("submissions", arguments.submission))
+    submission = understood(submission_details, answer)
+    if arguments.json:
+        print_json(answer)
+    elif submission.scores:
+        print(scores_in_full(submission))
+    if not submission.scores:
+        say(f"no scores: the submission is {state_in_words(submission.state, submission.queue_position)}")
+        return PROBLEMS
+    return DONE

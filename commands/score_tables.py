@@ -1,0 +1,45 @@
+"""The scores of a competition on a terminal, the same from a server and from the evaluator."""
+
+from collections.abc import Iterator
+
+from client.answers import CompetitionScores, Measure
+from client.terminal import printable
+from commands.tables import Column, render
+
+UNDEFINED = "n/a"
+DECIMALS = 4
+
+
+def score_lines(scores: CompetitionScores) -> Iterator[str]:
+    """Yield a table, a row a class and a column a measure, and what was not entered.
+
+    The mean is over the classes where the measure is defined.
+    """
+    names = list(scores.primary.per_class)
+    columns = [Column("", [*map(printable, names), "mean"])]
+    columns += [_measure_column(measure, names) for measure in (scores.primary, *scores.secondary)]
+    if scores.details:
+        found = [scores.details.get(name) for name in names]
+        columns.append(_count_column("positives", [None if item is None else item.positives for item in found]))
+        columns.append(_count_column("results", [None if item is None else item.results for item in found]))
+    yield render(columns)
+    if scores.not_entered:
+        yield f"not entered: {', '.join(map(printable, scores.not_entered))}"
+
+
+def fraction(value: float | None, decimals: int = DECIMALS) -> str:
+    """Return a score as text.
+
+    >>> fraction(0.5), fraction(None)
+    ('0.5000', 'n/a')
+    """
+    return UNDEFINED if value is None else f"{value:.{decimals}f}"
+
+
+def _measure_column(measure: Measure, names: list[str]) -> Column:
+    values = [*(measure.per_class.get(name) for name in names), measure.mean]
+    return Column(printable(measure.metric).replace("_", " "), [fraction(value) for value in values], right=True)
+
+
+def _count_column(heading: str, counts: list[int | None]) -> Column:
+    return Column(heading, [*("" if count is None else f"{count:,}" for count in counts), ""], right=True)

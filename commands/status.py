@@ -1,0 +1,68 @@
+"""`vocboard status`: where submissions are."""
+
+import argparse
+
+from client.answers import submission, submission_details, understood
+from client.connection import Connection, path
+from client.errors import MisuseError
+from commands.connecting import DONE, add_json_argument, add_server_argument, connect, print_json, reporting_trouble
+from commands.submissions import described, exit_status, followed, listed
+
+LISTED = 20
+PER_PAGE = 200  # the most that servers give at once
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("submission", nargs="?", metavar="SUBMISSION", help="its identifier; without one, list mine")
+    parser.add_argument("--all", action="store_true", help=f"list all of mine, not the latest {LISTED} only")
+    parser.add_argument("--wait", action="store_true", help="wait until the submission is scored (or failed)")
+    add_json_argument(parser)
+    add_server_argument(parser)
+
+
+@reporting_trouble
+def run(arguments: argparse.Namespace) -> int:
+    """List one's submissions, or show one."""
+    if arguments.submission is None and arguments.wait:
+        raise MisuseError("which submission is to be waited for? see `vocboard status` for a list")
+    if arguments.submission is not None:
+        with connect(arguments.server, as_visitor=True) as connection:
+            return _show(connection, arguments)
+    with connect(arguments.server) as connection:
+        return _list(connection, arguments)
+
+
+def _show(connection: Connection, arguments: argparse.Namespace) -> int:
+    where = path("submissions", arguments.submission)
+    ended = followed(connection, arguments.submission) if arguments.wait else None
+    answer = connection.get(where)
+    if arguments.json:
+        print_json(answer)
+    else:
+        print(described(understood(submission_details, answer)))
+    return DONE if ended is None else exit_status(ended)
+
+
+def _list(connection: Connection, arguments: argparse.Namespace) -> int:
+    answer = connection.get("/submissions", {"page": 1, "per_page": PER_PAGE if arguments.all else LISTED})
+    items, total = understood(lambda page: (list(page["items"]), int(page["total"])), answer)
+    page = 1
+    while arguments.all and len(items) < total:
+        page += 1
+        more = understood(
+            lambda answer: list(answer["items"]), connection.get("/submissions", {"page": page, "per_page": PER_PAGE})
+        )
+        if not more:  # some were deleted meanwhile
+            break
+        items += more
+    if arguments.json:
+        print_json({"items": items, "total": total})
+        return DONE
+    if not items:
+        print("No submissions yet.")
+        return DONE
+    print(listed([understood(submission, item) for item in items]))
+    if len(items) < total:
+        print(f"\nThe latest {len(items)} of {total}; `vocboard status --all` lists the others.")
+    return DONE
