@@ -4,7 +4,6 @@
 ARGS ?=
 PYTHON ?= $(or $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done),python3)
-CODE = app commands evaluator worker migrations tests tools benchmarks
 COMPILE = .venv/bin/uv pip compile pyproject.toml --quiet --no-config --universal --python-version 3.11 \
 	--generate-hashes --no-annotate --default-index https://pypi.org/simple --prerelease disallow \
 	--custom-compile-command "make lock" --extra server --group build
@@ -22,13 +21,13 @@ test: set-up ## all tests, on as many processes as the machine has processors (a
 	@exec .venv/bin/pytest -n logical --maxprocesses 4 --dist worksteal $(ARGS)
 
 lint: set-up ## ruff's rules and format, and the type checker
-	.venv/bin/ruff check $(CODE)
-	.venv/bin/ruff format --check $(CODE)
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
 	.venv/bin/mypy
 
 format: set-up ## rewrite the code in ruff's format, with its safe fixes
-	.venv/bin/ruff check --fix $(CODE)
-	.venv/bin/ruff format $(CODE)
+	.venv/bin/ruff check --fix .
+	.venv/bin/ruff format .
 
 lock: set-up ## resolve the packages of pyproject.toml again, keeping what still fits (ARGS=--upgrade: the newest)
 	.venv/bin/python -m pip install --quiet "uv>=0.9"
