@@ -41,11 +41,14 @@ class Judgement:
         return Curve(recall, precision)
 
     def average_precision(self, interpolation: Interpolation) -> float:
-        """Return the average precision; `area_under_curve` and `eleven_point_average` say what is undefined."""
+        """Return the average precision, 0.0 if nothing was found.
+
+        With nothing to find it is NaN as an area, but 0.0 with eleven points: the kits' numbers, see the functions.
+        """
         curve = self.curve()
         if interpolation is Interpolation.ELEVEN_POINT:
             return eleven_point_average(curve.recall, curve.precision)
-        return area_under_curve(curve.recall, curve.precision)
+        return area_under_curve(curve.recall, curve.precision) if self.positives else float("nan")
 
     def details(self, *, results: int, difficult: int) -> ClassDetails:
         """Return the counts behind the score; the arguments are those that only the task knows."""
@@ -113,6 +116,8 @@ def eleven_point_average(recall: NDArray[np.float64], precision: NDArray[np.floa
     >>> eleven_point_average(np.array([0.5]), np.array([1.0]))  # reaches 0, 0.1 ... 0.5
     0.5454545454545454
     """
+    if np.isnan(recall).any():
+        return 0.0
     best_by_rank = np.append(_best_from_here_on(precision), 0.0)
     return float(np.sum(best_by_rank[np.searchsorted(recall, ELEVEN_RECALLS, side="left")]) / len(ELEVEN_RECALLS))
 

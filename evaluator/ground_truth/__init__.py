@@ -12,8 +12,10 @@ from evaluator.ground_truth.model import (
     Truth,
 )
 from evaluator.ground_truth.reader import read_ground_truth
+from evaluator.ground_truth.summary import ClassCount, TaskSummary, summarise
 
 __all__ = [
+    "ClassCount",
     "DetectionTruth",
     "GroundTruth",
     "GroundTruthError",
@@ -23,6 +25,8 @@ __all__ = [
     "Labels",
     "LayoutTruth",
     "SegmentationTruth",
+    "TaskSummary",
     "Truth",
     "read_ground_truth",
+    "summarise",
 ]

@@ -20,14 +20,14 @@ class GroundTruthError(Exception):
 
 
 class Complaints:
-    """Gathers problems of a tree."""
+    """Gathers problems of a tree; one that two tasks come across is told once."""
 
     def __init__(self) -> None:
-        self._problems: list[Problem] = []
+        self._problems: dict[Problem, None] = {}
 
     def add(self, code: str, message: str, file: str | None = None, line: int | None = None) -> None:
         """Note one problem."""
-        self._problems.append(Problem(code, Severity.ERROR, message, file, line))
+        self._problems.setdefault(Problem(code, Severity.ERROR, message, file, line))
 
     def raise_if_any(self) -> None:
         """Raise `GroundTruthError` with what was noted, if anything was."""

@@ -84,7 +84,7 @@ class GroundTruth:
             OSError: it cannot be read.
         """
         try:
-            with np.load(path, allow_pickle=False) as file:
+            with path.open("rb") as stored, np.load(stored, allow_pickle=False) as file:
                 header = json.loads(columns.as_text(file["header"]))
                 if header["format"] != FORMAT:
                     raise GroundTruthFileError(f"{path.name}: format {header['format']}, this version reads {FORMAT}")

@@ -51,7 +51,8 @@ def _decode(content: bytes, classes: int) -> NDArray[np.uint8] | str:
             label_map = np.array(image, dtype=np.uint8)
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         return f"cannot be read as a PNG: {error}"
-    strange = np.setdiff1d(label_map, [*range(classes + 1), VOID])
+    pixels = np.bincount(label_map.ravel(), minlength=VOID + 1)
+    strange = np.flatnonzero(pixels[classes + 1 : VOID])
     if len(strange):
-        return f"has label {strange[0]}, expected 0 to {classes}, or {VOID} for void"
+        return f"has label {classes + 1 + strange[0]}, expected 0 to {classes}, or {VOID} for void"
     return label_map

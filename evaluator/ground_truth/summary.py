@@ -1,0 +1,90 @@
+"""Ground truth in numbers, for the organiser to see whether it is what they meant."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.editions import Edition, Task
+from evaluator.ground_truth.ground_truth import GroundTruth
+from evaluator.ground_truth.model import (
+    DIFFICULT,
+    POSITIVE,
+    DetectionTruth,
+    LabelTruth,
+    LayoutTruth,
+    SegmentationTruth,
+    Truth,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ClassCount:
+    """How many things of one class there are to find: images, objects, parts or people, as the task has it."""
+
+    positives: int
+    difficult: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TaskSummary:
+    """One task's truth in numbers.
+
+    Attributes:
+        images: in the image set.
+        people: listed, for the tasks that name people; None for the others.
+        classes: counts by class; empty for segmentation.
+        missing: why the task cannot be scored; None if it can.
+    """
+
+    task: Task
+    image_set: str
+    images: int
+    people: int | None
+    classes: Mapping[str, ClassCount]
+    missing: str | None
+
+
+def summarise(truth: GroundTruth, edition: Edition) -> tuple[TaskSummary, ...]:
+    """Return a summary of each of the edition's tasks, in the edition's order."""
+    keys = dict.fromkeys((c.task, c.image_set) for c in edition.competitions.values())
+    summaries = []
+    for key in keys:
+        public, secret = truth.image_sets.sets.get(key), truth.truths.get(key)
+        summaries.append(
+            TaskSummary(
+                task=key[0],
+                image_set=key[1],
+                images=len(public.images) if public else 0,
+                people=len(public.persons) if public and public.persons is not None else None,
+                classes=_classes(secret, edition) if secret else {},
+                missing=truth.missing.get(key),
+            )
+        )
+    return tuple(summaries)
+
+
+def _classes(truth: Truth, edition: Edition) -> dict[str, ClassCount]:
+    match truth:
+        case LabelTruth():
+            return {
+                name: ClassCount(_number(each.label == POSITIVE), _number(each.label == DIFFICULT))
+                for name, each in truth.labels.items()
+            }
+        case DetectionTruth():
+            return {
+                name: ClassCount(
+                    _number((truth.class_index == index) & ~truth.difficult),
+                    _number((truth.class_index == index) & truth.difficult),
+                )
+                for index, name in enumerate(edition.classes)
+            }
+        case LayoutTruth():
+            return {name: ClassCount(_number(truth.part_type == index)) for index, name in enumerate(edition.parts)}
+        case SegmentationTruth():
+            return {}
+
+
+def _number(mask: NDArray[np.bool_]) -> int:
+    return int(np.count_nonzero(mask))

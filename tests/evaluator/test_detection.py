@@ -1,0 +1,165 @@
+"""Detection: judged as the slow rival does, and the cases that change numbers."""
+
+import random
+
+import numpy as np
+import pytest
+
+from evaluator import detection
+from evaluator.editions import Metric, load
+from evaluator.ground_truth import DetectionTruth
+from evaluator.results import Detections
+from evaluator.scores import CompetitionScores
+from tests.evaluator.random_boxes import near, random_box
+from tests.evaluator.rivals import average_precision
+from tests.evaluator.rivals import detection as rival
+
+IMAGES = ["a", "b", "c", "d"]
+CLASSES = ("aeroplane", "person", "tvmonitor")  # the last without positives
+
+
+def truth_of(objects: dict[str, list[rival.Object]]) -> DetectionTruth:
+    classes = load("VOC2007").classes
+    flat = [
+        (IMAGES.index(image), classes.index(name), box, difficult)
+        for name, found in objects.items()
+        for image, box, difficult in found
+    ]
+    flat.sort(key=lambda row: row[0])
+    return DetectionTruth(
+        image=np.array([row[0] for row in flat], dtype=np.int32),
+        class_index=np.array([row[1] for row in flat], dtype=np.int16),
+        box=np.array([row[2] for row in flat], dtype=np.float64).reshape(-1, 4),
+        difficult=np.array([row[3] for row in flat], dtype=np.bool_),
+    )
+
+
+def detections_of(found: list[rival.Detection]) -> Detections:
+    return Detections(
+        image=np.array([IMAGES.index(image) for image, _, _ in found], dtype=np.int32),
+        confidence=np.array([confidence for _, confidence, _ in found], dtype=np.float64),
+        box=np.array([box for _, _, box in found], dtype=np.float64).reshape(-1, 4),
+    )
+
+
+def score(
+    edition: str, found: dict[str, list[rival.Detection]], objects: dict[str, list[rival.Object]]
+) -> CompetitionScores:
+    content = {name: detections_of(rows) for name, rows in found.items()}
+    competition = load(edition).competitions["comp3"]
+    return detection.score(competition, tuple(found), content, truth_of(objects), load(edition))
+
+
+def random_case(seed: int) -> tuple[dict[str, list[rival.Detection]], dict[str, list[rival.Object]]]:
+    chance = random.Random(seed)
+    objects: dict[str, list[rival.Object]] = {name: [] for name in CLASSES}
+    for name in CLASSES:
+        for image in sorted(chance.choices(IMAGES, k=chance.randrange(8))):
+            objects[name].append((image, random_box(chance), name == CLASSES[-1] or chance.random() < 0.3))
+    found = {}
+    for name in CLASSES:
+        rows = []
+        for _ in range(chance.randrange(25)):
+            image = chance.choice(IMAGES)
+            here = [box for where, box, _ in objects[name] if where == image]
+            box = near(chance.choice(here), chance) if here else random_box(chance)
+            rows.append((image, chance.choice([0.1, 0.5, 0.5, 0.9, chance.random()]), box))
+        found[name] = rows
+    return found, objects
+
+
+@pytest.mark.parametrize("edition", ["VOC2007", "VOC2009", "VOC2012"])
+@pytest.mark.parametrize("seed", range(60))
+def test_scores_as_the_slow_rival_does(edition: str, seed: int) -> None:
+    found, objects = random_case(seed)
+    scores = score(edition, found, objects)
+    interpolation = load(edition).competitions["comp3"].rules.interpolation.value
+    secondary = {measure.metric: measure.per_class for measure in scores.secondary}
+    for name in CLASSES:
+        marks, positives = rival.marks(found[name], objects[name], with_difficult=False)
+        expected = average_precision.average_precision(marks, positives, interpolation)
+        assert scores.primary.per_class[name] == pytest.approx(
+            expected if expected is not None else np.nan, nan_ok=True
+        )
+        if Metric.AREA_UNDER_CURVE in secondary:
+            area = average_precision.area(marks, positives)
+            area = area if area is not None else np.nan
+            assert secondary[Metric.AREA_UNDER_CURVE][name] == pytest.approx(area, nan_ok=True)
+
+        every_mark, every = rival.marks(found[name], objects[name], with_difficult=True)
+        expected = average_precision.average_precision(every_mark, every, interpolation)
+        with_difficult = secondary[Metric.AVERAGE_PRECISION_WITH_DIFFICULT][name]
+        assert with_difficult == pytest.approx(expected if expected is not None else np.nan, nan_ok=True)
+
+        details = scores.details[name]
+        assert (details.positives, details.results) == (positives, len(found[name]))
+        assert details.difficult == marks.count("ignored")
+        curve = [
+            (None if np.isnan(r) else r, None if np.isnan(p) else p)
+            for r, p in zip(scores.curves[name].recall, scores.curves[name].precision, strict=True)
+        ]
+        assert curve == average_precision.precision_recall(marks, positives)
+
+
+WHOLE = (1.0, 1.0, 10.0, 10.0)
+HALF = (1.0, 1.0, 10.0, 5.0)
+LESS_THAN_HALF = (1.0, 1.0, 10.0, 4.99)
+
+
+def precision_of(found: list[rival.Detection], objects: list[rival.Object]) -> list[float]:
+    return score("VOC2012", {"person": found}, {"person": objects}).curves["person"].precision.tolist()
+
+
+def test_an_overlap_of_exactly_one_half_is_enough() -> None:
+    assert precision_of([("a", 1.0, HALF)], [("a", WHOLE, False)]) == [1.0]
+    assert precision_of([("a", 1.0, LESS_THAN_HALF)], [("a", WHOLE, False)]) == [0.0]
+
+
+def test_a_repeated_detection_does_not_fall_back_to_another_object_it_overlaps() -> None:
+    objects = [("a", WHOLE, False), ("a", (1.0, 1.0, 10.0, 8.0), False)]
+    assert precision_of([("a", 0.9, WHOLE), ("a", 0.8, WHOLE)], objects) == [1.0, 0.5]
+
+
+def test_of_equal_overlaps_the_first_object_counts() -> None:
+    objects = [("a", WHOLE, True), ("a", WHOLE, False)]  # the difficult one stands first
+    assert np.isnan(precision_of([("a", 0.9, WHOLE)], objects)).all()
+
+
+def test_ties_keep_the_order_of_the_file() -> None:
+    apart = (50.0, 50.0, 60.0, 60.0)
+    assert precision_of([("a", 0.5, apart), ("a", 0.5, WHOLE)], [("a", WHOLE, False)]) == [0.0, 0.5]
+
+
+def test_confidences_are_not_rounded_before_ranking() -> None:
+    apart = (50.0, 50.0, 60.0, 60.0)
+    rows = [("a", 0.5, apart), ("a", np.nextafter(0.5, 1), WHOLE)]
+    assert precision_of(rows, [("a", WHOLE, False)]) == [1.0, 0.5]
+
+
+def test_a_class_that_was_not_entered_is_not_scored() -> None:
+    scores = score("VOC2012", {"person": []}, {"person": [("a", WHOLE, False)], "bus": [("a", WHOLE, False)]})
+    assert set(scores.primary.per_class) == {"person"}
+    assert "bus" in scores.not_entered
+    assert "person" not in scores.not_entered
+
+
+def test_an_empty_file_scores_zero() -> None:
+    for edition in ("VOC2007", "VOC2012"):
+        scores = score(edition, {"person": []}, {"person": [("a", WHOLE, False)]})
+        assert scores.primary.per_class == {"person": 0.0}
+        assert scores.details["person"].final_recall == 0.0
+
+
+def test_results_that_only_meet_difficult_objects_score_zero_not_nan() -> None:
+    objects = [("a", WHOLE, True), ("b", WHOLE, False)]
+    for edition in ("VOC2007", "VOC2012"):
+        scores = score(edition, {"person": [("a", 0.5, WHOLE)]}, {"person": objects})
+        assert scores.primary.per_class == {"person": 0.0}
+
+
+def test_memory_stays_bounded_when_many_detections_meet_many_objects(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evaluator.boxes.pairs_within_groups.__defaults__", (7,))  # pairs compared at once
+    found, objects = random_case(3)
+    chunked = score("VOC2012", found, objects)
+    monkeypatch.undo()
+    assert chunked.primary.per_class == pytest.approx(score("VOC2012", found, objects).primary.per_class, nan_ok=True)

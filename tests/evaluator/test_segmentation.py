@@ -1,0 +1,80 @@
+"""Segmentation: counted as the slow rival does, and what is left out."""
+
+import numpy as np
+import pytest
+
+from evaluator import segmentation
+from evaluator.confusion import Confusion
+from evaluator.editions import load
+from evaluator.scores import CompetitionScores
+from tests.evaluator.rivals import segmentation as rival
+
+LabelMap = list[list[int]]
+
+
+def matrix_of(truths: list[LabelMap], results: list[LabelMap]) -> np.ndarray:
+    confusion = Confusion(20)
+    for truth, result in zip(truths, results, strict=True):
+        confusion.add(np.array(truth, dtype=np.uint8), np.array(result, dtype=np.uint8))
+    return confusion.matrix
+
+
+def score(edition: str, matrix: np.ndarray, classes: tuple[str, ...] | None = None) -> CompetitionScores:
+    competition = load(edition).competitions["comp5"]
+    return segmentation.score(competition, classes or competition.classes, matrix)
+
+
+def random_maps(seed: int) -> tuple[list[LabelMap], list[LabelMap]]:
+    chance = np.random.default_rng(seed)
+    sizes = [(3, 5), (1, 1), (4, 2)]
+    few = [0, 0, 3, 15, 255]  # most classes are in neither truth nor result
+    truths = [chance.choice(few, size).tolist() for size in sizes]
+    results = [chance.choice([0, 3, 15, 20], size).tolist() for size in sizes]
+    return truths, results
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_scores_as_the_slow_rival_does(seed: int) -> None:
+    truths, results = random_maps(seed)
+    matrix = matrix_of(truths, results)
+    assert matrix.tolist() == rival.confusion(truths, results, 21)
+    overlap = list(score("VOC2012", matrix).primary.per_class.values())
+    share = list(score("VOC2007", matrix).primary.per_class.values())
+    for label in range(21):
+        expected = rival.intersection_over_union(truths, results, label)
+        assert overlap[label] == pytest.approx(np.nan if expected is None else expected, nan_ok=True)
+        assert share[label] == pytest.approx(rival.pixel_accuracy(truths, results, label))
+
+
+def test_void_pixels_of_the_truth_are_left_out() -> None:
+    assert matrix_of([[[255, 255, 1]]], [[[0, 1, 1]]]).sum() == 1
+
+
+def test_a_class_in_neither_truth_nor_result_is_undefined_and_not_in_the_mean() -> None:
+    primary = score("VOC2012", matrix_of([[[0, 1]]], [[[0, 0]]])).primary
+    assert np.isnan(primary.per_class["bicycle"])
+    assert primary.mean_over == 2
+    assert primary.mean == 0.25  # background 1/2, aeroplane 0
+
+
+def test_in_2007_a_class_without_true_pixels_is_zero_and_counts_in_the_mean() -> None:
+    primary = score("VOC2007", matrix_of([[[0, 1]]], [[[0, 1]]])).primary
+    assert primary.per_class["bicycle"] == 0.0
+    assert primary.mean_over == 21
+    assert primary.mean == pytest.approx(2 / 21)
+
+
+def test_with_a_subset_of_classes_only_these_and_background_are_scored() -> None:
+    scores = score("VOC2012", matrix_of([[[0, 1, 2]]], [[[0, 1, 0]]]), classes=("aeroplane",))
+    assert scores.primary.per_class == {"background": 0.5, "aeroplane": 1.0}
+    assert scores.not_entered[0] == "bicycle"
+    assert len(scores.not_entered) == 19
+
+
+@pytest.mark.parametrize(
+    ("truth", "result"),
+    [([[0, 0]], [[0], [0]]), ([[0]], [[21]]), ([[0]], [[255]]), ([[21]], [[0]])],
+)
+def test_refuses_maps_that_do_not_fit(truth: LabelMap, result: LabelMap) -> None:
+    with pytest.raises(ValueError, match="label map"):
+        matrix_of([truth], [result])
