@@ -41,13 +41,22 @@ class Measure:
 
 
 @dataclass(frozen=True, slots=True)
+class Counts:
+    """Counts behind one class's score: what there was to find, and what was entered."""
+
+    positives: int
+    results: int
+
+
+@dataclass(frozen=True, slots=True)
 class CompetitionScores:
-    """The scores of one competition."""
+    """The scores of one competition, from a server or from the evaluator: their JSON is the same."""
 
     competition: str
+    task: str
     primary: Measure
-    mean_over: int
     secondary: tuple[Measure, ...]
+    details: Mapping[str, Counts]
     not_entered: tuple[str, ...]
 
 
@@ -83,6 +92,36 @@ class SubmissionDetails(Submission):
     failure: str | None
     warnings: tuple[Problem, ...]
     scores: tuple[CompetitionScores, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BoardRow:
+    """A published method.
+
+    Attributes:
+        rank: None if the mean is undefined.
+        per_class: fractions; a class that was not entered is missing.
+        best: classes in which no method is better; with `mean` for the mean.
+    """
+
+    rank: int | None
+    method: str
+    contributors: str
+    mean: float | None
+    per_class: Mapping[str, float | None]
+    best: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """The leaderboard of one competition, the best first."""
+
+    challenge: str
+    competition: str
+    metric: str
+    classes: tuple[str, ...]
+    decimals: int
+    rows: tuple[BoardRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,13 +183,28 @@ def submission_details(answer: Mapping[str, Any]) -> SubmissionDetails:
 
 
 def competition_scores(key: str, answer: Mapping[str, Any]) -> CompetitionScores:
-    """Read one of the competitions of a scored submission."""
+    """Read one of the competitions of a scored submission, or of `evaluator.scores.CompetitionScores.as_json`."""
     return CompetitionScores(
         competition=key,
+        task=str(answer["task"]),
         primary=_measure(answer["metric"], answer),
-        mean_over=int(answer["mean_over"]),
         secondary=tuple(_measure(metric, item) for metric, item in answer["secondary"].items()),
+        details={
+            str(name): Counts(int(item["positives"]), int(item["results"])) for name, item in answer["details"].items()
+        },
         not_entered=tuple(str(name) for name in answer["not_entered"]),
+    )
+
+
+def board(answer: Mapping[str, Any]) -> Board:
+    """Read `GET /challenges/{slug}/leaderboards/{competition}`."""
+    return Board(
+        challenge=str(answer["challenge"]),
+        competition=str(answer["competition"]),
+        metric=str(answer["metric"]),
+        classes=tuple(str(name) for name in answer["classes"]),
+        decimals=int(answer["decimals"]),
+        rows=tuple(_board_row(row) for row in answer["rows"]),
     )
 
 
@@ -169,6 +223,17 @@ def problem(answer: Mapping[str, Any]) -> Problem:
         message=str(answer["message"]),
         file=None if file is None else str(file),
         line=None if line is None else int(line),
+    )
+
+
+def _board_row(answer: Mapping[str, Any]) -> BoardRow:
+    return BoardRow(
+        rank=None if answer["rank"] is None else int(answer["rank"]),
+        method=str(answer["method"]),
+        contributors=str(answer["contributors"]),
+        mean=_fraction(answer["mean"]),
+        per_class={str(name): _fraction(value) for name, value in answer["per_class"].items()},
+        best=frozenset(str(name) for name in answer["best"]),
     )
 
 

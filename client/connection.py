@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from importlib.metadata import version
 from types import TracebackType
 from typing import Any, BinaryIO, Self, cast
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import httpx
 
 from client.address import is_loopback
 from client.archive import OutgoingArchive
-from client.errors import CertificateError, NetworkError, UnexpectedAnswerError
+from client.errors import CertificateError, MisuseError, NetworkError, UnexpectedAnswerError
 from client.refusals import refusal, retry_after
 from client.terminal import printable
 
@@ -28,6 +28,20 @@ PASSING_STATUSES = frozenset({502, 503, 504})
 
 FieldValue = str | list[str]
 Answer = Any  # decoded JSON; `client.answers` gives it types
+
+
+def path(*parts: str) -> str:
+    """Return a path below the API's root, of parts that people may have typed.
+
+    Raises:
+        MisuseError: a part is empty or consists of dots, and would lead elsewhere.
+
+    >>> path("challenges", "../me")
+    '/challenges/..%2Fme'
+    """
+    if any(not part.strip(".") for part in parts):
+        raise MisuseError("a name is missing")
+    return "".join(f"/{quote(part, safe='')}" for part in parts)
 
 
 class Connection:

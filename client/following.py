@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from client import events
 from client.answers import FINAL_STATES, StateEvent, SubmissionDetails, state_event, submission_details, understood
-from client.connection import Connection
+from client.connection import Connection, path
 from client.errors import LimitedError, NetworkError, RefusedError, UnexpectedAnswerError
 
 PATIENCE_SECONDS = 45.0  # a stream that is silent for longer has died on the way; the server pings more often
@@ -36,7 +36,7 @@ def follow(
     well_at = clock()
     while True:
         try:
-            current = understood(submission_details, connection.get(f"/submissions/{identifier}"))
+            current = understood(submission_details, connection.get(path("submissions", identifier)))
         except (NetworkError, RefusedError) as error:
             if not _may_pass(error) or clock() - well_at > TROUBLE_SECONDS:
                 raise
@@ -62,7 +62,7 @@ def follow(
 def _events(connection: Connection, identifier: str) -> Iterator[StateEvent]:
     """Give the server's events for as long as the stream lasts; none where there is no stream."""
     try:
-        with connection.events(f"/submissions/{identifier}/events", patience_seconds=PATIENCE_SECONDS) as lines:
+        with connection.events(path("submissions", identifier, "events"), patience_seconds=PATIENCE_SECONDS) as lines:
             for event in events.parse(lines):
                 yield understood(state_event, json.loads(event.data))
     except (NetworkError, RefusedError, UnexpectedAnswerError, ValueError):

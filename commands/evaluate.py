@@ -1,10 +1,10 @@
 """`vocboard evaluate`: score result files against a development kit tree."""
 
 import argparse
-import math
 from collections.abc import Iterator
 from pathlib import Path
 
+from client.answers import competition_scores
 from commands.offline import (
     PROBLEMS,
     VALID,
@@ -16,11 +16,10 @@ from commands.offline import (
     reporting_misuse,
 )
 from commands.problem_text import problem_lines, summary
-from commands.tables import Column, render
+from commands.score_tables import score_lines
 from evaluator.evaluation import Evaluation, evaluate
 from evaluator.ground_truth import GroundTruthError, read_ground_truth
 from evaluator.problems import has_errors
-from evaluator.scores import CompetitionScores
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -56,34 +55,10 @@ def run(arguments: argparse.Namespace) -> int:
 def _lines(evaluation: Evaluation) -> Iterator[str]:
     for key, scores in evaluation.scores.items():
         yield f"{evaluation.edition} {key}: {scores.task.value}"
-        yield _table(scores)
-        if scores.not_entered:
-            yield f"not entered: {', '.join(scores.not_entered)}"
+        yield from score_lines(competition_scores(key, scores.as_json()))
         yield ""
     for key in evaluation.unavailable:
         yield f"{evaluation.edition} {key}: not scored, the tree has no ground truth for it"
         yield ""
     yield from problem_lines(evaluation.problems)
     yield summary(evaluation.problems)
-
-
-def _table(scores: CompetitionScores) -> str:
-    """A row a class, a column a measure; the mean is over the classes where the measure is defined."""
-    names = list(scores.primary.per_class)
-    columns = [Column("", [*names, "mean"])]
-    for measure in (scores.primary, *scores.secondary):
-        values = [*(measure.per_class.get(name, math.nan) for name in names), measure.mean]
-        columns.append(Column(measure.metric.value.replace("_", " "), list(map(_fraction, values)), right=True))
-    if scores.details:
-        details = [scores.details.get(name) for name in names]
-        for heading, counts in (
-            ("positives", [found and found.positives for found in details]),
-            ("results", [found and found.results for found in details]),
-        ):
-            cells = ["" if count is None else f"{count:,}" for count in counts]
-            columns.append(Column(heading, [*cells, ""], right=True))
-    return render(columns)
-
-
-def _fraction(value: float) -> str:
-    return "n/a" if math.isnan(value) else f"{value:.4f}"

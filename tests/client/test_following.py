@@ -1,6 +1,5 @@
 import json
 from collections.abc import Iterator
-from typing import Any
 
 import httpx
 import pytest
@@ -9,6 +8,7 @@ from client.answers import SubmissionDetails
 from client.connection import Connection
 from client.errors import MisdirectedError, NetworkError
 from client.following import TROUBLE_SECONDS, follow
+from tests.client.answers import make_answer
 
 
 class Server:
@@ -33,7 +33,7 @@ class Server:
             raise state
         if isinstance(state, int):
             return httpx.Response(state, json={"detail": "no"})
-        return httpx.Response(200, json=submission(*state))
+        return httpx.Response(200, json=make_answer(*state))
 
     def sleep(self, seconds: float) -> None:
         self.now += seconds
@@ -44,22 +44,6 @@ class Server:
             steps = list(follow(connection, "7", sleep=self.sleep, clock=lambda: self.now))
         assert isinstance(steps[-1], SubmissionDetails)
         return [(step.state, step.queue_position) for step in steps]
-
-
-def submission(state: str, queue_position: int | None) -> dict[str, Any]:
-    return {
-        "id": "7",
-        "challenge": "voc",
-        "state": state,
-        "method_name": "m",
-        "entered": {"comp4": ["car"]},
-        "created_at": "2026-11-20T10:00:00Z",
-        "published_at": None,
-        "queue_position": queue_position,
-        "failure": None,
-        "warnings": [],
-        "competitions": {},
-    }
 
 
 def stream(*states: tuple[str, int | None]) -> str:
