@@ -163,7 +163,7 @@ def create_anonymous_link(request: Request, user: SubmittingUser, submission_id:
     settings: Settings = request.app.state.settings
     with database.writing() as session:
         token = submissions.create_anonymous_link(session, submission_id=submission_id, user=user)
-    return AnonymousLink(url=settings.public_url.rstrip("/") + request.app.url_path_for("anonymous", token=token))
+    return AnonymousLink(url=settings.public_url.rstrip("/") + request.app.url_path_for("anonymous_page", token=token))
 
 
 @router.delete(

@@ -24,16 +24,15 @@ HEADERS = {
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
+    # Most of what we send is one person's.
+    "Cache-Control": "no-store",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
 }
 STRICT_TRANSPORT_SECURITY = "max-age=31536000; includeSubDomains"
 
 
 class SecurityHeaders:
-    """Adds the headers to every response; behind TLS, HSTS too.
-
-    Unless a response says how long it may be kept, it is not kept at all: most of what we send is one person's.
-    """
+    """Adds the headers to every response, behind TLS HSTS too; what a response says of them itself stands."""
 
     def __init__(self, app: ASGIApp, *, tls: bool) -> None:
         self._app = app
@@ -48,8 +47,8 @@ class SecurityHeaders:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                headers.update(self._headers)
-                headers.setdefault("Cache-Control", "no-store")
+                for name, value in self._headers.items():
+                    headers.setdefault(name, value)
             await send(message)
 
         await self._app(scope, receive, send_with_headers)

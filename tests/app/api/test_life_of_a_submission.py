@@ -1,0 +1,183 @@
+"""From ground truth to leaderboard over HTTP, with a worker process of its own, on both set-ups."""
+
+import json
+import math
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from app.accounts.models import Role
+from app.settings import Settings
+from tests.support import small_world
+from tests.support.factories import make_token, make_user
+from tests.support.golden import golden
+from tests.support.site import Site
+from tests.support.working import working
+
+PATIENCE_SECONDS = 120
+POLL_SECONDS = 0.2
+
+
+@pytest.fixture
+def worker(settings: Settings, site: Site, tmp_path: Path) -> Iterator[None]:
+    log = tmp_path / "worker.log"
+    with working(settings, log):
+        yield
+    print(log.read_text()[-5000:])  # pytest shows it when the test fails
+
+
+@pytest.fixture
+def organiser(site: Site) -> Iterator[httpx.Client]:
+    with site.writing() as session:
+        token = make_token(session, make_user(session, role=Role.ORGANISER))
+    with site.client(token) as client:
+        yield client
+
+
+@pytest.fixture
+def participant(site: Site) -> Iterator[httpx.Client]:
+    with site.writing() as session:
+        token = make_token(session, make_user(session))
+    with site.client(token) as client:
+        yield client
+
+
+def eventually(ask: Callable[[], Any]) -> Any:
+    """Ask until the answer is true."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not (answer := ask()):
+        assert time.monotonic() < deadline, "it takes too long"
+        time.sleep(POLL_SECONDS)
+    return answer
+
+
+def make_ready(organiser: httpx.Client, truth: bytes, **rules: Any) -> str:
+    """Make a public challenge and upload its ground truth; return its path once it is open."""
+    response = organiser.post("/api/v1/challenges", json={"title": "A challenge", "visibility": "public", **rules})
+    assert response.status_code == 201, response.text
+    path = response.headers["location"]
+    upload = {"archive": ("devkit.tar.gz", truth)}
+    # The worker publishes the key to seal with when it starts.
+    eventually(lambda: organiser.post(f"{path}/ground-truth", files=upload).status_code == 202)
+
+    def imported() -> bool:
+        [version] = organiser.get(f"{path}/ground-truth").json()["items"]
+        assert version["state"] != "failed", version["problems"]
+        return bool(version["state"] == "ready")
+
+    eventually(imported)
+    assert organiser.get(path).json()["phase"] == "open"
+    return str(path)
+
+
+def submit(client: httpx.Client, challenge: str, archive: bytes, **fields: str) -> dict[str, Any]:
+    response = client.post(
+        f"{challenge}/submissions",
+        data={"method_name": "Method", **fields},
+        files={"archive": ("results.tar.gz", archive)},
+    )
+    assert response.status_code == 201, response.text
+    submission: dict[str, Any] = response.json()
+    assert response.headers["location"] == f"/api/v1/submissions/{submission['id']}"
+    return submission
+
+
+def follow(client: httpx.Client, submission: str) -> list[dict[str, Any]]:
+    """Return the events of a submission up to the end of their stream."""
+    with client.stream("GET", f"{submission}/events", timeout=PATIENCE_SECONDS) as response:
+        assert response.headers["content-type"].startswith("text/event-stream")
+        return [json.loads(line[6:]) for line in response.iter_lines() if line.startswith("data: ")]
+
+
+@pytest.mark.usefixtures("worker")
+def test_from_ground_truth_to_leaderboard(site: Site, organiser: httpx.Client, participant: httpx.Client) -> None:
+    challenge = make_ready(
+        organiser,
+        small_world.ground_truth_archive(),
+        slug="small-world",
+        edition=small_world.EDITION,
+        competitions=small_world.COMPETITIONS,
+    )
+    submitted = submit(participant, challenge, small_world.results_archive(), contributors="A. Person")
+    assert submitted["state"] in {"queued", "evaluating"}
+    assert submitted["entered"] == {"comp1": ["car"], "comp3": ["car", "dog"]}
+    path = f"/api/v1/submissions/{submitted['id']}"
+
+    states = [event["state"] for event in follow(participant, path)]
+    assert states[-1] == "scored"
+    assert states == sorted(states, key=["queued", "evaluating", "scored"].index)
+
+    scored = participant.get(path).json()
+    detection = scored["competitions"]["comp3"]
+    assert detection["metric"] == "average_precision"
+    assert detection["per_class"] == {"car": round(small_world.CAR_AP, 4), "dog": round(small_world.DOG_AP, 4)}
+    assert detection["mean"] == round(small_world.MEAN_AP, 4)
+    assert "bird" in detection["not_entered"]
+    assert detection["details"]["car"]["results"] == 3
+    assert scored["competitions"]["comp1"]["per_class"] == {"car": round(small_world.CAR_AP, 4)}
+    assert scored["evaluation"]["archive_sha256"] == scored["archive"]["sha256"]
+    curves = participant.get(f"{path}/curves/comp3").json()["curves"]
+    assert curves["car"]["precision"][-1] == round(2 / 3, 4)
+    assert curves["car"]["recall"][-1] == 1
+
+    board = f"{challenge}/leaderboards/comp3"
+    with site.client() as visitor:
+        assert visitor.get(path).status_code == 404
+        assert visitor.get(board).json()["rows"] == []
+        assert participant.post(f"{path}/publish").json()["published_at"] is not None
+        [row] = visitor.get(board).json()["rows"]
+        assert row["rank"] == 1
+        assert row["method"] == "Method"
+        assert row["mean"] == round(small_world.MEAN_AP, 4)
+        seen = visitor.get(path).json()
+        assert seen["competitions"] == scored["competitions"]
+        assert (seen["archive"], seen["warnings"], seen["submitted_by"], seen["evaluation"]) == (None,) * 4
+        assert participant.post(f"{path}/unpublish").status_code == 200
+        assert visitor.get(board).json()["rows"] == []
+        assert visitor.get(path).status_code == 404
+
+
+@pytest.mark.usefixtures("worker")
+def test_a_ground_truth_that_is_none_says_why(organiser: httpx.Client) -> None:
+    new = {"slug": "wrong-truth", "title": "Wrong", "edition": "VOC2007", "competitions": ["comp3"]}
+    path = organiser.post("/api/v1/challenges", json=new).headers["location"]
+    upload = {"archive": ("devkit.tar.gz", small_world.packed([("VOC2007/readme.txt", b"nothing")]))}
+    eventually(lambda: organiser.post(f"{path}/ground-truth", files=upload).status_code == 202)
+
+    def failed() -> Any:
+        [version] = organiser.get(f"{path}/ground-truth").json()["items"]
+        return version if version["state"] == "failed" else None
+
+    assert eventually(failed)["problems"]
+    assert organiser.get(path).json()["phase"] == "not_ready"
+
+
+@pytest.mark.usefixtures("worker")
+def test_the_detectors_of_voc2007_get_the_scores_of_its_kit(
+    site: Site, organiser: httpx.Client, participant: httpx.Client
+) -> None:
+    case = golden("voc2007-real")
+    expected = case.expected()
+    challenge = make_ready(
+        organiser,
+        case.ground_truth.read_bytes(),
+        slug="voc2007",
+        edition=case.edition,
+        competitions=list(expected),
+        decimals=6,
+    )
+    submitted = submit(participant, challenge, case.results.read_bytes(), training_data="ImageNet, VOC2007 trainval")
+    path = f"/api/v1/submissions/{submitted['id']}"
+    assert follow(participant, path)[-1]["state"] == "scored"
+    assert participant.post(f"{path}/publish").status_code == 200
+    with site.client() as visitor:
+        for key, numbers in expected.items():
+            [row] = visitor.get(f"{challenge}/leaderboards/{key}").json()["rows"]
+            if "ap" not in numbers:
+                continue
+            rounded = {name: round(float(text), 6) for name, text in numbers["ap"].items()}
+            assert row["per_class"] == {name: None if math.isnan(ap) else ap for name, ap in rounded.items()}

@@ -1,0 +1,91 @@
+"""The quota holds however many uploads arrive at once."""
+
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
+
+import httpx
+import pytest
+
+from app.challenges.models import Challenge
+from app.database import now
+from app.settings import Settings
+from tests.support.factories import WEEK, make_challenge, make_token, make_user
+from tests.support.site import Site, serving
+from tests.support.small_world import results_of
+
+AT_ONCE = 50
+QUOTA = 2
+RESULTS = results_of({"Main/comp1_cls_test_car.txt": ["000001 0.5", "000002 0.25", "000003 0.75"]})
+
+
+@pytest.fixture
+def challenge(site: Site) -> Challenge:
+    with site.writing() as session:
+        return make_challenge(session, edition="VOC2007", quota_count=QUOTA, quota_period=WEEK)
+
+
+@pytest.fixture
+def client(site: Site) -> Iterator[httpx.Client]:
+    with site.writing() as session:
+        token = make_token(session, make_user(session))
+    with site.client(token) as opened:
+        yield opened
+
+
+def submit(client: httpx.Client, challenge: Challenge, archive: bytes = RESULTS) -> httpx.Response:
+    return client.post(
+        f"/api/v1/challenges/{challenge.slug}/submissions",
+        data={"method_name": "Method"},
+        files={"archive": ("results.tar.gz", archive)},
+    )
+
+
+def test_of_fifty_parallel_uploads_the_quota_is_accepted(
+    site: Site, client: httpx.Client, challenge: Challenge
+) -> None:
+    token = client.headers["authorization"].removeprefix("Bearer ")
+
+    def upload(_: int) -> httpx.Response:
+        with site.client(token) as own:
+            return submit(own, challenge)
+
+    began = now()
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        responses = list(pool.map(upload, range(AT_ONCE)))
+    assert Counter(response.status_code for response in responses) == {201: QUOTA, 429: AT_ONCE - QUOTA}
+    for refused in (response for response in responses if response.status_code == 429):
+        details = refused.json()
+        assert refused.headers["content-type"] == "application/problem+json"
+        assert details["code"] == "limited"
+        allowed_at = datetime.fromisoformat(details["allowed_at"])
+        assert began + WEEK <= allowed_at <= now() + WEEK
+        assert timedelta(0) < timedelta(seconds=int(refused.headers["retry-after"])) <= WEEK
+    assert client.get("/api/v1/submissions").json()["total"] == QUOTA
+    use = client.get(f"/api/v1/challenges/{challenge.slug}").json()["quota_use"]
+    assert (use["comp1"]["used"], use["comp3"]["used"]) == (QUOTA, 0)
+
+
+def test_withdrawing_what_is_still_queued_gives_the_quota_back(client: httpx.Client, challenge: Challenge) -> None:
+    first, second = (submit(client, challenge).json()["id"] for _ in range(QUOTA))
+    assert submit(client, challenge).status_code == 429
+    assert client.post(f"/api/v1/submissions/{first}/withdraw").json()["state"] == "withdrawn"
+    assert submit(client, challenge).status_code == 201
+    assert client.post(f"/api/v1/submissions/{first}/withdraw").status_code == 409
+    assert client.get(f"/api/v1/submissions/{second}").json()["queue_position"] is not None
+
+
+def test_rejected_uploads_cost_no_quota_but_have_a_limit_of_their_own(settings: Settings) -> None:
+    with serving(settings.model_copy(update={"rejected_uploads_per_hour": 3})) as site:
+        with site.writing() as session:
+            challenge = make_challenge(session, edition="VOC2007", quota_count=1)
+            token = make_token(session, make_user(session))
+        with site.client(token) as client:
+            for _ in range(2):
+                assert submit(client, challenge, b"not an archive").status_code == 422
+            assert submit(client, challenge).status_code == 201
+            assert submit(client, challenge, b"not an archive").status_code == 422
+            limited = submit(client, challenge, b"not an archive")
+            assert limited.status_code == 429
+            assert int(limited.headers["retry-after"]) <= 3600

@@ -1,0 +1,41 @@
+"""A worker process, as operators start it."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from app.settings import Settings
+
+
+def environment_of(settings: Settings) -> dict[str, str]:
+    """Return the environment in which another process has the same settings."""
+    given = {
+        f"VOCBOARD_{name.upper()}": value.total_seconds() if hasattr(value, "total_seconds") else value
+        for name in settings.model_fields_set
+        if (value := getattr(settings, name)) is not None
+    }
+    return {**os.environ, **{name: str(value) for name, value in given.items()}}
+
+
+@contextlib.contextmanager
+def working(settings: Settings, log: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Run `vocboard worker --beat` until the block ends."""
+    with log.open("ab") as output:
+        worker = subprocess.Popen(
+            [sys.executable, "-m", "commands.main", "worker", "--beat"],
+            env=environment_of(settings),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+    try:
+        yield worker
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(worker.pid, signal.SIGKILL)  # its children too; a warm shutdown would take seconds
+        worker.wait()
