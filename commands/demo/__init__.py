@@ -36,11 +36,11 @@ READY_FILE = "demo.json"
 SEED = 2005  # of the made-up world; the year of the first challenge
 DOMAIN = "demo.vocboard.example"  # of the accounts' addresses; reserved, so that no mail can reach anyone
 
-SYNTHETIC_DESCRIPTION = """\
-A made-up test set for looking around: scenes of ellipses, drawn from a seed, scored by the rules of {title}.
-
-The methods are made up too: each sees the scenes through its own noise, so that better ones score higher. Sign in as
-the participant to submit results of your own, as the organiser to see everyone's."""
+SYNTHETIC_DESCRIPTION = (
+    "A made-up test set for looking around: scenes of ellipses, drawn from a seed, scored by the rules of {title}.\n\n"
+    "The methods are made up too: each sees the scenes through its own noise, so that better ones score higher. "
+    "Sign in as the participant to submit results of your own, as the organiser to see everyone's."
+)
 REAL_DESCRIPTION = "The ground truth of {tree}, scored by the rules of {title}."
 
 
