@@ -19,7 +19,7 @@ def create_worker(settings: Settings) -> Celery:
     application = create_celery(settings, name="vocboard")
     seconds = settings.evaluation_time_limit.total_seconds()
     application.conf.update(
-        task_queues=[Queue(name) for name in (BELLS, SWEEPS)],  # type: ignore[no-untyped-call]  # kombu's
+        task_queues=[Queue(name, routing_key=name) for name in (BELLS, SWEEPS)],  # type: ignore[no-untyped-call]  # kombu's
         task_soft_time_limit=seconds,
         task_time_limit=seconds + KILLED_AFTER_SECONDS,
         # Messages are acknowledged when they are taken, and lost with their worker: the sweep finds the submission.

@@ -107,12 +107,12 @@ class Backstage:
         return self.submission(submission_id)
 
     @contextlib.contextmanager
-    def worker(self, *arguments: str, **settings: object) -> Iterator[subprocess.Popen[bytes]]:
-        """Run a worker in a process group of its own until the block ends, then kill what is left of it.
+    def running(self, *command: str, **settings: object) -> Iterator[subprocess.Popen[bytes]]:
+        """Run a command in a process group of its own until the block ends, then kill what is left of it.
 
         Args:
-            arguments: of the command, such as `--beat`.
-            settings: those that are the worker's alone, by the names of `Settings`.
+            command: such as `worker`, `--beat`.
+            settings: those that are this process's alone, by the names of `Settings`.
         """
         environment = {
             "data_directory": self.settings.data_directory,
@@ -123,10 +123,10 @@ class Backstage:
             "worker_processes": 1,
             **settings,
         }
-        log = self.settings.data_directory / f"worker-{uuid.uuid4()}.log"
+        log = self.settings.data_directory / f"{command[0]}-{uuid.uuid4()}.log"
         with log.open("wb") as output:
             process = subprocess.Popen(
-                [sys.executable, "-m", "commands.main", "worker", *arguments],
+                [sys.executable, "-m", "commands.main", *command],
                 cwd=ROOT,
                 env=os.environ | {f"VOCBOARD_{name.upper()}": str(value) for name, value in environment.items()},
                 stdin=subprocess.DEVNULL,

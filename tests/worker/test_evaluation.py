@@ -9,7 +9,7 @@ from tests.support.backstage import Backstage, make_ground_truth
 
 def test_scores_a_submission_that_somebody_rang_for(backstage: Backstage) -> None:
     challenge, user = backstage.challenge(), backstage.user()
-    with backstage.worker():
+    with backstage.running("worker"):
         submission_id = backstage.submit(user, challenge)
         Doorbell(backstage.settings).ring()
         submission = backstage.wait_for(submission_id, State.SCORED)

@@ -1,0 +1,153 @@
+"""Whatever dies or is lost, every submission is scored, and once: with workers and brokers that really die."""
+
+import contextlib
+import os
+import subprocess
+import uuid
+from datetime import timedelta
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import psutil
+import pytest
+import redis
+from sqlalchemy import func, select
+
+from app.database import now
+from app.doorbell import Doorbell
+from app.evaluations.models import Evaluation
+from app.submissions import queue
+from app.submissions.models import State
+from tests.support.backstage import Backstage, kill_group, wait_until
+from worker.recovery import Due, sweep
+
+
+def empty_broker(backstage: Backstage) -> None:
+    """Delete every message, and whatever else the broker keeps."""
+    address = backstage.settings.broker
+    if address.startswith("redis"):
+        with contextlib.closing(redis.Redis.from_url(address)) as client:
+            client.flushall()
+    else:
+        for path in Path(urlsplit(address).path).rglob("*.*"):
+            path.unlink()
+
+
+class Pipe:
+    """Makes the evaluation of a submission stand still where it opens the archive."""
+
+    def __init__(self, backstage: Backstage, submission_id: uuid.UUID) -> None:
+        self._archive = backstage.store.path(backstage.submission(submission_id).archive_sha256)
+        self._real = self._archive.rename(self._archive.with_suffix(".real"))
+        os.mkfifo(self._archive)
+
+    def remove(self) -> None:
+        """Let the next evaluation run; nobody may be standing still."""
+        self._real.replace(self._archive)
+
+    def release(self) -> None:
+        """Let the evaluation that stands still go on."""
+        pipe = self._archive.rename(self._archive.with_suffix(".pipe"))
+        self._real.rename(self._archive)
+        pipe.write_bytes(self._archive.read_bytes())
+
+
+@pytest.mark.parametrize("victim", ["the whole worker", "the process that evaluates"])
+def test_a_submission_whose_worker_was_killed_is_scored_by_another(backstage: Backstage, victim: str) -> None:
+    submission_id = backstage.submit(backstage.user(), backstage.challenge())
+    pipe = Pipe(backstage, submission_id)
+    with backstage.running("beat"), contextlib.ExitStack() as stack:
+        worker = stack.enter_context(backstage.running("worker"))
+        held = backstage.wait_for(submission_id, State.EVALUATING)
+        if victim == "the whole worker":
+            kill_group(worker)
+        else:
+            (child,) = psutil.Process(worker.pid).children()
+            child.kill()
+        pipe.remove()
+        assert backstage.submission(submission_id).lease_id == held.lease_id
+        if victim == "the whole worker":
+            stack.enter_context(backstage.running("worker"))
+        scored = backstage.wait_for(submission_id, State.SCORED)
+    assert scored.attempts == 2
+    assert scored.quota_returned_at is None
+    with backstage.database.reading() as session:
+        assert session.scalar(select(func.count()).select_from(Evaluation)) == 1
+
+
+def test_a_long_evaluation_keeps_its_lease(backstage: Backstage) -> None:
+    submission_id = backstage.submit(backstage.user(), backstage.challenge())
+    pipe = Pipe(backstage, submission_id)
+    with backstage.running("worker", "--beat", lease="PT0.5S", sweep_interval="PT0.2S"):
+        claimed = backstage.wait_for(submission_id, State.EVALUATING)
+        assert claimed.claimed_at is not None
+        three_leases_later = claimed.claimed_at + timedelta(seconds=1.5)
+        wait_until(lambda: now() > three_leases_later)
+        pipe.release()
+        scored = backstage.wait_for(submission_id, State.SCORED)
+    assert scored.attempts == 1
+
+
+def test_ten_submissions_whose_messages_were_lost_are_scored(backstage: Backstage) -> None:
+    challenge, user, doorbell = backstage.challenge(), backstage.user(), Doorbell(backstage.settings)
+    submissions = []
+    for _ in range(10):
+        submissions.append(backstage.submit(user, challenge))
+        doorbell.ring()
+    empty_broker(backstage)
+    with backstage.running("worker", "--beat"):
+        for submission_id in submissions:
+            assert backstage.wait_for(submission_id, State.SCORED).attempts == 1
+
+
+def test_a_running_worker_survives_that_its_broker_is_emptied(backstage: Backstage) -> None:
+    challenge, user, doorbell = backstage.challenge(), backstage.user(), Doorbell(backstage.settings)
+    with backstage.running("worker", sweep_interval="PT1H") as worker:
+        before = backstage.submit(user, challenge)
+        doorbell.ring()
+        backstage.wait_for(before, State.SCORED)
+        empty_broker(backstage)
+        after = backstage.submit(user, challenge)
+        doorbell.ring()
+        backstage.wait_for(after, State.SCORED)
+        assert worker.poll() is None
+
+
+def test_a_worker_that_is_told_to_stop_finishes_its_evaluation(backstage: Backstage) -> None:
+    submission_id = backstage.submit(backstage.user(), backstage.challenge())
+    pipe = Pipe(backstage, submission_id)
+    with backstage.running("worker") as worker:
+        backstage.wait_for(submission_id, State.EVALUATING)
+        worker.terminate()
+        with pytest.raises(subprocess.TimeoutExpired):
+            worker.wait(timeout=0.5)
+        pipe.release()
+        assert worker.wait(timeout=20) == 0
+    assert backstage.submission(submission_id).state is State.SCORED
+
+
+def test_the_sweep_rings_for_those_who_wait_but_not_more_often_than_processes_are_idle(backstage: Backstage) -> None:
+    challenge, user = backstage.challenge(), backstage.user()
+    assert sweep(backstage.database, backstage.settings) == Due(evaluations=0, ground_truth=False)
+    for _ in range(5):
+        backstage.submit(user, challenge)
+    assert backstage.settings.worker_processes == 2
+    assert sweep(backstage.database, backstage.settings).evaluations == 2
+    with backstage.database.writing() as session:
+        queue.claim(session, lease=timedelta(minutes=1))
+    assert sweep(backstage.database, backstage.settings).evaluations == 1
+
+
+def test_the_sweep_gives_up_after_so_many_attempts_and_gives_the_quota_back(backstage: Backstage) -> None:
+    submission_id = backstage.submit(backstage.user(), backstage.challenge())
+    for attempt in range(1, 4):
+        assert backstage.submission(submission_id).state is State.QUEUED
+        with backstage.database.writing() as session:
+            claim = queue.claim(session, lease=timedelta(0))
+        assert claim is not None
+        assert claim.attempt == attempt
+        sweep(backstage.database, backstage.settings)
+    failed = backstage.submission(submission_id)
+    assert failed.state is State.FAILED
+    assert failed.quota_returned_at is not None
+    assert failed.failure == queue.GIVEN_UP
