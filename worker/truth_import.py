@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 from nacl.public import PrivateKey
 
@@ -18,7 +19,7 @@ from app.sealing import SealError, unseal
 from app.settings import Settings
 from app.truth_inbox import TruthInbox
 from evaluator import editions
-from evaluator.ground_truth import GroundTruthError, read_ground_truth, summarise
+from evaluator.ground_truth import GroundTruthError, TaskSummary, read_ground_truth, summarise
 from evaluator.problems import Problem, Severity
 from worker import stored_truth
 from worker.truth_directory import TruthDirectory
@@ -89,12 +90,23 @@ def _import(claimed: TruthClaim, sealed: Path, settings: Settings) -> ImportedTr
     truth.save(stored_truth.path_of(settings, truth.sha256))
     return ImportedTruth(
         sha256=truth.sha256,
-        summary={"tasks": [asdict(task) for task in summarise(truth, edition)]},
+        summary={f"{one.task}/{one.image_set}": _in_numbers(one) for one in summarise(truth, edition)},
         competitions=tuple(
             key for key, one in edition.competitions.items() if (one.task, one.image_set) in truth.truths
         ),
         image_sets=pack_image_sets(truth.image_sets),
     )
+
+
+def _in_numbers(task: TaskSummary) -> dict[str, Any]:
+    numbers: dict[str, Any] = {"images": task.images}
+    if task.people is not None:
+        numbers["people"] = task.people
+    if task.classes:
+        numbers["classes"] = {name: asdict(count) for name, count in task.classes.items()}
+    if task.missing is not None:
+        numbers["missing"] = task.missing
+    return numbers
 
 
 def _unseal(sealed: Path, key: PrivateKey, target: Path) -> None:

@@ -1,6 +1,5 @@
 """Challenges: who sees which, their rules and their phase. Their ground truth is in `app.challenges.ground_truth`."""
 
-import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -10,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from app.accounts.models import Role, User
 from app.audit import service as audit
-from app.challenges import queries
+from app.challenges import queries, rules
 from app.challenges.ground_truth import (
     add_ground_truth_version,
     current_image_sets,
@@ -42,14 +41,6 @@ __all__ = [
     "update",
     "visible_challenges",
 ]
-
-SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-LONGEST_SLUG = 60
-LONGEST_TITLE = 200
-LONGEST_DESCRIPTION = 20_000
-MOST_SUBMISSIONS = 10_000
-LONGEST_PERIOD = timedelta(days=366)
-MOST_DECIMALS = 6  # more would help those who reconstruct the truth from scores, and nobody else
 
 
 class Phase(StrEnum):
@@ -165,13 +156,10 @@ def create(
     if organiser.role is Role.PARTICIPANT:
         raise ForbiddenError("Only organisers can make challenges. Ask the operator of this server for that role.")
     checks = FieldChecks()
-    if not (SLUG.fullmatch(slug) and len(slug) <= LONGEST_SLUG):
-        checks.fail("slug", f"Use at most {LONGEST_SLUG} lower-case letters, digits and single hyphens.")
-    known = _known_edition(checks, edition)
-    challenge = Challenge(slug=slug, edition=known.name if known else edition)
-    _set_rules(
+    rules.check_slug(checks, slug)
+    known = rules.known_edition(checks, edition)
+    columns = rules.checked_rules(
         checks,
-        challenge,
         title=title,
         description=description,
         opens_at=opens_at,
@@ -181,9 +169,9 @@ def create(
         visibility=visibility,
         decimals=decimals,
     )
-    keys = _ordered_keys(checks, known, competitions) if known else ()
+    keys = rules.ordered_keys(checks, known, competitions) if known else ()
     checks.finish()
-    challenge.competitions = _rows(keys)
+    challenge = Challenge(slug=slug, edition=known.name if known else "", competitions=_rows(keys), **columns)
     try:
         with session.begin_nested():
             session.add(challenge)
@@ -191,7 +179,7 @@ def create(
     except IntegrityError:
         raise ConflictError(f"Another challenge has the address {slug!r}. Choose a different one.") from None
     session.add(ChallengeOrganiser(challenge_id=challenge.id, user_id=organiser.id))
-    audit.record(session, actor=organiser, action="challenge.create", subject=challenge, details=_rules(challenge))
+    audit.record(session, actor=organiser, action="challenge.create", subject=challenge, details=_logged(challenge))
     return challenge
 
 
@@ -219,11 +207,10 @@ def update(
         ConflictError: a competition to be taken away has submissions.
     """
     queries.lock_challenge(session, challenge.id)
-    before = _rules(challenge)
+    before = _logged(challenge)
     checks = FieldChecks()
-    _set_rules(
+    columns = rules.checked_rules(
         checks,
-        challenge,
         title=title,
         description=description,
         opens_at=opens_at,
@@ -233,7 +220,7 @@ def update(
         visibility=visibility,
         decimals=decimals,
     )
-    keys = _ordered_keys(checks, edition_of(challenge), competitions)
+    keys = rules.ordered_keys(checks, edition_of(challenge), competitions)
     truth = current_truth(session, challenge)
     if truth is not None and (missing := [key for key in keys if key not in (truth.competitions or ())]):
         checks.fail("competitions", f"The present ground truth cannot score {', '.join(missing)}.")
@@ -242,12 +229,14 @@ def update(
         entered = queries.entered_competitions(session, challenge.id)
         if kept := [key for key in removed if key in entered]:
             raise ConflictError(f"{', '.join(kept)} cannot be taken away: there are submissions.")
+    for name, value in columns.items():
+        setattr(challenge, name, value)
     present = {row.key: row for row in challenge.competitions}
     challenge.competitions = [present.get(row.key, row) for row in _rows(keys)]
     for position, row in enumerate(challenge.competitions):
         row.position = position
     session.flush()
-    after = _rules(challenge)
+    after = _logged(challenge)
     changes = {name: {"from": before[name], "to": after[name]} for name in after if before[name] != after[name]}
     if changes:
         audit.record(session, actor=user, action="challenge.update", subject=challenge, details=changes)
@@ -255,68 +244,17 @@ def update(
 
 def _find(session: Session, slug: str, viewer: User | None) -> tuple[Challenge, bool]:
     # Anything else is not a slug, and PostgreSQL refuses to be asked for some of it.
-    found = queries.challenge_by_slug(session, slug, viewer) if SLUG.fullmatch(slug) else None
+    found = queries.challenge_by_slug(session, slug, viewer) if rules.SLUG.fullmatch(slug) else None
     if found is None:
         raise NotFoundError("There is no such challenge.")
     return found
-
-
-def _known_edition(checks: FieldChecks, name: str) -> Edition | None:
-    try:
-        return editions.load(name)
-    except editions.UnknownEditionError as error:
-        checks.fail("edition", str(error))
-        return None
-
-
-def _ordered_keys(checks: FieldChecks, edition: Edition, chosen: Sequence[str] | None) -> tuple[str, ...]:
-    """Check the chosen competitions and return their keys in the edition's order."""
-    if chosen is None:
-        return tuple(edition.competitions)
-    if unknown := [key for key in chosen if key not in edition.competitions]:
-        checks.fail("competitions", f"{edition.title} has no {', '.join(unknown)}.")
-    if not chosen:
-        checks.fail("competitions", "Choose at least one competition.")
-    return tuple(key for key in edition.competitions if key in chosen)
-
-
-def _set_rules(
-    checks: FieldChecks,
-    challenge: Challenge,
-    *,
-    title: str,
-    description: str,
-    opens_at: datetime | None,
-    closes_at: datetime | None,
-    quota_count: int,
-    quota_period: timedelta,
-    visibility: Visibility,
-    decimals: int,
-) -> None:
-    challenge.title = checks.line("title", title, longest=LONGEST_TITLE, required=True)
-    challenge.description = checks.text("description", description, longest=LONGEST_DESCRIPTION)
-    for name, instant in (("opens_at", opens_at), ("closes_at", closes_at)):
-        if instant is not None and instant.tzinfo is None:
-            checks.fail(name, "Give a time zone.")
-    if not checks.messages.keys() & {"opens_at", "closes_at"} and opens_at and closes_at and closes_at <= opens_at:
-        checks.fail("closes_at", "It must close after it opens.")
-    if not 1 <= quota_count <= MOST_SUBMISSIONS:
-        checks.fail("quota_count", f"Choose between 1 and {MOST_SUBMISSIONS}.")
-    if not timedelta(seconds=1) <= quota_period <= LONGEST_PERIOD:
-        checks.fail("quota_period", f"Choose between a second and {LONGEST_PERIOD.days} days.")
-    if not 1 <= decimals <= MOST_DECIMALS:
-        checks.fail("decimals", f"Choose between 1 and {MOST_DECIMALS}.")
-    challenge.opens_at, challenge.closes_at = opens_at, closes_at
-    challenge.quota_count, challenge.decimals = quota_count, decimals
-    challenge.quota_period_seconds = int(quota_period.total_seconds())
-    challenge.visibility = visibility
 
 
 def _rows(keys: Sequence[str]) -> list[ChallengeCompetition]:
     return [ChallengeCompetition(key=key, position=position) for position, key in enumerate(keys)]
 
 
-def _rules(challenge: Challenge) -> dict[str, object]:
+def _logged(challenge: Challenge) -> dict[str, object]:
     """What the audit log keeps of a challenge's rules."""
     return {
         "title": challenge.title,

@@ -33,7 +33,8 @@ class ImportedTruth:
 
     Attributes:
         sha256: of its canonical content.
-        summary: for organisers alone: `tasks`, each as `evaluator.ground_truth.TaskSummary` in JSON.
+        summary: for organisers alone, by task and image set (`detection/test`): `images`, and where there are any
+            `people`, `classes` (`positives` and `difficult` by class) and `missing`, why it cannot be scored.
         competitions: keys of those it can score.
         image_sets: its public half, from `pack_image_sets`.
     """

@@ -18,7 +18,7 @@ from app.challenges.models import Challenge, GroundTruthVersion, TruthState
 from app.database import Database, now
 from app.settings import Settings
 from app.truth_inbox import ABANDONED_AFTER, TruthInbox
-from evaluator.editions import Task
+from evaluator.editions import Task, load
 from evaluator.ground_truth import GroundTruth
 from tests.support.factories import make_challenge, make_organiser
 from worker import stored_truth, truth_import
@@ -39,7 +39,7 @@ def tree(tmp_path: Path) -> Path:
     (root / "ImageSets" / "Main").mkdir(parents=True)
     (root / "Annotations").mkdir()
     (root / "ImageSets" / "Main" / "test.txt").write_text("one\ntwo\n")
-    classes = [
+    classes = load("VOC2012").classes
         "aeroplane",
         "bicycle",
         "bird",

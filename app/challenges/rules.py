@@ -1,0 +1,81 @@
+"""Rules of a challenge: checks of what its form says."""
+
+import re
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from app.challenges.models import Visibility
+from app.fields import FieldChecks
+from evaluator import editions
+from evaluator.editions import Edition
+
+SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+LONGEST_SLUG = 60
+LONGEST_TITLE = 200
+LONGEST_DESCRIPTION = 20_000
+MOST_SUBMISSIONS = 10_000
+LONGEST_PERIOD = timedelta(days=366)
+MOST_DECIMALS = 6  # more would help those who reconstruct the truth from scores, and nobody else
+
+
+def check_slug(checks: FieldChecks, slug: str) -> None:
+    """Check what shall be a challenge's part of the address."""
+    if not (SLUG.fullmatch(slug) and len(slug) <= LONGEST_SLUG):
+        checks.fail("slug", f"Use at most {LONGEST_SLUG} lower-case letters, digits and single hyphens.")
+
+
+def known_edition(checks: FieldChecks, name: str) -> Edition | None:
+    """Return the edition of this name, or note that there is none."""
+    try:
+        return editions.load(name)
+    except editions.UnknownEditionError as error:
+        checks.fail("edition", str(error))
+        return None
+
+
+def ordered_keys(checks: FieldChecks, edition: Edition, chosen: Sequence[str] | None) -> tuple[str, ...]:
+    """Check the chosen competitions and return their keys in the edition's order."""
+    if chosen is None:
+        return tuple(edition.competitions)
+    if unknown := [key for key in chosen if key not in edition.competitions]:
+        checks.fail("competitions", f"{edition.title} has no {', '.join(unknown)}.")
+    if not chosen:
+        checks.fail("competitions", "Choose at least one competition.")
+    return tuple(key for key in edition.competitions if key in chosen)
+
+
+def checked_rules(
+    checks: FieldChecks,
+    *,
+    title: str,
+    description: str,
+    opens_at: datetime | None,
+    closes_at: datetime | None,
+    quota_count: int,
+    quota_period: timedelta,
+    visibility: Visibility,
+    decimals: int,
+) -> dict[str, Any]:
+    """Check the rules of a challenge and return its columns' values."""
+    for name, instant in (("opens_at", opens_at), ("closes_at", closes_at)):
+        if instant is not None and instant.tzinfo is None:
+            checks.fail(name, "Give a time zone.")
+    if not checks.messages.keys() & {"opens_at", "closes_at"} and opens_at and closes_at and closes_at <= opens_at:
+        checks.fail("closes_at", "It must close after it opens.")
+    if not 1 <= quota_count <= MOST_SUBMISSIONS:
+        checks.fail("quota_count", f"Choose between 1 and {MOST_SUBMISSIONS}.")
+    if not timedelta(seconds=1) <= quota_period <= LONGEST_PERIOD:
+        checks.fail("quota_period", f"Choose between a second and {LONGEST_PERIOD.days} days.")
+    if not 1 <= decimals <= MOST_DECIMALS:
+        checks.fail("decimals", f"Choose between 1 and {MOST_DECIMALS}.")
+    return {
+        "title": checks.line("title", title, longest=LONGEST_TITLE, required=True),
+        "description": checks.text("description", description, longest=LONGEST_DESCRIPTION),
+        "opens_at": opens_at,
+        "closes_at": closes_at,
+        "quota_count": quota_count,
+        "quota_period_seconds": int(quota_period.total_seconds()),
+        "visibility": visibility,
+        "decimals": decimals,
+    }

@@ -1,0 +1,271 @@
+"""Challenges: who sees them, their rules and their phase."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.accounts.models import Role, User
+from app.audit.models import AuditEvent
+from app.challenges import service
+from app.challenges.models import Challenge, Visibility
+from app.challenges.service import Phase
+from app.database import Database, now
+from app.errors import ConflictError, ForbiddenError, InvalidInputError, NotFoundError
+from app.submissions.models import Method, Submission, SubmissionEntry
+from tests.support.factories import WEEK, make_challenge, make_organiser, make_user
+
+NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
+MINUTE = timedelta(minutes=1)
+
+
+def rules(**given: Any) -> dict[str, Any]:
+    fields: dict[str, Any] = {
+        "title": "Another title",
+        "description": "First.\r\n\r\nSecond.",
+        "competitions": ["comp1"],
+        "opens_at": None,
+        "closes_at": None,
+        "quota_count": 3,
+        "quota_period": WEEK,
+        "visibility": Visibility.PUBLIC,
+        "decimals": 3,
+    }
+    return {**fields, **given}
+
+
+def enter(session: Session, challenge: Challenge, user: User, competition: str) -> None:
+    method = Method(challenge_id=challenge.id, user_id=user.id, name="method")
+    session.add(method)
+    session.flush()
+    entry = SubmissionEntry(competition=competition, position=0, classes=[])
+    session.add(
+        Submission(
+            challenge_id=challenge.id,
+            user_id=user.id,
+            method_id=method.id,
+            archive_sha256="0" * 64,
+            archive_bytes=1,
+            archive_name="a.zip",
+            entries=[entry],
+        )
+    )
+    session.flush()
+
+
+@pytest.mark.parametrize(
+    ("visibility", "viewer", "finds", "is_listed"),
+    [
+        (Visibility.DRAFT, None, False, False),
+        (Visibility.DRAFT, "participant", False, False),
+        (Visibility.DRAFT, "other organiser", False, False),
+        (Visibility.DRAFT, "organiser", True, True),
+        (Visibility.DRAFT, "administrator", True, True),
+        (Visibility.UNLISTED, None, True, False),
+        (Visibility.UNLISTED, "participant", True, False),
+        (Visibility.UNLISTED, "other organiser", True, False),
+        (Visibility.UNLISTED, "organiser", True, True),
+        (Visibility.UNLISTED, "administrator", True, True),
+        (Visibility.PUBLIC, None, True, True),
+        (Visibility.PUBLIC, "participant", True, True),
+    ],
+)
+def test_visibility(
+    database: Database, visibility: Visibility, viewer: str | None, finds: bool, is_listed: bool
+) -> None:
+    with database.writing() as session:
+        organiser = make_organiser(session)
+        challenge = make_challenge(session, organiser=organiser, visibility=visibility, ready=False)
+        people = {
+            None: None,
+            "participant": make_user(session),
+            "other organiser": make_organiser(session),
+            "organiser": organiser,
+            "administrator": make_user(session, role=Role.ADMINISTRATOR),
+        }
+    with database.reading() as session:
+        person = people[viewer]
+        assert [found.slug for found in service.visible_challenges(session, person)] == [challenge.slug] * is_listed
+        if finds:
+            found = service.get_visible(session, challenge.slug, person)
+            assert [row.key for row in found.competitions] == ["comp1", "comp3"]
+        else:
+            with pytest.raises(NotFoundError):
+                service.get_visible(session, challenge.slug, person)
+
+
+def test_only_its_organisers_and_administrators_organise_a_challenge(database: Database) -> None:
+    with database.writing() as session:
+        organiser, other = make_organiser(session), make_organiser(session)
+        administrator = make_user(session, role=Role.ADMINISTRATOR)
+        public = make_challenge(session, organiser=organiser, ready=False)
+        draft = make_challenge(session, organiser=organiser, ready=False, visibility=Visibility.DRAFT)
+        assert service.get_organised(session, public.slug, organiser) is public
+        assert service.get_organised(session, public.slug, administrator) is public
+        with pytest.raises(ForbiddenError):
+            service.get_organised(session, public.slug, other)
+        with pytest.raises(NotFoundError):
+            service.get_organised(session, draft.slug, other)
+        assert [service.is_organiser(session, public, one) for one in (organiser, administrator, other, None)] == [
+            True,
+            True,
+            False,
+            False,
+        ]
+        assert service.organised_challenges(session, other) == []
+
+
+@pytest.mark.parametrize("slug", ["nothing", "", "UPPER", "a\x00b", "a" * 100, "../a"])
+def test_an_unknown_or_impossible_slug_is_not_found(database: Database, slug: str) -> None:
+    with database.reading() as session, pytest.raises(NotFoundError):
+        service.get_visible(session, slug, None)
+
+
+def test_a_participant_makes_no_challenges(database: Database) -> None:
+    with database.writing() as session, pytest.raises(ForbiddenError):
+        make_challenge(session, organiser=make_user(session))
+
+
+def test_all_competitions_of_the_edition_unless_chosen_in_the_editions_order(database: Database) -> None:
+    with database.writing() as session:
+        everything = make_challenge(session, edition="VOC2009", competitions=None, ready=False)
+        assert [row.key for row in everything.competitions] == [f"comp{number}" for number in range(1, 9)]
+        some = make_challenge(session, competitions=["comp3", "comp1", "comp3"], ready=False)
+        assert [row.key for row in some.competitions] == ["comp1", "comp3"]
+
+
+def test_everything_wrong_with_a_new_challenge_is_told_at_once(database: Database) -> None:
+    with database.writing() as session, pytest.raises(InvalidInputError) as caught:
+        make_challenge(
+            session,
+            slug="No Slug",
+            title="",
+            description="\x07",
+            edition="VOC1999",
+            opens_at=NOON,
+            closes_at=NOON,
+            quota_count=0,
+            quota_period=timedelta(),
+            decimals=17,
+        )
+    assert set(caught.value.fields) == {
+        "slug",
+        "title",
+        "description",
+        "edition",
+        "closes_at",
+        "quota_count",
+        "quota_period",
+        "decimals",
+    }
+
+
+@pytest.mark.parametrize("competitions", [[], ["comp99"]])
+def test_competitions_have_to_be_the_editions(database: Database, competitions: list[str]) -> None:
+    with database.writing() as session, pytest.raises(InvalidInputError) as caught:
+        make_challenge(session, competitions=competitions)
+    assert set(caught.value.fields) == {"competitions"}
+
+
+def test_a_taken_slug_is_a_conflict_and_costs_nothing_else(database: Database) -> None:
+    with database.writing() as session:
+        make_challenge(session, slug="voc", ready=False)
+        with pytest.raises(ConflictError, match="voc"):
+            make_challenge(session, slug="voc", ready=False)
+        make_challenge(session, slug="voc-2", ready=False)
+    with database.reading() as session:
+        assert len(service.visible_challenges(session, None)) == 2
+
+
+@pytest.mark.parametrize(
+    ("opens_at", "closes_at", "ready", "expected"),
+    [
+        (None, None, True, Phase.OPEN),
+        (NOON, None, True, Phase.OPEN),
+        (NOON + MINUTE, None, True, Phase.NOT_YET_OPEN),
+        (NOON - MINUTE, NOON + MINUTE, True, Phase.OPEN),
+        (NOON - MINUTE, NOON, True, Phase.CLOSED),
+        (None, None, False, Phase.NOT_READY),
+        (NOON + MINUTE, None, False, Phase.NOT_YET_OPEN),
+        (None, NOON, False, Phase.CLOSED),
+    ],
+)
+def test_phase(
+    database: Database, opens_at: datetime | None, closes_at: datetime | None, ready: bool, expected: Phase
+) -> None:
+    with database.writing() as session:
+        challenge = make_challenge(session, opens_at=opens_at, closes_at=closes_at, ready=ready)
+        assert service.phase(challenge, NOON) is expected
+        if expected is Phase.OPEN:
+            service.check_accepting(session, challenge, at=NOON)
+        else:
+            with pytest.raises(ConflictError):
+                service.check_accepting(session, challenge, at=NOON)
+
+
+def test_whether_submissions_are_taken_is_read_anew(database: Database) -> None:
+    with database.writing() as session:
+        organiser = make_organiser(session)
+        slug = make_challenge(session, organiser=organiser).slug
+    with database.reading() as session:
+        stale = service.get_visible(session, slug, None)
+    with database.writing() as session:
+        fresh = service.get_organised(session, slug, organiser)
+        service.update(session, challenge=fresh, user=organiser, **rules(closes_at=now() - MINUTE))
+    with database.writing() as session, pytest.raises(ConflictError, match="closed"):
+        service.check_accepting(session, stale, at=now())
+
+
+def test_changed_rules_hold_and_the_log_says_what_changed(database: Database) -> None:
+    with database.writing() as session:
+        organiser = make_organiser(session)
+        challenge = make_challenge(session, organiser=organiser, title="Before")
+        service.update(session, challenge=challenge, user=organiser, **rules(title="After", closes_at=NOON))
+    with database.reading() as session:
+        found = service.get_visible(session, challenge.slug, None)
+        assert (found.title, found.description, found.closes_at) == ("After", "First.\n\nSecond.", NOON)
+        assert (found.quota_count, found.quota_period, found.decimals) == (3, WEEK, 3)
+        assert [row.key for row in found.competitions] == ["comp1"]
+        event = session.scalars(select(AuditEvent).where(AuditEvent.action == "challenge.update")).one()
+    assert event.actor_id == organiser.id
+    assert event.details["title"] == {"from": "Before", "to": "After"}
+    assert event.details["competitions"] == {"from": ["comp1", "comp3"], "to": ["comp1"]}
+
+
+def test_refused_rules_change_nothing(database: Database) -> None:
+    with database.writing() as session:
+        organiser = make_organiser(session)
+        slug = make_challenge(session, organiser=organiser, title="Before").slug
+    with database.writing() as session:
+        found = service.get_organised(session, slug, organiser)
+        with pytest.raises(InvalidInputError):
+            service.update(session, challenge=found, user=organiser, **rules(title="After", quota_count=0))
+    with database.reading() as session:
+        assert service.get_visible(session, slug, None).title == "Before"
+
+
+def test_a_competition_with_submissions_stays(database: Database) -> None:
+    with database.writing() as session:
+        organiser = make_organiser(session)
+        challenge = make_challenge(session, organiser=organiser)
+        enter(session, challenge, make_user(session), "comp3")
+    with database.writing() as session:
+        found = service.get_organised(session, challenge.slug, organiser)
+        with pytest.raises(ConflictError, match="comp3"):
+            service.update(session, challenge=found, user=organiser, **rules(competitions=["comp1"]))
+    with database.writing() as session:
+        found = service.get_organised(session, challenge.slug, organiser)
+        service.update(session, challenge=found, user=organiser, **rules(competitions=["comp3"]))
+    with database.reading() as session:
+        found = service.get_visible(session, challenge.slug, None)
+        assert [(row.key, row.position) for row in found.competitions] == [("comp3", 0)]
+
+
+def test_a_competition_that_the_ground_truth_cannot_score_is_not_taken_on(database: Database) -> None:
+    with database.writing() as session:
+        organiser = make_organiser(session)
+        challenge = make_challenge(session, organiser=organiser)
+        with pytest.raises(InvalidInputError, match="comp5"):
+            service.update(session, challenge=challenge, user=organiser, **rules(competitions=["comp1", "comp5"]))

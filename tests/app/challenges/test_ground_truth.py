@@ -1,0 +1,184 @@
+"""Versions of ground truth, as the web process and the queue of imports know them."""
+
+import uuid
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import select
+
+from app.audit.models import AuditEvent
+from app.challenges import service, truth_queue
+from app.challenges.ground_truth import pack_image_sets
+from app.challenges.models import Challenge, GroundTruthVersion, TruthState
+from app.challenges.truth_queue import ImportedTruth
+from app.database import Database, now
+from app.errors import ConflictError
+from evaluator.editions import Task, load
+from evaluator.problems import Problem, Severity
+from tests.support.factories import (
+    IMAGES,
+    make_challenge,
+    make_image_sets,
+    make_organiser,
+    make_truth,
+)
+
+LEASE = timedelta(seconds=60)
+IMPORTED = ImportedTruth("0" * 64, {}, ("comp1", "comp3"), pack_image_sets(make_image_sets(load("VOC2012"))))
+
+
+def upload(database: Database, challenge: Challenge | None = None) -> GroundTruthVersion:
+    with database.writing() as session:
+        organiser = make_organiser(session)
+        challenge = challenge or make_challenge(session, organiser=organiser, ready=False)
+        return service.add_ground_truth_version(
+            session, challenge=challenge, user=organiser, file_name="kit.tar", version_id=uuid.uuid4()
+        )
+
+
+def claim(database: Database, *, lease: timedelta = LEASE, attempts: int = 3) -> truth_queue.TruthClaim | None:
+    with database.writing() as session:
+        return truth_queue.claim(session, lease=lease, attempts=attempts)
+
+
+def state_of(database: Database, version: GroundTruthVersion) -> TruthState:
+    with database.reading() as session:
+        return session.scalars(select(GroundTruthVersion.state).where(GroundTruthVersion.id == version.id)).one()
+
+
+def test_versions_are_numbered_and_logged(database: Database) -> None:
+    with database.writing() as session:
+        organiser = make_organiser(session)
+        challenge = make_challenge(session, organiser=organiser, ready=False)
+        for name in ("C:\\data\\kit.tar.gz", "/tmp/second.zip", "evil\x00.zip"):
+            service.add_ground_truth_version(
+                session, challenge=challenge, user=organiser, file_name=name, version_id=uuid.uuid4()
+            )
+        versions = service.ground_truth_versions(session, challenge)
+        assert [(version.number, version.file_name) for version in versions] == [
+            (3, ""),
+            (2, "second.zip"),
+            (1, "kit.tar.gz"),
+        ]
+        uploads = session.scalars(select(AuditEvent).where(AuditEvent.action == "ground_truth.upload")).all()
+        assert {event.object_id for event in uploads} == {version.id for version in versions}
+
+
+def test_image_sets_are_those_of_the_current_ground_truth(database: Database) -> None:
+    with database.writing() as session:
+        challenge = make_challenge(session)
+        image_sets = service.current_image_sets(session, challenge)
+        assert image_sets.sets[Task.DETECTION, "test"].images == IMAGES
+        assert service.current_image_sets(session, challenge) is image_sets
+        assert image_sets.from_json(service.image_sets_json(session, challenge)).edition == "VOC2012"
+
+
+def test_without_ground_truth_there_are_no_image_sets(database: Database) -> None:
+    with database.writing() as session:
+        challenge = make_challenge(session, ready=False)
+        make_truth(session, challenge, current=False)
+        with pytest.raises(ConflictError):
+            service.current_image_sets(session, challenge)
+
+
+def test_listing_challenges_and_versions_leaves_the_image_sets_in_the_database(database: Database) -> None:
+    with database.writing() as session:
+        challenge = make_challenge(session)
+    with database.reading() as session:
+        (version,) = service.ground_truth_versions(session, challenge)
+        assert "image_sets" not in version.__dict__
+
+
+def test_the_first_upload_is_claimed_first_and_by_one_alone(database: Database) -> None:
+    first, second = upload(database), upload(database)
+    claims = [claim(database), claim(database), claim(database)]
+    assert [found.version_id if found else None for found in claims] == [first.id, second.id, None]
+    assert claims[0] is not None
+    assert claims[0].edition == "VOC2012"
+    assert state_of(database, first) is TruthState.IMPORTING
+
+
+def test_one_whose_worker_fell_silent_is_claimed_again_and_the_silent_one_stores_nothing(database: Database) -> None:
+    version = upload(database)
+    silent = claim(database, lease=timedelta())
+    taker = claim(database)
+    assert silent is not None
+    assert taker is not None
+    assert taker.version_id == version.id
+    with database.writing() as session:
+        assert not truth_queue.renew(session, silent, lease=LEASE)
+        assert not truth_queue.finish(session, silent, IMPORTED)
+        assert not truth_queue.refuse(session, silent, [])
+    assert state_of(database, version) is TruthState.IMPORTING
+    with database.writing() as session:
+        assert truth_queue.renew(session, taker, lease=LEASE)
+        assert truth_queue.finish(session, taker, IMPORTED)
+    assert state_of(database, version) is TruthState.READY
+
+
+def test_one_that_kills_every_worker_is_given_up_and_the_next_has_its_turn(database: Database) -> None:
+    deadly, good = upload(database), upload(database)
+    for _ in range(2):
+        found = claim(database, lease=timedelta(), attempts=2)
+        assert found is not None
+        assert found.version_id == deadly.id
+    found = claim(database, attempts=2)
+    assert found is not None
+    assert found.version_id == good.id
+    with database.reading() as session:
+        given_up = session.get_one(GroundTruthVersion, deadly.id)
+        assert given_up.state is TruthState.FAILED
+        assert given_up.problems is not None
+        assert given_up.problems[0]["code"] == "import_stopped"
+
+
+def test_what_is_wrong_is_kept_for_the_organiser_within_bounds(database: Database) -> None:
+    version = upload(database)
+    found = claim(database)
+    assert found is not None
+    problems = [Problem("bad", Severity.ERROR, "wrong", "file", line) for line in range(1000)]
+    with database.writing() as session:
+        assert truth_queue.refuse(session, found, problems)
+    with database.reading() as session:
+        stored = session.get_one(GroundTruthVersion, version.id)
+    assert stored.state is TruthState.FAILED
+    assert stored.problems is not None
+    assert len(stored.problems) == truth_queue.MOST_PROBLEMS + 1
+    assert "800" in stored.problems[-1]["message"]
+
+
+def test_the_newest_truth_that_scores_everything_starts_the_first_scoring(database: Database) -> None:
+    with database.writing() as session:
+        challenge = make_challenge(session, ready=False)
+        make_truth(session, challenge, current=False)
+        newest = make_truth(session, challenge, current=False)
+        partial = make_truth(session, challenge, current=False)
+        partial.competitions = ["comp1"]
+        session.flush()
+        assert truth_queue.start_first_scorings(session) == 1
+        current = service.current_truth(session, challenge)
+        assert current is not None
+        assert current.id == newest.id
+
+
+def test_a_truth_that_scores_too_little_waits_until_the_challenge_asks_for_less(database: Database) -> None:
+    with database.writing() as session:
+        organiser = make_organiser(session)
+        challenge = make_challenge(session, organiser=organiser, ready=False)
+        make_truth(session, challenge, current=False).competitions = ["comp1"]
+        session.flush()
+        assert truth_queue.start_first_scorings(session) == 0
+        assert service.phase(challenge, now()) is service.Phase.NOT_READY
+        challenge.competitions = [row for row in challenge.competitions if row.key == "comp1"]
+        session.flush()
+        assert truth_queue.start_first_scorings(session) == 1
+        assert service.phase(challenge, now()) is service.Phase.OPEN
+
+
+def test_a_later_truth_does_not_change_the_board_by_itself(database: Database) -> None:
+    with database.writing() as session:
+        challenge = make_challenge(session)
+        before = challenge.current_scoring_id
+        make_truth(session, challenge, current=False)
+        assert truth_queue.start_first_scorings(session) == 0
+        assert challenge.current_scoring_id == before
