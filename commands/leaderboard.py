@@ -1,7 +1,6 @@
 """`vocboard leaderboard`: the board of one competition."""
 
 import argparse
-import shutil
 import sys
 
 from client.answers import Board, board, understood
@@ -9,7 +8,7 @@ from client.connection import Connection, path
 from client.terminal import printable
 from commands.connecting import DONE, add_server_argument, connect, print_json, reporting_trouble
 from commands.score_tables import fraction
-from commands.tables import Column, render
+from commands.tables import Column, render, shortened, terminal_width
 
 MEDIA_TYPES = {"csv": "text/csv", "latex": "application/x-tex"}
 
@@ -52,7 +51,7 @@ def _table(board: Board) -> str:
     decimals = board.decimals
     columns = [
         Column("RANK", ["n/a" if row.rank is None else str(row.rank) for row in board.rows], right=True),
-        Column("METHOD", [printable(row.method) for row in board.rows]),
+        Column("METHOD", [shortened(printable(row.method)) for row in board.rows]),
         Column("MEAN", [_marked(fraction(row.mean, decimals), "mean" in row.best) for row in board.rows], right=True),
     ]
     for name in board.classes:
@@ -61,10 +60,9 @@ def _table(board: Board) -> str:
             for row in board.rows
         ]
         columns.append(Column(printable(name), cells, right=True))
-    columns.append(Column("CONTRIBUTORS", [printable(row.contributors) for row in board.rows]))
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    columns.append(Column("CONTRIBUTORS", [shortened(printable(row.contributors)) for row in board.rows]))
     title = printable(f"{board.challenge} {board.competition}: {board.metric.replace('_', ' ')}")
-    return f"{title} (* is the best)\n\n{render(columns, repeated=2, width=width)}"
+    return f"{title} (* is the best)\n\n{render(columns, repeated=2, width=terminal_width())}"
 
 
 def _marked(text: str, is_best: bool) -> str:

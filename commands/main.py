@@ -2,6 +2,7 @@
 
 import argparse
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 
@@ -23,6 +24,7 @@ COMMANDS = {
     "admin": "manage people, tokens, challenges and ground truth",
 }
 USAGE_ERROR = 2
+STATUS_OF_BROKEN_PIPE = 141  # as shells have it for SIGPIPE
 OURS = ("app", "client", "commands", "evaluator", "migrations", "worker")
 
 
@@ -42,7 +44,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         command = importlib.import_module(f"commands.{called}")
         command.configure(parsers[called])
-        return int(command.run(parser.parse_args(arguments)))
+        status = int(command.run(parser.parse_args(arguments)))
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:  # whoever reads our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more at its end
+        return STATUS_OF_BROKEN_PIPE
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] in OURS:
             raise

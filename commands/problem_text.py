@@ -5,6 +5,7 @@ import shutil
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
+from client.terminal import printable
 from evaluator.problems import Problem, Severity, counted, has_errors
 
 _NARROWEST, _WIDEST = 60, 120  # columns of the terminal
@@ -14,7 +15,7 @@ def problem_lines(problems: Sequence[Problem]) -> Iterator[str]:
     """Yield the lines that describe the problems: each file's below its name, the archive's own first."""
     width = min(max(shutil.get_terminal_size().columns, _NARROWEST), _WIDEST)
     for file, group in itertools.groupby(problems, key=lambda problem: problem.file):
-        yield file or "the archive as a whole"
+        yield "the archive as a whole" if file is None else printable(file)
         yield from _file_lines(list(group), width)
         yield ""
 
@@ -34,7 +35,7 @@ def _file_lines(problems: Sequence[Problem], width: int) -> Iterator[str]:
     for place, problem in zip(places, problems, strict=True):
         head = f"  {place:>{columns}}  " if columns else "  "
         head += f"{problem.severity.value:<7}  "
-        text = f"{problem.message} [{problem.code}]"
+        text = f"{printable(problem.message)} [{problem.code}]"
         yield textwrap.fill(text, width, initial_indent=head, subsequent_indent=" " * len(head), break_long_words=False)
 
 

@@ -9,7 +9,7 @@ from client.following import follow
 from client.terminal import instant, printable
 from commands.connecting import DONE, PROBLEMS, TROUBLE, say
 from commands.score_tables import score_lines
-from commands.tables import Column, render
+from commands.tables import Column, render, shortened, terminal_width
 
 
 def listed(submissions: Sequence[Submission]) -> str:
@@ -17,13 +17,14 @@ def listed(submissions: Sequence[Submission]) -> str:
     return render(
         [
             Column("SUBMISSION", [printable(item.id) for item in submissions]),
-            Column("CHALLENGE", [printable(item.challenge) for item in submissions]),
-            Column("METHOD", [printable(item.method) for item in submissions]),
-            Column("COMPETITIONS", [printable(" ".join(item.competitions)) for item in submissions]),
             Column("STATE", [printable(item.state) for item in submissions]),
+            Column("METHOD", [shortened(printable(item.method)) for item in submissions]),
+            Column("CHALLENGE", [printable(item.challenge) for item in submissions]),
+            Column("COMPETITIONS", [printable(" ".join(item.competitions)) for item in submissions]),
             Column("PUBLISHED", ["yes" if item.published_at else "no" for item in submissions]),
             Column("SUBMITTED", [instant(item.created_at) for item in submissions]),
-        ]
+        ],
+        width=terminal_width(),
     )
 
 
@@ -84,7 +85,7 @@ def followed(connection: Connection, identifier: str) -> SubmissionDetails:
                 return step
     except KeyboardInterrupt:
         _end_line()
-        say(f"interrupted; the submission goes on. See `vocboard status {printable(identifier)}`")
+        say(f"the submission goes on without you; see `vocboard status {printable(identifier)}`")
         raise
     finally:
         _end_line()

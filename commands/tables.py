@@ -1,11 +1,14 @@
 """Tables for terminals: columns lined up, and wide ones broken into blocks that repeat their first columns."""
 
+import shutil
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from client.terminal import display_width
 
 GAP = "  "
+LONGEST_NAME = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,18 @@ def render(columns: Sequence[Column], *, repeated: int = 1, width: int | None = 
     names, others = list(columns[:repeated]), list(columns[repeated:])
     room = None if width is None else width - sum(column.width + len(GAP) for column in names)
     return "\n\n".join(_lined_up([*names, *block]) for block in _blocks(others, room))
+
+
+def terminal_width() -> int | None:
+    """Return the width of the terminal that standard output goes to; None where it goes elsewhere."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def shortened(name: str) -> str:
+    """Return a name as it fits beside numbers on a terminal; whole where the output goes elsewhere."""
+    if not sys.stdout.isatty() or len(name) <= LONGEST_NAME:
+        return name
+    return f"{name[: LONGEST_NAME - 1]}…"
 
 
 def _blocks(columns: Sequence[Column], room: int | None) -> list[list[Column]]:

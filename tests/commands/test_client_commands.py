@@ -241,7 +241,7 @@ def test_from_upload_to_leaderboard(
     listed = json.loads(capsys.readouterr().out)
     assert [item["id"] for item in listed["items"]] == [identifier]
     assert main(["status"]) == 0
-    assert f"{identifier}  voc        Shape finder  comp1 comp3   scored  yes" in capsys.readouterr().out
+    assert f"{identifier}  scored  Shape finder  voc        comp1 comp3   yes" in capsys.readouterr().out
 
 
 def test_waiting_shows_the_scores_that_evaluating_here_gives(
@@ -391,7 +391,28 @@ def test_no_server_at_all_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -
     assert "run `vocboard login URL` once" in capsys.readouterr().err
 
 
-# Terminals
+# Programs and terminals
+
+
+SERVER_SIDE = ("app", "worker", "fastapi", "starlette", "sqlalchemy", "celery", "pydantic", "numpy", "lxml", "PIL")
+
+
+@pytest.mark.parametrize("command", ["login", "submit", "status", "results", "leaderboard"])
+def test_the_commands_load_nothing_of_the_server_nor_what_scoring_needs(command: str) -> None:
+    code = f"import sys, commands.main, commands.{command}; print(*set({SERVER_SIDE}) & sys.modules.keys())"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
+def test_a_reader_who_has_seen_enough_gets_no_traceback(board: Board) -> None:
+    program = [sys.executable, "-m", "commands.main", "leaderboard", "voc", "comp1", "--server", board.url]
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = subprocess.run(program, stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
+    finally:
+        os.close(writing)
+    assert (done.returncode, done.stderr) == (141, "")
 
 
 class Shown:
