@@ -39,7 +39,8 @@ def read_ground_truth(tree: Path, edition: Edition) -> GroundTruth:
     listed = {key: _listed(key, rules[key], files) for key in rules if file_of(key) in files}
     if not listed:
         expected = ", ".join(dict.fromkeys(file_of(key) for key in rules))
-        complaints.add("no_image_sets", f"the tree has none of the image sets of {edition.name}: {expected}")
+        message = f"the tree has none of the image sets of {edition.name} ({expected}) {source.places}"
+        complaints.add("no_image_sets", message)
     complaints.raise_if_any()
 
     material = _material(source, listed, edition, files, complaints)

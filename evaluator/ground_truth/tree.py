@@ -24,6 +24,11 @@ class Tree:
         self._prefixes: tuple[str, ...] = (f"{edition}/", f"VOCdevkit/{edition}/", "")
         self._complaints = complaints
 
+    @property
+    def places(self) -> str:
+        """Where the edition's folder is looked for, in words."""
+        return "at its top, below " + " or below ".join(prefix for prefix in self._prefixes if prefix)
+
     def read(self, names: Collection[str]) -> dict[str, bytes]:
         """Return the content of those of the files that are there, by name below the edition's folder.
 
