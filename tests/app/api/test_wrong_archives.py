@@ -26,9 +26,9 @@ TOO_SMALL = (499, 375)  # of the factories' images, 500 by 375
 
 def label_map(size: tuple[int, int]) -> bytes:
     image = Image.new("P", size)
-    image.putpalette([0, 0, 0, 128, 0, 0])
+    image.putpalette(bytes(768))  # of 256 colours: 8 bits a pixel
     output = io.BytesIO()
-    image.save(output, "PNG", bits=8)
+    image.save(output, "PNG")
     return output.getvalue()
 
 
