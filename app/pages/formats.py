@@ -10,6 +10,16 @@ NOT_AVAILABLE = "n/a"
 THIN_SPACE = "\u2009"
 HEAT_BOUNDS = (0.0005, 0.02, 0.08, 0.2, 0.4, 0.6, 0.8)  # shares of a row; each is the least of the next step
 _SIZES = (("GiB", 1024**3), ("MiB", 1024**2), ("KiB", 1024))
+# The first that fits counts: most browsers also name those they want to be taken for.
+_BROWSERS = (("Firefox", "Firefox"), ("Edg", "Edge"), ("OPR", "Opera"), ("Chrome", "Chrome"), ("Safari", "Safari"))
+_SYSTEMS = (
+    ("Android", "Android"),
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Windows", "Windows"),
+    ("Mac OS", "macOS"),
+    ("Linux", "Linux"),
+)
 _DURATIONS = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
 
 
@@ -106,6 +116,17 @@ def paragraphs(text: str) -> Markup:
     parts = [part.strip() for part in text.replace("\r\n", "\n").split("\n\n") if part.strip()]
     lines = (Markup("<br>").join(map(escape, part.split("\n"))) for part in parts)
     return Markup("").join(Markup("<p>{}</p>").format(line) for line in lines)
+
+
+def browser_name(user_agent: str) -> str:
+    """Name a browser and its system as people know them, as far as its user agent tells.
+
+    >>> browser_name("Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0")
+    'Firefox on Linux'
+    """
+    browser = next((name for mark, name in _BROWSERS if mark in user_agent), "A browser")
+    system = next((name for mark, name in _SYSTEMS if mark in user_agent), None)
+    return f"{browser} on {system}" if system else browser
 
 
 def heat(share: float | None) -> int:

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from app import intake
 from app.accounts.models import User
 from app.challenges import service as challenges
-from app.challenges.models import Challenge
+from app.challenges.models import Challenge, TruthState
 from app.database import Database, now
 from app.errors import ForbiddenError, NotFoundError, ServiceError
 from app.pages import wording
@@ -27,6 +27,8 @@ from app.upload import StreamedForm
 from evaluator import editions
 
 router = APIRouter(prefix="/organise")
+
+UNFINISHED = frozenset({TruthState.UPLOADED, TruthState.IMPORTING})
 
 
 @router.get("")
@@ -148,6 +150,7 @@ def _challenge_page(
         versions=versions,
         current_version_id=current.id if current else None,
         problems=problems,
+        unfinished=any(item.state in UNFINISHED for item in versions),
         page=found,
         upload_limit=request.app.state.settings.ground_truth_limit_bytes,
         message=trouble.message,

@@ -72,6 +72,7 @@ def environment() -> Environment:
         duration=formats.duration,
         count=formats.count,
         paragraphs=formats.paragraphs,
+        browser_name=formats.browser_name,
         heat=formats.heat,
         svg_points=formats.svg_points,
         metric_title=wording.metric_title,

@@ -31,11 +31,12 @@ form_router = APIRouter(dependencies=[Depends(protect_form)])
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A button of a submission's page."""
+    """A button of a submission's page; one with a warning asks before it acts."""
 
     path: str
     name: str
     style: str
+    warning: str | None = None
 
 
 @router.get("/submissions")
@@ -102,7 +103,10 @@ def actions_of(submission: Submission, *, own: bool) -> list[Action]:
     elif submission.state is State.SCORED:
         found.append(Action("publish", "Publish", ""))
     if own and submission.state in {State.QUEUED, State.EVALUATING, State.SCORED}:
-        found.append(Action("withdraw", "Withdraw", "danger"))
+        warning = "A withdrawn submission counts nowhere and cannot be brought back."
+        if submission.state is State.QUEUED:
+            warning += " It has not been evaluated yet, so its quota is given back."
+        found.append(Action("withdraw", "Withdraw", "danger", warning))
     return found
 
 

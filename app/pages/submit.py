@@ -20,6 +20,7 @@ from app.pages.rendering import render
 from app.pages.reports import report_view
 from app.security.csrf import FIELD, ForgedRequestError, verify_csrf
 from app.security.identity import SignedIn
+from app.submissions.quota import quotas
 from app.upload import StreamedForm
 from evaluator.editions import Task
 
@@ -59,6 +60,8 @@ def _page(
     database: Database = request.app.state.database
     with database.reading() as session:
         challenge = challenges.get_visible(session, slug, user)
+        keys = [row.key for row in challenge.competitions]
+        left = quotas(session, user=user, challenge=challenge, competitions=keys, now=now())
     phase = challenges.phase(challenge, now())
     edition = challenges.edition_of(challenge)
     segments = any(item.task is Task.SEGMENTATION for item in competitions_of(challenge))
@@ -73,6 +76,7 @@ def _page(
         phase=phase,
         phase_message="" if phase is Phase.OPEN else wording.CLOSED_DOORS[phase],
         upload_limit=request.app.state.settings.upload_limit_bytes,
+        quotas=left,
         form=form,
         wrong=trouble.wrong,
         message=trouble.message,

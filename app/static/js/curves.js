@@ -52,7 +52,7 @@ function options({ ink, grid, font }) {
     min: 0,
     max: 1,
     title: { display: true, text, color: ink, font: { family: font, size: 13 } },
-    ticks: { color: ink, stepSize: 0.2, format: { style: "percent" }, font: { family: font } },
+    ticks: { color: ink, stepSize: 0.2, callback: (value) => `${Math.round(100 * value)} %`, font: { family: font } },
     grid: { color: grid },
     border: { color: ink },
   });

@@ -22,7 +22,10 @@ export function localise(root = document) {
       element.title = `${local.format(instant)} (${utc})`;
     } else if (instant.getTimezoneOffset() !== 0) {
       const name = zone.formatToParts(instant).find((part) => part.type === "timeZoneName").value;
-      element.textContent = `${local.format(instant)} ${name} (${utc})`;
+      const aside = document.createElement("span");
+      aside.className = "utc";
+      aside.textContent = ` (${utc})`;
+      element.replaceChildren(`${local.format(instant)} ${name}`, aside);
     }
   }
 }

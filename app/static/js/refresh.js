@@ -1,0 +1,21 @@
+// Fetches the page again while something on it is unfinished, and puts the marked part of it in.
+import { localise } from "./times.js";
+
+const INTERVAL_MS = 2000;
+const part = document.querySelector("[data-refresh]");
+
+async function refresh() {
+  const answer = await fetch(location.href, { headers: { Accept: "text/html" } }).catch(() => undefined);
+  const fresh = answer?.ok && new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("[data-refresh]");
+  if (fresh) {
+    part.replaceChildren(...fresh.childNodes);
+    localise(part);
+    if (fresh.dataset.unfinished === undefined) {
+      location.reload();
+      return;
+    }
+  }
+  setTimeout(refresh, INTERVAL_MS);
+}
+
+if (part) setTimeout(refresh, INTERVAL_MS);

@@ -1,0 +1,68 @@
+"""Fixtures: the gallery as a running site, and browsers signed in to it."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import pytest
+from playwright.sync_api import BrowserContext, ConsoleMessage, Page
+
+import migrations
+from app.settings import Settings
+from tests.browser.gallery import Gallery, fill
+from tests.support.factories import PASSWORD
+from tests.support.site import Site, serving
+
+SignIn = Callable[[Page, str], None]
+
+
+@dataclass(frozen=True)
+class Exhibition:
+    """The gallery, and the site that shows it."""
+
+    site: Site
+    gallery: Gallery
+
+    @property
+    def url(self) -> str:
+        """Where it answers."""
+        return self.site.url
+
+
+@pytest.fixture(scope="session")
+def exhibition(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Exhibition]:
+    """Give a running site with everything there is to see; tests only look at it."""
+    settings = Settings(data_directory=tmp_path_factory.mktemp("exhibition"))
+    migrations.upgrade(settings.database)
+    with serving(settings) as site:
+        with site.writing() as session:
+            gallery = fill(session)
+        yield Exhibition(site, gallery)
+
+
+@pytest.fixture
+def complaints(browser_context: BrowserContext) -> Iterator[list[str]]:
+    """Collect what the browser complains of: errors in scripts, refused styles, files that are missing."""
+    found: list[str] = []
+
+    def note(message: ConsoleMessage) -> None:
+        if message.type in {"error", "warning"}:
+            found.append(f"{message.page.url if message.page else ''}: {message.text}")
+
+    browser_context.on("console", note)
+    browser_context.on("weberror", lambda error: found.append(str(error.error)))
+    yield found
+    assert found == []
+
+
+@pytest.fixture
+def sign_in() -> SignIn:
+    """Give what signs a page's browser in, by the form; the page must be on the site."""
+
+    def by_form(page: Page, email: str) -> None:
+        page.get_by_role("link", name="Sign in").first.click()
+        page.get_by_label("E-mail address").fill(email)
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Sign in").click()
+        page.get_by_role("link", name="Account").wait_for()
+
+    return by_form

@@ -1,0 +1,260 @@
+"""A site full of made-up things to look at: every state of a challenge, a submission, a ground truth, a board."""
+
+import uuid
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+from sqlalchemy.orm import Session
+
+from app.accounts import service as accounts
+from app.accounts.models import Scope, User
+from app.challenges.models import Challenge, GroundTruthVersion, TruthState, Visibility
+from app.database import now
+from app.evaluations.service import store
+from app.leaderboards.service import columns
+from app.submissions.models import Method, State, Submission, SubmissionEntry
+from app.submissions.service import create_anonymous_link
+from evaluator.editions import Competition, Metric, Task, load
+from evaluator.problems import Problem, Severity
+from evaluator.scores import ClassDetails, CompetitionScores, Curve, Measure
+from tests.support.factories import make_challenge, make_organiser, make_user
+
+EDITION = load("VOC2012")
+ALL = tuple(EDITION.competitions)
+LABS = (
+    "Field Robotics Laboratory",
+    "Institute of Imaging",
+    "",
+    "Vision Group, Technical University of Somewhere Far Away",
+)
+PEOPLE = (
+    "A. Turing, G. Hopper",
+    "K. Johnson",
+    "E. Noether, S. Kovalevskaya, M. Mirzakhani, and many others of the group",
+)
+DESCRIPTION = """Detect, classify and segment the twenty classes of the VOC2012 test set.
+
+Results are scored by the rules of the year's development kit."""
+
+
+@dataclass
+class Gallery:
+    """Where to find what."""
+
+    participant: str = ""
+    organiser: str = ""
+    submissions: dict[str, uuid.UUID] = field(default_factory=dict)
+    anonymous: str = ""
+
+
+def fill(session: Session, *, methods: int = 200) -> Gallery:
+    """Make all of it.
+
+    Args:
+        methods: published ones on the board of comp3.
+    """
+    random = np.random.default_rng(7)
+    gallery = Gallery()
+    organiser = make_organiser(session, name="Olga Organiser")
+    participant = make_user(session, name="Paula Participant", affiliation=LABS[0])
+    gallery.organiser, gallery.participant = organiser.email, participant.email
+    challenge = make_challenge(
+        session,
+        organiser=organiser,
+        slug="voc2012",
+        title="Visual object classes 2012",
+        description=DESCRIPTION,
+        competitions=list(ALL),
+        closes_at=now() + timedelta(days=30),
+    )
+    _other_challenges(session, organiser)
+    _truth_versions(session, challenge, organiser)
+    others = [make_user(session, name=f"Rival {number}") for number in range(4)]
+    for number in range(methods):
+        _board_row(session, random, challenge, others[number % 4], number, ["comp3"])
+    for number in range(12):
+        _board_row(session, random, challenge, others[number % 4], methods + number, ["comp5", "comp7", "comp1"])
+    _own_submissions(session, random, challenge, participant, gallery)
+    gallery.anonymous = create_anonymous_link(session, submission_id=gallery.submissions["scored"], user=participant)
+    for label in ("cluster", "laptop"):
+        accounts.create_token(
+            session, user=participant, label=label, scopes=[Scope.READ, Scope.SUBMIT], lifetime=timedelta(days=90)
+        )
+    return gallery
+
+
+def _other_challenges(session: Session, organiser: User) -> None:
+    day = timedelta(days=1)
+    make_challenge(session, organiser=organiser, slug="voc2007", title="Objects of 2007", edition="VOC2007")
+    make_challenge(
+        session, organiser=organiser, slug="next", title="Next year’s challenge", ready=False, opens_at=now() + 9 * day
+    )
+    make_challenge(session, organiser=organiser, slug="past", title="The one before", closes_at=now() - day / 2)
+    make_challenge(
+        session,
+        organiser=organiser,
+        slug="draft",
+        title="A draft with a title so long that it has to be broken into several lines on a telephone",
+        visibility=Visibility.DRAFT,
+        ready=False,
+    )
+
+
+def _truth_versions(session: Session, challenge: Challenge, organiser: User) -> None:
+    problem = Problem("missing_annotation", Severity.ERROR, "This image has no annotation.", "Annotations/2.xml")
+    failed: dict[str, Any] = {"state": TruthState.FAILED, "problems": [problem.as_json()]}
+    for number, given in enumerate((failed, {"state": TruthState.IMPORTING}), 100):
+        session.add(
+            GroundTruthVersion(
+                challenge_id=challenge.id,
+                number=number,
+                uploaded_by_id=organiser.id,
+                file_name=f"devkit-{number}.tar.gz",
+                **given,
+            )
+        )
+
+
+def _board_row(
+    session: Session, random: np.random.Generator, challenge: Challenge, user: User, number: int, keys: list[str]
+) -> None:
+    quality = float(np.clip(random.beta(6, 3), 0.42, 0.97))
+    submission = make_submission(
+        session,
+        challenge,
+        user,
+        name=f"{('YOLO', 'R-CNN', 'DPM', 'Transformer', 'ensemble of everything')[number % 5]}-{number:03}",
+        keys=keys,
+        created_at=now() - timedelta(hours=number + 1),
+        affiliation=LABS[number % 4],
+        contributors=PEOPLE[number % 3],
+    )
+    subset = number % 17 == 3
+    _score(session, random, challenge, submission, quality, subset=subset, undefined=number % 23 == 5)
+    submission.published_at = now()
+
+
+def _own_submissions(
+    session: Session, random: np.random.Generator, challenge: Challenge, user: User, gallery: Gallery
+) -> None:
+    def own(state: State, keys: tuple[str, ...] = ("comp3",), **given: Any) -> Submission:
+        made = make_submission(session, challenge, user, name=f"Own method, {state}", keys=list(keys), **given)
+        made.state = state
+        gallery.submissions[state.value] = made.id
+        return made
+
+    scored = own(State.SCORED, ("comp1", "comp3", "comp5", "comp7"))
+    warning = Problem("box_upside_down", Severity.WARNING, "12 boxes are upside down. They match nothing.", "a.txt", 9)
+    scored.warnings = [warning.as_json()]
+    _score(session, random, challenge, scored, 0.7, subset=True, undefined=True)
+    own(State.EVALUATING, claimed_at=now())
+    own(State.FAILED, claimed_at=now(), finished_at=now(), failure="The evaluation took longer than 30 minutes.")
+    own(State.WITHDRAWN, finished_at=now())
+    own(State.QUEUED)
+
+
+def make_submission(
+    session: Session, challenge: Challenge, user: User, *, name: str, keys: list[str], **given: Any
+) -> Submission:
+    """Make a scored submission without its scores."""
+    method = Method(challenge_id=challenge.id, user_id=user.id, name=name)
+    session.add(method)
+    session.flush()
+    fields: dict[str, Any] = {
+        "state": State.SCORED,
+        "description": "Looks at the image twice.",
+        "training_data": "VOC2012 trainval and one million images of our own; none from flickr.",
+        "contributors": "P. Participant",
+        "affiliation": "Laboratory",
+        "archive_sha256": "5e" * 32,
+        "archive_bytes": 3_456_789,
+        "archive_name": "results.tar.gz",
+        "finished_at": now(),
+        "warnings": [],
+    }
+    submission = Submission(
+        challenge_id=challenge.id,
+        user_id=user.id,
+        method_id=method.id,
+        entries=[
+            SubmissionEntry(competition=key, position=position, classes=list(EDITION.competitions[key].classes))
+            for position, key in enumerate(keys)
+        ],
+        **{**fields, **given},
+    )
+    session.add(submission)
+    session.flush()
+    return submission
+
+
+def _score(
+    session: Session,
+    random: np.random.Generator,
+    challenge: Challenge,
+    submission: Submission,
+    quality: float,
+    *,
+    subset: bool,
+    undefined: bool,
+) -> None:
+    assert challenge.current_scoring_id is not None
+    keys = [entry.competition for entry in submission.entries]
+    competitions = [EDITION.competitions[key] for key in keys]
+    store(
+        session,
+        submission_id=submission.id,
+        scoring_id=challenge.current_scoring_id,
+        scores={item.key: _scores(random, item, quality, subset=subset, undefined=undefined) for item in competitions},
+        ground_truth_sha256="9a" * 32,
+        archive_sha256=submission.archive_sha256,
+        started_at=now(),
+        seconds=2.34,
+    )
+
+
+def _scores(
+    random: np.random.Generator, competition: Competition, quality: float, *, subset: bool, undefined: bool
+) -> CompetitionScores:
+    names = columns(competition)
+    entered = names[: len(names) - 3] if subset and len(names) > 10 else names
+    values = {name: 1 - (1 - quality) * float(random.uniform(0.3, 1.7)) for name in entered}
+    if undefined and len(names) > 10:
+        values[entered[4]] = float("nan")
+    if competition.task is Task.SEGMENTATION:
+        return CompetitionScores(
+            competition=competition.key,
+            task=competition.task,
+            primary=Measure(competition.rules.metric, values),
+            confusion_matrix=_confusion(random, len(names), quality),
+            not_entered=tuple(name for name in names if name not in entered),
+        )
+    secondary = (Measure(Metric.WHOLE_PERSON_AVERAGE_PRECISION, {"person": 0.123}),)
+    return CompetitionScores(
+        competition=competition.key,
+        task=competition.task,
+        primary=Measure(competition.rules.metric, values),
+        secondary=secondary if competition.task is Task.LAYOUT else (),
+        details={name: ClassDetails(1234, 52404, 17, value, value / 2) for name, value in values.items()},
+        curves={name: _curve(value) for name, value in values.items()},
+        not_entered=tuple(name for name in names if name not in entered),
+    )
+
+
+def _curve(score: float) -> Curve:
+    if np.isnan(score):
+        return Curve(np.full(5, np.nan), np.linspace(1, 0, 5))
+    recall = np.linspace(0, min(1.0, score + 0.1), 120)
+    saw = 0.03 * np.abs(np.sin(40 * recall))
+    return Curve(recall, np.clip(1 - (recall ** (1 + 6 * score)) - saw, 0, 1))
+
+
+def _confusion(random: np.random.Generator, size: int, quality: float) -> Any:
+    matrix = random.integers(0, 2_000, (size, size))
+    matrix[random.random((size, size)) < 0.4] = 0
+    np.fill_diagonal(matrix, (quality * random.integers(20_000, 90_000, size)).astype(int))
+    matrix[0, 0] = 9_000_000
+    matrix[:, 0] += 9_000
+    matrix[4, :] = 0
+    return matrix
