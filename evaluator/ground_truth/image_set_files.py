@@ -4,7 +4,7 @@ White space and line ends vary between the kits; blank lines mean nothing.
 Source: VOC2010 document section 9.1.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -106,16 +106,24 @@ class ImageSetFiles:
             self._complaints.add("missing_labels", listed, name)
         return as_labels(labels)
 
-    def person_labels(self, name: str, images: Mapping[str, int]) -> dict[Person, int]:
+    def person_labels(
+        self, name: str, images: Mapping[str, int], people: Collection[Person] | None = None
+    ) -> dict[Person, int]:
         """Return one action's labels by person, from lines `<image> <object> <label>`, in order.
 
+        With `people`, everybody must be one of these.
         An action's list may lack people of the others': those were not annotated with it (jumping, before VOC2011).
         """
 
         def person(line: Line) -> Person | None:
             image = self._image(name, line, images)
             index = self._object_index(name, line)
-            return None if image is None or index is None else (image, index)
+            if image is None or index is None:
+                return None
+            if people is not None and (image, index) not in people:
+                self._complain("unknown_person", f"person {index} of image {line.fields[0]} is not listed", name, line)
+                return None
+            return image, index
 
         return self._labels(name, 3, person)
 

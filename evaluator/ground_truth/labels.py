@@ -37,8 +37,12 @@ def of_people(key: Key, listed: Listed, material: Material) -> tuple[ImageSet, L
     sizes = material.sizes(listed.images)
     index = listed.index
     lists = {name: file_of(key, name) for name in material.edition.actions}
-    labels = {name: material.files.person_labels(file, index) for name, file in lists.items() if file in material.files}
     people = listed.people
+    labels = {
+        name: material.files.person_labels(file, index, people)
+        for name, file in lists.items()
+        if file in material.files
+    }
     if not listed.images or len(labels) < len(lists):
         if reason := material.lacks_annotations(listed):
             return ImageSet(listed.images, sizes, None if people is None else people_array(people)), reason
@@ -47,12 +51,8 @@ def of_people(key: Key, listed: Listed, material: Material) -> tuple[ImageSet, L
         people = dict.fromkeys(sorted({person for of_action in labels.values() for person in of_action}), 0)
     material.check_people(listed, people, file_of(key))
     position = {person: item for item, person in enumerate(people)}
-    for name, of_action in labels.items():
-        for image, object_index in of_action.keys() - position.keys():
-            message = f"person {listed.images[image]} {object_index} is not in {file_of(key)}"
-            material.complaints.add("unknown_person", message, lists[name])
     truth = {
-        name: as_labels({position[person]: label for person, label in labels[name].items() if person in position})
+        name: as_labels({position[person]: label for person, label in labels[name].items()})
         for name in material.edition.actions
     }
     return ImageSet(listed.images, sizes, people_array(people)), LabelTruth(truth)

@@ -256,6 +256,7 @@ class TestBrokenTrees:
             "ImageSets/Action/test.txt": "a1 1\n",
         }
         found = complaints(tmp_path, files)
+        assert ("ImageSets/Action/walking_test.txt", 1, "person 2 of image a1 is not listed") in found
         assert ("ImageSets/Layout/test.txt", 2, "image l1 has 2 objects, none with index 3") in found
         assert ("ImageSets/Action/test.txt", 1, "object 1 of image a1 is a horse, expected a person") in found
 
