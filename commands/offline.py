@@ -6,6 +6,7 @@ Exit statuses: 0 valid; 1 the results have problems; 2 the command cannot be don
 import argparse
 import functools
 import json
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -98,9 +99,14 @@ def reporting_misuse(run: Run) -> Run:
     @functools.wraps(run)
     def reporting(arguments: argparse.Namespace) -> int:
         try:
-            return run(arguments)
+            status = run(arguments)
+            sys.stdout.flush()
+            return status
         except MisuseError as error:
             print(f"vocboard: {error}", file=sys.stderr)
+        except BrokenPipeError:
+            # Whoever was reading has enough; keep Python from complaining about it on its way out.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except OSError as error:
             if error.filename is None:
                 raise

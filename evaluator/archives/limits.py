@@ -10,9 +10,6 @@ KIB = 1024
 MIB = 1024 * KIB
 GIB = 1024 * MIB
 
-# Small archives may have any ratio: identical label maps, or a file of equal lines, compress a thousandfold.
-RATIO_COUNTS_FROM_BYTES = 64 * MIB
-
 
 @dataclass(frozen=True, slots=True)
 class ArchiveLimits:
@@ -22,7 +19,9 @@ class ArchiveLimits:
         members: files and directories.
         member_bytes: of one file, unpacked.
         total_bytes: of everything that decompression yields, padding and skipped files included.
-        ratio: unpacked bytes to packed ones, once the unpacked are more than 64 MiB.
+        ratio: unpacked bytes to packed ones.
+        ratio_from_bytes: unpacked bytes from which the ratio counts; identical label maps, or a file of equal lines,
+            compress a thousandfold and are harmless as long as they are few.
         name_characters: of one member's name.
     """
 
@@ -30,6 +29,7 @@ class ArchiveLimits:
     member_bytes: int = 512 * MIB
     total_bytes: int = 4 * GIB
     ratio: int = 200
+    ratio_from_bytes: int = 64 * MIB
     name_characters: int = 1_000
 
 
@@ -75,7 +75,8 @@ class Meter:
         self._bytes += number
         if self._bytes > self.limits.total_bytes:
             raise ArchiveError(ARCHIVE_TOO_LARGE.at(limit=size_text(self.limits.total_bytes)))
-        if self._bytes > RATIO_COUNTS_FROM_BYTES and self._bytes > self.limits.ratio * self._packed_bytes():
+        counts = self._bytes > self.limits.ratio_from_bytes
+        if counts and self._bytes > self.limits.ratio * self._packed_bytes():
             raise ArchiveError(COMPRESSION_RATIO.at(ratio=self.limits.ratio))
 
 

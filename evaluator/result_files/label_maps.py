@@ -86,11 +86,12 @@ class LabelMaps:
         if largest <= len(classes):
             return True
         void = "255 (void) is for ground truth only" if largest == VOID else "the order of the classes is the edition's"
-        pixels = int(np.count_nonzero(labels > len(classes)))
+        pixels = int(np.count_nonzero(labels == largest))
         self._refuse(
             member,
             INDEX_OUT_OF_RANGE,
             count=counted(pixels, "pixel"),
+            has="has" if pixels == 1 else "have",
             found=largest,
             largest=len(classes),
             largest_class=classes[-1],

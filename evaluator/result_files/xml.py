@@ -87,7 +87,7 @@ class _Handler:
         self._open: list[Element] = []
         self._elements = 0
         self._complete: list[Element] = []
-        self.parser = expat.ParserCreate("utf-8")  # whatever the file says: another encoding could hide a document type
+        self.parser = expat.ParserCreate("utf-8")  # whatever the file says
         self.parser.buffer_text = True
         self.parser.StartDoctypeDeclHandler = self._document_type
         self.parser.StartElementHandler = self._start
@@ -127,11 +127,12 @@ class _Handler:
             self._complete.append(element)
 
     def _text(self, text: str) -> None:
+        if len(self._open) < 2:
+            return  # white space between the children of the root
         element = self._open[-1]
         if len(element.text) + len(text) > self._shape.characters:
             raise self._error(XML_TEXT_TOO_LONG, limit=self._shape.characters, parent=quoted(element.name))
-        if len(self._open) > 1:
-            element.text += text
+        element.text += text
 
     def _error(self, kind: Kind, **found: object) -> XmlError:
         return XmlError(kind, self.parser.CurrentLineNumber, **found)

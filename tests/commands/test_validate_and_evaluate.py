@@ -1,0 +1,145 @@
+"""`vocboard validate` and `vocboard evaluate`: exit statuses, JSON and text."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commands.main import main
+from evaluator.editions import load
+from evaluator.reading import read_results
+from tests.evaluator.uploads import directory, image_sets, tar
+from tests.support.golden import golden
+
+VALID = {"results/VOC2012/Main/comp3_det_test_car.txt": "000001 1 1 1 2 2\n"}
+WRONG = {"comp3_det_test_car.txt": "000001 1 1 1 2\n\n000009 NaN 1 1 2 2\n", "comp3_det_test_dog.txt": "x\n"}
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    status = main(list(map(str, arguments)))
+    output = capsys.readouterr()
+    return status, output.out, output.err
+
+
+@pytest.fixture
+def public(tmp_path: Path) -> Path:
+    (tmp_path / "image-sets.json").write_text(image_sets().to_json())
+    return tmp_path / "image-sets.json"
+
+
+class TestValidate:
+    def test_valid_results_exit_0(self, tmp_path: Path, public: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        upload = tar(tmp_path / "a.tgz", VALID)
+        status, out, _ = run(capsys, "validate", "VOC2012", upload, "--image-sets", public)
+        assert status == 0
+        assert "comp3" in out
+        assert out.endswith("Valid.\n")
+
+    def test_problems_exit_1_and_are_grouped_by_file(
+        self, tmp_path: Path, public: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        upload = directory(tmp_path / "upload", WRONG)
+        status, out, _ = run(capsys, "validate", "VOC2012", upload, "--image-sets", public)
+        assert status == 1
+        assert out.count("comp3_det_test_car.txt\n") == 1
+        assert "line 3  error    " in out
+        assert out.endswith("Not valid: 4 errors.\n")
+
+    def test_json_is_the_same_list_as_the_servers(
+        self, tmp_path: Path, public: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        upload = tar(tmp_path / "a.tgz", WRONG)
+        status, out, _ = run(capsys, "validate", "VOC2012", upload, "--image-sets", public, "--json")
+        document = json.loads(out)
+        expected = read_results(upload, load("VOC2012"), image_sets()).problems
+        assert status == 1
+        assert document == {
+            "edition": "VOC2012",
+            "valid": False,
+            "competitions": {},
+            "problems": [problem.as_json() for problem in expected],
+        }
+
+    def test_json_tells_what_was_entered(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        status, out, _ = run(capsys, "validate", "VOC2012", directory(tmp_path, VALID), "--json")
+        assert status == 0
+        assert json.loads(out)["competitions"] == {"comp3": {"task": "detection", "classes": ["car"]}}
+
+    def test_says_that_identifiers_were_not_checked(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        _, out, _ = run(capsys, "validate", "VOC2012", directory(tmp_path, VALID))
+        assert "--image-sets" in out
+
+    @pytest.mark.parametrize("name", ["voc2007-real", "voc2012-synthetic"])
+    def test_golden_results_are_valid_against_their_tree(self, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+        case = golden(name)
+        status, _, _ = run(capsys, "validate", case.edition, case.results, "--image-sets", case.ground_truth)
+        assert status == 0
+
+
+class TestEvaluate:
+    def test_json_is_one_object_with_every_competition(self, capsys: pytest.CaptureFixture[str]) -> None:
+        case = golden("voc2012-synthetic")
+        status, out, _ = run(
+            capsys, "evaluate", case.edition, case.results, "--ground-truth", case.ground_truth, "--json"
+        )
+        document: dict[str, Any] = json.loads(out)
+        assert status == 0
+        assert document["edition"] == "VOC2012"
+        assert set(document["competitions"]) == set(case.expected())
+        detection = document["competitions"]["comp3"]
+        assert detection["task"] == "detection"
+        assert abs(detection["per_class"]["car"] - float(case.expected()["comp3"]["ap"]["car"])) < 1e-12
+
+    def test_text_has_a_row_a_class_and_undefined_scores_as_such(self, capsys: pytest.CaptureFixture[str]) -> None:
+        case = golden("voc2009-synthetic")
+        status, out, _ = run(capsys, "evaluate", case.edition, case.results, "--ground-truth", case.ground_truth)
+        assert status == 0
+        assert "VOC2009 comp3: detection" in out
+        assert "aeroplane" in out
+        assert "mean" in out
+
+    def test_wrong_results_exit_1_without_scores(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        case = golden("voc2012-synthetic")
+        upload = directory(tmp_path, WRONG)
+        status, out, _ = run(capsys, "evaluate", "VOC2012", upload, "--ground-truth", case.ground_truth, "--json")
+        assert status == 1
+        assert json.loads(out)["competitions"] == {}
+        assert json.loads(out)["problems"]
+
+
+class TestMisuse:
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (("validate", "VOC1999", "."), "there are VOC2007"),
+            (("validate", "VOC2012", "/nowhere/at-all.tgz"), "/nowhere/at-all.tgz: No such file"),
+            (("validate", "VOC2012", ".", "--segmentation-classes", "cars"), "has no class 'cars'"),
+            (("validate", "VOC2012", ".", "--image-sets", "pyproject.toml"), "not a tar or zip archive"),
+            (("evaluate", "VOC2012", ".", "--ground-truth", "pyproject.toml"), "not a tar or zip archive"),
+        ],
+    )
+    def test_exits_2_with_the_reason_on_standard_error(
+        self,
+        arguments: tuple[str, ...],
+        message: str,
+        capsys: pytest.CaptureFixture[str],
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        monkeypatch.chdir(Path(__file__).parents[2])
+        status, out, err = run(capsys, *arguments)
+        assert status == 2
+        assert out == ""
+        assert message in err
+
+    def test_image_sets_of_another_edition(self, public: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        status, _, err = run(capsys, "validate", "VOC2011", public.parent, "--image-sets", public)
+        assert status == 2
+        assert "VOC2012, not of VOC2011" in err
+
+    @pytest.mark.parametrize("arguments", [[], ["validate"], ["evaluate", "VOC2012", "."], ["dance"]])
+    def test_missing_and_unknown_arguments(self, arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+        with pytest.raises(SystemExit) as caught:
+            main(arguments)
+        assert caught.value.code == 2
+        assert "usage: vocboard" in capsys.readouterr().err

@@ -1,0 +1,156 @@
+"""Label maps: what is wrong with a PNG is told before it can do harm."""
+
+import struct
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from evaluator.editions import Competition, load
+from evaluator.reading import ReadResults, read_results
+from tests.evaluator.uploads import IMAGES, SIZE, codes, directory, image_sets, label_map
+
+DIRECTORY = "results/VOC2012/Segmentation/comp5_test_cls"
+
+
+def read(tmp_path: Path, maps: dict[str, bytes], **options: Any) -> ReadResults:
+    upload = directory(tmp_path / "upload", {f"{DIRECTORY}/{name}.png": data for name, data in maps.items()})
+    return read_results(upload, load("VOC2012"), image_sets(), **options)
+
+
+def problems_of(tmp_path: Path, data: bytes) -> list[tuple[str, str | None, int | None]]:
+    maps = {image: label_map() for image in IMAGES} | {IMAGES[1]: data}
+    return codes(read(tmp_path, maps).problems)
+
+
+def about(code: str) -> list[tuple[str, str | None, int | None]]:
+    return [(code, f"{DIRECTORY}/{IMAGES[1]}.png", None)]
+
+
+def chunk(kind: bytes, content: bytes) -> bytes:
+    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+
+
+def after_header(png: bytes, *chunks: bytes) -> bytes:
+    """Put chunks between the header and what follows it."""
+    return png[:33] + b"".join(chunks) + png[33:]
+
+
+def with_header(png: bytes, width: int, height: int, bits: int = 8, colour: int = 3) -> bytes:
+    return png[:8] + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, bits, colour, 0, 0, 0)) + png[33:]
+
+
+def test_valid_maps_go_to_the_sink_one_by_one(tmp_path: Path) -> None:
+    seen: list[tuple[str, int, NDArray[np.uint8]]] = []
+
+    def sink(competition: Competition, image: int, labels: NDArray[np.uint8]) -> None:
+        seen.append((competition.key, image, labels))
+
+    read_maps = read(tmp_path, {image: label_map(label=20) for image in IMAGES}, segmentation_sink=sink)
+    assert read_maps.problems == ()
+    assert [(key, image) for key, image, _ in seen] == [("comp5", 0), ("comp5", 1), ("comp5", 2)]
+    assert all(
+        labels.shape == SIZE[::-1] and labels.dtype == np.uint8 and (labels == 20).all() for _, _, labels in seen
+    )
+
+
+@pytest.mark.parametrize(
+    ("data", "code"),
+    [
+        (label_map((6, 8)), "png_wrong_size"),
+        (label_map(label=21), "index_out_of_range"),
+        (label_map(label=255), "index_out_of_range"),
+        (label_map(mode="L"), "png_not_indexed"),
+        (label_map(mode="RGB"), "png_not_indexed"),
+        (label_map(mode="1"), "png_not_indexed"),
+        (with_header(label_map(), *SIZE, bits=4), "png_not_indexed"),
+        (with_header(label_map(), 60_000, 60_000), "png_wrong_size"),
+        (label_map()[:-20], "png_unreadable"),
+        (label_map()[:40], "png_unreadable"),
+        (label_map()[:8], "png_unreadable"),
+        (label_map().replace(b"PLTE", b"pLTE"), "png_unreadable"),
+        (label_map().replace(b"IDAT", b"iDAT"), "png_unreadable"),
+        (after_header(label_map(), label_map()[8:33]), "png_unreadable"),
+        (b"\xff\xd8\xff\xe0 JFIF", "not_a_png"),
+        (b"", "not_a_png"),
+    ],
+)
+def test_one_wrong_map_is_one_problem(tmp_path: Path, data: bytes, code: str) -> None:
+    assert problems_of(tmp_path, data) == about(code)
+
+
+def test_text_colour_profile_and_animation_are_never_unpacked(tmp_path: Path) -> None:
+    bomb = zlib.compress(b"\0" * 50_000_000)
+    ancillary = [chunk(b"zTXt", b"k\0\0" + bomb), chunk(b"iCCP", b"p\0\0" + bomb), chunk(b"acTL", b"\0" * 8)]
+    assert problems_of(tmp_path, after_header(label_map(), *ancillary)) == []
+
+
+def test_pixels_beyond_the_size_are_never_unpacked(tmp_path: Path) -> None:
+    png = label_map()
+    place = png.index(b"IDAT") - 4
+    bomb = chunk(b"IDAT", zlib.compress(b"\0" * 50_000_000))
+    assert problems_of(tmp_path, png[:place] + bomb + chunk(b"IEND", b"")) == []
+
+
+def test_sizes_are_bounded_where_the_images_are_unknown(tmp_path: Path) -> None:
+    upload = directory(tmp_path, {f"{DIRECTORY}/a.png": with_header(label_map(), 60_000, 60_000)})
+    assert codes(read_results(upload, load("VOC2012"), None).problems) == [
+        ("png_too_large", f"{DIRECTORY}/a.png", None)
+    ]
+
+
+def test_every_image_needs_a_map(tmp_path: Path) -> None:
+    (problem,) = read(tmp_path, {IMAGES[1]: label_map()}).problems
+    assert (problem.code, problem.file) == ("missing_maps", DIRECTORY)
+    assert "2 images of 3: 000001, 000003" in problem.message
+
+
+def test_an_unknown_image_has_no_map(tmp_path: Path) -> None:
+    maps = {image: label_map() for image in (*IMAGES, "000004")}
+    assert codes(read(tmp_path, maps).problems) == [("unknown_image", f"{DIRECTORY}/000004.png", None)]
+
+
+def test_another_palette_is_one_warning_for_all_maps(tmp_path: Path) -> None:
+    (problem,) = read(tmp_path, dict.fromkeys(IMAGES, _recoloured(label_map()))).problems
+    assert (problem.code, problem.severity, problem.file) == (
+        "unusual_colour_map",
+        "warning",
+        f"{DIRECTORY}/{IMAGES[0]}.png",
+    )
+    assert "3 label maps" in problem.message
+
+
+def test_problems_of_all_maps_together_are_capped(tmp_path: Path) -> None:
+    images = tuple(f"{number:06}" for number in range(50))
+    maps = {f"{DIRECTORY}/{image}.png": b"" for image in images}
+    upload = directory(tmp_path, maps)
+    problems = read_results(upload, load("VOC2012"), image_sets(images=images)).problems
+    assert [problem.code for problem in problems] == ["not_a_png"] * 20 + ["more_problems"]
+
+
+def test_warnings_beyond_the_cap_do_not_count_as_errors(tmp_path: Path) -> None:
+    images = tuple(f"{number:06}" for number in range(21))
+    maps = dict.fromkeys(images[:20], b"") | {images[20]: _recoloured(label_map())}
+    upload = directory(tmp_path, {f"{DIRECTORY}/{name}.png": data for name, data in maps.items()})
+    last = read_results(upload, load("VOC2012"), image_sets(images=images)).problems[-1]
+    assert (last.code, last.severity) == ("more_warnings", "warning")
+    assert "1 more warning is not listed: 1 unusual_colour_map" in last.message
+
+
+def test_messages_say_how_to_mend(tmp_path: Path) -> None:
+    maps = {IMAGES[0]: label_map((6, 8)), IMAGES[1]: label_map(label=255), IMAGES[2]: label_map(mode="L")}
+    size, void, grey = (problem.message for problem in read(tmp_path, maps).problems)
+    assert "6 x 8 pixels; the image is 8 x 6" in size
+    assert "48 pixels have the value 255; expected are 0 (background) to 20 (tvmonitor)" in void
+    assert "void" in void
+    assert "greyscale with 8 bits a pixel; expected is 8 bits a pixel with a palette" in grey
+
+
+def _recoloured(png: bytes) -> bytes:
+    """Make every colour of the palette black."""
+    place = png.index(b"PLTE")
+    length = struct.unpack(">I", png[place - 4 : place])[0]
+    return png[: place - 4] + chunk(b"PLTE", bytes(length)) + png[place + 8 + length :]

@@ -1,0 +1,151 @@
+"""Image sets: their JSON, and reading them from a participant's tree."""
+
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from evaluator.editions import Task, load
+from evaluator.ground_truth import GroundTruthError
+from evaluator.image_sets import ImageSet, ImageSets, ImageSetsFormatError
+from evaluator.public_tree import read_image_sets
+from tests.evaluator.uploads import directory, image_sets, label_map, tar
+
+ANNOTATION = "<annotation><size><width>{}</width><height>{}</height></size></annotation>"
+LISTS = {
+    "ImageSets/Main/test.txt": "000002\r\n000001\r\n\r\n",
+    "ImageSets/Layout/test.txt": "000007  2\n000007  1\n",
+    "ImageSets/Segmentation/test.txt": " 000005\n",
+    "ImageSets/Action/test.txt": "000008 1\n",
+}
+
+
+def jpeg(size: tuple[int, int]) -> bytes:
+    file = io.BytesIO()
+    Image.new("RGB", size).save(file, "JPEG")
+    return file.getvalue()
+
+
+def below(prefix: str, content: dict[str, str]) -> dict[str, str]:
+    return {prefix + name: text for name, text in content.items()}
+
+
+class TestJson:
+    def test_what_was_written_is_read(self) -> None:
+        original = image_sets()
+        again = ImageSets.from_json(original.to_json())
+        assert again.edition == original.edition
+        assert list(again.sets) == list(original.sets)
+        for key, image_set in original.sets.items():
+            assert again.sets[key].images == image_set.images
+            for found, expected in (
+                (again.sets[key].sizes, image_set.sizes),
+                (again.sets[key].persons, image_set.persons),
+            ):
+                assert (found is None) == (expected is None)
+                assert found is None or (found.dtype == np.int32 and np.array_equal(found, np.array(expected)))
+
+    def test_equal_sets_are_written_once(self) -> None:
+        images = tuple(f"{number:06}" for number in range(1_000))
+        both = ImageSets(
+            "X", {(Task.CLASSIFICATION, "test"): ImageSet(images), (Task.DETECTION, "test"): ImageSet(images)}
+        )
+        assert len(both.to_json()) < 10_000
+
+    @pytest.mark.parametrize("persons", [None, np.zeros((0, 2), dtype=np.int32)])
+    def test_no_people_and_unknown_people_differ(self, persons: np.ndarray | None) -> None:
+        sets = ImageSets("X", {(Task.ACTION, "test"): ImageSet(("a",), None, persons)})
+        again = ImageSets.from_json(sets.to_json()).sets[Task.ACTION, "test"]
+        assert (again.persons is None) == (persons is None)
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"format": 2},
+            {"image_sets": None},
+            {
+                "image_sets": [
+                    {"tasks": ["action"], "name": "test", "images": ["a", "a"], "sizes": None, "persons": None}
+                ]
+            },
+            {"image_sets": [{"tasks": ["action"], "name": "test", "images": ["a"], "sizes": [], "persons": None}]},
+            {
+                "image_sets": [
+                    {"tasks": ["action"], "name": "test", "images": ["a"], "sizes": None, "persons": [[1, 1]]}
+                ]
+            },
+            {"image_sets": [{"tasks": ["cooking"], "name": "test", "images": [], "sizes": None, "persons": None}]},
+        ],
+    )
+    def test_anything_else_is_refused(self, change: dict[str, object]) -> None:
+        document = json.loads(image_sets().to_json()) | change
+        with pytest.raises(ImageSetsFormatError):
+            ImageSets.from_json(json.dumps(document))
+
+    @pytest.mark.parametrize("text", ["", "[]", "{}", "null", "[" * 100_000, b"\xff"])
+    def test_what_is_no_such_document_is_refused(self, text: str | bytes) -> None:
+        with pytest.raises(ImageSetsFormatError):
+            ImageSets.from_json(text)
+
+
+class TestParticipantsTree:
+    @pytest.mark.parametrize("prefix", ["", "VOC2012/", "VOCdevkit/VOC2012/"])
+    def test_lists_keep_the_order_of_their_files_wherever_the_folder_is(self, tmp_path: Path, prefix: str) -> None:
+        content = below(prefix, LISTS)
+        for tree in (directory(tmp_path / "tree", content), tar(tmp_path / "tree.tgz", content)):
+            sets = read_image_sets(tree, load("VOC2012")).sets
+            assert sets[Task.DETECTION, "test"].images == ("000002", "000001")
+            layout = sets[Task.LAYOUT, "test"].persons
+            assert layout is not None
+            assert layout.tolist() == [[0, 2], [0, 1]]
+            assert all(image_set.sizes is None for image_set in sets.values())
+
+    def test_people_come_from_the_actions_lists_where_test_txt_has_images_only(self, tmp_path: Path) -> None:
+        content = LISTS | {
+            "ImageSets/Action/test.txt": "000009\n000008\n",
+            "ImageSets/Action/jumping_test.txt": "000008 3 -1\n",
+            "ImageSets/Action/walking_test.txt": "000009  1 1\n000008  10 -1\n000008  2  1\n",
+        }
+        action = read_image_sets(directory(tmp_path, content), load("VOC2012")).sets[Task.ACTION, "test"]
+        assert action.images == ("000009", "000008")
+        assert action.persons is not None
+        assert action.persons.tolist() == [[0, 1], [1, 2], [1, 3], [1, 10]]
+
+    def test_people_are_unknown_where_nothing_names_them(self, tmp_path: Path) -> None:
+        content = LISTS | {"ImageSets/Action/test.txt": "000009\n"}
+        assert read_image_sets(directory(tmp_path, content), load("VOC2012")).sets[Task.ACTION, "test"].persons is None
+
+    def test_people_of_2007_are_named_by_box(self, tmp_path: Path) -> None:
+        content = LISTS | {"ImageSets/Layout/test.txt": "000007\n"}
+        assert read_image_sets(directory(tmp_path, content), load("VOC2007")).sets[Task.LAYOUT, "test"].persons is None
+
+    def test_sizes_come_from_annotations_or_images_whichever_has_them(self, tmp_path: Path) -> None:
+        content: dict[str, bytes | str] = {
+            **LISTS,
+            "Annotations/000001.xml": ANNOTATION.format(500, 375),
+            "JPEGImages/000002.jpg": jpeg((333, 500)),
+            "SegmentationClass/000005.png": label_map((20, 10)),
+            "JPEGImages/000008.jpg": b"not an image",
+        }
+        for tree in (directory(tmp_path / "tree", content), tar(tmp_path / "tree.tgz", content)):
+            sets = read_image_sets(tree, load("VOC2012")).sets
+            sizes = {task: sets[task, "test"].sizes for task in Task}
+            main, maps = sizes[Task.CLASSIFICATION], sizes[Task.SEGMENTATION]
+            assert main is not None
+            assert main.tolist() == [[333, 500], [500, 375]]
+            assert maps is not None
+            assert maps.tolist() == [[20, 10]]
+            assert sizes[Task.LAYOUT] is None
+            assert sizes[Task.ACTION] is None
+
+    def test_a_tree_without_image_sets_is_told_what_is_expected(self, tmp_path: Path) -> None:
+        with pytest.raises(GroundTruthError, match=r"ImageSets/Main/test\.txt"):
+            read_image_sets(directory(tmp_path, {"JPEGImages/000001.jpg": b""}), load("VOC2012"))
+
+    def test_what_is_no_tree_at_all_is_told_so(self, tmp_path: Path) -> None:
+        (tmp_path / "tree.tar").write_text("nothing")
+        with pytest.raises(GroundTruthError, match="not a tar or zip archive"):
+            read_image_sets(tmp_path / "tree.tar", load("VOC2012"))
