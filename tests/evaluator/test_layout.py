@@ -176,3 +176,18 @@ def test_a_second_part_on_the_same_true_part_is_false() -> None:
 def test_nobody_listed_is_undefined_not_an_error() -> None:
     assert np.isnan(list(average(2012, [RIGHT], []).values())).all()
     assert average(2009, [RIGHT], []) == {"person": 0.0}
+
+
+@pytest.mark.parametrize("year", [2007, 2008, 2009])
+def test_a_layout_is_wrong_if_two_parts_share_one_and_another_is_left_over(year: int) -> None:
+    here, beside, there = (1.0, 1.0, 10.0, 10.0), (1.0, 1.0, 10.0, 9.0), (30.0, 30.0, 40.0, 40.0)
+    apart = Person("a", 1, BOX, [("hand", here), ("hand", there)])
+    both_here = Layout("a", 1, BOX, 1.0, [("hand", here), ("hand", beside)])
+    assert average(year, [both_here], [apart]) == {"person": 0.0}  # the true hand there is not matched
+
+    together = Person("a", 1, BOX, [("hand", here), ("hand", beside)])
+    one_there = Layout("a", 1, BOX, 1.0, [("hand", here), ("hand", there)])
+    assert average(year, [one_there], [together]) == {"person": 0.0}  # the hand found there matches none
+
+    crossed = Layout("a", 1, BOX, 1.0, [("hand", there), ("hand", here)])
+    assert average(year, [crossed], [apart]) == {"person": 1.0}
