@@ -2,6 +2,9 @@
 
 import argparse
 
+from app.settings import Settings
+from migrations import upgrade
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command; the database is that of the environment."""
@@ -10,8 +13,5 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:  # noqa: ARG001  # every command has the same shape
     """Run the migrations that are missing."""
-    from app.settings import Settings  # noqa: PLC0415  # the participant's commands start without the server's packages
-    from migrations import upgrade  # noqa: PLC0415
-
     upgrade(Settings().database)
     return 0

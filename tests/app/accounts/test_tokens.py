@@ -24,7 +24,7 @@ def test_a_token_is_its_owners_with_its_scopes_and_stored_hashed(database: Datab
     with database.reading() as session:
         found = service.user_of_token(session, secret)
         assert found is not None
-        assert (found[0].id, found[1].granted) == (user.id, {Scope.SUBMIT})
+        assert (found[0].id, found[1].granted) == (user.id, frozenset({Scope.SUBMIT}))
         assert secret.encode() not in session.scalars(select(ApiToken.token_hash)).one()
     assert token.label == "laptop"
 

@@ -1,0 +1,33 @@
+"""`vocboard admin`: people, tokens, challenges and ground truth, for operators. Works on the database directly."""
+
+import argparse
+import sys
+
+from app.database import Database
+from app.errors import InvalidInputError, ServiceError
+from app.settings import Settings
+from commands.admin import challenges, people
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the actions."""
+    parser.description = "Manage people, tokens, challenges and ground truth of the installation in the environment."
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    people.configure(actions)
+    challenges.configure(actions)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Do what was asked for."""
+    settings = Settings()
+    database = Database(settings.database)
+    try:
+        return int(arguments.do(arguments, database, settings))
+    except InvalidInputError as error:
+        for field, message in error.fields.items():
+            print(f"vocboard admin: {field}: {message}", file=sys.stderr)
+    except ServiceError as error:
+        print(f"vocboard admin: {error}", file=sys.stderr)
+    finally:
+        database.close()
+    return 1

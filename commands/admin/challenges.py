@@ -1,0 +1,130 @@
+"""Actions on challenges and their ground truth."""
+
+import argparse
+import sys
+import tarfile
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import BinaryIO, TypeAlias, cast
+from uuid import UUID
+
+from app.accounts import administration
+from app.challenges import service
+from app.challenges.models import GroundTruthVersion, TruthState, Visibility
+from app.database import Database
+from app.doorbell import Doorbell
+from app.settings import Settings
+from app.truth_inbox import IncomingTruth, TruthInbox
+
+Actions: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+CHUNK_BYTES = 1024 * 1024
+SECONDS_BETWEEN_LOOKS = 0.5
+
+
+def configure(actions: Actions) -> None:
+    """Add the actions."""
+    action = actions.add_parser("create-challenge", help="make a challenge of an edition")
+    action.add_argument("slug", help="its part of the address")
+    action.add_argument("--organiser", required=True, metavar="EMAIL")
+    action.add_argument("--edition", required=True, help="such as VOC2012")
+    action.add_argument("--title", required=True)
+    action.add_argument("--description", default="")
+    action.add_argument("--competition", action="append", help="such as comp3; may be repeated (default: all)")
+    action.add_argument("--opens-at", type=instant, metavar="TIME", help="ISO 8601; UTC unless it has an offset")
+    action.add_argument("--closes-at", type=instant, metavar="TIME")
+    action.add_argument("--quota", type=int, default=2, help="submissions a person and competition (default: 2)")
+    action.add_argument("--quota-days", type=float, default=7, help="in any so many days (default: 7)")
+    action.add_argument("--visibility", choices=list(map(str, Visibility)), default="draft")
+    action.add_argument("--decimals", type=int, default=4, help="places of the scores shown (default: 4)")
+    action.set_defaults(do=create_challenge)
+
+    action = actions.add_parser("import-truth", help="hand in a development kit tree as a challenge's ground truth")
+    action.add_argument("slug")
+    action.add_argument("tree", type=Path, help="archive or directory")
+    action.add_argument("--organiser", required=True, metavar="EMAIL", help="who answers for it")
+    action.add_argument("--wait", action="store_true", help="until the worker has imported it")
+    action.set_defaults(do=import_truth)
+
+
+def instant(text: str) -> datetime:
+    """Parse a time.
+
+    >>> instant("2026-05-01T12:00").isoformat()
+    '2026-05-01T12:00:00+00:00'
+    """
+    parsed = datetime.fromisoformat(text)
+    return parsed.replace(tzinfo=UTC) if parsed.tzinfo is None else parsed
+
+
+def create_challenge(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:
+    """Make a challenge."""
+    with database.writing() as session:
+        service.create(
+            session,
+            organiser=administration.get_user(session, arguments.organiser),
+            slug=arguments.slug,
+            title=arguments.title,
+            description=arguments.description,
+            edition=arguments.edition,
+            competitions=arguments.competition,
+            opens_at=arguments.opens_at,
+            closes_at=arguments.closes_at,
+            quota_count=arguments.quota,
+            quota_period=timedelta(days=arguments.quota_days),
+            visibility=Visibility(arguments.visibility),
+            decimals=arguments.decimals,
+        )
+    return 0
+
+
+def import_truth(arguments: argparse.Namespace, database: Database, settings: Settings) -> int:
+    """Seal a tree into the inbox, announce it, and wait for the worker if asked to."""
+    if not arguments.tree.exists():
+        print(f"vocboard admin: there is no {arguments.tree}", file=sys.stderr)
+        return 1
+    with database.reading() as session:
+        user = administration.get_user(session, arguments.organiser)
+        challenge = service.get_organised(session, arguments.slug, user)
+    inbox = TruthInbox(settings.truth_inbox)
+    with inbox.receive(limit=settings.ground_truth_limit_bytes) as incoming:
+        _write(arguments.tree, incoming)
+        version_id = incoming.keep()
+    try:
+        with database.writing() as session:
+            service.add_ground_truth_version(
+                session, challenge=challenge, user=user, file_name=arguments.tree.name, version_id=version_id
+            )
+    except BaseException:
+        inbox.discard(version_id)
+        raise
+    Doorbell(settings).ring_for_ground_truth()
+    return _wait(database, version_id) if arguments.wait else 0
+
+
+def _write(tree: Path, incoming: IncomingTruth) -> None:
+    if tree.is_dir():
+        # A stream of a tar file asks for nothing but `write`.
+        with tarfile.open(fileobj=cast(BinaryIO, incoming), mode="w|") as archive:
+            archive.add(tree, tree.resolve().name)
+        return
+    with tree.open("rb") as file:
+        while chunk := file.read(CHUNK_BYTES):
+            incoming.write(chunk)
+
+
+def _wait(database: Database, version_id: UUID) -> int:
+    """Wait for the import; 1 if it failed, with everything that is wrong on standard error."""
+    while True:
+        with database.reading() as session:
+            version = session.get_one(GroundTruthVersion, version_id)
+        if version.state is TruthState.READY:
+            print(f"version {version.number} is ready and can score {', '.join(version.competitions or ())}")
+            return 0
+        if version.state is TruthState.FAILED:
+            for problem in version.problems or ():
+                place = ":".join(str(part) for part in (problem["file"], problem["line"]) if part is not None)
+                print(f"{place + ': ' if place else ''}{problem['message']}", file=sys.stderr)
+            return 1
+        time.sleep(SECONDS_BETWEEN_LOOKS)

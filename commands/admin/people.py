@@ -1,0 +1,148 @@
+"""Actions on people and their tokens."""
+
+import argparse
+import json
+import secrets
+import sys
+from datetime import timedelta
+from typing import TypeAlias
+
+from app.accounts import administration, service
+from app.accounts.models import Role, Scope
+from app.database import Database
+from app.settings import Settings
+
+Actions: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+GENERATED_PASSWORD_BYTES = 15
+
+
+def configure(actions: Actions) -> None:
+    """Add the actions."""
+    action = actions.add_parser("create-user", help="make an account")
+    action.add_argument("email")
+    action.add_argument("--name", required=True)
+    action.add_argument("--affiliation", default="")
+    action.add_argument("--role", choices=list(map(str, Role)), default="participant")
+    action.add_argument(
+        "--password-stdin", action="store_true", help="read the password from standard input; else one is made up"
+    )
+    action.set_defaults(do=create_user)
+
+    action = actions.add_parser("list-users", help="show all accounts")
+    action.add_argument("--json", action="store_true", help="as JSON")
+    action.set_defaults(do=list_users)
+
+    action = actions.add_parser("set-role", help="make somebody a participant, organiser or administrator")
+    action.add_argument("email")
+    action.add_argument("role", choices=list(map(str, Role)))
+    action.set_defaults(do=set_role)
+
+    action = actions.add_parser("disable-user", help="shut somebody out, at once")
+    action.add_argument("email")
+    action.set_defaults(do=disable_user)
+
+    action = actions.add_parser("enable-user", help="let somebody in again")
+    action.add_argument("email")
+    action.set_defaults(do=enable_user)
+
+    action = actions.add_parser("reset-password", help="give somebody a new password; ends sessions and tokens")
+    action.add_argument("email")
+    action.set_defaults(do=reset_password)
+
+    action = actions.add_parser("create-token", help="make an API token")
+    action.add_argument("email")
+    action.add_argument("--label", default="made by the operator")
+    action.add_argument(
+        "--scope", action="append", choices=list(map(str, Scope)), help="may be repeated (default: read, submit)"
+    )
+    action.add_argument("--days", type=int, help="days until it expires (default: as long as the settings allow)")
+    action.set_defaults(do=create_token)
+
+
+def create_user(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:
+    """Make an account; print the password if it was made up."""
+    given = sys.stdin.readline().rstrip("\r\n") if arguments.password_stdin else None
+    password = given if given is not None else secrets.token_urlsafe(GENERATED_PASSWORD_BYTES)
+    with database.writing() as session:
+        administration.create_user(
+            session,
+            email=arguments.email,
+            name=arguments.name,
+            affiliation=arguments.affiliation,
+            password=password,
+            role=Role(arguments.role),
+        )
+    if given is None:
+        print(password)
+    return 0
+
+
+def list_users(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:
+    """Show all accounts."""
+    with database.reading() as session:
+        users = administration.list_users(session)
+    if arguments.json:
+        fields = [
+            {
+                "email": user.email,
+                "name": user.name,
+                "affiliation": user.affiliation,
+                "role": user.role.value,
+                "created_at": user.created_at.isoformat(),
+                "disabled_at": user.disabled_at.isoformat() if user.disabled_at else None,
+            }
+            for user in users
+        ]
+        print(json.dumps(fields, indent=2, ensure_ascii=False))
+        return 0
+    for user in users:
+        disabled = "  disabled" if user.disabled_at else ""
+        print(f"{user.email}  {user.name}  {user.role.value}{disabled}")
+    return 0
+
+
+def set_role(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:
+    """Give somebody another role."""
+    with database.writing() as session:
+        user = administration.get_user(session, arguments.email)
+        administration.set_role(session, user=user, role=Role(arguments.role))
+    return 0
+
+
+def disable_user(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:
+    """Shut somebody out."""
+    with database.writing() as session:
+        administration.disable(session, user=administration.get_user(session, arguments.email))
+    return 0
+
+
+def enable_user(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:
+    """Let somebody in again."""
+    with database.writing() as session:
+        administration.enable(session, user=administration.get_user(session, arguments.email))
+    return 0
+
+
+def reset_password(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:
+    """Print a new password."""
+    with database.writing() as session:
+        user = administration.get_user(session, arguments.email)
+        password = administration.reset_password(session, user=user)
+    print(password)
+    return 0
+
+
+def create_token(arguments: argparse.Namespace, database: Database, settings: Settings) -> int:
+    """Print a new token's secret."""
+    lifetime = settings.token_lifetime if arguments.days is None else timedelta(days=arguments.days)
+    with database.writing() as session:
+        _, secret = service.create_token(
+            session,
+            user=administration.get_user(session, arguments.email),
+            label=arguments.label,
+            scopes=[Scope(scope) for scope in arguments.scope or ("read", "submit")],
+            lifetime=min(lifetime, settings.token_lifetime),
+        )
+    print(secret)
+    return 0
