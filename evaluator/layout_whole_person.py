@@ -24,8 +24,7 @@ def judge_by_box(layouts: Layouts, truth: LayoutTruth, rule: Overlap, types: int
     A layout is of the person of its image that its box overlaps most, among all people. By decreasing confidence, the
     first layout of a person claims it, right or wrong; every later one is false, and so is one that overlaps nobody
     enough. Positives are the people with parts that are not difficult. As in the kit, difficult people get no other
-    treatment: a right layout of one is true. The kit stops at a layout without parts; here it is false unless the
-    person has parts to compare it with, as then it is anyhow.
+    treatment: a right layout of one is true. The kit stops at a layout without parts; here it is false.
 
     Args:
         layouts: with `person_box`.
