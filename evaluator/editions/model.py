@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-
 BACKGROUND = "background"  # label 0 of segmentations: scored beside the classes
 
 
