@@ -17,7 +17,6 @@ from app.database import Database
 from app.models import Base
 from migrations import privileges, upgrade
 from migrations.run import config
-from tests.support.postgres import PostgresServer
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.services)])
@@ -75,19 +74,6 @@ def test_every_table_has_privileges_for_the_web_role_or_is_meant_to_have_none() 
     assert set(privileges.WORKER) <= set(privileges.WEB)
 
 
-@pytest.fixture
-def roles(postgres: PostgresServer) -> Iterator[None]:
-    """The roles of the real set-up, as the whole server has them."""
-    admin = Database(postgres.admin_url.render_as_string(hide_password=False))
-    with admin.engine.begin() as connection:
-        existing = set(connection.scalars(text("SELECT rolname FROM pg_roles")))
-        made = [role for role in privileges.ROLES if role not in existing]
-        for role in made:
-            connection.execute(text(f"CREATE ROLE {role} NOLOGIN"))
-    yield
-    admin.close()
-
-
 @pytest.mark.services
 @pytest.mark.parametrize(
     ("role", "statement"),
@@ -103,7 +89,7 @@ def roles(postgres: PostgresServer) -> Iterator[None]:
         (privileges.WORKER_ROLE, "UPDATE challenges SET visibility = 'public'"),
     ],
 )
-def test_the_database_refuses(roles: None, empty_postgres_url: str, role: str, statement: str) -> None:
+def test_the_database_refuses(process_roles: None, empty_postgres_url: str, role: str, statement: str) -> None:
     upgrade(empty_postgres_url)
     with connected(empty_postgres_url) as connection:
         connection.execute(text(f"SET ROLE {role}"))

@@ -1,12 +1,16 @@
-"""Fixtures for tests of services: the database itself, on both set-ups, and passwords that are quick to check."""
+"""Fixtures for tests of services: the database itself, the roles of its processes, passwords quick to check."""
 
 from collections.abc import Iterator
 
 import argon2
 import pytest
+from sqlalchemy import text
 
 from app.accounts import passwords
 from app.database import Database
+from migrations import privileges
+from tests.support.postgres import PostgresServer
+from tests.support.services import in_full
 
 
 @pytest.fixture
@@ -15,6 +19,25 @@ def database(database_url: str) -> Iterator[Database]:
     opened = Database(database_url)
     yield opened
     opened.close()
+
+
+@pytest.fixture
+def process_roles(postgres: PostgresServer) -> Iterator[None]:
+    """Make the roles of the real set-up's processes; migrations that run from now on give them their privileges.
+
+    Ask for it before the database, so that the roles are dropped after it.
+    """
+    server = Database(in_full(postgres.admin_url))
+    with server.engine.begin() as connection:
+        existing = set(connection.scalars(text("SELECT rolname FROM pg_roles")))
+        made = [role for role in privileges.ROLES if role not in existing]
+        for role in made:
+            connection.execute(text(f"CREATE ROLE {role} NOLOGIN"))
+    yield
+    with server.engine.begin() as connection:
+        for role in made:
+            connection.execute(text(f"DROP ROLE {role}"))
+    server.close()
 
 
 @pytest.fixture(autouse=True, scope="session")
