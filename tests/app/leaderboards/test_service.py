@@ -1,0 +1,166 @@
+"""Boards show published methods by the current scoring, rounded, in a constant number of statements."""
+
+import csv
+import io
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from sqlalchemy import Engine, event, update
+from sqlalchemy.orm import Session
+
+from app.challenges.ground_truth import make_current, start_scoring
+from app.challenges.models import Challenge, Scoring
+from app.challenges.queries import current_truth
+from app.database import now
+from app.errors import NotFoundError
+from app.evaluations import service as evaluations
+from app.leaderboards.export import as_csv, as_latex
+from app.leaderboards.service import Board, board
+from app.submissions.models import State, Submission
+from evaluator.editions import Metric, Task, load
+from evaluator.scores import CompetitionScores, Measure
+from tests.support.backstage import Backstage
+
+CLASSES = load("VOC2012").competitions["comp1"].classes
+NAN = float("nan")
+
+
+def publish(
+    backstage: Backstage, challenge: Challenge, method: str, scores: dict[str, float], **given: str
+) -> uuid.UUID:
+    """Publish a result with these scores in comp1."""
+    submission_id = backstage.submit(backstage.user(), challenge, method_name=method, **given)
+    with backstage.database.writing() as session:
+        session.execute(
+            update(Submission).where(Submission.id == submission_id).values(state=State.SCORED, published_at=now())
+        )
+        challenge = session.get_one(Challenge, challenge.id)
+        assert challenge.current_scoring_id is not None
+        store(session, submission_id, challenge.current_scoring_id, scores)
+    return submission_id
+
+
+def store(session: Session, submission_id: uuid.UUID, scoring_id: uuid.UUID, scores: dict[str, float]) -> None:
+    evaluations.store(
+        session,
+        submission_id=submission_id,
+        scoring_id=scoring_id,
+        scores={
+            "comp1": CompetitionScores(
+                competition="comp1",
+                task=Task.CLASSIFICATION,
+                primary=Measure(Metric.AVERAGE_PRECISION, scores),
+                not_entered=tuple(name for name in CLASSES if name not in scores),
+            )
+        },
+        ground_truth_sha256="0" * 64,
+        archive_sha256="0" * 64,
+        started_at=now(),
+        seconds=1.0,
+    )
+
+
+def everywhere(score: float, **others: float) -> dict[str, float]:
+    return {name: others.get(name, score) for name in CLASSES}
+
+
+def show(backstage: Backstage, challenge: Challenge) -> Board:
+    with backstage.database.reading() as session:
+        return board(session, session.get_one(Challenge, challenge.id), "comp1")
+
+
+@contextmanager
+def counted_statements(engine: Engine) -> Iterator[list[str]]:
+    statements: list[str] = []
+
+    def note(_connection: object, _cursor: object, statement: str, *_rest: object) -> None:
+        statements.append(statement)
+
+    event.listen(engine, "before_cursor_execute", note)
+    yield statements
+    event.remove(engine, "before_cursor_execute", note)
+
+
+def test_shows_published_methods_by_rank_with_the_best_of_each_column(backstage: Backstage) -> None:
+    challenge = backstage.challenge(decimals=2)
+    publish(backstage, challenge, "Second", everywhere(0.5, car=0.90001))
+    publish(backstage, challenge, "First", everywhere(0.7, car=0.90002))
+    backstage.submit(backstage.user(), challenge, method_name="Hidden")
+    shown = show(backstage, challenge)
+    assert [(row.rank, row.method) for row in shown.rows] == [(1, "First"), (2, "Second")]
+    assert shown.classes == CLASSES
+    first, second = (row.cells[CLASSES.index("car")] for row in shown.rows)
+    assert (first.value, first.is_best) == (0.9, True)
+    assert (second.value, second.is_best) == (0.9, False)  # decided before rounding
+    assert shown.rows[0].mean.is_best
+    assert not shown.rows[1].mean.is_best
+
+
+def test_tells_undefined_from_not_entered(backstage: Backstage) -> None:
+    challenge = backstage.challenge()
+    publish(backstage, challenge, "Some", {"car": NAN, "dog": 0.25})
+    publish(backstage, challenge, "Nothing defined", everywhere(NAN))
+    some, nothing = show(backstage, challenge).rows
+    cells = dict(zip(CLASSES, some.cells, strict=True))
+    assert (cells["car"].value, cells["car"].is_entered) == (None, True)
+    assert (cells["cat"].value, cells["cat"].is_entered) == (None, False)
+    assert (some.rank, some.mean.value, some.mean_over, some.is_complete) == (1, 0.25, 1, False)
+    assert (nothing.rank, nothing.mean.value, nothing.mean_over, nothing.is_complete) == (None, None, 0, True)
+    assert not any(cell.is_best for cell in nothing.cells)
+
+
+def test_follows_the_current_scoring(backstage: Backstage) -> None:
+    challenge = backstage.challenge()
+    submission_id = publish(backstage, challenge, "Method", everywhere(0.5))
+    with backstage.database.writing() as session:
+        current = session.get_one(Challenge, challenge.id)
+        version = current_truth(session, current)
+        assert version is not None
+        again: Scoring = start_scoring(session, challenge=current, version=version)
+        store(session, submission_id, again.id, everywhere(0.75))
+    assert show(backstage, challenge).rows[0].mean.value == 0.5
+    with backstage.database.writing() as session:
+        make_current(session, challenge=session.get_one(Challenge, challenge.id), scoring=again, actor=None)
+    assert show(backstage, challenge).rows[0].mean.value == 0.75
+
+
+def test_needs_as_many_statements_for_many_methods_as_for_one(backstage: Backstage) -> None:
+    challenge = backstage.challenge()
+    lengths = []
+    for number in range(3):
+        publish(backstage, challenge, f"Method {number}", everywhere(0.5))
+        with counted_statements(backstage.database.engine) as statements:
+            show(backstage, challenge)
+        lengths.append(len(statements))
+    assert len(set(lengths)) == 1
+
+
+def test_a_competition_that_the_challenge_does_not_run_has_no_board(backstage: Backstage) -> None:
+    challenge = backstage.challenge(competitions=["comp3"])
+    with backstage.database.reading() as session, pytest.raises(NotFoundError):
+        board(session, challenge, "comp1")
+
+
+def test_csv_says_everything_and_runs_nothing(backstage: Backstage) -> None:
+    challenge = backstage.challenge(decimals=3)
+    publish(backstage, challenge, '=HYPERLINK("x")', {"car": 0.5, "dog": NAN}, contributors="A, B", affiliation="@lab")
+    header, row = csv.reader(io.StringIO(as_csv(show(backstage, challenge))))
+    record = dict(zip(header, row, strict=True))
+    assert header[7:] == list(CLASSES)
+    assert record["method"] == '\'=HYPERLINK("x")'
+    assert (record["contributors"], record["affiliation"]) == ("A, B", "'@lab")
+    assert (record["rank"], record["mean"], record["mean_over"]) == ("1", "0.500", "1")
+    assert (record["car"], record["dog"], record["cat"]) == ("0.500", "n/a", "")
+
+
+def test_latex_prints_names_as_they_are_and_the_best_in_bold(backstage: Backstage) -> None:
+    challenge = backstage.challenge(decimals=3)
+    publish(backstage, challenge, r"R\&D_50% \input{x}", everywhere(0.5, car=NAN))
+    lines = as_latex(show(backstage, challenge)).splitlines()
+    assert lines[0] == r"\begin{tabular}{l" + "r" * 21 + "}"
+    name, mean, *cells = lines[4].removesuffix(r" \\").split(" & ")
+    assert name == r"R\textbackslash{}\&D\_50\% \textbackslash{}input\{x\}"
+    assert mean == r"\textbf{50.0}"
+    assert cells[CLASSES.index("car")] == "n/a"

@@ -1,0 +1,122 @@
+"""Uploads are read in child processes, within limits, and all that is wrong is told."""
+
+import os
+import signal
+import time
+from datetime import timedelta
+from pathlib import Path
+
+import anyio
+import pytest
+
+from app.settings import Settings
+from app.submissions.validation import Report, Validator
+from tests.support.backstage import EDITION, make_archive
+from tests.support.factories import make_image_sets
+
+COMPETITIONS = ("comp1", "comp3")
+
+
+def validate(path: Path, **settings: object) -> Report:
+    async def run() -> Report:
+        return await start(Validator(Settings(**settings)), path)  # type: ignore[arg-type]
+
+    return anyio.run(run)
+
+
+async def start(validator: Validator, path: Path) -> Report:
+    return await validator.validate(
+        path, edition=EDITION.name, image_sets=make_image_sets(EDITION), competitions=COMPETITIONS
+    )
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    path = tmp_path / "results.tar"
+    path.write_bytes(make_archive())
+    return path
+
+
+@pytest.fixture
+def endless(tmp_path: Path) -> Path:
+    """Give an upload that cannot be read to its end: a pipe that nobody writes to."""
+    path = tmp_path / "endless"
+    os.mkfifo(path)
+    return path
+
+
+def test_says_what_a_valid_archive_enters(archive: Path) -> None:
+    report = validate(archive)
+    assert not report.refuses
+    assert [(entry.competition, entry.classes) for entry in report.entries] == [("comp1", ("car",))]
+
+
+def test_says_what_is_wrong_and_where(archive: Path) -> None:
+    archive.write_bytes(make_archive((0.5, float("nan"), 0.5)))
+    report = validate(archive)
+    assert report.refuses
+    (problem,) = report.problems
+    assert (problem.file, problem.line) == ("results/VOC2012/Main/comp1_cls_test_car.txt", 2)
+
+
+def test_gives_up_after_the_time_limit(endless: Path) -> None:
+    started = time.monotonic()
+    report = validate(endless, validation_time_limit=timedelta(seconds=1))
+    assert [problem.code for problem in report.problems] == ["validation_takes_too_long"]
+    assert report.refuses
+    assert time.monotonic() - started < 5
+
+
+def test_gives_up_at_the_memory_limit(archive: Path) -> None:
+    report = validate(archive, validation_memory_limit_bytes=1024 * 1024)
+    assert report.refuses
+    (problem,) = report.problems
+    assert problem.code in {"validation_takes_too_much_memory", "validation_stopped"}
+
+
+def children() -> set[int]:
+    return {int(pid) for path in Path("/proc/self/task").glob("*/children") for pid in path.read_text().split()}
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs Linux's /proc")
+def test_a_killed_process_is_a_problem_that_is_told_and_the_next_upload_is_read(endless: Path, archive: Path) -> None:
+    async def run() -> tuple[Report, Report]:
+        validator, before = Validator(Settings()), children()
+        reports = []
+
+        async def read() -> None:
+            reports.append(await start(validator, endless))
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(read)
+            while not (new := children() - before):
+                await anyio.sleep(0.05)
+            await anyio.sleep(0.5)
+            os.kill(new.pop(), signal.SIGKILL)
+        return reports[0], await start(validator, archive)
+
+    killed, following = anyio.run(run)
+    assert [problem.code for problem in killed.problems] == ["validation_stopped"]
+    assert not following.refuses
+
+
+def test_waiting_for_a_turn_does_not_count_as_reading(archive: Path) -> None:
+    """An upload that waited longer than its time limit is read all the same."""
+
+    async def run() -> list[Report]:
+        limit = timedelta(seconds=2)
+        validator = Validator(Settings(validation_processes=1, validation_time_limit=limit))
+        turns = validator._turns
+        reports: list[Report] = []
+
+        async def read() -> None:
+            reports.append(await start(validator, archive))
+
+        async with anyio.create_task_group() as tasks, turns:
+            tasks.start_soon(read)
+            await anyio.sleep(2.5)
+            assert turns.statistics().tasks_waiting == 1
+        return reports
+
+    (report,) = anyio.run(run)
+    assert not report.refuses

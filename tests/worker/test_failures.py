@@ -1,0 +1,131 @@
+"""What cannot be scored fails by our fault: the quota is given back, and participants see no traceback."""
+
+import os
+import sys
+import uuid
+from datetime import timedelta
+
+import psutil
+import pytest
+
+from app.challenges.ground_truth import make_current, start_scoring
+from app.challenges.models import Challenge
+from app.challenges.queries import current_truth
+from app.evaluations import queries as evaluations
+from app.submissions import queue
+from app.submissions.models import State, Submission
+from app.submissions.queue import Claim
+from tests.support.backstage import Backstage, make_archive
+from worker import evaluation
+from worker.evaluation import TOOK_TOO_LONG, TOOK_TOO_MUCH_MEMORY, WENT_WRONG, evaluate_next
+
+MEBIBYTE = 1024 * 1024
+
+
+def evaluate(backstage: Backstage) -> bool:
+    return evaluate_next(backstage.database, backstage.store, backstage.settings)
+
+
+def expect_failure(submission: Submission, failure: str) -> None:
+    assert (submission.state, submission.failure) == (State.FAILED, failure)
+    assert submission.quota_returned_at is not None
+    assert "Traceback" in (submission.failure_detail or "")
+    assert "Traceback" not in (submission.failure or "")
+
+
+@pytest.fixture
+def submission_id(backstage: Backstage) -> uuid.UUID:
+    return backstage.submit(backstage.user(), backstage.challenge())
+
+
+def test_a_damaged_archive_is_not_scored(backstage: Backstage, submission_id: uuid.UUID) -> None:
+    backstage.store.path(backstage.submission(submission_id).archive_sha256).write_bytes(make_archive((0.1, 0.2, 0.3)))
+    assert evaluate(backstage)
+    expect_failure(backstage.submission(submission_id), WENT_WRONG)
+
+
+def test_an_archive_that_is_not_valid_here_is_not_scored(backstage: Backstage) -> None:
+    submission_id = backstage.submit(backstage.user(), backstage.challenge(), archive=b"not an archive")
+    assert evaluate(backstage)
+    expect_failure(backstage.submission(submission_id), WENT_WRONG)
+
+
+def test_damaged_ground_truth_fails_the_submission(backstage: Backstage, submission_id: uuid.UUID) -> None:
+    backstage.truth_file.write_bytes(b"something else")
+    assert evaluate(backstage)
+    expect_failure(backstage.submission(submission_id), WENT_WRONG)
+
+
+def test_a_disk_that_is_away_leaves_the_submission_to_a_later_attempt(
+    backstage: Backstage, submission_id: uuid.UUID
+) -> None:
+    away = backstage.truth_file.rename(backstage.truth_file.with_suffix(".away"))
+    with pytest.raises(FileNotFoundError):
+        evaluate(backstage)
+    assert backstage.submission(submission_id).state is State.EVALUATING
+    away.rename(backstage.truth_file)
+    with backstage.database.writing() as session:
+        held = backstage.submission(submission_id)
+        assert held.lease_id is not None
+        queue.renew(session, Claim(held.id, held.lease_id, held.attempts), lease=timedelta(0))
+        queue.release_expired(session, attempts=3)
+    assert evaluate(backstage)
+    assert backstage.submission(submission_id).state is State.SCORED
+
+
+def test_nothing_to_do_is_told(backstage: Backstage) -> None:
+    assert not evaluate(backstage)
+
+
+def test_an_evaluation_that_takes_too_long_is_stopped(backstage: Backstage, submission_id: uuid.UUID) -> None:
+    archive = backstage.store.path(backstage.submission(submission_id).archive_sha256)
+    archive.unlink()
+    os.mkfifo(archive)  # nobody writes to it: the evaluation would never end
+    with backstage.running("worker", evaluation_time_limit="PT1S"):
+        failed = backstage.wait_for(submission_id, State.FAILED)
+    expect_failure(failed, TOOK_TOO_LONG)
+    assert failed.attempts == 1
+
+
+def test_an_evaluation_that_takes_too_much_memory_fails(
+    backstage: Backstage, submission_id: uuid.UUID, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def too_large(*_arguments: object, **_options: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(evaluation, "evaluate", too_large)
+    assert evaluate(backstage)
+    expect_failure(backstage.submission(submission_id), TOOK_TOO_MUCH_MEMORY)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux tells another process's limits")
+def test_processes_that_evaluate_have_a_memory_limit(backstage: Backstage, submission_id: uuid.UUID) -> None:
+    with backstage.running("worker", evaluation_memory_limit_bytes=3000 * MEBIBYTE) as worker:
+        backstage.wait_for(submission_id, State.SCORED)
+        (child,) = psutil.Process(worker.pid).children()
+        assert child.rlimit(psutil.RLIMIT_AS)[0] == 3000 * MEBIBYTE
+
+
+def test_a_switch_of_the_ground_truth_meanwhile_evaluates_again(
+    backstage: Backstage, submission_id: uuid.UUID, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evaluate_once = evaluation.evaluate
+
+    def switched_meanwhile(*arguments: object, **options: object) -> object:
+        monkeypatch.undo()
+        with backstage.database.writing() as session:
+            challenge = session.get_one(Challenge, backstage.submission(submission_id).challenge_id)
+            version = current_truth(session, challenge)
+            assert version is not None
+            scoring = start_scoring(session, challenge=challenge, version=version)
+            make_current(session, challenge=challenge, scoring=scoring, actor=None)
+        return evaluate_once(*arguments, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(evaluation, "evaluate", switched_meanwhile)
+    assert evaluate(backstage)
+    assert backstage.submission(submission_id).state is State.QUEUED
+    assert evaluate(backstage)
+    scored = backstage.submission(submission_id)
+    assert (scored.state, scored.attempts) == (State.SCORED, 1)
+    with backstage.database.reading() as session:
+        assert evaluations.current(session, scored) is not None

@@ -1,0 +1,150 @@
+"""A submission's life with the database roles of the real set-up: each process is allowed what it has to do."""
+
+import io
+import tarfile
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy.engine import make_url
+
+from app.accounts import administration, service
+from app.accounts.models import Role, Scope, User
+from app.challenges import service as challenges
+from app.challenges.models import Challenge
+from app.database import Database
+from app.errors import SignInError
+from app.leaderboards.service import board
+from app.settings import Settings
+from app.storage import ArchiveStore
+from app.submissions import queries, queue
+from app.submissions import service as submissions
+from app.submissions.forms import SubmissionForm
+from app.submissions.models import State
+from app.submissions.validation import EnteredCompetition, Report
+from app.truth_inbox import TruthInbox
+from migrations import privileges, upgrade
+from tests.commands.test_admin import write_tree
+from tests.support.factories import PASSWORD, make_challenge
+from tests.support.services import in_full
+from worker import evaluation, recovery, truth_import
+from worker.truth_directory import TruthDirectory
+
+pytestmark = pytest.mark.services
+
+
+@pytest.fixture
+def settings(process_roles: None, postgres_url: str, tmp_path: Path) -> Settings:
+    upgrade(postgres_url)
+    return Settings(data_directory=tmp_path / "data", database_url=postgres_url)
+
+
+def connected_as(role: str, url: str) -> Iterator[Database]:
+    database = Database(in_full(make_url(url).update_query_dict({"options": f"-c role={role}"})))
+    yield database
+    database.close()
+
+
+@pytest.fixture
+def web(settings: Settings) -> Iterator[Database]:
+    yield from connected_as(privileges.WEB_ROLE, settings.database)
+
+
+@pytest.fixture
+def worker(settings: Settings) -> Iterator[Database]:
+    yield from connected_as(privileges.WORKER_ROLE, settings.database)
+
+
+def people_come_and_go(web: Database) -> tuple[User, User]:
+    """Everything that accounts can do; a participant and an organiser stay."""
+    day = timedelta(days=1)
+    with web.writing() as session:
+        service.register(
+            session,
+            email="ada@lab.example",
+            name="Ada",
+            affiliation="",
+            password=PASSWORD,
+            address="192.0.2.1",
+            is_open=True,
+        )
+        organiser = administration.create_user(
+            session, email="eve@lab.example", name="Eve", affiliation="", password=PASSWORD, role=Role.ORGANISER
+        )
+    with pytest.raises(SignInError), web.writing() as session:
+        service.sign_in(session, email="ada@lab.example", password="", address="", browser="", lifetime=day)
+    with web.writing() as session:
+        ada, secret = service.sign_in(
+            session, email="ada@lab.example", password=PASSWORD, address="", browser="", lifetime=day
+        )
+        found = service.user_of_session(session, secret)
+        assert found is not None
+        service.record_use(session, found[1])
+        service.change_password(session, user=ada, current_password=PASSWORD, new_password="a new password", keep=None)
+        token, _ = service.create_token(session, user=ada, label="a", scopes=[Scope.READ], lifetime=day)
+        service.revoke_token(session, user=ada, token_id=token.id)
+    return ada, organiser
+
+
+def hand_in_truth(web: Database, settings: Settings, organiser: User, tree: Path) -> Challenge:
+    with web.writing() as session:
+        challenge = make_challenge(session, organiser=organiser, competitions=["comp3"], ready=False)
+    archive = tree.parent / "tree.tar"
+    with tarfile.open(archive, "w") as tar:
+        tar.add(tree, tree.name)
+    with TruthInbox(settings.truth_inbox).receive(limit=10_000_000) as incoming:
+        incoming.write(archive.read_bytes())
+        version_id = incoming.keep()
+    with web.writing() as session:
+        challenges.add_ground_truth_version(
+            session, challenge=challenge, user=organiser, file_name="tree.tar", version_id=version_id
+        )
+    return challenge
+
+
+def test_each_process_may_do_its_part(web: Database, worker: Database, settings: Settings, tmp_path: Path) -> None:
+    ada, organiser = people_come_and_go(web)
+    TruthDirectory(settings).private_key()
+    challenge = hand_in_truth(web, settings, organiser, write_tree(tmp_path))
+    assert recovery.sweep(worker, settings).ground_truth
+    assert truth_import.import_next(worker, settings)
+
+    store = ArchiveStore(settings.archives)
+    with store.receive(limit=100_000) as incoming:
+        incoming.write(results())
+        incoming.finish()
+        with web.writing() as session:
+            submission_id = submissions.submit(
+                session,
+                user=ada,
+                challenge=challenge,
+                form=SubmissionForm(method_name="Method"),
+                archive=incoming,
+                report=Report((), (EnteredCompetition("comp3", ("car",)),)),
+            ).id
+    with web.reading() as session:
+        assert queue.queue_position(session, queries.get_for(session, submission_id, ada)) == 1
+    assert recovery.sweep(worker, settings).evaluations == 1
+    assert evaluation.evaluate_next(worker, store, settings)
+    with web.writing() as session:
+        assert queries.get_for(session, submission_id, ada).state is State.SCORED
+        submissions.publish(session, submission_id=submission_id, user=ada)
+        submissions.create_anonymous_link(session, submission_id=submission_id, user=ada)
+    with web.reading() as session:
+        found = challenges.get_visible(session, challenge.slug, None)
+        assert len(board(session, found, "comp3").rows) == 1
+    with web.writing() as session:
+        submissions.unpublish(session, submission_id=submission_id, user=organiser)
+        submissions.withdraw(session, submission_id=submission_id, user=ada)
+
+
+def results() -> bytes:
+    """Make an archive with one detection."""
+    buffer = io.BytesIO()
+    content = b"one 0.9 1 1 50 50\n"
+    with tarfile.open(fileobj=buffer, mode="w") as tar:
+        member = tarfile.TarInfo("results/VOC2012/Main/comp3_det_test_car.txt")
+        member.size = len(content)
+        tar.addfile(member, io.BytesIO(content))
+    return buffer.getvalue()
