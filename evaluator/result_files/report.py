@@ -1,5 +1,6 @@
 """The problems of one file, at most so many of them listed and the rest counted."""
 
+import math
 from collections import Counter
 
 from evaluator.catalogue.files import MORE_PROBLEMS, MORE_WARNINGS
@@ -27,7 +28,7 @@ class FileReport:
         return self._errors > 0
 
     def add(self, kind: Kind, line: int | None = None, *, file: str | None = None, **found: object) -> None:
-        """Note a problem; errors in the order of the lines, warnings after them.
+        """Note a problem.
 
         Values in `found` that are costly to work out may be functions: they are called only if the problem is listed.
         """
@@ -46,8 +47,8 @@ class FileReport:
             self._count(problem.code, problem.severity)
 
     def problems(self) -> list[Problem]:
-        """Those listed, and what counts the rest."""
-        listed = list(self._listed)
+        """Those listed, by line and then those of the whole file, and what counts the rest."""
+        listed = sorted(self._listed, key=lambda problem: math.inf if problem.line is None else problem.line)
         for severity, kind in ((Severity.ERROR, MORE_PROBLEMS), (Severity.WARNING, MORE_WARNINGS)):
             rest = self._rest[severity]
             if rest:

@@ -103,8 +103,8 @@ class TestErrors:
         assert "meant to be <ymax>" in problem.message
 
     def test_the_other_way_of_naming_people_is_told_what_is_expected(self) -> None:
-        assert found(results(layout(person=BOX))) == [("unexpected_element", 4), ("missing_element", 2)]
-        assert found(results(layout()), "VOC2007") == [("unexpected_element", 4), ("missing_element", 2)]
+        assert found(results(layout(person=BOX))) == [("missing_element", 2), ("unexpected_element", 4)]
+        assert found(results(layout()), "VOC2007") == [("missing_element", 2), ("unexpected_element", 4)]
 
     @pytest.mark.parametrize(
         "text",

@@ -154,6 +154,13 @@ class TestErrors:
         assert "11 more problems" in problems[-1].message
         assert "10 unknown_image, 1 wrong_number_of_fields" in problems[-1].message
 
+    def test_thousands_of_unknown_images_are_told_fast(self) -> None:
+        known = Items(Task.CLASSIFICATION, ImageSet(tuple(f"2008_{number:06}" for number in range(10_000))))
+        began = time.process_time()
+        for _ in range(60):
+            read_confidences(b"2008_99999x 1\n" * 100, known, Limits(), FileReport(FILE))
+        assert time.process_time() - began < 5
+
     def test_limits_of_the_edition(self) -> None:
         assert found(Task.DETECTION, "000001 1 1 1 2 2\n" * 3, Limits(lines_per_file=2)) == [("too_many_lines", None)]
         text = "000001 1 1 1 2 2\n" * 3 + "000002 1 1 1 2 2\n"
@@ -176,6 +183,10 @@ class TestErrors:
 
 
 class TestWarnings:
+    def test_errors_and_warnings_of_a_file_are_in_the_order_of_its_lines(self) -> None:
+        text = "000001 1 1 1 2 2\n000001 1 9 9 10 10\n000001 1 5 1 4 2\n"
+        assert found(Task.DETECTION, text) == [("box_outside_image", 2), ("box_upside_down", 3)]
+
     def test_images_without_a_line_are_counted_once(self) -> None:
         assert found(Task.CLASSIFICATION, "000002 1\n") == [("images_without_confidence", None)]
         assert found(Task.ACTION, "000003 2 1\n") == [("persons_without_confidence", None)]
