@@ -2,6 +2,7 @@
 
 import io
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from app.challenges.service import Phase, get_visible, phase
 from app.database import Database, now
 from app.settings import Settings
 from commands.main import main
+from tests.support.trees import write_tree
 from worker import truth_import
 from worker.truth_directory import TruthDirectory
 
@@ -24,8 +26,10 @@ def settings(sqlite_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.fixture
-def embedded(settings: Settings) -> Database:
-    return Database(settings.database)
+def embedded(settings: Settings) -> Iterator[Database]:
+    database = Database(settings.database)
+    yield database
+    database.close()
 
 
 def admin(*arguments: str) -> int:
@@ -97,16 +101,3 @@ def test_a_challenge_and_its_ground_truth_from_a_directory(
     assert truth_import.import_next(embedded, settings)
     with embedded.reading() as session:
         assert phase(get_visible(session, "cars", None), now()) is Phase.OPEN
-
-
-def write_tree(directory: Path) -> Path:
-    """Write a tree of one image with one car."""
-    root = directory / "VOC2012"
-    (root / "ImageSets" / "Main").mkdir(parents=True)
-    (root / "Annotations").mkdir()
-    (root / "ImageSets" / "Main" / "test.txt").write_text("one\n")
-    box = "<bndbox><xmin>1</xmin><ymin>1</ymin><xmax>50</xmax><ymax>50</ymax></bndbox>"
-    car = f"<object><name>car</name><difficult>0</difficult>{box}</object>"
-    size = "<size><width>500</width><height>375</height><depth>3</depth></size>"
-    (root / "Annotations" / "one.xml").write_text(f"<annotation>{size}{car}</annotation>")
-    return root

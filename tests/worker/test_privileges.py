@@ -25,9 +25,9 @@ from app.submissions.models import State
 from app.submissions.validation import EnteredCompetition, Report
 from app.truth_inbox import TruthInbox
 from migrations import privileges, upgrade
-from tests.commands.test_admin import write_tree
 from tests.support.factories import PASSWORD, make_challenge
 from tests.support.services import in_full
+from tests.support.trees import write_tree
 from worker import evaluation, recovery, truth_import
 from worker.truth_directory import TruthDirectory
 

@@ -18,9 +18,10 @@ from app.challenges.models import Challenge, GroundTruthVersion, TruthState
 from app.database import Database, now
 from app.settings import Settings
 from app.truth_inbox import ABANDONED_AFTER, TruthInbox
-from evaluator.editions import Task, load
+from evaluator.editions import Task
 from evaluator.ground_truth import GroundTruth
 from tests.support.factories import make_challenge, make_organiser
+from tests.support.trees import write_tree
 from worker import stored_truth, truth_import
 from worker.truth_directory import TruthDirectory
 
@@ -34,22 +35,7 @@ def settings(database_url: str, tmp_path: Path) -> Settings:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A tree of two images with a car and a person, for classification and detection alone."""
-    root = tmp_path / "tree" / "VOC2012"
-    (root / "ImageSets" / "Main").mkdir(parents=True)
-    (root / "Annotations").mkdir()
-    (root / "ImageSets" / "Main" / "test.txt").write_text("one\ntwo\n")
-    classes = load("VOC2012").classes
-    for name in classes:
-        label = 1 if name in ("car", "person") else -1
-        (root / "ImageSets" / "Main" / f"{name}_test.txt").write_text(f"one {label}\ntwo {label}\n")
-    box = "<bndbox><xmin>1</xmin><ymin>1</ymin><xmax>50</xmax><ymax>50</ymax></bndbox>"
-    objects = "".join(f"<object><name>{n}</name><difficult>0</difficult>{box}</object>" for n in ("car", "person"))
-    for image in ("one", "two"):
-        size = "<size><width>500</width><height>375</height><depth>3</depth></size>"
-        text = f"<annotation><filename>{image}.jpg</filename>{size}{objects}</annotation>"
-        (root / "Annotations" / f"{image}.xml").write_text(text)
-    return root
+    return write_tree(tmp_path)
 
 
 def packed(tree: Path) -> Path:
