@@ -3,6 +3,8 @@
 import ipaddress
 from urllib.parse import urlsplit
 
+import httpx
+
 from client.errors import MisuseError
 
 OWN_PATHS = ("/api/v1", "/api/docs", "/api")  # what people copy out of the browser besides the address itself
@@ -36,7 +38,19 @@ def normalised(text: str) -> str:
     path = parts.path.rstrip("/")
     for own in OWN_PATHS:
         path = path.removesuffix(own)
-    return f"{parts.scheme}://{host}{'' if port in (None, default_port) else f':{port}'}{path}"
+    address = f"{parts.scheme}://{host}{'' if port in (None, default_port) else f':{port}'}{path}"
+    if not _is_possible(address):
+        raise MisuseError(f"{text!r} is not the address of a server; no host can have that name")
+    return address
+
+
+def _is_possible(address: str) -> bool:
+    """Tell whether those who will look the host up, the HTTP library and the system, take its name for one."""
+    try:
+        httpx.URL(address).host.encode("idna")
+    except (httpx.InvalidURL, ValueError):
+        return False
+    return True
 
 
 def is_loopback(address: str) -> bool:

@@ -13,7 +13,7 @@ import httpx
 
 from client.address import is_loopback
 from client.archive import OutgoingArchive
-from client.errors import CertificateError, MisuseError, NetworkError, UnexpectedAnswerError
+from client.errors import CertificateError, ClientError, MisuseError, NetworkError, UnexpectedAnswerError
 from client.refusals import refusal, retry_after
 from client.terminal import printable
 
@@ -55,6 +55,9 @@ class Connection:
         token: None for a visitor.
         transport: for tests; None for the network.
         sleep: for tests.
+
+    Raises:
+        ClientError: certificates or a proxy that the environment names cannot be used.
     """
 
     def __init__(
@@ -70,14 +73,19 @@ class Connection:
             headers["Authorization"] = f"Bearer {token}"
         self.address = address
         self._sleep = sleep
-        self._client = httpx.Client(
-            base_url=address + API,
-            headers=headers,
-            timeout=_timeout(SILENCE_SECONDS),
-            follow_redirects=False,
-            mounts=_past_proxies(address),
-            transport=transport,
-        )
+        try:
+            self._client = httpx.Client(
+                base_url=address + API,
+                headers=headers,
+                timeout=_timeout(SILENCE_SECONDS),
+                follow_redirects=False,
+                mounts=_past_proxies(address),
+                transport=transport,
+            )
+        except (OSError, ValueError, ImportError) as error:  # the library reads certificates and proxies at once
+            raise ClientError(
+                f"the environment's SSL_CERT_FILE, SSL_CERT_DIR or proxy cannot be used: {printable(str(error))}"
+            ) from error
 
     def __enter__(self) -> Self:
         return self
@@ -125,9 +133,9 @@ class Connection:
                 headers={"Accept": "application/json"},
                 timeout=_timeout(CHECKING_SECONDS),
             )
-        except httpx.ConnectError as error:
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
             raise self._unreachable(error) from error
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             raise NetworkError(
                 f"the connection to {self.address} broke before the upload was answered; "
                 "see with `vocboard status` whether it arrived before you try again"
@@ -154,7 +162,7 @@ class Connection:
                 if not answer.headers.get("Content-Type", "").startswith("text/event-stream"):
                     raise self._unexpected()
                 yield answer.iter_lines()
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             raise self._unreachable(error) from error
 
     def _read(self, path: str, parameters: Mapping[str, str | int] | None, accept: str) -> httpx.Response:
@@ -176,7 +184,7 @@ class Connection:
     def _read_once(self, path: str, parameters: Mapping[str, str | int] | None, accept: str) -> httpx.Response:
         try:
             return self._client.get(path, params=parameters, headers={"Accept": accept})
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             raise self._unreachable(error) from error
 
     def _successful(self, answer: httpx.Response) -> httpx.Response:
@@ -199,7 +207,7 @@ class Connection:
     def _unexpected(self) -> UnexpectedAnswerError:
         return UnexpectedAnswerError(f"{self.address} does not answer as a vocboard server does; check the address")
 
-    def _unreachable(self, error: httpx.TransportError) -> NetworkError:
+    def _unreachable(self, error: httpx.RequestError) -> NetworkError:
         if _is_certificate_trouble(error):
             return CertificateError(
                 f"the certificate of {self.address} cannot be verified; if it comes from your institution's own "

@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from client.answers import competition_scores
+from client.scores import competition_scores
 from commands.offline import (
     PROBLEMS,
     VALID,

@@ -3,8 +3,9 @@
 import argparse
 import sys
 
-from client.answers import Board, board, understood
+from client.answers import understood
 from client.connection import Connection, path
+from client.scores import Board, board
 from client.terminal import printable
 from commands.connecting import DONE, add_server_argument, connect, print_json, reporting_trouble
 from commands.score_tables import fraction

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from client.answers import CompetitionScores, Measure
+from client.scores import CompetitionScores, Measure
 from client.terminal import printable
 from commands.tables import Column, render
 

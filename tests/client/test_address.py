@@ -24,7 +24,17 @@ def test_one_server_has_one_address_however_it_is_written(given: str, stored: st
 
 
 @pytest.mark.parametrize(
-    "given", ["", "ftp://example.org", "https://", "https://a b", "https://host:port", "http://[::1"]
+    "given",
+    [
+        "",
+        "ftp://example.org",
+        "https://",
+        "https://a b",
+        "https://host:port",
+        "http://[::1",
+        "https://a..b",
+        "https://xn--",
+    ],
 )
 def test_refuses_what_is_no_address(given: str) -> None:
     with pytest.raises(MisuseError, match="not the address"):

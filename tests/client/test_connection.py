@@ -236,6 +236,21 @@ def test_a_silent_event_stream_ends_the_patience() -> None:
         pass
 
 
+@pytest.mark.parametrize(("variable", "value"), [("SSL_CERT_FILE", "/no/such.pem"), ("HTTPS_PROXY", "gopher://proxy")])
+def test_an_environment_that_cannot_be_used_is_told(monkeypatch: pytest.MonkeyPatch, variable: str, value: str) -> None:
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(ClientError, match="SSL_CERT_FILE, SSL_CERT_DIR or proxy cannot be used"):
+        Connection(SERVER, TOKEN)
+
+
+def test_a_damaged_answer_is_told() -> None:
+    def handler(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, content=iter([b"not gzip"]), headers={"Content-Encoding": "gzip"})
+
+    with pytest.raises(NetworkError, match="cannot reach"):
+        connection(handler).get("/challenges")
+
+
 # On real sockets
 
 

@@ -1,0 +1,110 @@
+"""Scores and leaderboards as the server's JSON, and the evaluator's, has them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One metric of one competition: fractions as the server rounds them, None where undefined."""
+
+    metric: str
+    per_class: Mapping[str, float | None]
+    mean: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Counts behind one class's score: what there was to find, and what was entered."""
+
+    positives: int
+    results: int
+
+
+@dataclass(frozen=True, slots=True)
+class CompetitionScores:
+    """The scores of one competition, from a server or from the evaluator: their JSON is the same."""
+
+    competition: str
+    task: str
+    primary: Measure
+    secondary: tuple[Measure, ...]
+    details: Mapping[str, Counts]
+    not_entered: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BoardRow:
+    """A published method.
+
+    Attributes:
+        rank: None if the mean is undefined.
+        per_class: fractions; a class that was not entered is missing.
+        best: classes in which no method is better; with `mean` for the mean.
+    """
+
+    rank: int | None
+    method: str
+    contributors: str
+    mean: float | None
+    per_class: Mapping[str, float | None]
+    best: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """The leaderboard of one competition, the best first."""
+
+    challenge: str
+    competition: str
+    metric: str
+    classes: tuple[str, ...]
+    decimals: int
+    rows: tuple[BoardRow, ...]
+
+
+def competition_scores(key: str, answer: Mapping[str, Any]) -> CompetitionScores:
+    """Read one of the competitions of a scored submission, or of `evaluator.scores.CompetitionScores.as_json`."""
+    return CompetitionScores(
+        competition=key,
+        task=str(answer["task"]),
+        primary=_measure(answer["metric"], answer),
+        secondary=tuple(_measure(metric, item) for metric, item in answer["secondary"].items()),
+        details={
+            str(name): Counts(int(item["positives"]), int(item["results"])) for name, item in answer["details"].items()
+        },
+        not_entered=tuple(str(name) for name in answer["not_entered"]),
+    )
+
+
+def board(answer: Mapping[str, Any]) -> Board:
+    """Read `GET /challenges/{slug}/leaderboards/{competition}`."""
+    return Board(
+        challenge=str(answer["challenge"]),
+        competition=str(answer["competition"]),
+        metric=str(answer["metric"]),
+        classes=tuple(str(name) for name in answer["classes"]),
+        decimals=int(answer["decimals"]),
+        rows=tuple(_board_row(row) for row in answer["rows"]),
+    )
+
+
+def _measure(metric: object, answer: Mapping[str, Any]) -> Measure:
+    per_class = {str(name): _fraction(value) for name, value in answer["per_class"].items()}
+    return Measure(str(metric), per_class, _fraction(answer["mean"]))
+
+
+def _board_row(answer: Mapping[str, Any]) -> BoardRow:
+    return BoardRow(
+        rank=None if answer["rank"] is None else int(answer["rank"]),
+        method=str(answer["method"]),
+        contributors=str(answer["contributors"]),
+        mean=_fraction(answer["mean"]),
+        per_class={str(name): _fraction(value) for name, value in answer["per_class"].items()},
+        best=frozenset(str(name) for name in answer["best"]),
+    )
+
+
+def _fraction(value: Any) -> float | None:
+    return None if value is None else float(value)

@@ -1,0 +1,93 @@
+"""Fixtures of the participant's commands: a real server with a real worker on made-up data, and people who use it."""
+
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import httpx
+import pytest
+
+import migrations
+from app.database import Database, now
+from app.settings import Settings
+from client import credentials
+from commands.demo.cast import PUBLISHED
+from commands.demo.development_kit import write_development_kit
+from commands.demo.methods import results_archive
+from commands.demo.scenes import draw_world
+from commands.demo.seeding import Api, upload_ground_truth
+from tests.commands.board import COMPETITIONS, EDITION, Board
+from tests.support.factories import make_challenge, make_organiser, make_token
+from tests.support.processes import listening, temporary_directory
+
+
+@pytest.fixture(scope="session")
+def board(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Board]:
+    """Give a server with its worker, and three challenges: `voc`, `over` and `soon`."""
+    directory = tmp_path_factory.mktemp("board")
+    settings = Settings(data_directory=directory / "data")
+    settings.data_directory.mkdir()
+    migrations.upgrade(settings.database)
+    database = Database(settings.database)
+    world = draw_world(EDITION, seed=7, main=12, segmented=2, people=4)
+    tree = write_development_kit(world, EDITION, directory)
+    with database.writing() as session:
+        organiser = make_organiser(session)
+        secret = make_token(session, organiser)
+        make_challenge(session, organiser=organiser, ready=False, slug="voc", title="Shapes")
+        over = now() - timedelta(hours=1)
+        make_challenge(session, organiser=organiser, slug="over", title="Last year", closes_at=over)
+        soon = now() + timedelta(days=1)
+        make_challenge(session, organiser=organiser, slug="soon", title="Next year", opens_at=soon)
+    with serving(settings) as url:
+        with closing(Api(url, secret)) as api:
+            upload_ground_truth(api, "voc", tree)
+        yield Board(url, database, world, tree)
+    database.close()
+
+
+@contextmanager
+def serving(settings: Settings) -> Iterator[str]:
+    """Run `vocboard serve`, which runs a worker, until the block ends or this process does; give its address."""
+    own = {"VOCBOARD_DATA_DIRECTORY": str(settings.data_directory), "VOCBOARD_WORKER_PROCESSES": "1"}
+    program = str(Path(sys.executable).with_name("vocboard"))
+
+    def command(port: int) -> list[str]:
+        return ["env", *(f"{name}={value}" for name, value in own.items()), program, "serve", "--port", str(port)]
+
+    def answers(port: int) -> bool:
+        try:
+            return httpx.get(f"http://127.0.0.1:{port}/readyz", timeout=5, trust_env=False).is_success
+        except httpx.TransportError:
+            return False
+
+    place = temporary_directory("")
+    with listening(command, directory=place, user="", stop_signal=signal.SIGTERM, answers=answers) as port:
+        yield f"http://127.0.0.1:{port}"
+
+
+@pytest.fixture
+def own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the test away from the servers and tokens of whoever runs it."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    for variable in ("VOCBOARD_SERVER", "VOCBOARD_TOKEN"):
+        monkeypatch.delenv(variable, raising=False)
+
+
+@pytest.fixture
+def participant(board: Board, own_settings: None) -> str:
+    """Log a new participant in, and give the token."""
+    token = board.token()
+    credentials.save(credentials.load().with_server(board.url, token))
+    return token
+
+
+@pytest.fixture
+def archive(board: Board, tmp_path: Path) -> Path:
+    """Give a valid archive for all competitions of the challenge."""
+    path = tmp_path / "results.tar.gz"
+    path.write_bytes(results_archive(PUBLISHED[0], board.world, EDITION, COMPETITIONS))
+    return path

@@ -1,0 +1,188 @@
+"""What the participant's commands say, and return, when something is wrong."""
+
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from client import credentials
+from client.answers import StateEvent
+from client.connection import Connection
+from commands.main import main
+from tests.client.answers import make_answer
+from tests.commands.board import Board, submit
+
+pytestmark = pytest.mark.usefixtures("own_settings")
+
+
+@pytest.fixture
+def wrong_archive(tmp_path: Path) -> Path:
+    lines = b"2008_000001 0.5\nnot_there 0.25\n2008_000003 nan\n"
+    path = tmp_path / "wrong.tar"
+    with tarfile.open(path, "w") as tar:
+        member = tarfile.TarInfo("results/VOC2012/Main/comp1_cls_test_car.txt")
+        member.size = len(lines)
+        tar.addfile(member, io.BytesIO(lines))
+    return path
+
+
+def test_a_wrong_archive_gets_the_report_that_validating_gives(
+    board: Board,
+    participant: str,
+    wrong_archive: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert submit(wrong_archive) == 1
+    uploaded = capsys.readouterr().out
+    assert main(["validate", "VOC2012", str(wrong_archive), "--image-sets", str(board.tree)]) == 1
+    validated = capsys.readouterr().out
+
+    assert "[unknown_image]" in uploaded
+    assert "line 3" in uploaded
+    assert uploaded == validated
+
+    assert submit(wrong_archive, "--json") == 1
+    problems = json.loads(capsys.readouterr().out)["problems"]
+    assert main(["validate", "VOC2012", str(wrong_archive), "--image-sets", str(board.tree), "--json"]) == 1
+    assert problems == json.loads(capsys.readouterr().out)["problems"]
+
+
+def test_a_used_up_quota_tells_when_the_next_is_allowed(
+    board: Board, participant: str, archive: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert submit(archive, method="One") == 0
+    assert submit(archive, method="Two") == 0
+    capsys.readouterr()
+
+    assert submit(archive, method="Three") == 3
+
+    (line,) = capsys.readouterr().err.splitlines()
+    assert re.search(r"; the next is allowed at \d{4}-\d\d-\d\d \d\d:\d\d \S+, in (6|7) days", line)
+
+
+@pytest.mark.parametrize(
+    ("challenge", "told"),
+    [("nowhere", "no such challenge"), ("over", "Last year has been closed since"), ("soon", "Next year opens at")],
+)
+def test_what_takes_no_submission_is_told_before_the_upload(
+    board: Board, participant: str, archive: Path, capsys: pytest.CaptureFixture[str], challenge: str, told: str
+) -> None:
+    assert submit(archive, challenge=challenge) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert told.lower() in line.lower()
+
+
+def test_what_is_wrong_with_the_form_is_told_by_field(
+    board: Board, participant: str, archive: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert submit(archive, method="x" * 200) == 2
+    assert capsys.readouterr().err.startswith("vocboard: method name: Use at most 100 characters")
+
+
+def test_a_missing_archive_is_told_before_anything_is_asked(
+    board: Board, participant: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert submit(tmp_path / "none.zip") == 2
+    assert "No such file" in capsys.readouterr().err
+
+
+def test_a_token_that_was_revoked_leads_to_a_new_one(board: Board, capsys: pytest.CaptureFixture[str]) -> None:
+    credentials.save(credentials.load().with_server(board.url, "vocb_revoked"))
+    assert main(["status"]) == 3
+    said = capsys.readouterr().err
+    assert f"run `vocboard login {board.url}`" in said
+    assert "vocb_revoked" not in said
+
+
+@pytest.mark.parametrize(
+    ("state", "failure", "status", "told"),
+    [("withdrawn", None, 1, "withdrawn"), ("failed", "The worker ran out of memory.", 3, "ran out of memory")],
+)
+def test_a_submission_without_scores_is_not_an_empty_table(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    state: str,
+    failure: str | None,
+    status: int,
+    told: str,
+) -> None:
+    ended = make_answer(state, failure=failure)
+    transport = httpx.MockTransport(lambda request: httpx.Response(200, json=ended))
+    for command in ("results", "status"):
+        monkeypatch.setattr(
+            f"commands.{command}.connect", lambda *_, **__: Connection("http://127.0.0.1", None, transport=transport)
+        )
+
+    assert main(["results", "7"]) == 1
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("", f"vocboard: no scores: the submission is {state}\n")
+    assert main(["status", "7", "--wait"]) == status
+    assert told in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("identifier", ["no-such-thing", "00000000-0000-4000-8000-000000000000", "../challenges", ""])
+def test_what_is_not_a_submission_is_told(
+    board: Board, participant: str, capsys: pytest.CaptureFixture[str], identifier: str
+) -> None:
+    assert main(["results", identifier]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_interrupting_the_wait_says_that_the_submission_goes_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object) -> Iterator[StateEvent]:
+        yield StateEvent("queued", 3)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("commands.submissions.follow", interrupted)
+    assert main(["status", "7", "--wait", "--server", "http://127.0.0.1:1"]) == 130
+    assert capsys.readouterr().err.splitlines() == [
+        "queued, number 3 in line",
+        "vocboard: the submission goes on without you; see `vocboard status 7`",
+        "vocboard: interrupted",
+    ]
+
+
+def test_a_server_that_is_away_is_told_in_one_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("client.connection.PAUSES_SECONDS", (0.0,))
+    assert main(["leaderboard", "voc", "comp1", "--server", "http://127.0.0.1:1"]) == 3
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("vocboard: cannot reach http://127.0.0.1:1 (")
+
+
+def test_no_server_at_all_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["status"]) == 2
+    assert "run `vocboard login URL` once" in capsys.readouterr().err
+
+
+SERVER_SIDE = ("app", "worker", "fastapi", "starlette", "sqlalchemy", "celery", "pydantic", "numpy", "lxml", "PIL")
+
+
+@pytest.mark.parametrize("command", ["login", "submit", "status", "results", "leaderboard"])
+def test_the_commands_load_nothing_of_the_server_nor_what_scoring_needs(command: str) -> None:
+    code = f"import sys, commands.main, commands.{command}; print(*set({SERVER_SIDE}) & sys.modules.keys())"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
+def test_a_reader_who_has_seen_enough_gets_no_traceback(board: Board) -> None:
+    program = [sys.executable, "-m", "commands.main", "leaderboard", "voc", "comp1", "--server", board.url]
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = subprocess.run(program, stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
+    finally:
+        os.close(writing)
+    assert (done.returncode, done.stderr) == (141, "")

@@ -1,0 +1,102 @@
+"""`vocboard submit`, `status`, `results` and `leaderboard` against a real server with a real worker."""
+
+import csv
+import io
+import json
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from commands.demo.seeding import Api
+from commands.main import main
+from tests.commands.board import COMPETITIONS, Board, pseudo_terminal, submit
+
+pytestmark = pytest.mark.usefixtures("own_settings")
+
+
+def test_from_upload_to_leaderboard(
+    board: Board, participant: str, archive: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = ["--contributors", "Ann, Bob", "--affiliation", "Lab", "--description", "Finds shapes."]
+    assert submit(archive, *said) == 0
+    out = capsys.readouterr().out
+    assert "\nValid: 1 warning.\nAccepted as submission " in out
+    assert ": comp1, comp3\nIt is queued" in out
+    identifier = out.split("Accepted as submission ")[1].split(":")[0]
+    assert f"Follow it with `vocboard status {identifier} --wait`." in out
+
+    assert main(["status", identifier, "--wait"]) == 0
+    shown = capsys.readouterr()
+    assert shown.err.endswith("scored\n")
+    assert "State:           scored\n" in shown.out
+
+    assert main(["results", identifier, "--json"]) == 0
+    results = json.loads(capsys.readouterr().out)
+    assert main(["results", identifier]) == 0
+    table = capsys.readouterr().out
+    assert table.startswith("comp1: classification\n")
+    mean = results["competitions"]["comp3"]["mean"]
+    assert f"{mean:.4f}" in table
+    assert "average precision" in table
+
+    assert main(["leaderboard", "voc", "comp3"]) == 0
+    assert capsys.readouterr().out == "No method is published on this board yet.\n"
+    with closing(Api(board.url, participant)) as api:
+        api.post(f"/submissions/{identifier}/publish")
+
+    assert main(["leaderboard", "voc", "comp3"]) == 0
+    shown_board = capsys.readouterr().out
+    assert f"{mean:.4f}*" in shown_board
+    assert "Shape finder" in shown_board
+    assert "Ann, Bob" in shown_board
+    assert main(["leaderboard", "voc", "comp3", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["rows"][0]["mean"] == mean
+    assert main(["leaderboard", "voc", "comp3", "--format", "csv"]) == 0
+    (row,) = csv.DictReader(io.StringIO(capsys.readouterr().out))
+    assert (row["method"], float(row["mean"])) == ("Shape finder", mean)
+    assert main(["leaderboard", "voc", "comp3", "--format", "latex"]) == 0
+    assert capsys.readouterr().out.startswith(r"\begin{tabular}")
+
+    assert main(["status", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert [item["id"] for item in listed["items"]] == [identifier]
+    assert main(["status"]) == 0
+    assert f"{identifier}  scored  Shape finder  voc        comp1 comp3   yes" in capsys.readouterr().out
+
+
+def test_waiting_shows_the_scores_that_evaluating_here_gives(
+    board: Board, participant: str, archive: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert submit(archive, "--wait") == 0
+    waited = capsys.readouterr().out
+    assert main(["evaluate", "VOC2012", str(archive), "--ground-truth", str(board.tree)]) == 0
+    evaluated = capsys.readouterr().out
+
+    def tables(text: str) -> list[str]:
+        blocks = [block for block in text.split("\n\n") if "average precision" in block]
+        return [block.split("\n", 1)[1].strip() for block in blocks]
+
+    assert len(tables(waited)) == 2
+    assert tables(waited) == tables(evaluated)
+
+
+def test_waiting_in_a_script_prints_one_document(
+    board: Board, participant: str, archive: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert submit(archive, "--wait", "--json") == 0
+    submission = json.loads(capsys.readouterr().out)
+    assert submission["state"] == "scored"
+    assert set(submission["competitions"]) == set(COMPETITIONS)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
+def test_a_terminal_shows_how_far_the_upload_is(board: Board, participant: str, archive: Path) -> None:
+    with pseudo_terminal("submit", "voc", str(archive), "--method", "Shown") as (_, shown):
+        shown.until("Follow it with")
+
+    assert "results.tar.gz  ░░░" in shown.text
+    assert "100%" in shown.text
+    assert "the server is checking it" in shown.text
+    assert shown.text.index("checking it") < shown.text.index("Accepted as submission")
