@@ -33,6 +33,8 @@ from evaluator.result_files.text import Lines, read_lines
 IMAGE = "image"
 OBJECT = "object index"
 
+_LINES_AT_ONCE = 100_000  # as Python objects a line takes some hundred bytes a field
+
 
 @dataclass(frozen=True, slots=True)
 class LineFormat:
@@ -88,9 +90,26 @@ def read_columns(
 
 
 def _read_at_once(lines: Lines, line_format: LineFormat, items: Items, limits: Limits) -> Columns | None:
-    if max(map(len, lines.texts), default=0) > limits.characters_per_line:
+    item, numbers = [], []
+    for start in range(0, max(len(lines.texts), 1), _LINES_AT_ONCE):
+        block = _read_block(lines.texts[start : start + _LINES_AT_ONCE], line_format, items, limits)
+        if block is None:
+            return None
+        item.append(block[0])
+        numbers.append(block[1])
+    columns = Columns(np.concatenate(item), np.concatenate(numbers, axis=1), lines.numbers)
+    if line_format.once and np.bincount(columns.item, minlength=1).max() > 1:
         return None
-    rows = [line.split() for line in lines.texts]
+    return columns
+
+
+def _read_block(
+    texts: Sequence[str], line_format: LineFormat, items: Items, limits: Limits
+) -> tuple[NDArray[np.int32], NDArray[np.float64]] | None:
+    """Return (n,) positions and (k, n) numbers of some lines; None if any is wrong."""
+    if max(map(len, texts), default=0) > limits.characters_per_line:
+        return None
+    rows = [text.split() for text in texts]
     width = len(line_format.fields)
     if any(len(row) != width for row in rows):
         return None
@@ -100,9 +119,7 @@ def _read_at_once(lines: Lines, line_format: LineFormat, items: Items, limits: L
     if any(column is None for column in numbers):
         return None
     item = _persons(fields[0], fields[1], items) if line_format.names_people else items.images.positions(fields[0])
-    if item is None or (line_format.once and np.bincount(item, minlength=1).max() > 1):
-        return None
-    return Columns(item, np.array(numbers, dtype=np.float64).reshape(len(numbers), len(rows)), lines.numbers)
+    return None if item is None else (item, np.array(numbers, dtype=np.float64).reshape(len(numbers), len(rows)))
 
 
 def _numbers(field: Sequence[str], limits: Limits) -> NDArray[np.float64] | None:

@@ -90,6 +90,13 @@ class TestValidFiles:
         read_detections(data, known, Limits(), FileReport(FILE))
         assert time.process_time() - began < 0.5
 
+    def test_a_file_longer_than_a_block_keeps_its_order(self) -> None:
+        data = "".join(f"00000{number % 3 + 1} {number} 1 1 2 2\n" for number in range(250_001)).encode()
+        content, _ = read(Task.DETECTION, data, Limits(detections_per_image=100_000))
+        assert isinstance(content, Detections)
+        assert np.array_equal(content.confidence, np.arange(250_001))
+        assert np.array_equal(content.image, np.arange(250_001) % 3)
+
 
 class TestErrors:
     @pytest.mark.parametrize(
