@@ -1,0 +1,148 @@
+"""Who may do what: one rule for every route of the application, and for every kind of object that it is about.
+
+The world that it speaks of is built by `tests.app.authorisation_world`: a public challenge and a draft, both of the
+same organiser, and two scored submissions of the same owner to the public one, one published and one not.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from app.accounts.models import Scope
+from tests.support.factories import PASSWORD
+
+
+class Person(StrEnum):
+    """Whoever asks."""
+
+    VISITOR = "visitor"
+    OTHER_PARTICIPANT = "other participant"
+    OWNER = "owner"  # of the submissions
+    OTHER_ORGANISER = "other organiser"  # who may make challenges, but not change these
+    ORGANISER = "organiser"  # of the challenges
+    ADMINISTRATOR = "administrator"
+
+
+EVERYONE = frozenset(Person)
+NOBODY: frozenset[Person] = frozenset()
+SIGNED_IN = EVERYONE - {Person.VISITOR}
+OWNER = frozenset({Person.OWNER})
+ORGANISERS = frozenset({Person.ORGANISER, Person.ADMINISTRATOR})  # of the challenges
+MANAGERS = ORGANISERS | OWNER  # of the submissions
+MAY_ORGANISE = ORGANISERS | {Person.OTHER_ORGANISER}
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Who may use a route on which objects.
+
+    Attributes:
+        allowed: everyone else is refused, and nothing has changed.
+        path: what stands for the fields of the route's path, out of the world's names.
+        scope: what a token needs for it; None for pages, and for what no scope is needed.
+        hidden: those refused must not even learn that there is such a thing: 404.
+        form: fields of the form, for routes of pages that take one.
+        json: the body, for routes of the API that take one.
+    """
+
+    allowed: frozenset[Person]
+    path: Mapping[str, str] = field(default_factory=dict)
+    scope: Scope | None = None
+    hidden: bool = False
+    form: Mapping[str, str] = field(default_factory=dict)
+    json: Mapping[str, Any] | None = None
+
+
+PUBLIC = {"slug": "public-challenge"}
+DRAFT = {"slug": "draft-challenge"}
+PUBLISHED = {"submission_id": "published"}
+PRIVATE = {"submission_id": "private"}
+COMPETITION = {"competition": "comp1"}
+
+
+def of_challenges(allowed: frozenset[Person], scope: Scope | None = None, **given: Any) -> tuple[Rule, ...]:
+    """Rules of a route about challenges that everyone sees, and drafts."""
+    path = given.pop("path", {})
+    return (
+        Rule(allowed, PUBLIC | path, scope, **given),
+        Rule(allowed & ORGANISERS, DRAFT | path, scope, hidden=True, **given),
+    )
+
+
+def reading_submissions(scope: Scope | None = None, **path: str) -> tuple[Rule, ...]:
+    """Rules of a route that shows a submission."""
+    return (Rule(EVERYONE, PUBLISHED | path, scope), Rule(MANAGERS, PRIVATE | path, scope, hidden=True))
+
+
+def changing_submissions(allowed: frozenset[Person], scope: Scope | None = None) -> tuple[Rule, ...]:
+    """Rules of a route that changes a submission."""
+    return (Rule(allowed, PUBLISHED, scope), Rule(allowed, PRIVATE, scope))
+
+
+TABLE: Mapping[str, tuple[Rule, ...]] = {
+    # The API.
+    "GET /api/v1/me": (Rule(SIGNED_IN),),
+    "GET /api/v1/challenges": (Rule(EVERYONE, scope=Scope.READ),),
+    "POST /api/v1/challenges": (
+        Rule(MAY_ORGANISE, scope=Scope.ORGANISE, json={"slug": "new", "title": "New", "edition": "VOC2007"}),
+    ),
+    "GET /api/v1/challenges/{slug}": of_challenges(EVERYONE, Scope.READ),
+    "PATCH /api/v1/challenges/{slug}": of_challenges(ORGANISERS, Scope.ORGANISE, json={"title": "Changed"}),
+    "GET /api/v1/challenges/{slug}/image-sets": of_challenges(EVERYONE, Scope.READ),
+    "GET /api/v1/challenges/{slug}/leaderboards/{competition}": of_challenges(EVERYONE, Scope.READ, path=COMPETITION),
+    "GET /api/v1/challenges/{slug}/ground-truth": of_challenges(ORGANISERS, Scope.ORGANISE),
+    "POST /api/v1/challenges/{slug}/ground-truth": of_challenges(ORGANISERS, Scope.ORGANISE),
+    "GET /api/v1/challenges/{slug}/submissions": of_challenges(ORGANISERS, Scope.ORGANISE),
+    "POST /api/v1/challenges/{slug}/submissions": of_challenges(SIGNED_IN, Scope.SUBMIT),
+    "GET /api/v1/submissions": (Rule(SIGNED_IN, scope=Scope.READ),),
+    "GET /api/v1/submissions/{submission_id}": reading_submissions(Scope.READ),
+    "GET /api/v1/submissions/{submission_id}/events": reading_submissions(Scope.READ),
+    "GET /api/v1/submissions/{submission_id}/curves/{competition}": reading_submissions(Scope.READ, **COMPETITION),
+    "POST /api/v1/submissions/{submission_id}/publish": changing_submissions(MANAGERS, Scope.SUBMIT),
+    "POST /api/v1/submissions/{submission_id}/unpublish": changing_submissions(MANAGERS, Scope.SUBMIT),
+    "POST /api/v1/submissions/{submission_id}/withdraw": changing_submissions(OWNER, Scope.SUBMIT),
+    "POST /api/v1/submissions/{submission_id}/anonymous-link": changing_submissions(OWNER, Scope.SUBMIT),
+    "DELETE /api/v1/submissions/{submission_id}/anonymous-link": changing_submissions(OWNER, Scope.SUBMIT),
+    "GET /api/v1/openapi.json": (Rule(EVERYONE),),
+    "GET /api/docs": (Rule(EVERYONE),),
+    # What operators ask.
+    "GET /healthz": (Rule(EVERYONE),),
+    "GET /readyz": (Rule(EVERYONE),),
+    # Pages for everyone.
+    "GET /": (Rule(EVERYONE),),
+    "GET /challenges/{slug}": of_challenges(EVERYONE),
+    "GET /challenges/{slug}/leaderboards/{competition}": of_challenges(EVERYONE, path=COMPETITION),
+    "GET /anonymous/{token}": (
+        Rule(EVERYONE, {"token": "anonymous"}),
+        Rule(NOBODY, {"token": "guessed"}, hidden=True),
+    ),
+    "GET /sign-in": (Rule(EVERYONE),),
+    "POST /sign-in": (Rule(EVERYONE, form={"email": "owner@lab.example", "password": PASSWORD}),),
+    "POST /sign-out": (Rule(EVERYONE),),
+    "GET /register": (Rule(EVERYONE),),
+    "POST /register": (Rule(EVERYONE, form={"email": "new@lab.example", "name": "New", "password": PASSWORD}),),
+    # Pages for participants.
+    "GET /challenges/{slug}/submit": of_challenges(SIGNED_IN),
+    "POST /challenges/{slug}/submit": of_challenges(SIGNED_IN),
+    "GET /submissions": (Rule(SIGNED_IN),),
+    "GET /submissions/{submission_id}": reading_submissions(),
+    "POST /submissions/{submission_id}/publish": changing_submissions(MANAGERS),
+    "POST /submissions/{submission_id}/unpublish": changing_submissions(MANAGERS),
+    "POST /submissions/{submission_id}/withdraw": changing_submissions(OWNER),
+    "POST /submissions/{submission_id}/anonymous-link": changing_submissions(OWNER),
+    "POST /submissions/{submission_id}/anonymous-link/revoke": changing_submissions(OWNER),
+    "GET /account": (Rule(SIGNED_IN),),
+    "POST /account/password": (Rule(SIGNED_IN),),
+    "POST /account/tokens": (Rule(SIGNED_IN),),
+    "POST /account/tokens/{token_id}/revoke": (Rule(OWNER, {"token_id": "token"}),),
+    "POST /account/sessions/{session_id}/revoke": (Rule(OWNER, {"session_id": "session"}),),
+    # Pages for organisers.
+    "GET /organise": (Rule(MAY_ORGANISE),),
+    "GET /organise/new": (Rule(MAY_ORGANISE),),
+    "POST /organise/new": (Rule(MAY_ORGANISE),),
+    "GET /organise/{slug}": of_challenges(ORGANISERS),
+    "GET /organise/{slug}/edit": of_challenges(ORGANISERS),
+    "POST /organise/{slug}/edit": of_challenges(ORGANISERS),
+    "POST /organise/{slug}/ground-truth": of_challenges(ORGANISERS),
+}
