@@ -21,7 +21,7 @@ DET = "000001 1 1 1 2 2\n"
 
 
 def test_results_are_by_competition_and_class_in_the_editions_order(tmp_path: Path) -> None:
-    content = {
+    content: dict[str, bytes | str] = {
         "results/VOC2012/Main/comp3_det_test_dog.txt": DET,
         "results/VOC2012/Main/comp3_det_test_car.txt": DET,
         "comp1_cls_test_person.txt": CLS,
