@@ -1,6 +1,7 @@
 """Challenges: list, read, create, change."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
@@ -70,7 +71,7 @@ def create_challenge(request: Request, response: Response, user: OrganisingUser,
     """Make a challenge from an edition; its ground truth is uploaded next."""
     database: Database = request.app.state.database
     fields = _service_fields(new.model_dump())
-    with database.writing() as session:
+    with _fields_of_the_api(), database.writing() as session:
         challenge = challenges.create(session, organiser=user, **fields)
         details = _details(session, challenge, user)
     response.headers["Location"] = request.app.url_path_for("get_challenge", slug=challenge.slug)
@@ -85,7 +86,7 @@ def change_challenge(request: Request, user: OrganisingUser, slug: str, changes:
     missing = [name for name, value in given.items() if value is None and name not in {"opens_at", "closes_at"}]
     if missing:
         raise InvalidInputError(dict.fromkeys(missing, "Leave this out, or give a value."))
-    with database.writing() as session:
+    with _fields_of_the_api(), database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         present = {
             "title": challenge.title,
@@ -100,6 +101,16 @@ def change_challenge(request: Request, user: OrganisingUser, slug: str, changes:
         }
         challenges.update(session, challenge=challenge, user=user, **_service_fields(present | given))
         return _details(session, challenge, user)
+
+
+@contextmanager
+def _fields_of_the_api() -> Iterator[None]:
+    """Name wrong fields as the API does, not as the service."""
+    try:
+        yield
+    except InvalidInputError as error:
+        names = {"quota_period": "quota_period_seconds"}
+        raise InvalidInputError({names.get(field, field): text for field, text in error.fields.items()}) from None
 
 
 def _service_fields(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -70,7 +70,7 @@ def leaderboard(
     name, dot, ending = competition.rpartition(".")
     if dot and ending in set(Format):
         competition, wanted = name, Format(ending)
-    wanted = wanted or _accepted(request.headers.get("accept", "*/*"))
+    wanted = wanted or _accepted(request.headers.get("accept") or "*/*")
     database: Database = request.app.state.database
     with database.reading() as session:
         board = leaderboards.board(session, challenges.get_visible(session, slug, viewer), competition)

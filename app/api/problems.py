@@ -1,10 +1,10 @@
 """Error responses as the OpenAPI document describes them; `app.problem_details` makes them."""
 
-from datetime import datetime
 from typing import Any
 
 from pydantic import BaseModel, Field
 
+from app.api.schemas.values import Instant
 from app.problem_details import MEDIA_TYPE
 from evaluator.problems import Severity
 
@@ -39,7 +39,7 @@ class UnprocessableDetails(ProblemDetails):
 class LimitedDetails(ProblemDetails):
     """Too often: the quota, or another limit, is used up."""
 
-    allowed_at: datetime = Field(description="When the next is allowed; `Retry-After` has it in seconds.")
+    allowed_at: Instant = Field(description="When the next is allowed; `Retry-After` has it in seconds.")
 
 
 _KINDS: dict[int, tuple[type[ProblemDetails], str]] = {

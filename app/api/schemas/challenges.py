@@ -1,11 +1,11 @@
 """What the API says of challenges and their ground truth."""
 
 import uuid
-from datetime import datetime
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.api.problems import UploadProblem
+from app.api.schemas.values import Instant
 from app.challenges.models import TruthState, Visibility
 from app.challenges.service import Phase
 from evaluator.editions import Metric, Task, Training
@@ -38,7 +38,7 @@ class QuotaUse(BaseModel):
 
     used: int
     allowed: int
-    allowed_at: datetime | None = Field(description="When the next is allowed; null if it is now.")
+    allowed_at: Instant | None = Field(description="When the next is allowed; null if it is now.")
 
 
 class ChallengeSummary(BaseModel):
@@ -49,8 +49,8 @@ class ChallengeSummary(BaseModel):
     edition: str
     visibility: Visibility
     phase: Phase
-    opens_at: datetime | None
-    closes_at: datetime | None
+    opens_at: Instant | None
+    closes_at: Instant | None
     competitions: list[Competition]
     quota: Quota
     decimals: int = Field(description="Of all scores, which are fractions.")
@@ -71,8 +71,8 @@ class ChallengeChanges(BaseModel):
     title: str | None = None
     description: str | None = None
     competitions: list[str] | None = Field(None, description="Keys.")
-    opens_at: datetime | None = None
-    closes_at: datetime | None = None
+    opens_at: Instant | None = None
+    closes_at: Instant | None = None
     quota_count: int | None = None
     quota_period_seconds: int | None = None
     visibility: Visibility | None = None
@@ -89,8 +89,8 @@ class NewChallenge(BaseModel):
     description: str = ""
     edition: str = Field(examples=["VOC2007"])
     competitions: list[str] | None = Field(None, description="Keys; null for all of the edition's.")
-    opens_at: datetime | None = None
-    closes_at: datetime | None = None
+    opens_at: Instant | None = None
+    closes_at: Instant | None = None
     quota_count: int = 2
     quota_period_seconds: int = 7 * 24 * 3600
     visibility: Visibility = Visibility.DRAFT
@@ -102,7 +102,7 @@ class GroundTruthVersion(BaseModel):
 
     id: uuid.UUID
     number: int
-    created_at: datetime
+    created_at: Instant
     file_name: str
     state: TruthState
     is_current: bool

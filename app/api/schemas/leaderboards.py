@@ -1,11 +1,10 @@
 """What the API says of leaderboards."""
 
 import uuid
-from datetime import datetime
 
 from pydantic import BaseModel, Field
 
-from app.api.schemas.submissions import Fraction
+from app.api.schemas.values import Fraction, Instant
 from evaluator.editions import Metric, Task
 
 
@@ -17,7 +16,7 @@ class LeaderboardRow(BaseModel):
     method: str
     contributors: str
     affiliation: str
-    submitted_at: datetime
+    submitted_at: Instant
     mean: Fraction
     mean_over: int = Field(description="How many classes the mean is over.")
     is_complete: bool = Field(description="Whether every class was entered; those methods come first.")

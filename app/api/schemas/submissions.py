@@ -1,16 +1,13 @@
 """What the API says of submissions and their scores."""
 
 import uuid
-from datetime import datetime
-from typing import Annotated
 
 from pydantic import BaseModel, Field
 
 from app.api.problems import UploadProblem
+from app.api.schemas.values import Fraction, Instant
 from app.submissions.models import State
 from evaluator.editions import Metric, Task
-
-Fraction = Annotated[float | None, Field(description="Rounded to the challenge's decimals; null where undefined.")]
 
 
 class Method(BaseModel):
@@ -66,7 +63,7 @@ class CompetitionScores(BaseModel):
 class Evaluation(BaseModel):
     """What the scores were computed with."""
 
-    created_at: datetime
+    created_at: Instant
     evaluator_version: str
     ground_truth_sha256: str
     archive_sha256: str
@@ -80,8 +77,8 @@ class SubmissionSummary(BaseModel):
     state: State
     method_name: str
     entered: dict[str, list[str]] = Field(description="Classes by competition.")
-    created_at: datetime
-    published_at: datetime | None
+    created_at: Instant
+    published_at: Instant | None
     submitted_by: str | None = Field(description="The person's name; for organisers.")
 
 
@@ -91,7 +88,7 @@ class SubmissionDetails(SubmissionSummary):
     method: Method
     segmentation_classes: list[str] | None = Field(description="As declared; null for all.")
     queue_position: int | None = Field(description="1 for the next; null unless it waits.")
-    finished_at: datetime | None
+    finished_at: Instant | None
     failure: str | None = Field(description="What went wrong on our side; the quota was given back.")
     archive: Archive | None
     warnings: list[UploadProblem] | None

@@ -1,0 +1,81 @@
+"""Leaderboards in the format that the client takes, every score rounded to the challenge's decimals."""
+
+import csv
+import io
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from tests.app.authorisation_world import build
+from tests.support.site import Site
+
+BOARD = "/api/v1/challenges/public-challenge/leaderboards/comp1"
+UNROUNDED = "0.12345"  # of the one published score, 0.123456789
+JSON, CSV, LATEX = "application/json", "text/csv; charset=utf-8", "application/x-tex"
+
+
+@pytest.fixture
+def visitor(embedded_site: Site) -> Iterator[httpx.Client]:
+    with embedded_site.writing() as session:
+        build(session)
+    with embedded_site.client() as client:
+        yield client
+
+
+def test_the_format_is_the_clients_choice(visitor: httpx.Client) -> None:
+    asked = {
+        (BOARD, ""): JSON,
+        (BOARD, "*/*"): JSON,
+        (BOARD, "text/csv"): CSV,
+        (BOARD, "application/json;q=0.5, text/csv"): CSV,
+        (BOARD, "text/csv;q=0, */*"): JSON,
+        (BOARD, "application/x-latex"): LATEX,
+        (f"{BOARD}.csv", "application/json"): CSV,
+        (f"{BOARD}.tex", "*/*"): LATEX,
+        (f"{BOARD}.json", "text/csv"): JSON,
+        (f"{BOARD}?format=csv", "application/json"): CSV,
+        (f"{BOARD}?format=tex", "*/*"): LATEX,
+    }
+    found = {}
+    for path, accept in asked:
+        response = visitor.get(path, headers={"Accept": accept})
+        assert response.status_code == 200, (path, accept, response.text)
+        found[path, accept] = response.headers["content-type"]
+    assert found == asked
+
+
+def test_what_we_do_not_have_is_said_so(visitor: httpx.Client) -> None:
+    assert visitor.get(BOARD, headers={"Accept": "image/png"}).status_code == 406
+    assert visitor.get(f"{BOARD}?format=xml").status_code == 422
+    assert visitor.get(f"{BOARD}.xml").status_code == 404
+    assert visitor.get(BOARD.replace("comp1", "comp9")).status_code == 404
+
+
+def test_scores_are_rounded_in_every_format(visitor: httpx.Client) -> None:
+    [row] = visitor.get(BOARD).json()["rows"]
+    assert row["per_class"] == {"car": 0.1235}
+    assert row["mean"] == 0.1235
+    assert row["best"] == ["mean", "car"]
+    assert not row["is_complete"]
+    [line] = csv.DictReader(io.StringIO(visitor.get(f"{BOARD}.csv").text))
+    assert (line["car"], line["mean"], line["bird"]) == ("0.1235", "0.1235", "")
+    assert r"\textbf{12.35}" in visitor.get(f"{BOARD}.tex").text
+    for ending in ("", ".csv", ".tex"):
+        assert UNROUNDED not in visitor.get(BOARD + ending).text
+
+
+def test_exports_are_files_with_a_name(visitor: httpx.Client) -> None:
+    disposition = visitor.get(f"{BOARD}.csv").headers["content-disposition"]
+    assert disposition == 'attachment; filename="public-challenge-comp1.csv"'
+
+
+def test_scores_and_curves_of_a_submission_are_rounded_too(visitor: httpx.Client) -> None:
+    [row] = visitor.get(BOARD).json()["rows"]
+    submission = visitor.get(f"/api/v1/submissions/{row['submission']}")
+    scores = submission.json()["competitions"]["comp1"]
+    assert scores["per_class"] == {"car": 0.1235}
+    assert scores["details"]["car"]["final_precision"] == 0.6667
+    assert UNROUNDED not in submission.text
+    curves = visitor.get(f"/api/v1/submissions/{row['submission']}/curves/comp1").json()["curves"]
+    assert curves["car"] == {"recall": [0.5, 0.5, 1.0], "precision": [1.0, 0.5, 0.6667]}
