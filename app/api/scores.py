@@ -11,7 +11,7 @@ from app.api.schemas.submissions import (
 )
 from app.evaluations import models
 from app.evaluations.curves import plot_points
-from app.evaluations.rounding import shown
+from app.evaluations.rounding import row_shares, shown
 from evaluator.editions import Metric, Task
 from evaluator.scores import Curve
 
@@ -64,7 +64,7 @@ def _competition(result: models.CompetitionResult, decimals: int) -> Competition
             )
             for name, counts in result.details.items()
         },
-        confusion_matrix=result.confusion_matrix,
+        confusion_matrix=None if result.confusion_matrix is None else row_shares(result.confusion_matrix, decimals),
     )
 
 

@@ -1,5 +1,7 @@
 """Scores as people may see them: never at full precision, which would let them probe the ground truth."""
 
+from collections.abc import Sequence
+
 
 def shown(value: float | None, decimals: int) -> float | None:
     """Round a fraction for display; None (undefined) stays None.
@@ -17,3 +19,14 @@ def written(value: float | None, decimals: int) -> str:
     ('0.5000', 'n/a')
     """
     return "n/a" if value is None else f"{value:.{decimals}f}"
+
+
+def row_shares(matrix: Sequence[Sequence[int]], decimals: int) -> list[list[float | None]]:
+    """Return a confusion matrix as fractions of each row, the pixels of the true class; its counts tell exact scores.
+
+    >>> row_shares([[1, 2], [0, 0]], 4)
+    [[0.3333, 0.6667], [None, None]]
+    """
+    return [
+        [round(count / total, decimals) if total else None for count in row] for row in matrix for total in [sum(row)]
+    ]

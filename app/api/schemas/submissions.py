@@ -55,8 +55,9 @@ class CompetitionScores(BaseModel):
     secondary: dict[Metric, SecondaryMeasure]
     not_entered: list[str]
     details: dict[str, ClassCounts]
-    confusion_matrix: list[list[int]] | None = Field(
-        description="Pixels; rows truth, columns result, background first; null but for segmentation."
+    confusion_matrix: list[list[Fraction]] | None = Field(
+        description="Fractions of the true class's pixels; rows truth, columns result, background first; null but for "
+        "segmentation."
     )
 
 
