@@ -1,0 +1,176 @@
+"""Uploads over a real connection: refused before they are read, and never leaving anything behind."""
+
+import socket
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from app.challenges.models import Challenge
+from app.database import now
+from app.settings import Settings
+from tests.support.factories import WEEK, make_challenge, make_token, make_user
+from tests.support.site import Site, serving
+from tests.support.small_world import results_of
+
+LIMIT = 1 << 20
+RESULTS = results_of({"Main/comp1_cls_test_car.txt": ["000001 0.5", "000002 0.25", "000003 0.75"]})
+PATIENCE_SECONDS = 20
+
+
+@pytest.fixture
+def site(sqlite_url: str, tmp_path: Path) -> Iterator[Site]:
+    # Nothing answers at the broker's address.
+    settings = Settings(
+        data_directory=tmp_path / "data",
+        database_url=sqlite_url,
+        upload_limit_bytes=LIMIT,
+        broker_url="redis://127.0.0.1:1/0",
+    )
+    with serving(settings) as running:
+        yield running
+
+
+@pytest.fixture
+def challenge(site: Site) -> Challenge:
+    with site.writing() as session:
+        return make_challenge(session, edition="VOC2007")
+
+
+@pytest.fixture
+def client(site: Site) -> Iterator[httpx.Client]:
+    with site.writing() as session:
+        token = make_token(session, make_user(session))
+    with site.client(token) as opened:
+        yield opened
+
+
+def stored(site: Site) -> list[Path]:
+    return [path for path in site.settings.archives.rglob("*") if path.is_file()]
+
+
+def submit(client: httpx.Client, challenge: Challenge, archive: bytes = RESULTS, **fields: str) -> httpx.Response:
+    return client.post(
+        f"/api/v1/challenges/{challenge.slug}/submissions",
+        data={"method_name": "Method", **fields},
+        files={"archive": ("results.tar.gz", archive)},
+    )
+
+
+def test_a_valid_upload_is_stored_even_though_the_broker_is_down(
+    site: Site, client: httpx.Client, challenge: Challenge
+) -> None:
+    response = submit(client, challenge)
+    assert response.status_code == 201
+    submission = response.json()
+    assert (submission["state"], submission["queue_position"]) == ("queued", 1)
+    assert submission["archive"]["bytes"] == len(RESULTS)
+    [path] = stored(site)
+    assert path.read_bytes() == RESULTS
+    assert path.parent.name + path.name == submission["archive"]["sha256"]
+
+
+def test_what_is_too_large_is_refused_and_leaves_nothing(
+    site: Site, client: httpx.Client, challenge: Challenge
+) -> None:
+    assert submit(client, challenge, bytes(LIMIT + 1)).status_code == 413
+    assert stored(site) == []
+
+
+def test_a_length_that_was_not_announced_is_counted_while_it_arrives(
+    site: Site, client: httpx.Client, challenge: Challenge
+) -> None:
+    def endless() -> Iterator[bytes]:
+        yield b'--b\r\nContent-Disposition: form-data; name="archive"; filename="x.tar"\r\n\r\n'
+        for _ in range(LIMIT // 1000 * 3):
+            yield bytes(1000)
+
+    try:
+        response = client.post(
+            f"/api/v1/challenges/{challenge.slug}/submissions",
+            content=endless(),
+            headers={"Content-Type": "multipart/form-data; boundary=b"},
+        )
+        assert response.status_code == 413
+    except httpx.WriteError:
+        pass  # the server had answered and hung up while we were still sending
+    assert stored(site) == []
+
+
+def test_other_bodies_are_capped_too(client: httpx.Client) -> None:
+    response = client.post("/api/v1/challenges", json={"title": "x" * (2 << 20)})
+    assert response.status_code == 413
+
+
+def test_a_client_that_hangs_up_leaves_nothing(site: Site, client: httpx.Client, challenge: Challenge) -> None:
+    address = urlsplit(site.url)
+    head = (
+        f"POST /api/v1/challenges/{challenge.slug}/submissions HTTP/1.1\r\n"
+        f"Host: {address.netloc}\r\nAuthorization: {client.headers['authorization']}\r\n"
+        f"Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 500000\r\n\r\n"
+        '--b\r\nContent-Disposition: form-data; name="archive"; filename="x.tar"\r\n\r\n'
+    )
+    with socket.create_connection((address.hostname or "", address.port or 0)) as connection:
+        connection.sendall(head.encode() + bytes(200_000))
+        wait_until(lambda: len(stored(site)) == 1)
+    wait_until(lambda: stored(site) == [])
+    assert client.get("/api/v1/submissions").json()["total"] == 0
+
+
+@pytest.mark.parametrize("authorisation", ["", "Authorization: Bearer vocb_unknown\r\n"], ids=["visitor", "unknown"])
+def test_strangers_are_refused_before_the_body_is_read(site: Site, challenge: Challenge, authorisation: str) -> None:
+    address = urlsplit(site.url)
+    head = (
+        f"POST /api/v1/challenges/{challenge.slug}/submissions HTTP/1.1\r\nHost: {address.netloc}\r\n{authorisation}"
+        "Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 500000\r\n\r\n"
+    )
+    with socket.create_connection((address.hostname or "", address.port or 0)) as connection:
+        connection.settimeout(PATIENCE_SECONDS)
+        connection.sendall(head.encode())  # and nothing of the body
+        assert b" 401 " in connection.recv(100)
+
+
+def test_a_challenge_that_is_closed_refuses_before_the_body_is_read(site: Site, client: httpx.Client) -> None:
+    with site.writing() as session:
+        closed = make_challenge(session, edition="VOC2007", closes_at=now() - WEEK, opens_at=now() - 2 * WEEK)
+    assert submit(client, closed, bytes(LIMIT + 1)).status_code == 409
+
+
+@pytest.mark.parametrize(
+    ("fields", "wrong"),
+    [
+        ({"method_name": ""}, "method_name"),
+        ({"method_name": "x" * 101}, "method_name"),
+        ({"method_name": "bell\x07"}, "method_name"),
+        ({"segmentation_classes": "car,unicorn"}, "segmentation_classes"),
+    ],
+)
+def test_wrong_fields_are_told_by_name(
+    site: Site, client: httpx.Client, challenge: Challenge, fields: dict[str, str], wrong: str
+) -> None:
+    response = submit(client, challenge, **fields)
+    assert response.status_code == 422
+    assert set(response.json()["fields"]) == {wrong}
+    assert stored(site) == []
+
+
+def test_competitions_that_ask_for_the_training_data_get_it(site: Site, client: httpx.Client) -> None:
+    with site.writing() as session:
+        challenge = make_challenge(session, edition="VOC2007", competitions=["comp2"])
+    archive = results_of({"Main/comp2_cls_test_car.txt": ["000001 0.5", "000002 0.25", "000003 0.75"]})
+    refused = submit(client, challenge, archive)
+    assert refused.status_code == 422
+    assert set(refused.json()["fields"]) == {"training_data"}
+    accepted = submit(client, challenge, archive, training_data="ImageNet; nothing from flickr")
+    assert accepted.status_code == 201
+    assert accepted.json()["method"]["training_data"] == "ImageNet; nothing from flickr"
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
