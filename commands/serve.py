@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 HOST = "127.0.0.1"
@@ -79,6 +79,7 @@ def worker_kept_running() -> Iterator[None]:
         while not stop.wait(RESTART_PAUSE_SECONDS):
             if worker.poll() is not None:
                 _log.warning("the worker ended with status %s and is started anew", worker.returncode)
+                _kill_group(worker)
                 worker = _start_worker()
 
     watcher = threading.Thread(target=watch, name="worker watcher", daemon=True)
@@ -99,11 +100,16 @@ def _start_worker() -> subprocess.Popen[bytes]:
 def _end(worker: subprocess.Popen[bytes]) -> None:
     if worker.poll() is None:
         worker.terminate()
-        try:
+        with suppress(subprocess.TimeoutExpired):
             worker.wait(GRACE_SECONDS)
-        except subprocess.TimeoutExpired:
-            os.killpg(worker.pid, signal.SIGKILL)  # its children too; the queue gives back what they had
-            worker.wait()
+    _kill_group(worker)
+    worker.wait()
+
+
+def _kill_group(worker: subprocess.Popen[bytes]) -> None:
+    """End the worker and what is left of its children; the queue gives back what they had."""
+    with suppress(ProcessLookupError):
+        os.killpg(worker.pid, signal.SIGKILL)
 
 
 @contextmanager

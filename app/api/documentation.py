@@ -16,6 +16,7 @@ _PAGE = """<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>REST API – vocboard</title>
+<link rel="icon" type="image/svg+xml" href="/static/brand.svg">
 <link rel="stylesheet" href="/static/vendor/swagger-ui/swagger-ui.css">
 <script src="/static/vendor/swagger-ui/swagger-ui-bundle.js" defer></script>
 <script src="/static/js/api-docs.js" defer></script>

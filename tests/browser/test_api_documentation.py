@@ -1,0 +1,33 @@
+"""The API's documentation works under the site's own content security policy."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from app.settings import Settings
+from tests.support.site import Site, serving
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def site(sqlite_url: str, tmp_path: Path) -> Iterator[Site]:
+    with serving(Settings(data_directory=tmp_path / "data", database_url=sqlite_url)) as running:
+        yield running
+
+
+def test_operations_can_be_read_and_tried(page: Page, site: Site) -> None:
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto(f"{site.url}/api/docs")
+    operation = page.locator("#operations-account-me")
+    expect(operation).to_contain_text("/api/v1/me")
+    operation.click()
+    expect(operation).to_contain_text("Whom the token belongs to")
+    page.get_by_role("button", name="Try it out").click()
+    page.get_by_role("button", name="Execute").click()
+    expect(operation).to_contain_text("not_signed_in")
+    assert [text for text in complaints if "401" not in text] == []

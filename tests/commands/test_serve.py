@@ -1,0 +1,104 @@
+"""`vocboard serve` brings up a whole embedded server, and takes all of it down again."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+
+PATIENCE_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class Served:
+    """A running `vocboard serve`."""
+
+    process: psutil.Process
+    log: Path
+
+    @property
+    def url(self) -> str:
+        """Where it says that it answers."""
+        found = re.search(r"http://127\.0\.0\.1:\d+", self.log.read_text())
+        return found[0] if found else ""
+
+    def worker(self) -> psutil.Process | None:
+        """The worker's process."""
+        alive = (child for child in self.process.children() if child.status() != psutil.STATUS_ZOMBIE)
+        return next((child for child in alive if "worker" in child.cmdline()), None)
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("VOCBOARD_")}
+    log = tmp_path / "log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "commands.main", "serve", "--port", "0"],
+            env={**environment, "VOCBOARD_DATA_DIRECTORY": str(tmp_path / "data")},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+        )
+    children: list[psutil.Process] = []
+    try:
+        server = psutil.Process(process.pid)
+        running = Served(server, log)
+        wait_until(lambda: answers(running))
+        yield running
+        children = server.children(recursive=True) if server.is_running() else []
+    finally:
+        for left in (*children, psutil.Process(process.pid)) if process.poll() is None else children:
+            left.kill()
+        process.wait()
+
+
+def wait_until(condition: Callable[[], object]) -> None:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def answers(served: Served) -> bool:
+    assert served.process.status() != psutil.STATUS_ZOMBIE, served.log.read_text()
+    try:
+        return bool(served.url) and httpx.get(f"{served.url}/readyz", timeout=5).is_success
+    except httpx.TransportError:
+        return False
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_everything_ends_with_it(served: Served, number: signal.Signals) -> None:
+    wait_until(served.worker)
+    family = [served.process, *served.process.children(recursive=True)]
+    served.process.send_signal(number)
+    _, alive = psutil.wait_procs(family, timeout=PATIENCE_SECONDS)
+    assert alive == []
+    assert "Traceback" not in served.log.read_text()
+
+
+def test_a_worker_that_dies_is_replaced(served: Served) -> None:
+    wait_until(served.worker)
+    first = served.worker()
+    assert first is not None
+    wait_until(first.children)  # those that evaluate
+    orphans = first.children(recursive=True)
+    first.kill()
+
+    def replaced() -> bool:
+        present = served.worker()
+        return present is not None and present.pid != first.pid
+
+    wait_until(replaced)
+    _, alive = psutil.wait_procs(orphans, timeout=PATIENCE_SECONDS)
+    assert alive == []
+    assert answers(served)
