@@ -1,14 +1,16 @@
 """Fixtures: the gallery as a running site, and browsers signed in to it."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pytest
+from playwright._impl._api_structures import SetCookieParam
 from playwright.sync_api import BrowserContext, ConsoleMessage, Page
 
 import migrations
 from app.settings import Settings
 from tests.browser.gallery import Gallery, fill
+from tests.support.browsing import sign_in as sign_in_plainly
 from tests.support.factories import PASSWORD
 from tests.support.site import Site, serving
 
@@ -21,11 +23,22 @@ class Exhibition:
 
     site: Site
     gallery: Gallery
+    kept: dict[str, list[SetCookieParam]] = field(default_factory=dict)
 
     @property
     def url(self) -> str:
         """Where it answers."""
         return self.site.url
+
+    def cookies(self, who: str) -> list[SetCookieParam]:
+        """Return the cookies of a browser in which the participant or the organiser is signed in."""
+        if who not in self.kept:
+            with self.site.client() as client:
+                sign_in_plainly(client, self.gallery.organiser if who == "organiser" else self.gallery.participant)
+                self.kept[who] = [
+                    {"name": name, "value": value, "url": self.url} for name, value in client.cookies.items()
+                ]
+        return self.kept[who]
 
 
 @pytest.fixture(scope="session")
@@ -45,7 +58,9 @@ def complaints(browser_context: BrowserContext) -> Iterator[list[str]]:
     found: list[str] = []
 
     def note(message: ConsoleMessage) -> None:
-        if message.type in {"error", "warning"}:
+        # That a page or form was refused is what some tests are about; a style sheet or script must never be.
+        refused = message.text.startswith("Failed to load resource") and "/static/" not in message.location["url"]
+        if message.type in {"error", "warning"} and not refused:
             found.append(f"{message.page.url if message.page else ''}: {message.text}")
 
     browser_context.on("console", note)

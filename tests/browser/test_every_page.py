@@ -1,0 +1,154 @@
+"""What holds of every page: no sideways scrolling, no complaints of the browser, keyboard and screen reader."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.conftest import Exhibition, SignIn
+
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("complaints")]
+
+TELEPHONE = {"width": 390, "height": 844}
+DESK = {"width": 1280, "height": 800}
+
+
+@dataclass(frozen=True)
+class Visit:
+    """A page as somebody sees it; the path may name a submission of the gallery in braces."""
+
+    who: str
+    path: str
+
+
+VISITS = [
+    Visit("visitor", "/"),
+    Visit("visitor", "/sign-in"),
+    Visit("visitor", "/register"),
+    Visit("visitor", "/challenges/no-such"),
+    Visit("visitor", "/challenges/voc2012/leaderboards/comp3"),
+    Visit("visitor", "/anonymous/{anonymous}"),
+    Visit("visitor", "/anonymous/{anonymous}?competition=comp5"),
+    Visit("visitor", "/api/docs"),
+    Visit("participant", "/"),
+    Visit("participant", "/challenges/voc2012"),
+    Visit("participant", "/challenges/next"),
+    Visit("participant", "/challenges/voc2012/submit"),
+    Visit("participant", "/challenges/past/submit"),
+    Visit("participant", "/challenges/voc2012/leaderboards/comp5"),
+    Visit("participant", "/challenges/voc2012/leaderboards/comp7?sort=head"),
+    Visit("participant", "/challenges/voc2012/leaderboards/comp9"),
+    Visit("participant", "/challenges/voc2012/leaderboards/comp3?q=nobody"),
+    Visit("participant", "/submissions"),
+    Visit("participant", "/submissions/{scored}"),
+    Visit("participant", "/submissions/{scored}?competition=comp3"),
+    Visit("participant", "/submissions/{scored}?competition=comp5"),
+    Visit("participant", "/submissions/{scored}?competition=comp7"),
+    Visit("participant", "/submissions/{queued}"),
+    Visit("participant", "/submissions/{evaluating}"),
+    Visit("participant", "/submissions/{failed}"),
+    Visit("participant", "/submissions/{withdrawn}"),
+    Visit("participant", "/account"),
+    Visit("participant", "/organise"),
+    Visit("organiser", "/organise"),
+    Visit("organiser", "/organise/new"),
+    Visit("organiser", "/organise/voc2012"),
+    Visit("organiser", "/organise/draft"),
+    Visit("organiser", "/organise/voc2012/edit"),
+    Visit("organiser", "/submissions"),
+]
+
+TOO_WIDE = """() => {
+  const wide = [];
+  if (document.documentElement.scrollWidth > innerWidth) {
+    for (const element of document.querySelectorAll("body *")) {
+      if (element.getBoundingClientRect().right > innerWidth + 1) wide.push(element.tagName + "." + element.className);
+    }
+  }
+  return wide;
+}"""
+NAMELESS = """() => [...document.querySelectorAll("input:not([type=hidden]), select, textarea, button, a[href]")]
+  .filter((element) => element.checkVisibility())
+  .filter((element) => !(element.labels?.length || element.ariaLabel || element.textContent.trim()))
+  .map((element) => element.outerHTML)"""
+OUTLINE = """() => [...document.querySelectorAll("h1, h2, h3, h4")]
+  .filter((heading) => heading.checkVisibility()).map((heading) => Number(heading.tagName[1]))"""
+
+
+def open_page(page: Page, exhibition: Exhibition, visit: Visit) -> None:
+    gallery = exhibition.gallery
+    if visit.who != "visitor":
+        page.context.add_cookies(exhibition.cookies(visit.who))
+    page.goto(exhibition.url + visit.path.format(anonymous=gallery.anonymous, **gallery.submissions))
+
+
+@pytest.mark.parametrize("visit", VISITS, ids=lambda visit: f"{visit.who} {visit.path}")
+def test_page_is_in_order(page: Page, exhibition: Exhibition, visit: Visit) -> None:
+    open_page(page, exhibition, visit)
+    for size in (DESK, TELEPHONE):
+        page.set_viewport_size(size)  # type: ignore[arg-type]
+        assert page.evaluate(TOO_WIDE) == [], f"wider than {size['width']} pixels"
+    assert page.evaluate(NAMELESS) == []
+    if visit.path.startswith("/api/"):
+        return
+    outline = page.evaluate(OUTLINE)
+    assert outline.count(1) == 1
+    assert outline[0] == 1
+    assert all(below <= above + 1 for above, below in pairwise(outline)), outline
+    for landmark in ("banner", "main", "contentinfo"):
+        expect(page.get_by_role(landmark)).to_have_count(1)  # type: ignore[arg-type]
+    ids = page.evaluate("() => [...document.querySelectorAll('[id]')].map((element) => element.id)")
+    assert len(ids) == len(set(ids))
+
+
+def test_first_tab_offers_to_skip_to_the_content(page: Page, exhibition: Exhibition) -> None:
+    page.goto(exhibition.url)
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("main")).to_be_focused()
+
+
+def test_colours_follow_the_choice_and_stay_chosen(page: Page, exhibition: Exhibition) -> None:
+    background = "() => getComputedStyle(document.documentElement).backgroundColor"
+    page.emulate_media(color_scheme="light")
+    page.goto(exhibition.url)
+    light = page.evaluate(background)
+    button = page.get_by_role("button", name="Colours")
+    button.click()
+    assert page.evaluate(background) == light
+    button.click()
+    dark = page.evaluate(background)
+    assert dark != light
+    page.goto(f"{exhibition.url}/sign-in")
+    assert page.evaluate(background) == dark
+
+
+def test_times_are_the_readers_own_with_utc_beside(exhibition: Exhibition, browser_context: BrowserContext) -> None:
+    browser = browser_context.browser
+    assert browser is not None
+    elsewhere = browser.new_context(timezone_id="Asia/Tokyo", locale="en-GB")
+    page = elsewhere.new_page()
+    page.goto(f"{exhibition.url}/challenges/voc2012")
+    time = page.locator("time").first
+    expect(time.locator(".utc")).to_contain_text("UTC")
+    expect(time).to_contain_text("GMT+9")
+    elsewhere.close()
+
+
+def test_pages_work_without_scripts(exhibition: Exhibition, browser_context: BrowserContext, sign_in: SignIn) -> None:
+    browser = browser_context.browser
+    assert browser is not None
+    plain = browser.new_context(java_script_enabled=False, viewport={"width": 1280, "height": 800})
+    page = plain.new_page()
+    page.goto(exhibition.url)
+    sign_in(page, exhibition.gallery.participant)
+    page.goto(f"{exhibition.url}/submissions/{exhibition.gallery.submissions['scored']}?competition=comp3")
+    expect(page.get_by_role("table")).to_be_visible()
+    expect(page.locator(".curve .line").first).to_be_visible()
+    expect(page.locator("[data-curve]").first).to_be_hidden()
+    page.goto(f"{exhibition.url}/challenges/voc2012/leaderboards/comp3")
+    page.get_by_role("link", name="sheep").click()
+    expect(page.locator("th[aria-sort=descending]")).to_have_text("sheep")
+    plain.close()

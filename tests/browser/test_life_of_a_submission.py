@@ -1,0 +1,149 @@
+"""From registration to the leaderboard in a real browser, with a real server and a real worker."""
+
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+import migrations
+from app.accounts.models import Role
+from app.settings import Settings
+from app.truth_inbox import PUBLIC_KEY_FILE
+from tests.browser.conftest import SignIn
+from tests.support import small_world
+from tests.support.factories import make_user
+from tests.support.site import Site, serving
+from tests.support.working import working
+
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("complaints")]
+
+PATIENCE_MS = 60_000
+PASSWORD = "a dozen words in a row"
+
+
+@pytest.fixture
+def laboratory(tmp_path: Path) -> Iterator[Site]:
+    """Give an empty site with its worker."""
+    settings = Settings(data_directory=tmp_path / "data")
+    migrations.upgrade(settings.database)
+    with serving(settings) as site, working(settings, tmp_path / "worker.log"):
+        deadline = time.monotonic() + PATIENCE_MS / 1000
+        while not (settings.truth_inbox / PUBLIC_KEY_FILE).exists():  # the worker is there
+            assert time.monotonic() < deadline, (tmp_path / "worker.log").read_text()
+            time.sleep(0.1)
+        yield site
+
+
+@pytest.fixture
+def organiser(laboratory: Site) -> str:
+    with laboratory.writing() as session:
+        return make_user(session, role=Role.ORGANISER, name="Olga Organiser").email
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, Path]:
+    contents = {
+        "devkit": small_world.ground_truth_archive(),
+        "results": small_world.results_archive(),
+        "wrong": small_world.results_archive(comp3_det_test_dog=["000003 0.5 5 5 40 40", "999999 nan 5 5 40"]),
+    }
+    paths = {}
+    for name, content in contents.items():
+        paths[name] = tmp_path / f"{name}.tar.gz"
+        paths[name].write_bytes(content)
+    return paths
+
+
+def test_from_registration_to_the_leaderboard(
+    laboratory: Site, organiser: str, sign_in: SignIn, page: Page, files: dict[str, Path]
+) -> None:
+    page.goto(laboratory.url)
+    sign_in(page, organiser)
+    set_up_challenge(page, files["devkit"])
+    page.get_by_role("button", name="Sign out").click()
+
+    register(page)
+    submit(page, files)
+    follow_to_the_scores(page)
+
+    board = f"{laboratory.url}/challenges/small-world/leaderboards/comp3"
+    address = page.url
+    page.goto(board)
+    expect(page.get_by_text("Nobody has published a result of comp3 yet.")).to_be_visible()
+    page.goto(address)
+    page.get_by_role("button", name="Publish").click()
+    expect(page.get_by_role("status").filter(has_text="on the leaderboard")).to_be_visible()
+    page.get_by_role("button", name="Sign out").click()
+
+    page.goto(board)
+    row = page.get_by_role("row", name=re.compile("Small detector"))
+    expect(row.locator(".mean")).to_have_text(re.compile(f"{100 * small_world.MEAN_AP:.2f}"))
+    expect(row).to_contain_text(f"{100 * small_world.CAR_AP:.2f}")
+    row.get_by_role("link", name="Small detector").click()
+    expect(page.get_by_role("heading", name="Small detector")).to_be_visible()
+    expect(page.get_by_role("button", name="Unpublish")).to_have_count(0)
+
+
+def set_up_challenge(page: Page, devkit: Path) -> None:
+    page.get_by_role("link", name="Organise").click()
+    page.get_by_role("link", name="Set up a challenge").first.click()
+    page.get_by_label("Title").fill("A small world")
+    page.get_by_label("Name in addresses").fill("small-world")
+    page.get_by_label("Edition").select_option("VOC2007")
+    page.get_by_label("comp1", exact=True).check()
+    page.get_by_label("comp3", exact=True).check()
+    page.get_by_label("Public").check()
+    page.get_by_role("button", name="Set it up").click()
+    expect(page.get_by_role("heading", name="A small world")).to_be_visible()
+    expect(page.get_by_text("nobody can submit")).to_be_visible()
+    page.get_by_label(re.compile("Development kit tree")).set_input_files(devkit)
+    page.get_by_role("button", name="Upload").click()
+    expect(page.get_by_text("The ground truth is uploaded and sealed.")).to_be_visible(timeout=PATIENCE_MS)
+    # The page follows the import by itself.
+    expect(page.locator(".state.ready")).to_be_visible(timeout=PATIENCE_MS)
+    expect(page.locator(".page-head .state.open")).to_be_visible(timeout=PATIENCE_MS)
+
+
+def register(page: Page) -> None:
+    page.get_by_role("link", name="Register").first.click()
+    page.get_by_label("E-mail address").fill("ada@lab.example")
+    page.get_by_label("Name", exact=True).fill("Ada Newcomer")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Register").click()
+    expect(page.get_by_text("The account is there.")).to_be_visible()
+    page.get_by_label("E-mail address").fill("ada@lab.example")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+
+
+def submit(page: Page, files: dict[str, Path]) -> None:
+    """First a wrong archive, then, in the same form without typing anything again, the right one."""
+    page.get_by_role("link", name="A small world").click()
+    page.get_by_role("link", name="Submit results").click()
+    page.get_by_label("Name", exact=True).fill("Small detector")
+    page.get_by_label("Result files in one archive").set_input_files(files["wrong"])
+    page.get_by_role("button", name="Upload and check").click()
+    report = page.locator("#report")
+    expect(report.get_by_role("heading", name="Errors")).to_be_visible(timeout=PATIENCE_MS)
+    expect(report).to_contain_text("comp3_det_test_dog.txt")
+    expect(report.locator('[data-line="2"]')).not_to_have_count(0)
+    expect(page.get_by_label("Name", exact=True)).to_have_value("Small detector")
+
+    page.get_by_label("Result files in one archive").set_input_files(files["results"])
+    page.get_by_role("button", name="Upload and check").click()
+    page.wait_for_url(re.compile("/submissions/"), timeout=PATIENCE_MS)
+
+
+def follow_to_the_scores(page: Page) -> None:
+    """The page follows the evaluation without being reloaded by hand."""
+    expect(page.get_by_role("heading", name="Small detector")).to_be_visible()
+    expect(page.get_by_role("heading", name=re.compile("comp1"))).to_be_visible(timeout=PATIENCE_MS)
+    page.get_by_role("navigation", name="Competitions").get_by_role("link", name=re.compile("comp3")).click()
+    expect(page.locator(".headline")).to_contain_text(f"{100 * small_world.MEAN_AP:.2f}")
+    expect(page.get_by_role("row", name=re.compile("^car"))).to_contain_text(f"{100 * small_world.CAR_AP:.2f}")
+    expect(page.get_by_role("row", name=re.compile("^bird"))).to_contain_text("not entered")
+    expect(page.locator("[data-plot] canvas")).to_be_visible()

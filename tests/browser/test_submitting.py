@@ -1,0 +1,83 @@
+"""The form for results in a real browser: what a wrong archive is told, by drag and drop too."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+import migrations
+from app.settings import Settings
+from tests.browser.conftest import Exhibition, SignIn
+from tests.support import small_world
+from tests.support.factories import make_challenge, make_token, make_user
+from tests.support.site import serving
+
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("complaints")]
+
+PATIENCE_MS = 60_000
+DROP = """([zone, name, content]) => {
+  const carried = new DataTransfer();
+  carried.items.add(new File([Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0))], name));
+  zone.dispatchEvent(new DragEvent("drop", { dataTransfer: carried, bubbles: true, cancelable: true }));
+}"""
+
+
+def test_report_on_the_page_is_the_list_of_the_api(page: Page, sign_in: SignIn, tmp_path: Path) -> None:
+    archive = small_world.results_archive(
+        comp3_det_test_car=["000001 0.9 1 1 50 50", "999999 0.8 1 1 5 5", "000002 0.7 2 2 60", "000003 NaN 1 1 9 9"],
+        comp1_cls_test_car=["000001 0.5", "000001 0.25"],
+    )
+    wrong = tmp_path / "wrong.tar.gz"
+    wrong.write_bytes(archive)
+    settings = Settings(data_directory=tmp_path / "data")
+    migrations.upgrade(settings.database)
+    with serving(settings) as site:
+        with site.writing() as session:
+            challenge = make_challenge(session, edition="VOC2007", competitions=["comp1", "comp3"])
+            user = make_user(session)
+            token = make_token(session, user)
+        with site.client(token) as client:
+            answer = client.post(
+                f"/api/v1/challenges/{challenge.slug}/submissions",
+                data={"method_name": "Wrong"},
+                files={"archive": ("wrong.tar.gz", archive)},
+            )
+        expected = [(item["code"], item["file"], item["line"], item["message"]) for item in answer.json()["problems"]]
+        assert len(expected) == 4
+
+        page.goto(site.url)
+        sign_in(page, user.email)
+        page.goto(f"{site.url}/challenges/{challenge.slug}/submit")
+        page.get_by_label("Name", exact=True).fill("Wrong")
+        page.get_by_label("Description").fill("Kept as it is typed.")
+        page.get_by_label("Result files in one archive").set_input_files(wrong)
+        page.get_by_role("button", name="Upload and check").click()
+        items = page.locator("#report [data-code]")
+        expect(items).to_have_count(len(expected), timeout=PATIENCE_MS)
+        found = page.evaluate(
+            """() => [...document.querySelectorAll("#report [data-code]")].map((item) => [
+              item.dataset.code,
+              item.closest(".report-file").querySelector("h4").textContent,
+              item.dataset.line ? Number(item.dataset.line) : null,
+              item.querySelector(".message").textContent,
+            ])"""
+        )
+        assert sorted(map(tuple, found), key=str) == sorted(expected, key=str)
+        expect(page.get_by_label("Description")).to_have_value("Kept as it is typed.")
+        expect(page.locator("#report")).to_be_focused()
+        expect(page.get_by_role("button", name="Copy as text")).to_be_visible()
+        page.get_by_text("The report as text").click()
+        expect(page.locator("#report-text")).to_contain_text("comp3_det_test_car.txt:2: error:")
+
+
+def test_a_dropped_file_is_the_one_that_is_sent(page: Page, exhibition: Exhibition, sign_in: SignIn) -> None:
+    page.goto(exhibition.url)
+    sign_in(page, exhibition.gallery.participant)
+    page.goto(f"{exhibition.url}/challenges/voc2007/submit")
+    page.get_by_label("Name", exact=True).fill("Dropped")
+    zone = page.locator("[data-drop]").element_handle()
+    page.evaluate(DROP, [zone, "notes.tgz", "bm90IGFuIGFyY2hpdmU="])
+    expect(page.locator("[data-chosen]")).to_contain_text("notes.tgz")
+    page.get_by_role("button", name="Upload and check").click()
+    expect(page.locator("#report")).to_contain_text("error", timeout=PATIENCE_MS)
+    expect(page.get_by_label("Name", exact=True)).to_have_value("Dropped")
