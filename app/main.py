@@ -18,6 +18,7 @@ from app import health, problem_details
 from app.api import documentation
 from app.database import Database
 from app.doorbell import Doorbell
+from app.security import access_log
 from app.security.body_limit import BodyLimit
 from app.security.csrf import ForgeryProtection
 from app.security.headers import SecurityHeaders
@@ -61,6 +62,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     application.state.doorbell = Doorbell(settings)
     problem_details.install(application)
     documentation.install(application)
+    access_log.install()
     application.mount("/static", Assets(directory=STATIC_DIRECTORY), name="static")
     application.include_router(app.api.router)
     application.include_router(documentation.router)

@@ -1,0 +1,52 @@
+"""What only a production set-up does: one name, TLS, and secrets kept out of logs."""
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app.settings import Environment, Settings
+from tests.support.site import Site, serving
+
+HOST = "board.example"
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    settings = Settings(
+        environment=Environment.PRODUCTION,
+        secret_key="0123456789abcdefghijklmnopqrstuvwxyz",  # type: ignore[arg-type]  # as the environment gives it
+        public_url=f"https://{HOST}",
+        data_directory=tmp_path,
+        database_url="postgresql+psycopg://nobody:nothing@127.0.0.1:1/none",  # pages without data need none
+        broker_url="redis://127.0.0.1:1/0",
+    )
+    with serving(settings) as running:
+        yield running
+
+
+@pytest.mark.parametrize(
+    ("host", "status"), [(HOST, 200), ("localhost", 200), ("elsewhere.example", 400), (f"{HOST}.evil.example", 400)]
+)
+def test_it_answers_to_its_own_name_alone(site: Site, host: str, status: int) -> None:
+    with site.client() as client:
+        response = client.get("/healthz", headers={"Host": host})
+    assert response.status_code == status
+    assert response.headers["strict-transport-security"]
+
+
+def test_secret_addresses_are_not_logged(site: Site, caplog: pytest.LogCaptureFixture) -> None:
+    log = logging.getLogger("uvicorn.access")
+    log.setLevel(logging.INFO)
+    log.addHandler(caplog.handler)
+    try:
+        with site.client() as client:
+            client.get("/anonymous/a-secret?competition=comp4", headers={"Host": HOST})
+            client.get("/reset-password?token=another-secret", headers={"Host": HOST})
+    finally:
+        log.removeHandler(caplog.handler)
+    logged = [record.getMessage() for record in caplog.records if record.name == "uvicorn.access"]
+    assert len(logged) == 2
+    assert "/anonymous/…?competition=comp4" in logged[0]
+    assert "secret" not in " ".join(logged)
