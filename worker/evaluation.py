@@ -5,6 +5,7 @@ import time
 import traceback
 import uuid
 from dataclasses import dataclass
+from functools import partial
 
 from celery.exceptions import SoftTimeLimitExceeded
 from sqlalchemy import select
@@ -66,7 +67,8 @@ def evaluate_next(database: Database, store: ArchiveStore, settings: Settings) -
         claim = queue.claim(session, lease=settings.lease)
     if claim is None:
         return False
-    with leases.kept(database, claim, settings.lease):
+    renew = partial(queue.renew, claim=claim, lease=settings.lease)
+    with leases.kept(database, renew, lease=settings.lease, of=f"submission {claim.submission_id}"):
         try:
             _evaluate(database, store, settings, claim)
         except (OSError, SQLAlchemyError):

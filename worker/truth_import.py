@@ -1,11 +1,8 @@
 """Importing uploaded ground truth: claim, unseal, read, save where only workers can read, store what is public."""
 
 import logging
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
-from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +18,7 @@ from app.truth_inbox import TruthInbox
 from evaluator import editions
 from evaluator.ground_truth import GroundTruthError, TaskSummary, read_ground_truth, summarise
 from evaluator.problems import Problem, Severity
-from worker import stored_truth
+from worker import leases, stored_truth
 from worker.truth_directory import TruthDirectory
 
 _log = logging.getLogger(__name__)
@@ -38,7 +35,8 @@ def import_next(database: Database, settings: Settings) -> bool:
     if claimed is None:
         return False
     inbox = TruthInbox(settings.truth_inbox)
-    with _lease_renewed(database, claimed, settings.lease):
+    renew = partial(truth_queue.renew, claimed=claimed, lease=settings.lease)
+    with leases.kept(database, renew, lease=settings.lease, of=f"ground truth {claimed.version_id}"):
         try:
             imported = _import(claimed, inbox.path(claimed.version_id), settings)
         except (GroundTruthError, _UnusableUploadError) as error:
@@ -120,25 +118,3 @@ def _unseal(sealed: Path, key: PrivateKey, target: Path) -> None:
         _log.error("%s: %s", sealed.name, error)
         message = "The upload was damaged, or sealed to a key that the worker no longer has. Upload it again."
         raise _UnusableUploadError(message) from error
-
-
-@contextmanager
-def _lease_renewed(database: Database, claimed: TruthClaim, lease: timedelta) -> Iterator[None]:
-    """Keep a lease from expiring while the block runs."""
-    finished = threading.Event()
-
-    def renew() -> None:
-        while not finished.wait(lease.total_seconds() / 3):
-            try:
-                with database.writing() as session:
-                    truth_queue.renew(session, claimed, lease=lease)
-            except Exception:  # the next time may succeed; if none does, another worker takes over
-                _log.exception("could not renew the lease of ground truth %s", claimed.version_id)
-
-    renewer = threading.Thread(target=renew, name="renew ground truth lease", daemon=True)
-    renewer.start()
-    try:
-        yield
-    finally:
-        finished.set()
-        renewer.join()
