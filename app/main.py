@@ -86,6 +86,7 @@ class Assets(StaticFiles):
 async def _lifespan(application: FastAPI) -> AsyncIterator[None]:
     for directory in (application.state.settings.archives, application.state.settings.truth_inbox):
         directory.mkdir(parents=True, exist_ok=True)
+    application.state.store.remove_abandoned()
     yield
     application.state.database.close()
 
