@@ -184,12 +184,12 @@ class _FormReader:
     def _begin_file(self, name: bytes | None) -> None:
         if self._has_file:
             raise InvalidInputError({self._file_field: "Send one file only."})
+        self._form.file_name = _text(name or b"").replace("\\", "/").rpartition("/")[2]
+        if self._before_file is not None:  # also if no file follows, so that a page can show the fields again
+            self._before_file(self._form)
         if not name:  # what a browser sends when no file was chosen
             raise InvalidInputError({self._file_field: "Choose a file."})
         self._has_file = True
-        self._form.file_name = _text(name).replace("\\", "/").rpartition("/")[2]
-        if self._before_file is not None:
-            self._before_file(self._form)
 
     def _on_part_data(self, data: bytes, start: int, end: int) -> None:
         if self._in_file:

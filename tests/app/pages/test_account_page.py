@@ -1,0 +1,77 @@
+"""The account: tokens shown once, sessions ended, the password changed."""
+
+import re
+
+from app.accounts.models import Role
+from tests.support.browsing import send_form, sign_in
+from tests.support.factories import PASSWORD, make_user
+from tests.support.site import Site
+
+SECRET = re.compile(r"vocb_[\w-]{40,}")
+
+
+def account(site: Site, **given: object) -> str:
+    with site.writing() as session:
+        return make_user(session, **given).email  # type: ignore[arg-type]
+
+
+def test_a_token_is_shown_once_and_works(embedded_site: Site) -> None:
+    email = account(embedded_site)
+    with embedded_site.client() as client:
+        sign_in(client, email)
+        made = send_form(client, "/account", "/account/tokens", label="cluster", scopes="read", lifetime="30")
+        [secret] = set(SECRET.findall(made.text))
+        assert not SECRET.search(client.get("/account").text)
+        assert "cluster" in client.get("/account").text
+        with embedded_site.client(secret) as program:
+            assert program.get("/api/v1/me").json()["scopes"] == ["read"]
+        [path] = re.findall(r"/account/tokens/[0-9a-f-]+/revoke", client.get("/account").text)
+        assert send_form(client, "/account", path).status_code == 303
+        with embedded_site.client(secret) as program:
+            assert program.get("/api/v1/me").status_code == 401
+
+
+def test_a_token_without_scope_or_end_is_refused_with_what_was_typed(embedded_site: Site) -> None:
+    email = account(embedded_site)
+    with embedded_site.client() as client:
+        sign_in(client, email)
+        answer = send_form(client, "/account", "/account/tokens", label="cluster", lifetime="99999")
+    assert answer.status_code == 422
+    assert 'value="cluster"' in answer.text
+    assert "Choose what the token is for." in answer.text
+    assert "how long the token shall be valid" in answer.text
+    assert not SECRET.search(answer.text)
+
+
+def test_only_organisers_are_offered_tokens_that_organise(embedded_site: Site) -> None:
+    for role, offered in ((Role.PARTICIPANT, False), (Role.ORGANISER, True)):
+        email = account(embedded_site, role=role)
+        with embedded_site.client() as client:
+            sign_in(client, email)
+            assert ('value="organise"' in client.get("/account").text) is offered
+
+
+def test_another_browser_can_be_signed_out(embedded_site: Site) -> None:
+    email = account(embedded_site)
+    with embedded_site.client() as here, embedded_site.client() as there:
+        sign_in(there, email)
+        sign_in(here, email)
+        [path] = re.findall(r"/account/sessions/[0-9a-f-]+/revoke", here.get("/account").text)
+        assert send_form(here, "/account", path).status_code == 303
+        assert there.get("/account").status_code == 303
+        assert here.get("/account").status_code == 200
+
+
+def test_a_new_password_needs_the_present_one_and_ends_other_sessions(embedded_site: Site) -> None:
+    email, new = account(embedded_site), "another dozen of words"
+    with embedded_site.client() as here, embedded_site.client() as there:
+        sign_in(there, email)
+        sign_in(here, email)
+        refused = send_form(here, "/account", "/account/password", current_password="wrong", new_password=new)
+        assert refused.status_code == 422
+        assert "This is not your present password." in refused.text
+        changed = send_form(here, "/account", "/account/password", current_password=PASSWORD, new_password=new)
+        assert changed.status_code == 303
+        assert here.get("/account").status_code == 200
+        assert there.get("/account").status_code == 303
+        sign_in(there, email, new)

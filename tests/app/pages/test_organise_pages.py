@@ -1,0 +1,121 @@
+"""The organisers' area: setting up, changing, and who may."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from app.accounts.models import Role
+from tests.support.browsing import from_here, sign_in, token_of
+from tests.support.factories import make_challenge, make_organiser, make_user
+from tests.support.site import Site
+
+NEW: dict[str, Any] = {
+    "title": "Spring",
+    "slug": "spring",
+    "description": "One.\n\nTwo.",
+    "edition": "VOC2012",
+    "competitions": ["comp1", "comp3"],
+    "opens_at": "2026-03-01T12:00",
+    "closes_at": "",
+    "quota_count": "3",
+    "quota_days": "0.5",
+    "decimals": "3",
+    "visibility": "unlisted",
+}
+
+
+def send(client: httpx.Client, path: str, fields: dict[str, Any]) -> httpx.Response:
+    token = token_of(client.get(path))
+    return client.post(path, data={"csrf_token": token, **fields}, headers=from_here(client))
+
+
+@pytest.fixture
+def organiser(embedded_site: Site) -> str:
+    with embedded_site.writing() as session:
+        return make_organiser(session).email
+
+
+def test_a_challenge_is_set_up_and_changed(embedded_site: Site, organiser: str) -> None:
+    with embedded_site.client() as client:
+        sign_in(client, organiser)
+        made = send(client, "/organise/new", NEW)
+        assert made.headers["location"] == "/organise/spring?done=created"
+        page = client.get("/organise/spring").text
+        assert "comp1, comp3" in page
+        assert "3 in any 12 hours" in page
+        assert "2026-03-01T12:00:00Z" in page
+        form = client.get("/organise/spring/edit").text
+        for value in ('value="2026-03-01T12:00"', 'value="0.5"', 'value="unlisted" checked', 'value="comp3" checked'):
+            assert value in form
+        assert 'value="comp2" checked' not in form
+        changed = send(client, "/organise/spring/edit", {**NEW, "title": "Summer", "visibility": "public"})
+        assert changed.headers["location"] == "/organise/spring?done=saved"
+        with embedded_site.client() as visitor:
+            assert "Summer" in visitor.get("/").text
+
+
+def test_all_that_is_wrong_is_told_and_all_that_was_typed_is_kept(embedded_site: Site, organiser: str) -> None:
+    wrong = {
+        **NEW,
+        "slug": "No Slug!",
+        "opens_at": "yesterday",
+        "quota_count": "many",
+        "quota_days": "x",
+        "visibility": "?",
+    }
+    with embedded_site.client() as client:
+        sign_in(client, organiser)
+        first = send(client, "/organise/new", wrong)
+        assert first.status_code == 422
+        for field in ("opens_at", "quota_count", "quota_days", "visibility"):
+            assert f'href="#{field}"' in first.text
+        assert 'value="No Slug!"' in first.text
+        second = send(client, "/organise/new", {**NEW, "slug": "No Slug!", "quota_count": "0", "quota_days": "9999"})
+        assert second.status_code == 422
+        for field in ("slug", "quota_count", "quota_days"):
+            assert f'href="#{field}"' in second.text
+        assert client.get("/organise/spring").status_code == 404
+
+
+def test_a_taken_name_is_a_conflict_told_on_the_form(embedded_site: Site, organiser: str) -> None:
+    with embedded_site.client() as client:
+        sign_in(client, organiser)
+        send(client, "/organise/new", NEW)
+        again = send(client, "/organise/new", NEW)
+    assert again.status_code == 409
+    assert "Choose a different one." in again.text
+    assert 'value="spring"' in again.text
+
+
+def test_only_its_organisers_and_administrators_see_behind_a_challenge(embedded_site: Site, organiser: str) -> None:
+    with embedded_site.writing() as session:
+        slug = make_challenge(session).slug
+        statuses = {
+            make_user(session).email: 403,
+            organiser: 403,
+            make_user(session, role=Role.ADMINISTRATOR).email: 200,
+        }
+    for email, status in statuses.items():
+        with embedded_site.client() as client:
+            sign_in(client, email)
+            assert client.get(f"/organise/{slug}").status_code == status
+            assert client.get(f"/organise/{slug}/edit").status_code == status
+
+
+def test_ground_truth_before_the_worker_has_started_is_refused_with_a_reason(
+    embedded_site: Site, organiser: str
+) -> None:
+    with embedded_site.client() as client:
+        sign_in(client, organiser)
+        send(client, "/organise/new", NEW)
+        token = token_of(client.get("/organise/spring"))
+        answer = client.post(
+            "/organise/spring/ground-truth",
+            data={"csrf_token": token},
+            files={"archive": ("devkit.tar.gz", b"anything")},
+            headers=from_here(client),
+        )
+    assert answer.status_code == 409
+    assert "worker" in answer.text
+    assert 'name="archive"' in answer.text

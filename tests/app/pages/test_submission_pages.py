@@ -1,0 +1,146 @@
+"""A submission's page: who sees what of it, and what its buttons do."""
+
+import re
+from dataclasses import dataclass
+
+import pytest
+
+from app.submissions.models import State
+from tests.browser.gallery import Gallery, fill
+from tests.support.browsing import send_form, sign_in
+from tests.support.factories import make_user
+from tests.support.site import Site
+
+
+@dataclass(frozen=True)
+class Shown:
+    site: Site
+    gallery: Gallery
+
+    def path(self, state: State) -> str:
+        return f"/submissions/{self.gallery.submissions[state.value]}"
+
+
+@pytest.fixture
+def shown(embedded_site: Site) -> Shown:
+    with embedded_site.writing() as session:
+        return Shown(embedded_site, fill(session, methods=3))
+
+
+@pytest.mark.parametrize("state", list(State))
+def test_strangers_see_nothing_of_an_unpublished_submission(shown: Shown, state: State) -> None:
+    with shown.site.writing() as session:
+        other = make_user(session).email
+    with shown.site.client() as client:
+        assert client.get(shown.path(state)).status_code == 404
+        sign_in(client, other)
+        page = client.get(shown.path(state))
+    assert page.status_code == 404
+    assert "Own method" not in page.text
+
+
+@pytest.mark.parametrize(
+    ("state", "buttons"),
+    [
+        (State.QUEUED, ["Withdraw"]),
+        (State.EVALUATING, ["Withdraw"]),
+        (State.SCORED, ["Publish", "Withdraw"]),
+        (State.FAILED, []),
+        (State.WITHDRAWN, []),
+    ],
+)
+def test_buttons_fit_the_state(shown: Shown, state: State, buttons: list[str]) -> None:
+    with shown.site.client() as client:
+        sign_in(client, shown.gallery.participant)
+        page = client.get(shown.path(state)).text
+    actions = re.findall(rf'action="{shown.path(state)}/(publish|unpublish|withdraw)"', page)
+    assert actions == [button.lower() for button in buttons]
+
+
+def test_published_it_is_everyones_but_for_what_is_the_owners(shown: Shown) -> None:
+    path = shown.path(State.SCORED)
+    with shown.site.client() as client:
+        sign_in(client, shown.gallery.participant)
+        assert "results.tar.gz" in client.get(path).text
+        assert send_form(client, path, f"{path}/publish").headers["location"] == f"{path}?done=published"
+        assert "The result is on the leaderboard." in client.get(f"{path}?done=published").text
+        with shown.site.client() as visitor:
+            page = visitor.get(path)
+            assert page.status_code == 200
+            for private in ("results.tar.gz", "5e" * 32, "9a" * 32, "upside down", "Unpublish", "Withdraw"):
+                assert private not in page.text
+        send_form(client, path, f"{path}/unpublish")
+        with shown.site.client() as visitor:
+            assert visitor.get(path).status_code == 404
+
+
+def test_a_conflict_is_told_on_the_page(shown: Shown) -> None:
+    path = shown.path(State.FAILED)
+    with shown.site.client() as client:
+        sign_in(client, shown.gallery.participant)
+        answer = send_form(client, path, f"{path}/publish")
+    assert answer.status_code == 409
+    assert "Only a scored submission can be published" in answer.text
+    assert "Own method, failed" in answer.text
+
+
+def test_nothing_changes_by_following_a_link(shown: Shown) -> None:
+    path = shown.path(State.SCORED)
+    with shown.site.client() as client:
+        sign_in(client, shown.gallery.participant)
+        for action in ("publish", "unpublish", "withdraw", "anonymous-link"):
+            assert client.get(f"{path}/{action}").status_code in {404, 405}
+
+
+def test_the_anonymous_link_names_nobody_and_ends_when_revoked(shown: Shown) -> None:
+    path = shown.path(State.SCORED)
+    with shown.site.client() as client, shown.site.client() as reviewer:
+        sign_in(client, shown.gallery.participant)
+        made = send_form(client, path, f"{path}/anonymous-link")
+        [token] = re.findall(r"/anonymous/([\w-]{43,})", made.text)
+        assert token not in client.get(path).text, "shown once"
+        assert reviewer.get(f"/anonymous/{shown.gallery.anonymous}").status_code == 404, "a new link ends the earlier"
+        page = reviewer.get(f"/anonymous/{token}?competition=comp3")
+        assert page.status_code == 200
+        assert page.headers["x-robots-tag"] == "noindex, nofollow"
+        assert page.headers["referrer-policy"] == "no-referrer"
+        assert 'content="noindex, nofollow"' in page.text
+        identifier = str(shown.gallery.submissions["scored"])
+        for private in ("Own method", "Paula", "P. Participant", "Laboratory", "5e" * 32, identifier):
+            assert private not in page.text
+        send_form(client, path, f"{path}/anonymous-link/revoke")
+        assert reviewer.get(f"/anonymous/{token}").status_code == 404
+
+
+def test_scores_are_never_shown_more_precisely_than_the_challenge_says(shown: Shown) -> None:
+    with shown.site.client() as client:
+        sign_in(client, shown.gallery.participant)
+        for key in ("comp1", "comp3", "comp5", "comp7"):
+            page = client.get(f"{shown.path(State.SCORED)}?competition={key}").text
+            cells = re.findall(r"<td[^>]*>(\d+\.\d+)</td>", page)
+            assert len(cells) > 2
+            assert all(len(cell.partition(".")[2]) <= 2 for cell in cells)
+
+
+def test_whole_people_are_told_apart_from_parts(shown: Shown) -> None:
+    with shown.site.client() as client:
+        sign_in(client, shown.gallery.participant)
+        page = client.get(f"{shown.path(State.SCORED)}?competition=comp7").text
+    assert "Average precision of whole people" in page
+    assert "12.30 %" in page
+
+
+def test_the_list_shows_ones_own_submissions_alone(shown: Shown) -> None:
+    with shown.site.client() as client:
+        sign_in(client, shown.gallery.participant)
+        page = client.get("/submissions").text
+    assert page.count("Own method") == 5
+    assert "YOLO" not in page
+
+
+def test_nobody_is_told_that_there_is_nothing(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        email = make_user(session).email
+    with embedded_site.client() as client:
+        sign_in(client, email)
+        assert "You have not submitted anything yet." in client.get("/submissions").text

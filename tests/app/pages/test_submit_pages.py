@@ -1,0 +1,97 @@
+"""Submitting by the page's form, without scripts: the report, the quota, closed doors."""
+
+import re
+from datetime import timedelta
+
+import httpx
+import pytest
+
+from app.challenges.models import Challenge
+from app.database import now
+from tests.support.browsing import from_here, sign_in, token_of
+from tests.support.factories import make_challenge, make_user
+from tests.support.site import Site
+from tests.support.small_world import packed
+
+
+@pytest.fixture
+def small(embedded_site: Site) -> Challenge:
+    with embedded_site.writing() as session:
+        return make_challenge(session, quota_count=1)
+
+
+def test_a_used_up_quota_says_when_the_next_is_allowed(embedded_site: Site, small: Challenge) -> None:
+    with embedded_site.writing() as session:
+        email = make_user(session).email
+    path = f"/challenges/{small.slug}/submit"
+    with embedded_site.client() as client:
+        sign_in(client, email)
+        first = upload(client, path)
+        assert first.status_code == 303, first.text
+        second = upload(client, path)
+    assert second.status_code == 429
+    assert "The quota of comp3 is used up" in second.text
+    assert re.search(r"The next is allowed from <time", second.text)
+    assert 'value="Mine"' in second.text
+
+
+def upload(client: httpx.Client, path: str) -> httpx.Response:
+    archive = packed([("comp3_det_test_car.txt", b"000001 0.5 1 1 9 9\n")])
+    return client.post(
+        path,
+        data={"csrf_token": token_of(client.get(path)), "method_name": "Mine"},
+        files={"archive": ("results.tar.gz", archive)},
+        headers=from_here(client),
+    )
+
+
+def test_a_forged_upload_is_refused_before_it_is_read(embedded_site: Site, small: Challenge) -> None:
+    with embedded_site.writing() as session:
+        email = make_user(session).email
+    path = f"/challenges/{small.slug}/submit"
+    with embedded_site.client() as client:
+        sign_in(client, email)
+        answer = client.post(
+            path,
+            data={"csrf_token": "0" * 64, "method_name": "Mine"},
+            files={"archive": ("results.tar.gz", b"anything")},
+            headers=from_here(client),
+        )
+    assert answer.status_code == 403
+
+
+def test_a_missing_file_and_name_are_told_at_their_fields(embedded_site: Site, small: Challenge) -> None:
+    with embedded_site.writing() as session:
+        email = make_user(session).email
+    path = f"/challenges/{small.slug}/submit"
+    with embedded_site.client() as client:
+        sign_in(client, email)
+        token = token_of(client.get(path))
+        fields = {"csrf_token": token, "method_name": " ", "contributors": "Ada"}
+        answer = client.post(path, data=fields, files={"archive": ("", b"")}, headers=from_here(client))
+    assert answer.status_code == 422
+    assert 'role="alert"' in answer.text
+    assert 'href="#archive">Choose a file.' in answer.text
+    assert 'value="Ada"' in answer.text
+
+
+def test_visitors_are_asked_to_sign_in_first(embedded_site: Site, small: Challenge) -> None:
+    with embedded_site.client() as client:
+        answer = client.get(f"/challenges/{small.slug}/submit")
+    assert answer.headers["location"] == f"/sign-in?next=%2Fchallenges%2F{small.slug}%2Fsubmit"
+
+
+def test_closed_and_unready_challenges_offer_no_form(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        email = make_user(session).email
+        told = {
+            make_challenge(session, closes_at=now() - timedelta(hours=1)).slug: "This challenge is closed",
+            make_challenge(session, opens_at=now() + timedelta(days=1)).slug: "does not take submissions yet",
+            make_challenge(session, ready=False).slug: "has no ground truth yet",
+        }
+    with embedded_site.client() as client:
+        sign_in(client, email)
+        for slug, text in told.items():
+            page = client.get(f"/challenges/{slug}/submit")
+            assert text in page.text
+            assert 'name="archive"' not in page.text

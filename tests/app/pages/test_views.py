@@ -1,0 +1,95 @@
+"""What pages make of data before a template sees it."""
+
+import math
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from markupsafe import Markup
+
+from app.pages import formats
+from app.pages.reports import report_view, stored
+from app.pages.results import ConfusionCell
+from evaluator.problems import Problem, Severity
+
+
+@pytest.mark.parametrize(
+    ("value", "decimals", "text"),
+    [
+        (0.87345, 4, "87.34"),  # rounds the fraction, as the API does, never the per cent
+        (0.87345, 3, "87.3"),
+        (1.0, 2, "100"),
+        (0.0, 4, "0.00"),
+        (None, 4, "n/a"),
+        (math.nan, 4, "n/a"),
+    ],
+)
+def test_percent(value: float | None, decimals: int, text: str) -> None:
+    assert formats.percent(value, decimals) == text
+
+
+def test_bars_stay_within_their_frame() -> None:
+    assert formats.bar_length(1.5) == "100.0%"
+    assert formats.bar_length(-1) == "0.0%"
+    assert formats.bar_length(None) == formats.bar_length(math.nan) == "0%"
+
+
+def test_instants_are_machine_readable_and_in_utc() -> None:
+    written = formats.instant(datetime(2026, 3, 1, 12, 5, tzinfo=UTC))
+    assert isinstance(written, Markup)
+    assert 'datetime="2026-03-01T12:05:00Z"' in written
+    assert ">1 Mar 2026, 12:05 UTC<" in written
+
+
+@pytest.mark.parametrize(
+    ("length", "text"),
+    [
+        (timedelta(days=1), "1 day"),
+        (timedelta(hours=36), "36 hours"),
+        (timedelta(seconds=90), "90 seconds"),
+        (timedelta(0), "0 seconds"),
+    ],
+)
+def test_durations_are_exact(length: timedelta, text: str) -> None:
+    assert formats.duration(length) == text
+
+
+def test_paragraphs_escape_what_people_write() -> None:
+    written = formats.paragraphs("One <b>\nline\r\n\r\nTwo & more\n\n\n\n")
+    assert written == "<p>One &lt;b&gt;<br>line</p><p>Two &amp; more</p>"
+
+
+def test_report_keeps_errors_and_warnings_apart_and_files_together() -> None:
+    problems = [
+        Problem("a", Severity.ERROR, "First.", "x.txt", 3),
+        Problem("b", Severity.WARNING, "Mild.", "x.txt", 1),
+        Problem("c", Severity.ERROR, "Whole.", None),
+        Problem("a", Severity.ERROR, "Second.", "x.txt", 9),
+    ]
+    view = report_view(problems)
+    assert [(group.file, [item.line for item in group.problems]) for group in view.errors] == [
+        ("x.txt", [3, 9]),
+        (None, [None]),
+    ]
+    assert [group.file for group in view.warnings] == ["x.txt"]
+    assert (view.error_count, view.warning_count) == (3, 1)
+    assert view.text.splitlines() == [
+        "x.txt:3: error: First. [a]",
+        "x.txt:1: warning: Mild. [b]",
+        "archive: error: Whole. [c]",
+        "x.txt:9: error: Second. [a]",
+    ]
+    assert stored([problem.as_json() for problem in problems])[0].problems[0] == problems[0]
+
+
+@pytest.mark.parametrize(
+    ("pixels", "share", "text"),
+    [(0, 0.0, ""), (0, None, ""), (3, 0.0003, "·"), (5, 0.05, "5.0"), (1, 0.0996, "10"), (9, 1.0, "100")],
+)
+def test_confusion_cells_are_short(pixels: int, share: float | None, text: str) -> None:
+    assert ConfusionCell("cat", pixels, share, own=False).text == text
+
+
+def test_heat_has_eight_steps() -> None:
+    assert formats.heat(None) == formats.heat(0.0) == 0
+    assert formats.heat(0.01) == 1
+    assert formats.heat(0.8) == formats.heat(1.0) == 7
