@@ -1,6 +1,5 @@
 """The worker's Celery application, from the settings."""
 
-import resource
 from typing import Any
 
 from celery import Celery
@@ -8,6 +7,7 @@ from celery.signals import worker_process_init, worker_ready
 from kombu.entity import Queue
 
 from app.broker import BELLS, SWEEP, SWEEPS, create_celery
+from app.process_limits import limit_memory
 from app.settings import Settings
 from worker import tasks
 
@@ -45,12 +45,11 @@ def create_worker(settings: Settings) -> Celery:
 
 
 def _on_start(application: Celery, settings: Settings) -> None:
-    def limit_memory(**_signal: Any) -> None:
-        _, hard_limit = resource.getrlimit(resource.RLIMIT_AS)
-        resource.setrlimit(resource.RLIMIT_AS, (settings.evaluation_memory_limit_bytes, hard_limit))
+    def set_limits(**_signal: Any) -> None:
+        limit_memory(settings.evaluation_memory_limit_bytes)
 
     def look_for_work(**_signal: Any) -> None:
         application.send_task(SWEEP)
 
-    worker_process_init.connect(limit_memory, weak=False)
+    worker_process_init.connect(set_limits, weak=False)
     worker_ready.connect(look_for_work, weak=False)

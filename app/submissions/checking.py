@@ -1,10 +1,10 @@
 """Reading one upload, in a process of its own. Imports nothing that such a process does not need."""
 
-import resource
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.process_limits import limit_memory
 from evaluator import editions
 from evaluator.image_sets import ImageSets
 from evaluator.problems import Problem, has_errors
@@ -55,8 +55,7 @@ def check(  # noqa: PLR0917  # `anyio.to_process` passes arguments by position
     Raises:
         MemoryError: reading takes more than that.
     """
-    _, hard_limit = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (memory_limit_bytes, hard_limit))
+    limit_memory(memory_limit_bytes)
     read = read_results(
         path,
         editions.load(edition),
