@@ -2,9 +2,9 @@
 
 from fastapi import APIRouter
 
-from app.api import accounts, challenges, events, ground_truth, leaderboards, submissions
+from app.api import accounts, challenges, events, ground_truth, leaderboards, submission_changes, submissions
 from app.api.problems import problem_responses
 
 router = APIRouter(prefix="/api/v1", responses=problem_responses(422))
-for _part in (challenges, submissions, events, leaderboards, ground_truth, accounts):
+for _part in (challenges, submissions, submission_changes, events, leaderboards, ground_truth, accounts):
     router.include_router(_part.router)

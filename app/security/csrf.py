@@ -101,8 +101,9 @@ class ForgeryProtection:
         origin = connection.headers.get("origin")
         if origin is None:
             return True  # not a browser of this decade; the token decides
-        here = {urlsplit(self._settings.public_url).netloc, connection.headers.get("host", "")}
-        return urlsplit(origin).netloc in here
+        public = urlsplit(self._settings.public_url)
+        asked = f"{connection.url.scheme}://{connection.headers.get('host')}"
+        return origin in {f"{public.scheme}://{public.netloc}", asked}
 
 
 def _by_token(connection: HTTPConnection) -> bool:

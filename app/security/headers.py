@@ -28,7 +28,7 @@ HEADERS = {
     "Cache-Control": "no-store",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
 }
-STRICT_TRANSPORT_SECURITY = "max-age=31536000; includeSubDomains"
+STRICT_TRANSPORT_SECURITY = "max-age=31536000"
 
 
 class SecurityHeaders:

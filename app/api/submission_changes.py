@@ -1,0 +1,70 @@
+"""What people do with a submission once it is there: publish, withdraw, show without names."""
+
+import uuid
+from collections.abc import Callable
+
+from fastapi import APIRouter, Request
+
+from app.accounts.models import User
+from app.api.problems import problem_responses
+from app.api.schemas.submissions import AnonymousLink, SubmissionDetails
+from app.api.submission_views import details
+from app.database import Database
+from app.security.identity import SubmittingUser
+from app.settings import Settings
+from app.submissions import queries
+from app.submissions import service as submissions
+from app.submissions.models import Submission
+
+router = APIRouter(tags=["submissions"])
+
+
+@router.post("/submissions/{submission_id}/publish", responses=problem_responses(401, 403, 404, 409))
+def publish(request: Request, user: SubmittingUser, submission_id: uuid.UUID) -> SubmissionDetails:
+    """Put a scored submission on the leaderboards of its competitions."""
+    return _changed(request, submissions.publish, submission_id, user)
+
+
+@router.post("/submissions/{submission_id}/unpublish", responses=problem_responses(401, 403, 404))
+def unpublish(request: Request, user: SubmittingUser, submission_id: uuid.UUID) -> SubmissionDetails:
+    """Take a submission off the leaderboards."""
+    return _changed(request, submissions.unpublish, submission_id, user)
+
+
+@router.post("/submissions/{submission_id}/withdraw", responses=problem_responses(401, 403, 404, 409))
+def withdraw(request: Request, user: SubmittingUser, submission_id: uuid.UUID) -> SubmissionDetails:
+    """Take a submission back for good; while it is still queued, its quota is given back."""
+    return _changed(request, submissions.withdraw, submission_id, user)
+
+
+@router.post(
+    "/submissions/{submission_id}/anonymous-link",
+    status_code=201,
+    responses=problem_responses(401, 403, 404, 409),
+)
+def create_anonymous_link(request: Request, user: SubmittingUser, submission_id: uuid.UUID) -> AnonymousLink:
+    """Make an address that shows the result without names, for double-blind papers."""
+    database: Database = request.app.state.database
+    settings: Settings = request.app.state.settings
+    with database.writing() as session:
+        token = submissions.create_anonymous_link(session, submission_id=submission_id, user=user)
+    return AnonymousLink(url=settings.public_url.rstrip("/") + request.app.url_path_for("anonymous_page", token=token))
+
+
+@router.delete(
+    "/submissions/{submission_id}/anonymous-link", status_code=204, responses=problem_responses(401, 403, 404)
+)
+def revoke_anonymous_link(request: Request, user: SubmittingUser, submission_id: uuid.UUID) -> None:
+    """End the anonymous address."""
+    database: Database = request.app.state.database
+    with database.writing() as session:
+        submissions.revoke_anonymous_link(session, submission_id=submission_id, user=user)
+
+
+def _changed(
+    request: Request, change: Callable[..., Submission], submission_id: uuid.UUID, user: User
+) -> SubmissionDetails:
+    database: Database = request.app.state.database
+    with database.writing() as session:
+        change(session, submission_id=submission_id, user=user)
+        return details(session, queries.get_for(session, submission_id, user), user)

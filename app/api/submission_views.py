@@ -1,0 +1,62 @@
+"""Submissions as the API gives them: what only some may know is left out for everyone else."""
+
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from app.accounts.models import User
+from app.api.problems import UploadProblem
+from app.api.schemas.submissions import Archive, Method, SubmissionDetails, SubmissionSummary
+from app.api.scores import evaluation_of, scores_of
+from app.evaluations import queries as evaluations
+from app.submissions import queries, queue
+from app.submissions.models import Submission
+
+
+def summary(submission: Submission) -> SubmissionSummary:
+    """A submission in its owner's list."""
+    return SubmissionSummary(**_common(submission), submitted_by=None)
+
+
+def organisers_summary(submission: Submission) -> SubmissionSummary:
+    """A submission in the organisers' list."""
+    return SubmissionSummary(**_common(submission), submitted_by=submission.user.name)
+
+
+def details(session: Session, submission: Submission, viewer: User | None) -> SubmissionDetails:
+    """A submission as this viewer may see it."""
+    managed = queries.is_managed_by(session, submission, viewer)
+    evaluation = evaluations.current(session, submission)
+    return SubmissionDetails(
+        **_common(submission),
+        submitted_by=submission.user.name if managed else None,
+        method=Method(
+            name=submission.method.name,
+            description=submission.description,
+            contributors=submission.contributors,
+            affiliation=submission.affiliation,
+            training_data=submission.training_data,
+        ),
+        segmentation_classes=submission.segmentation_classes,
+        queue_position=queue.queue_position(session, submission),
+        finished_at=submission.finished_at,
+        failure=submission.failure,
+        archive=Archive(name=submission.archive_name, bytes=submission.archive_bytes, sha256=submission.archive_sha256)
+        if managed
+        else None,
+        warnings=[UploadProblem(**warning) for warning in submission.warnings] if managed else None,
+        evaluation=evaluation_of(evaluation) if evaluation and managed else None,
+        competitions=scores_of(evaluation, submission.challenge.decimals) if evaluation else {},
+    )
+
+
+def _common(submission: Submission) -> dict[str, Any]:
+    return {
+        "id": submission.id,
+        "challenge": submission.challenge.slug,
+        "state": submission.state,
+        "method_name": submission.method.name,
+        "entered": {entry.competition: entry.classes for entry in submission.entries},
+        "created_at": submission.created_at,
+        "published_at": submission.published_at,
+    }
