@@ -71,6 +71,7 @@ def challenge_page(request: Request, identity: CurrentIdentity, slug: str) -> Re
         competitions=competitions,
         tasks=task_formats(competitions),
         organises=organises,
+        ready=challenge.current_scoring_id is not None,
         phase=phase,
         phase_name=wording.PHASES[phase],
     )

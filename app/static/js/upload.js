@@ -4,7 +4,7 @@ const form = document.querySelector("[data-upload]");
 const report = document.querySelector("[data-report]");
 
 const part = (name) => form.querySelector(`[data-${name}]`);
-const size = (bytes) => `${(bytes / MEBIBYTE).toFixed(bytes < 10 * MEBIBYTE ? 2 : 0)} MiB`;
+const size = (bytes) => (bytes < MEBIBYTE ? `${Math.ceil(bytes / 1024)} KiB` : `${(bytes / MEBIBYTE).toFixed(1)} MiB`);
 
 function showChosen() {
   const file = form.elements.archive.files[0];
