@@ -29,6 +29,7 @@ TASKS = {
     Task.LAYOUT: "Person layout",
     Task.ACTION: "Action classification",
 }
+SHORT_TASKS = TASKS | {Task.LAYOUT: "Layout", Task.ACTION: "Action"}
 TRAINING = {
     Training.TRAINVAL: "provided trainval data only",
     Training.ANY: "any data but the test set",

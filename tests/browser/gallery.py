@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from app.accounts import service as accounts
 from app.accounts.models import Scope, User
+from app.challenges.ground_truth import current_truth
 from app.challenges.models import Challenge, GroundTruthVersion, TruthState, Visibility
 from app.database import now
 from app.evaluations.service import store
@@ -104,6 +105,10 @@ def _other_challenges(session: Session, organiser: User) -> None:
 
 def _truth_versions(session: Session, challenge: Challenge, organiser: User) -> None:
     problem = Problem("missing_annotation", Severity.ERROR, "This image has no annotation.", "Annotations/2.xml")
+    current = current_truth(session, challenge)
+    assert current is not None
+    counts = {name: {"positives": 1234, "difficult": 56} for name in EDITION.classes}
+    current.summary = {"detection/test": {"images": 4952, "classes": counts}, "segmentation/test": {"images": 210}}
     failed: dict[str, Any] = {"state": TruthState.FAILED, "problems": [problem.as_json()]}
     for number, given in enumerate((failed, {"state": TruthState.IMPORTING}), 100):
         session.add(

@@ -43,6 +43,7 @@ function dataset({ label, points }, index, colours) {
     pointRadius: 0,
     pointHitRadius: 8,
     tension: 0,
+    clip: 3, // a line along the edge keeps its width
   };
 }
 

@@ -6,6 +6,7 @@ import httpx
 import pytest
 
 from app.accounts.models import Role
+from tests.browser.gallery import fill
 from tests.support.browsing import from_here, sign_in, token_of
 from tests.support.factories import make_challenge, make_organiser, make_user
 from tests.support.site import Site
@@ -119,3 +120,16 @@ def test_ground_truth_before_the_worker_has_started_is_refused_with_a_reason(
     assert answer.status_code == 409
     assert "worker" in answer.text
     assert 'name="archive"' in answer.text
+
+
+def test_organisers_see_what_a_ground_truth_holds_and_why_one_failed(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        gallery = fill(session, methods=1)
+    with embedded_site.client() as client:
+        sign_in(client, gallery.organiser)
+        page = client.get("/organise/voc2012").text
+    assert "4\u2009952 images" in page
+    assert "1\u2009234" in page
+    assert "This image has no annotation." in page
+    assert "Importing" in page
+    assert "Paula Participant" in page
