@@ -40,9 +40,12 @@ def find_chromium(playwright: Playwright) -> str | None:
     return next((path for path in installed if Path(path).exists()), None)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Give this test process's Chromium; skip (in CI: fail) where none is found."""
+    """Give a module's tests a Chromium; skip (in CI: fail) where none is found.
+
+    Not for the session: while it is open, Playwright's event loop runs in this thread, and no other test could use one.
+    """
     with sync_playwright() as playwright:
         program = find_chromium(playwright)
         if program is None:
