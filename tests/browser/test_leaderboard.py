@@ -14,7 +14,6 @@ from tests.support.browser import SECONDS_TO_WAIT
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("complaints")]
 
 METHODS = 200
-LOOKS, MS_BETWEEN_LOOKS = 300, 50
 
 
 @pytest.fixture
@@ -27,15 +26,6 @@ def left_of(page: Page, selector: str) -> float:
     box = page.locator(selector).first.bounding_box()
     assert box is not None
     return box["x"]
-
-
-def wait_until(page: Page, is_so: Callable[[], bool]) -> None:
-    """Look again and again; the page's own policy forbids Playwright to wait for an expression in it."""
-    for _ in range(LOOKS):
-        if is_so():
-            return
-        page.wait_for_timeout(MS_BETWEEN_LOOKS)
-    raise AssertionError("it does not come true")
 
 
 def test_all_columns_are_in_view_at_1280_pixels(board: Page) -> None:
