@@ -92,7 +92,8 @@ def test_marks_the_best_of_a_column_alone(board: Page) -> None:
 
 
 def test_overlays_the_curves_of_the_chosen_methods(board: Page) -> None:
-    drawn = "() => (Chart.getChart('[data-plot] canvas')?.data.datasets ?? []).map((line) => line.label)"
+    chart = "Chart.getChart(document.querySelector('[data-plot] canvas'))"
+    drawn = f"() => ({chart}?.data.datasets ?? []).map((line) => line.label)"
     expect(board.locator("[data-plot]")).to_be_visible()
     _wait(board, drawn, lambda lines: len(lines) == 3)
     seventh = board.locator(".board tbody tr").nth(6)
