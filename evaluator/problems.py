@@ -53,6 +53,7 @@ class Kind:
         title: what is wrong, in a few words, for headings.
         found: wording of what was found and expected, with fields that `at` fills in.
         remedy: how to mend it.
+        example: what in an upload leads to it, for the documentation.
     """
 
     code: str
@@ -60,6 +61,7 @@ class Kind:
     title: str
     found: str
     remedy: str
+    example: str
 
     def at(self, file: str | None = None, line: int | None = None, **found: object) -> Problem:
         """The problem of this kind in one place; `found` fills the fields of the wording.

@@ -2,22 +2,26 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from evaluator.archives import UPLOAD_LIMITS, ArchiveError, ArchiveLimits, Member, members
 from evaluator.catalogue.files import COMPETITION_NOT_OPEN, DUPLICATE_FILE, NO_RESULT_FILES, UNKNOWN_FILE
 from evaluator.editions import Competition, Edition, Task
 from evaluator.image_sets import ImageSets
-from evaluator.problems import Problem, counted, has_errors, quoted
+from evaluator.problems import Kind, Problem, counted, has_errors, quoted
 from evaluator.result_files.confidences import read_confidences
 from evaluator.result_files.detections import read_detections
+from evaluator.result_files.foreign_names import ForeignFile, ForeignNames, look_at
 from evaluator.result_files.items import Items
 from evaluator.result_files.label_maps import LabelMaps, SegmentationSink
 from evaluator.result_files.layouts import read_layouts
 from evaluator.result_files.names import FileName, FileNames
 from evaluator.result_files.report import FileReport
 from evaluator.results import Confidences, Detections, Entry, Layouts, Results
+
+_MOST_EXPLAINED = (
+    1_000  # files that are no result files; more are told as unknown, whatever they may have been meant to be
+)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -96,7 +100,7 @@ class _Reader:
         self._segmentation_classes = _known(declared, edition.classes)
         self._sink = segmentation_sink
         self._items: dict[tuple[Task, str], Items] = {}
-        self._unknown: list[str] = []
+        self._foreign: list[ForeignFile] = []
         self._closed: dict[str, list[str]] = {}
         self._member_of: dict[FileName, str] = {}
         self._confidences: dict[str, dict[str, Confidences]] = {}
@@ -108,7 +112,7 @@ class _Reader:
         """Read one member, and note what is wrong with it."""
         name = self._names.identify(member.name)
         if name is None:
-            self._unknown.append(member.name)
+            self._foreign.append(look_at(member))
         elif name.competition.key not in self._open:
             self._closed.setdefault(name.competition.key, []).append(member.name)
         elif name in self._member_of:
@@ -119,23 +123,23 @@ class _Reader:
 
     def finish(self) -> None:
         """Note what only the whole upload can show."""
-        if not self._member_of and not self._closed:
-            self._refuse_foreign()
-            return
-        for unknown in self._unknown:
-            self.archive.add(
-                UNKNOWN_FILE,
-                file=unknown,
-                name=quoted(unknown),
-                edition=self._edition.name,
-                expected=partial(self._names.expectation, unknown),
-            )
+        self._explain_foreign()
         for key, names in self._closed.items():
             count = counted(len(names), "file")
             held = ", ".join(self._open)
             self.archive.add(COMPETITION_NOT_OPEN, file=names[0], count=count, competition=key, open=held)
+        self._note_habits()
         for maps in self._maps.values():
             maps.finish()
+
+    def _note_habits(self) -> None:
+        with_habit: dict[Kind, list[str]] = {}
+        for report in self._reports:
+            for kind in sorted(report.habits, key=lambda kind: kind.code):
+                with_habit.setdefault(kind, []).append(str(report.file))
+        for kind, files in with_habit.items():
+            has = "has" if len(files) == 1 else "have"
+            self.archive.add(kind, file=files[0], count=counted(len(files), "file"), has=has)
 
     def problems(self) -> tuple[Problem, ...]:
         """Those of the archive as a whole, then those of its files in their order."""
@@ -188,8 +192,9 @@ class _Reader:
     def _items_of(self, competition: Competition) -> Items:
         key = competition.task, competition.image_set
         if key not in self._items:
-            image_set = None if self._image_sets is None else self._image_sets.sets.get(key)
-            self._items[key] = Items(competition.task, image_set)
+            known = {} if self._image_sets is None else self._image_sets.sets
+            others = {task: found for (task, name), found in known.items() if name == key[1] and task is not key[0]}
+            self._items[key] = Items(competition.task, known.get(key), others)
         return self._items[key]
 
     def _report(self, file: str) -> FileReport:
@@ -203,12 +208,21 @@ class _Reader:
             DUPLICATE_FILE, what=what, first=quoted(self._member_of[name]), second=quoted(member.name)
         )
 
-    def _refuse_foreign(self) -> None:
-        first = self._unknown[0] if self._unknown else None
-        if first is None:
-            found, expected = "It is empty", self._names.examples()
-        else:
-            count = counted(len(self._unknown), "file")
+    def _explain_foreign(self) -> None:
+        foreign = ForeignNames(self._edition, self._names)
+        explained = self._foreign
+        if not self._member_of and not self._closed:
+            explained = [file for file in self._foreign[:_MOST_EXPLAINED] if foreign.is_explained(file)]
+            if not explained:
+                self._refuse_all()
+        for number, file in enumerate(explained):
+            kind, found = foreign.problem(file) if number < _MOST_EXPLAINED else (UNKNOWN_FILE, {})
+            self.archive.add(kind, file=file.name, **found)
+
+    def _refuse_all(self) -> None:
+        found, expected = "It is empty", f"expected are {self._names.examples()}"
+        if self._foreign:
+            first, count = self._foreign[0].name, counted(len(self._foreign), "file")
             found, expected = f"It holds {count}, the first is {quoted(first)}", self._names.expectation(first)
         self.archive.add(NO_RESULT_FILES, edition=self._edition.name, found=found, expected=expected)
 

@@ -24,6 +24,24 @@ _SIGNATURES = (
 )
 
 
+_PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"(\xb5/\xfd", b"\x1f\x9d", b"PK\x03\x04", b"7z\xbc\xaf", b"Rar!")
+_TAR_MAGIC = slice(257, 262)
+
+
+def packed_as(head: bytes) -> str | None:
+    """Say, as the predicate of a sentence, in what a file is packed; None if it is no archive and not compressed.
+
+    Args:
+        head: its first 512 bytes.
+
+    >>> packed_as(b"\\x1f\\x8b\\x08"), packed_as(b"2008_000001 0.5\\n")
+    ('is compressed with gzip', None)
+    """
+    if head[_TAR_MAGIC] == b"ustar":
+        return "is a tar archive"
+    return describe(head) if head.startswith(_PACKED) else None
+
+
 def describe(head: bytes) -> str:
     """Say what a file looks like from its first bytes, as the predicate of a sentence.
 

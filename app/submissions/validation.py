@@ -9,8 +9,12 @@ from anyio import BrokenWorkerProcess
 
 from app.settings import Settings
 from app.submissions.checking import EnteredCompetition, Report, check
+from evaluator.catalogue.server import (
+    VALIDATION_STOPPED,
+    VALIDATION_TAKES_TOO_LONG,
+    VALIDATION_TAKES_TOO_MUCH_MEMORY,
+)
 from evaluator.image_sets import ImageSets
-from evaluator.problems import Problem, Severity
 
 __all__ = ["EnteredCompetition", "Report", "Validator"]
 
@@ -56,21 +60,8 @@ class Validator:
                         limiter=anyio.CapacityLimiter(1),  # our turn has been waited for outside of the time limit
                     )
             except TimeoutError:
-                return _refusal(
-                    "validation_takes_too_long",
-                    f"Reading the upload took longer than {self._seconds:.0f} seconds. Enter fewer results at once.",
-                )
+                return Report((VALIDATION_TAKES_TOO_LONG.at(seconds=self._seconds),))
             except MemoryError:
-                return _refusal(
-                    "validation_takes_too_much_memory",
-                    "Reading the upload takes more memory than the server allows. Enter fewer results at once.",
-                )
+                return Report((VALIDATION_TAKES_TOO_MUCH_MEMORY.at(),))
             except BrokenWorkerProcess:
-                return _refusal(
-                    "validation_stopped",
-                    "The server had to stop reading the upload. Try again; if it happens again, tell the organisers.",
-                )
-
-
-def _refusal(code: str, message: str) -> Report:
-    return Report((Problem(code, Severity.ERROR, message),))
+                return Report((VALIDATION_STOPPED.at(),))

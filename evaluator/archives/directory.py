@@ -23,8 +23,8 @@ def directory_members(root: Path, limits: ArchiveLimits, report: Callable[[Probl
     meter = Meter(limits, packed_bytes=lambda: limits.total_bytes)  # nothing is packed: no ratio to watch
     for entry in _walk(root):
         meter.count_member()
-        raw = os.path.relpath(entry.path, root).replace(os.sep, "/").encode("utf-8", "surrogateescape")
-        name = plain_name(raw.decode("utf-8", "backslashreplace"), limits, report)
+        raw = os.path.relpath(entry.path, root)
+        name = plain_name(raw, limits, report)
         if name is None or entry.is_dir(follow_symlinks=False):
             continue
         status = entry.stat(follow_symlinks=False)
@@ -34,7 +34,7 @@ def directory_members(root: Path, limits: ArchiveLimits, report: Callable[[Probl
         elif status.st_size > limits.member_bytes:
             report(MEMBER_TOO_LARGE.at(name, limit=size_text(limits.member_bytes)))
         else:
-            yield Member(name, status.st_size, _reader(entry.path, meter))
+            yield Member(name, status.st_size, _reader(entry.path, meter), os.sep != "\\" and "\\" in raw)
 
 
 def _reader(path: str, meter: Meter) -> Callable[[int], bytes]:

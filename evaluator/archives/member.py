@@ -11,11 +11,13 @@ class Member:
     Attributes:
         name: relative, parts divided by `/`, without `.` and `..`.
         size: bytes, as the archive claims; what `read` yields is as long, or an error.
+        had_backslashes: whether the archive divides the parts of the name as Windows does.
     """
 
     name: str
     size: int
     _read: Callable[[int], bytes]
+    had_backslashes: bool = False
 
     def read(self, first: int | None = None) -> bytes:
         """Return the content, or its first `first` bytes; once.

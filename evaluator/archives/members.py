@@ -7,7 +7,8 @@ from evaluator.archives.directory import directory_members
 from evaluator.archives.limits import ArchiveError, ArchiveLimits
 from evaluator.archives.member import Member
 from evaluator.archives.packed import packed_members
-from evaluator.catalogue.files import DUPLICATE_FILE, IGNORED_FILES
+from evaluator.catalogue.archives import BACKSLASHES_IN_NAMES, IGNORED_FILES
+from evaluator.catalogue.files import DUPLICATE_FILE
 from evaluator.problems import Problem, Severity, counted, quoted
 
 
@@ -39,7 +40,10 @@ def _raise_errors(problem: Problem) -> None:
 def _without_additions_and_repetitions(source: Iterator[Member], report: Callable[[Problem], None]) -> Iterator[Member]:
     seen: set[str] = set()
     additions: list[str] = []
+    from_windows: list[str] = []
     for member in source:
+        if member.had_backslashes:
+            from_windows.append(member.name)
         if _added_by_operating_system(member.name):
             additions.append(member.name)
         elif member.name in seen:
@@ -49,6 +53,9 @@ def _without_additions_and_repetitions(source: Iterator[Member], report: Callabl
         else:
             seen.add(member.name)
             yield member
+    if from_windows:
+        has = "has" if len(from_windows) == 1 else "have"
+        report(BACKSLASHES_IN_NAMES.at(from_windows[0], count=counted(len(from_windows), "file"), has=has))
     if additions:
         count = counted(len(additions), "addition")
         report(IGNORED_FILES.at(additions[0], count=count, was="was" if len(additions) == 1 else "were"))

@@ -67,7 +67,8 @@ def _members(
             continue
         meter.count_member()
         size = header.size if extension.size is None else extension.size
-        name = plain_name(extension.name or header.name, meter.limits, report)
+        raw = extension.name or header.name
+        name = plain_name(raw, meter.limits, report)
         refused = _refusal(header, extension, name, size, meter.limits)
         sparse_map_follows = header.type == _SPARSE and block[482] != 0
         extension = _Extension()
@@ -79,7 +80,7 @@ def _members(
             continue
         content = _Content(stream, size)
         if name and refused is None:
-            yield Member(name, size, content.read)
+            yield Member(name, size, content.read, "\\" in raw)
         content.finish()
 
 
@@ -102,7 +103,7 @@ class _Content:
 
 def _header(block: bytes, stream: MeteredStream, compression: str | None, *, first: bool) -> tarfile.TarInfo:
     try:
-        header = tarfile.TarInfo.frombuf(block, "utf-8", "backslashreplace")
+        header = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
     except tarfile.HeaderError as error:
         if first:
             looks = describe(block) if compression is None else f"is compressed with {compression}, but holds no tar"
@@ -122,11 +123,11 @@ def _extend(extension: _Extension, header: tarfile.TarInfo, stream: MeteredStrea
     data = content.read(header.size)
     content.finish()
     if header.type == _LONG_NAME:
-        extension.name = data.rstrip(b"\0").decode("utf-8", "backslashreplace")
+        extension.name = data.rstrip(b"\0").decode("utf-8", "surrogateescape")
     elif header.type == _PAX:
         records = _pax_records(data, stream)
         if b"path" in records:
-            extension.name = records[b"path"].decode("utf-8", "backslashreplace")
+            extension.name = records[b"path"].decode("utf-8", "surrogateescape")
         if b"size" in records:
             extension.size = _pax_size(records[b"size"], stream)
         extension.sparse = any(key.startswith(b"GNU.sparse.") for key in records)

@@ -46,14 +46,14 @@ def zip_members(path: Path, limits: ArchiveLimits, report: Callable[[Problem], N
     with archive:
         for info in archive.infolist():
             meter.count_member()
-            name = plain_name(info.filename.replace("\\", "/"), limits, report)
+            name = plain_name(info.filename, limits, report)
             if not name or info.is_dir():
                 continue
             refused = _refusal(info, name, limits)
             if refused is not None:
                 report(refused)
             else:
-                yield Member(name, info.file_size, _reader(archive, info, name, meter))
+                yield Member(name, info.file_size, _reader(archive, info, name, meter), "\\" in info.filename)
 
 
 def _refuse_huge_directory(path: Path, packed: int, limits: ArchiveLimits) -> None:

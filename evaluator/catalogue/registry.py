@@ -5,14 +5,14 @@ from evaluator.problems import Kind, Severity
 KINDS: dict[str, Kind] = {}
 
 
-def error(code: str, title: str, found: str, remedy: str = "") -> Kind:
+def error(code: str, title: str, found: str, remedy: str = "", *, example: str) -> Kind:
     """Enter something that refuses an upload."""
-    return _enter(Kind(code, Severity.ERROR, title, found, remedy))
+    return _enter(Kind(code, Severity.ERROR, title, found, remedy, example))
 
 
-def warning(code: str, title: str, found: str, remedy: str = "") -> Kind:
+def warning(code: str, title: str, found: str, remedy: str = "", *, example: str) -> Kind:
     """Enter something that is worth knowing and changes no score."""
-    return _enter(Kind(code, Severity.WARNING, title, found, remedy))
+    return _enter(Kind(code, Severity.WARNING, title, found, remedy, example))
 
 
 def _enter(kind: Kind) -> Kind:

@@ -29,3 +29,21 @@ def is_outside(box: NDArray[np.float64], size: NDArray[np.int32]) -> NDArray[np.
     """
     outside: NDArray[np.bool_] = np.any((box[:, 2:] < 1) | (box[:, :2] > size), axis=1)
     return outside
+
+
+def seem_zero_based(box: NDArray[np.float64], size: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Which boxes are at column or row 0, if all of a file look as if they counted from 0.
+
+    They do if some begin exactly at 0, none before it, and none reaches the last column or row as 1-based ones count.
+
+    Args:
+        box: (n, 4) left, top, right, bottom.
+        size: (n, 2) width and height of each box's image.
+
+    Returns:
+        (n,) booleans; all false if the boxes do not look so.
+    """
+    at_zero: NDArray[np.bool_] = np.any(box[:, :2] == 0, axis=1)
+    if np.any(box < 0) or np.any(box[:, 2:] > size - 1):
+        return np.zeros_like(at_zero)
+    return at_zero

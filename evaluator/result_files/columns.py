@@ -15,10 +15,9 @@ from evaluator.catalogue.lines import (
     REPEATED_IMAGE,
     REPEATED_PERSON,
     UNKNOWN_PERSON,
-    WRONG_NUMBER_OF_FIELDS,
 )
 from evaluator.editions import Limits
-from evaluator.problems import counted, quoted
+from evaluator.problems import quoted
 from evaluator.result_files.fields import (
     LARGEST_OBJECT_INDEX,
     find_image,
@@ -27,34 +26,11 @@ from evaluator.result_files.fields import (
     read_object_index,
 )
 from evaluator.result_files.items import Items
+from evaluator.result_files.line_format import IMAGE, OBJECT, LineFormat, field_count_problem
 from evaluator.result_files.report import FileReport
 from evaluator.result_files.text import Lines, read_lines
 
-IMAGE = "image"
-OBJECT = "object index"
-
 _LINES_AT_ONCE = 100_000  # as Python objects a line takes some hundred bytes a field
-
-
-@dataclass(frozen=True, slots=True)
-class LineFormat:
-    """What one line holds.
-
-    Attributes:
-        fields: their names; the first is `IMAGE`, the second may be `OBJECT`, the others are numbers.
-        once: whether an image (or person) may have one line only.
-    """
-
-    fields: tuple[str, ...]
-    once: bool
-
-    @property
-    def names_people(self) -> bool:
-        """Whether lines are about people rather than images."""
-        return OBJECT in self.fields
-
-    def __str__(self) -> str:
-        return " ".join(f"<{field}>" for field in self.fields)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -165,13 +141,8 @@ class _Explainer:
             return
         fields = text.split()
         if len(fields) != len(self._format.fields):
-            self._report.add(
-                WRONG_NUMBER_OF_FIELDS,
-                number,
-                found=counted(len(fields), "field"),
-                expected=len(self._format.fields),
-                format=self._format,
-            )
+            kind, found = field_count_problem(fields, self._format)
+            self._report.add(kind, number, **found)
             return
         item = self._item(number, fields)
         if item is not None and self._format.once:

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from evaluator.catalogue.lines import IMAGES_WITHOUT_CONFIDENCE, PERSONS_WITHOUT_CONFIDENCE
 from evaluator.editions import Limits, Task
 from evaluator.problems import counted, quoted
-from evaluator.result_files.columns import IMAGE, OBJECT, LineFormat, read_columns
+from evaluator.result_files.columns import read_columns
 from evaluator.result_files.items import Index, Items
+from evaluator.result_files.line_format import IMAGE, OBJECT, LineFormat
 from evaluator.result_files.report import FileReport
 from evaluator.results import Confidences
 

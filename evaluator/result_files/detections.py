@@ -6,12 +6,13 @@ Source: VOC2010 document section 4.2.
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.catalogue.lines import BOX_OUTSIDE_IMAGE, BOX_UPSIDE_DOWN, TOO_MANY_DETECTIONS
+from evaluator.catalogue.lines import BOX_OUTSIDE_IMAGE, BOX_UPSIDE_DOWN, TOO_MANY_DETECTIONS, ZERO_BASED_BOXES
 from evaluator.editions import Limits
 from evaluator.problems import Kind, counted, quoted
-from evaluator.result_files.boxes import is_outside, is_upside_down
-from evaluator.result_files.columns import IMAGE, Columns, LineFormat, read_columns
+from evaluator.result_files.boxes import is_outside, is_upside_down, seem_zero_based
+from evaluator.result_files.columns import Columns, read_columns
 from evaluator.result_files.items import Items
+from evaluator.result_files.line_format import IMAGE, LineFormat
 from evaluator.result_files.report import FileReport
 from evaluator.results import Detections
 
@@ -32,6 +33,7 @@ def read_detections(data: bytes, items: Items, limits: Limits, report: FileRepor
     if items.sizes is not None:
         outside = is_outside(box, items.sizes[columns.item]) & ~upside_down
         _warn_of_boxes(outside, columns, BOX_OUTSIDE_IMAGE, report)
+        _warn_of_boxes(seem_zero_based(box, items.sizes[columns.item]), columns, ZERO_BASED_BOXES, report)
     return Detections(image=columns.item, confidence=columns.numbers[0], box=box)
 
 

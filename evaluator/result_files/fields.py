@@ -1,14 +1,28 @@
 """Single fields: image identifiers, object indices and numbers, each with its problems."""
 
 import math
+import re
+from typing import Any
 
-from evaluator.catalogue.lines import BAD_OBJECT_INDEX, NOT_A_NUMBER, NOT_FINITE, NUMBER_OUT_OF_RANGE, UNKNOWN_IMAGE
+from evaluator.catalogue.lines import (
+    BAD_OBJECT_INDEX,
+    COMMA_DECIMAL,
+    IMAGE_OF_ANOTHER_TASK,
+    IMAGE_WITH_FILE_NAME,
+    NOT_A_NUMBER,
+    NOT_FINITE,
+    NUMBER_OUT_OF_RANGE,
+    OBJECT_INDEX_ZERO,
+    UNKNOWN_IMAGE,
+)
 from evaluator.editions import Limits
-from evaluator.problems import quoted
+from evaluator.problems import Kind, quoted
 from evaluator.result_files.items import Items
 from evaluator.result_files.report import FileReport
 
 LARGEST_OBJECT_INDEX = 2**31 - 1
+
+_WITH_COMMA = re.compile(r"[+-]?\d{1,20},\d{1,20}([eE][+-]?\d{1,3})?", re.ASCII)
 
 
 def is_plain(text: str) -> bool:
@@ -20,15 +34,23 @@ def find_image(identifier: str, line: int, items: Items, report: FileReport) -> 
     """Return an image's position; None, and a problem reported, if it is not in the test set."""
     image = items.images.position(identifier)
     if image is None:
-        report.add(
-            UNKNOWN_IMAGE,
-            line,
-            image=quoted(identifier),
-            task=items.task,
-            described=items.described,
-            hint=lambda: items.hint(identifier),
-        )
+        kind, found = image_problem(identifier, items)
+        report.add(kind, line, **found)
     return image
+
+
+def image_problem(identifier: str, items: Items) -> tuple[Kind, dict[str, Any]]:
+    """What is wrong with an identifier that is not in the test set: the kind, and the fields of its wording."""
+    found: dict[str, Any] = {"image": quoted(identifier)}
+    meant = items.without_path(identifier)
+    if meant is not None:
+        what = "path" if "/" in identifier or "\\" in identifier else "file name"
+        return IMAGE_WITH_FILE_NAME, {**found, "what": what, "meant": quoted(meant)}
+    found |= {"task": items.task, "described": items.described}
+    tasks = items.tasks_with(identifier)
+    if tasks:
+        return IMAGE_OF_ANOTHER_TASK, {**found, "tasks": " and ".join(tasks)}
+    return UNKNOWN_IMAGE, {**found, "hint": lambda: items.hint(identifier)}
 
 
 def read_object_index(text: str, line: int, report: FileReport) -> int | None:
@@ -36,7 +58,10 @@ def read_object_index(text: str, line: int, report: FileReport) -> int | None:
     digits = text if text.isascii() and text.isdecimal() and len(text) <= len(str(LARGEST_OBJECT_INDEX)) else "0"
     if 0 < int(digits) <= LARGEST_OBJECT_INDEX:
         return int(digits)
-    report.add(BAD_OBJECT_INDEX, line, found=quoted(text))
+    if text == "0":
+        report.add(OBJECT_INDEX_ZERO, line)
+    else:
+        report.add(BAD_OBJECT_INDEX, line, found=quoted(text))
     return None
 
 
@@ -46,7 +71,10 @@ def read_number(text: str, field: str, line: int, limits: Limits, report: FileRe
         value = float(text) if is_plain(text) else None
     except ValueError:
         value = None
-    if value is None:
+    if value is None and _WITH_COMMA.fullmatch(text):
+        meant = text.replace(",", ".")
+        report.add(COMMA_DECIMAL, line, field=field, found=quoted(text), meant=meant)
+    elif value is None:
         report.add(NOT_A_NUMBER, line, field=field, found=quoted(text))
     elif not math.isfinite(value):
         report.add(NOT_FINITE, line, field=field, found=quoted(text))

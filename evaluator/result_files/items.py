@@ -1,7 +1,9 @@
 """The test items of a task as validation looks them up: images by identifier, people by image and object index."""
 
 import difflib
-from collections.abc import Hashable, Iterable, Sequence
+import re
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -17,6 +19,8 @@ _SIMILAR = 0.8  # of 1: how alike an identifier must be to be suggested
 _LONGEST_COMPARED = 60  # characters
 _MOST_COMPARED = 20  # identifiers of an upload: each takes some 50 ms in a test set of 10,000 images
 _SUFFIXES = (".jpg", ".jpeg", ".png", ".xml")
+_DIVIDERS = re.compile(r"[/\\]")
+_DIGIT_OR_LETTER = re.compile(r"[0-9]|[^\W_]")
 
 
 class Index(Generic[_Key]):
@@ -57,8 +61,10 @@ class Items:
         sizes: (n, 2) int32 width and height by image position; None where unknown.
     """
 
-    def __init__(self, task: Task, image_set: ImageSet | None):
+    def __init__(self, task: Task, image_set: ImageSet | None, others: Mapping[Task, ImageSet] | None = None):
+        """Take the image set, None if it is not at hand, and those of other tasks."""
         self.task = task
+        self._others = others or {}
         self.images = Index[str](None if image_set is None else image_set.images)
         self.sizes = None if image_set is None else image_set.sizes
         listed = None if image_set is None else image_set.persons
@@ -84,16 +90,39 @@ class Items:
 
     def hint(self, identifier: str) -> str:
         """What an identifier that is not in the test set may have been meant to be, as the end of a sentence."""
-        for suffix in _SUFFIXES:
-            if identifier.lower().endswith(suffix) and identifier[: -len(suffix)] in self.images:
-                return f"; the identifier is without {quoted(suffix)}"
+        first = next(iter(self.images.listed()), "")
+        if identifier.isdecimal() and identifier.zfill(len(first)) in self.images:
+            return f"; without its leading zeros it is not {quoted(identifier.zfill(len(first)))}"
+        if _form(identifier) == _form(first):
+            # A slip of one digit and an image of train or val look the same, and the second is far more common.
+            return "; it has the form of one, and may belong to another split (train, val) or another year"
         if len(identifier) > _LONGEST_COMPARED or self._compared >= _MOST_COMPARED:
             return ""
         self._compared += 1
         similar = difflib.get_close_matches(identifier, self.images.listed(), n=1, cutoff=_SIMILAR)
         return f"; the most similar is {quoted(similar[0])}" if similar else ""
 
+    def without_path(self, identifier: str) -> str | None:
+        """The image that a file name or path is of; None if it is neither, or of no image of the test set."""
+        name = _DIVIDERS.split(identifier)[-1]
+        suffix = next((known for known in _SUFFIXES if name.lower().endswith(known)), "")
+        stem = name[: len(name) - len(suffix)]
+        return stem if stem != identifier and stem in self.images else None
+
+    def tasks_with(self, identifier: str) -> list[Task]:
+        """Other tasks whose test sets have an image."""
+        return [task for task, images in self._images_of_others.items() if identifier in images]
+
+    @cached_property
+    def _images_of_others(self) -> dict[Task, frozenset[str]]:
+        return {task: frozenset(image_set.images) for task, image_set in self._others.items()}
+
     def listed_in(self, image: int) -> str:
         """The object indices the test set has in an image, as the end of a sentence."""
         found: Sequence[int] = sorted(index for known, index in self.persons.listed() if known == image)
         return f", which lists {', '.join(map(str, found))} there" if found else ", which lists none there"
+
+
+def _form(identifier: str) -> str:
+    """Digits and letters all alike, what is between them as it is."""
+    return _DIGIT_OR_LETTER.sub(lambda found: "0" if found[0].isdigit() else "a", identifier)

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.archives import Member
-from evaluator.catalogue.label_maps import INDEX_OUT_OF_RANGE, MISSING_MAPS, UNUSUAL_COLOUR_MAP
-from evaluator.catalogue.lines import UNKNOWN_IMAGE
+from evaluator.catalogue.label_maps import INDEX_OUT_OF_RANGE, MISSING_MAPS, UNUSUAL_COLOUR_MAP, VOID_LABEL
 from evaluator.editions import Competition
-from evaluator.problems import Kind, counted, quoted
+from evaluator.problems import Kind, counted
+from evaluator.result_files.fields import image_problem
 from evaluator.result_files.items import Items
 from evaluator.result_files.png import PngError, has_voc_colours, read_indexed
 from evaluator.result_files.report import FileReport
@@ -37,14 +37,8 @@ class LabelMaps:
         """Read the map of one image, and note what is wrong with it."""
         position = self._items.images.position(image)
         if position is None:
-            self._refuse(
-                member,
-                UNKNOWN_IMAGE,
-                image=quoted(image),
-                task=self._items.task,
-                described=self._items.described,
-                hint=lambda: self._items.hint(image),
-            )
+            kind, found = image_problem(image, self._items)
+            self._refuse(member, kind, **found)
             return
         self._given.append(position)
         try:
@@ -85,17 +79,15 @@ class LabelMaps:
         largest = int(labels.max(initial=0))
         if largest <= len(classes):
             return True
-        void = "255 (void) is for ground truth only" if largest == VOID else "the order of the classes is the edition's"
         pixels = int(np.count_nonzero(labels == largest))
         self._refuse(
             member,
-            INDEX_OUT_OF_RANGE,
+            VOID_LABEL if largest == VOID else INDEX_OUT_OF_RANGE,
             count=counted(pixels, "pixel"),
             has="has" if pixels == 1 else "have",
             found=largest,
             largest=len(classes),
             largest_class=classes[-1],
-            hint=void,
         )
         return False
 

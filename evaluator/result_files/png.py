@@ -14,7 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.catalogue.label_maps import NOT_A_PNG, PNG_NOT_INDEXED, PNG_TOO_LARGE, PNG_UNREADABLE, PNG_WRONG_SIZE
+from evaluator.catalogue.label_maps import (
+    NOT_A_PNG,
+    PNG_DEPTH,
+    PNG_GREYSCALE,
+    PNG_RGB,
+    PNG_TOO_LARGE,
+    PNG_UNREADABLE,
+    PNG_WRONG_SIZE,
+)
 from evaluator.problems import Kind
 from evaluator.sniffing import describe
 
@@ -22,7 +30,12 @@ _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _CRITICAL = (b"IHDR", b"PLTE", b"IDAT", b"IEND")
 _MOST_PIXELS = 50_000_000
 _INDEXED = 3
-_COLOUR_TYPES = {0: "greyscale", 2: "RGB colour", 3: "indexed", 4: "greyscale with alpha", 6: "RGB colour with alpha"}
+_OTHER_COLOUR_TYPES = {
+    0: (PNG_GREYSCALE, "greyscale with {} bits a pixel"),
+    2: (PNG_RGB, "RGB colour with {} bits a channel"),
+    4: (PNG_GREYSCALE, "greyscale with alpha and {} bits a channel"),
+    6: (PNG_RGB, "RGB colour with alpha and {} bits a channel"),
+}
 
 
 class PngError(Exception):
@@ -120,18 +133,18 @@ def _check_header(chunks: list[_Chunk], size: tuple[int, int] | None) -> None:
     if sum(chunk.kind == b"IHDR" for chunk in chunks) != 1:
         raise _damaged("it has two headers")
     width, height, bits, colour_type = struct.unpack_from(">IIBB", chunks[0].content)
-    if colour_type != _INDEXED or bits != 8:
-        name = _COLOUR_TYPES.get(colour_type, f"of the unknown colour type {colour_type}")
-        raise PngError(PNG_NOT_INDEXED, found=f"{name} with {bits} bits a {_unit(colour_type)}")
+    if colour_type in _OTHER_COLOUR_TYPES:
+        kind, found = _OTHER_COLOUR_TYPES[colour_type]
+        raise PngError(kind, found=found.format(bits))
+    if colour_type != _INDEXED:
+        raise _damaged(f"its colour type is {colour_type}, which does not exist")
+    if bits != 8:
+        raise PngError(PNG_DEPTH, bits=bits)
     if size is not None and (width, height) != size:
         expected = {"expected_width": size[0], "expected_height": size[1]}
         raise PngError(PNG_WRONG_SIZE, width=width, height=height, **expected)
     if not 0 < width * height <= _MOST_PIXELS:
         raise PngError(PNG_TOO_LARGE, width=width, height=height, limit=_MOST_PIXELS)
-
-
-def _unit(colour_type: int) -> str:
-    return "pixel" if colour_type in {0, _INDEXED} else "channel"
 
 
 def _decode(chunks: list[_Chunk]) -> NDArray[np.uint8]:

@@ -14,10 +14,12 @@ class FileReport:
 
     Attributes:
         file: the member's name, the default of `add`; None for what is about the archive itself.
+        habits: what the file shares with all that its program writes, such as line ends, for one warning an upload.
     """
 
     def __init__(self, file: str | None):
         self.file = file
+        self.habits: set[Kind] = set()
         self._listed: list[Problem] = []
         self._rest: dict[Severity, Counter[str]] = {severity: Counter() for severity in Severity}
         self._errors = 0

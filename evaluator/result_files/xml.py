@@ -10,7 +10,7 @@ from typing import Any
 from xml.parsers import expat
 
 from evaluator.catalogue.layouts import (
-    UNEXPECTED_ELEMENT,
+    NOT_A_LAYOUT,
     XML_FORBIDDEN,
     XML_SYNTAX,
     XML_TEXT_TOO_LONG,
@@ -20,6 +20,12 @@ from evaluator.catalogue.layouts import (
 from evaluator.problems import Kind, quoted
 
 _CHUNK_BYTES = 64 * 1024
+
+_HINTS = {  # by the outermost element
+    "annotation": "This is the format of the annotations; results have another.",
+    "layout": "A file holds the layouts of all people, one after the other.",
+    "html": "This is a web page.",
+}
 
 
 @dataclass(slots=True)
@@ -105,12 +111,8 @@ class _Handler:
     def _start(self, name: str, _: dict[str, str]) -> None:
         shape, depth = self._shape, len(self._open)
         if depth == 0 and name != shape.root:
-            raise self._error(
-                UNEXPECTED_ELEMENT,
-                found=quoted(name),
-                parent="the file",
-                expected=f"<{shape.root}> around everything",
-            )
+            hint = _HINTS.get(name.lower(), "")
+            raise self._error(NOT_A_LAYOUT, found=quoted(f"<{name}>"), hint=hint and f" {hint}")
         if depth >= shape.deepest:
             raise self._error(XML_TOO_DEEP, limit=shape.deepest)
         self._elements = 0 if depth <= 1 else self._elements + 1

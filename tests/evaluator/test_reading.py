@@ -79,8 +79,43 @@ def test_one_class_under_two_names_is_one_problem_naming_both(tmp_path: Path) ->
 def test_an_unknown_name_is_an_error_with_what_it_may_have_been_meant_to_be(tmp_path: Path) -> None:
     content = {"comp3_det_test_car.txt": DET, "comp3_det_test_dogs.txt": DET}
     (problem,) = read_results(tar(tmp_path / "a.tgz", content), any_edition(), image_sets()).problems
-    assert (problem.code, problem.file, problem.severity) == ("unknown_file", "comp3_det_test_dogs.txt", "error")
-    assert "the most similar is 'comp3_det_test_dog.txt'" in problem.message
+    assert (problem.code, problem.file, problem.severity) == ("unknown_class", "comp3_det_test_dogs.txt", "error")
+    assert "'comp3_det_test_dog.txt'" in problem.message
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "message"),
+    [
+        ("comp3_det_test_airplane.txt", "unknown_class", "the most similar is 'aeroplane'"),
+        ("comp3_det_test_dining_table.txt", "unknown_class", "'comp3_det_test_diningtable.txt'"),
+        ("Comp3_det_test_Car.txt", "unknown_class", "'comp3_det_test_car.txt'"),
+        ("comp3_det_test_zebra.txt", "unknown_class", "expected is one of aeroplane, bicycle"),
+        ("comp9_action_test_jump.txt", "unknown_class", "is no action of comp9 in VOC2012"),
+        ("comp3_det_val_car.txt", "wrong_image_set", "the image set 'val'; comp3 is judged on 'test'"),
+        ("comp7_layout_test_person.xml", "file_of_another_edition", "of VOC2007, not of VOC2012"),
+        ("comp5_test_cls/maps/000001.png", "nested_too_deep", "Put it at 'results/comp5_test_cls/000001.png'"),
+        ("notes.txt", "unknown_file", "expected are"),
+        ("results.zip", "nested_archive", "is a zip archive"),
+        ("other.tar", "unknown_file", "expected are"),
+    ],
+)
+@pytest.mark.parametrize("beside", [{}, {"comp3_det_test_car.txt": DET}])
+def test_names_that_look_alike_are_told_apart(
+    tmp_path: Path, name: str, code: str, message: str, beside: dict[str, str]
+) -> None:
+    content = "PK\3\4" if name.endswith(".zip") else ""
+    upload = tar(tmp_path / "a.tgz", {f"results/{name}": content, **beside})
+    (problem,) = read_results(upload, any_edition(), image_sets()).problems
+    alone_and_unknown = code == "unknown_file" and not beside
+    assert problem.code == ("no_result_files" if alone_and_unknown else code)
+    assert message in problem.message
+
+
+def test_what_all_files_share_is_one_warning_an_upload(tmp_path: Path) -> None:
+    content = {f"comp3_det_test_{label}.txt": DET.replace("\n", "\r\n") for label in ("car", "dog", "cat")}
+    (problem,) = read_results(tar(tmp_path / "a.tgz", content), any_edition(), image_sets()).problems
+    assert (problem.code, problem.file) == ("line_ends_of_windows", "comp3_det_test_car.txt")
+    assert "3 files" in problem.message
 
 
 @pytest.mark.parametrize("content", [{}, {"README": "hello"}, {f"{number}.txt": "" for number in range(50)}])

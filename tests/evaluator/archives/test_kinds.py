@@ -91,3 +91,25 @@ def test_compressed_text_is_no_archive(tmp_path: Path) -> None:
         read(tmp_path / "results.tar.gz")
     assert caught.value.problem.code == "not_an_archive"
     assert "compressed with gzip" in caught.value.problem.message
+
+
+def test_backslashes_divide_names_as_slashes_do_with_one_warning(tmp_path: Path) -> None:
+    names = {"results\\Main\\a.txt": b"a", "results\\b.txt": b"b"}
+    for path in (tar(tmp_path / "a.tar", names, "w"), zipped(tmp_path / "a.zip", names)):
+        problems: list[Problem] = []
+        assert [member.name for member in members(path, UPLOAD_LIMITS, problems.append)] == [
+            "results/Main/a.txt",
+            "results/b.txt",
+        ]
+        assert [(problem.code, problem.severity) for problem in problems] == [("backslashes_in_names", "warning")]
+        assert problems[0].message.startswith("2 files")
+
+
+def test_names_that_are_not_utf8_are_refused(tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "a.tar", "w", encoding="latin-1", format=tarfile.GNU_FORMAT) as archive:
+        add(archive, "r\u00e9sultats.txt", "")
+    problems: list[Problem] = []
+    assert list(members(tmp_path / "a.tar", UPLOAD_LIMITS, problems.append)) == []
+    [problem] = problems
+    assert problem.code == "unsafe_name"
+    assert "is not UTF-8: 'r\\udce9sultats.txt'" in problem.message

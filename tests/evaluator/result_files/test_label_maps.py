@@ -62,11 +62,11 @@ def test_valid_maps_go_to_the_sink_one_by_one(tmp_path: Path) -> None:
     [
         (label_map((6, 8)), "png_wrong_size"),
         (label_map(label=21), "index_out_of_range"),
-        (label_map(label=255), "index_out_of_range"),
-        (label_map(mode="L"), "png_not_indexed"),
-        (label_map(mode="RGB"), "png_not_indexed"),
-        (label_map(mode="1"), "png_not_indexed"),
-        (with_header(label_map(), *SIZE, bits=4), "png_not_indexed"),
+        (label_map(label=255), "void_label"),
+        (label_map(mode="L"), "png_greyscale"),
+        (label_map(mode="RGB"), "png_rgb"),
+        (label_map(mode="1"), "png_greyscale"),
+        (with_header(label_map(), *SIZE, bits=4), "png_depth"),
         (with_header(label_map(), 60_000, 60_000), "png_wrong_size"),
         (label_map()[:-20], "png_unreadable"),
         (label_map()[:40], "png_unreadable"),
@@ -144,8 +144,8 @@ def test_messages_say_how_to_mend(tmp_path: Path) -> None:
     maps = {IMAGES[0]: label_map((6, 8)), IMAGES[1]: label_map(label=255), IMAGES[2]: label_map(mode="L")}
     size, void, grey = (problem.message for problem in read(tmp_path, maps).problems)
     assert "6 x 8 pixels; the image is 8 x 6" in size
-    assert "48 pixels have the value 255; expected are 0 (background) to 20 (tvmonitor)" in void
-    assert "void" in void
+    assert "48 pixels have the value 255 (void), which is for ground truth only" in void
+    assert "expected are 0 (background) to 20 (tvmonitor)" in void
     assert "greyscale with 8 bits a pixel; expected is 8 bits a pixel with a palette" in grey
 
 

@@ -74,7 +74,7 @@ class TestErrors:
         ("wrong", "code", "line"),
         [
             (layout("000009"), "unknown_image", 3),
-            (layout(person="<object>0</object>"), "bad_object_index", 4),
+            (layout(person="<object>0</object>"), "object_index_zero", 4),
             (layout(confidence="nan"), "not_finite", 5),
             (layout(confidence=""), "not_a_number", 5),
             (layout(person=""), "missing_element", 2),
@@ -123,7 +123,7 @@ class TestErrors:
         assert [code for code, _ in found(data)] == ["xml_syntax"]
 
     def test_another_root_is_refused(self) -> None:
-        assert found("<annotation/>") == [("unexpected_element", 1)]
+        assert found("<annotation/>") == [("not_a_layout", 1)]
 
 
 class TestWarnings:

@@ -102,15 +102,15 @@ class TestErrors:
     @pytest.mark.parametrize(
         ("line", "code"),
         [
-            ("000001", "wrong_number_of_fields"),
+            ("000001", "confidence_missing"),
             ("000001 0.5 1", "wrong_number_of_fields"),
             ("000009 0.5", "unknown_image"),
-            ("000001.jpg 0.5", "unknown_image"),
+            ("000001.jpg 0.5", "image_with_file_name"),
             ("000001 high", "not_a_number"),
             ("000001 1_000", "not_a_number"),
             ("000001 ٣", "not_a_number"),
             ("000001 0x10", "not_a_number"),
-            ("000001 1,5", "not_a_number"),
+            ("000001 1,5", "comma_decimal"),
             ("000001 NaN", "not_finite"),
             ("000001 -inf", "not_finite"),
             ("000001 1e999", "not_finite"),
@@ -125,8 +125,10 @@ class TestErrors:
     @pytest.mark.parametrize(
         ("line", "code"),
         [
-            ("000001 0.5", "wrong_number_of_fields"),
-            ("000001 0 0.5", "bad_object_index"),
+            ("000001 0.5", "object_index_missing"),
+            ("000001 1", "confidence_missing"),
+            ("000001", "wrong_number_of_fields"),
+            ("000001 0 0.5", "object_index_zero"),
             ("000001 1.0 0.5", "bad_object_index"),
             ("000001 -1 0.5", "bad_object_index"),
             ("000001 99999999999999 0.5", "bad_object_index"),
@@ -143,19 +145,19 @@ class TestErrors:
             ("unknown_image", 1),
             ("not_finite", 1),
             ("not_a_number", 1),
-            ("wrong_number_of_fields", 2),
+            ("confidence_missing", 2),
             ("number_out_of_range", 3),
         ]
 
     def test_bytes_that_are_no_text_are_found_in_their_line(self) -> None:
         assert found(Task.CLASSIFICATION, b"000001 0.5\n000002 \xff\n") == [("not_utf8", 2)]
-        assert found(Task.CLASSIFICATION, "000001 0.5\n".encode("utf-16"))[0][0] == "not_utf8"
+        assert found(Task.CLASSIFICATION, "000001 0.5\n".encode("utf-16")) == [("utf16", None)]
 
     def test_a_nul_byte_is_part_of_no_number(self) -> None:
         assert found(Task.CLASSIFICATION, b"000001 0.5\x00\n") == [("not_a_number", 1)]
 
     def test_no_more_than_twenty_are_listed_and_the_rest_is_counted_by_kind(self) -> None:
-        _, report = read(Task.CLASSIFICATION, b"x 1\n" * 30 + b"000001\n")
+        _, report = read(Task.CLASSIFICATION, b"x 1\n" * 30 + b"000001 1 2\n")
         problems = report.problems()
         assert [problem.code for problem in problems] == ["unknown_image"] * 20 + ["more_problems"]
         assert "11 more problems" in problems[-1].message
@@ -175,12 +177,55 @@ class TestErrors:
 
     def test_messages_say_what_was_found_what_was_expected_and_how_to_mend_it(self) -> None:
         _, report = read(Task.CLASSIFICATION, b"000001.jpg 1\n000011 1\n000002 0,5\n000003 1 2\n")
-        suffix, similar, number, fields = (problem.message for problem in report.problems())
-        assert "'000001.jpg'" in suffix
-        assert "without '.jpg'" in suffix
-        assert "the most similar is '000001'" in similar
+        suffix, split, number, fields = (problem.message for problem in report.problems())
+        assert "'000001.jpg' is a file name; expected is the identifier alone, '000001'" in suffix
+        assert "may belong to another split" in split
         assert "confidence is '0,5'" in number
         assert "3 fields, expected 2: <image> <confidence>" in fields
+
+    @pytest.mark.parametrize(
+        ("identifier", "message"),
+        [
+            ("1", "without its leading zeros it is not '000001'"),
+            ("000009", "may belong to another split (train, val) or another year"),
+            ("00000x1", "the most similar is '000001'"),
+            ("elsewhere", "of 3 images such as '000001'. Take"),
+            ("JPEGImages/000001.jpg", "is a path; expected is the identifier alone, '000001'"),
+            ("C:\\VOC\\000001.JPG", "is a path; expected is the identifier alone, '000001'"),
+            ("JPEGImages/000009.jpg", "is not an image of the classification test set"),
+        ],
+    )
+    def test_unknown_images_are_told_apart(self, identifier: str, message: str) -> None:
+        _, report = read(Task.CLASSIFICATION, f"{identifier} 1\n".encode())
+        assert message in report.problems()[0].message
+
+    def test_an_image_of_another_task_is_told_as_such(self) -> None:
+        known = {task: ImageSet(images) for task, images in ((Task.CLASSIFICATION, ("a",)), (Task.ACTION, ("a", "b")))}
+        report = FileReport(FILE)
+        read_confidences(b"b 1\n", Items(Task.CLASSIFICATION, known[Task.CLASSIFICATION], known), Limits(), report)
+        [problem] = report.problems()
+        assert problem.code == "image_of_another_task"
+        assert "'b' is in the test set of action, but not in that of classification" in problem.message
+
+    @pytest.mark.parametrize(
+        ("line", "code"),
+        [
+            ("000001 10 20 110 220", "confidence_missing"),
+            ("000001 1 1 2 2", "confidence_missing"),
+            ("000001 0.9 10 20 30", "wrong_number_of_fields"),  # a side is missing
+            ("000001 5 30 10 20", "wrong_number_of_fields"),
+            ("000001 nan 1 2 3", "wrong_number_of_fields"),
+            ("000001 inf 1 inf 3", "confidence_missing"),
+            ("000001 0.9", "box_missing"),
+            ("000001 x", "wrong_number_of_fields"),
+            ("000001,0.9,1,1,2,2", "wrong_separator"),
+            ("000001; 0.9; 1; 1; 2; 2", "unknown_image"),
+            ("000001;0.9 1 1 2 2", "wrong_separator"),
+            ("000001 0.9 1 1 2 2 car", "wrong_number_of_fields"),
+        ],
+    )
+    def test_detection_line(self, line: str, code: str) -> None:
+        assert found(Task.DETECTION, f"{line}\n")[0] == (code, 1)
 
     def test_hostile_text_is_shown_harmless_and_short(self) -> None:
         _, report = read(Task.CLASSIFICATION, "\x1b[31m{evil}%s\u202e".encode() + b"A" * 500 + b" 1\n")
@@ -222,6 +267,39 @@ class TestWarnings:
         assert isinstance(content, Detections)
         assert content.box.shape == (0, 4)
         assert [problem.code for problem in report.problems()] == ["empty_file"]
+
+    @pytest.mark.parametrize(
+        ("boxes", "warned"),
+        [
+            ("0 0 7 5", [("zero_based_boxes", 1)]),
+            ("3 0 4 5", [("zero_based_boxes", 1)]),
+            ("1 1 7 5", []),
+            ("0 0 8 5", []),  # reaches the last column
+            ("0 0 7 6", []),
+            ("0 -1 7 5", []),  # reaches over the edge, as boxes may
+            ("0.5 0.5 7 5", []),
+        ],
+    )
+    def test_boxes_that_count_from_0_are_suspected(self, boxes: str, warned: list[tuple[str, int]]) -> None:
+        assert found(Task.DETECTION, f"000001 1 {boxes}\n000002 1 2 2 3 3\n") == warned
+
+    @pytest.mark.parametrize(
+        ("text", "habits"),
+        [
+            ("000001 1\n", set()),
+            ("000001 1\r\n000002 1\r", {"line_ends_of_windows"}),
+            ("000001 1\r000002\t1\r", {"line_ends_of_old_macs", "tabs"}),
+        ],
+    )
+    def test_what_a_program_does_in_all_its_files_is_noted_apart(self, text: str, habits: set[str]) -> None:
+        _, report = read(Task.CLASSIFICATION, text.encode())
+        assert {kind.code for kind in report.habits} == habits
+
+    def test_people_without_a_line_are_not_said_to_be_judged(self) -> None:
+        _, report = read(Task.ACTION, b"000003 2 1\n")
+        [problem] = report.problems()
+        assert "for all actions together" in problem.message
+        assert "Those whom this action is judged on rank last; the others do not matter." in problem.message
 
     def test_a_byte_order_mark_is_passed_over(self) -> None:
         text = b"\xef\xbb\xbf000001 1\n000002 1\n000003 1\n"

@@ -1,0 +1,93 @@
+"""What a line of a text file holds, and what a line with other than its number of fields may have been meant to be."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evaluator.catalogue.lines import (
+    BOX_MISSING,
+    CONFIDENCE_MISSING,
+    OBJECT_INDEX_MISSING,
+    WRONG_NUMBER_OF_FIELDS,
+    WRONG_SEPARATOR,
+)
+from evaluator.problems import Kind, counted
+
+IMAGE = "image"
+OBJECT = "object index"
+
+_SEPARATORS = {",": "commas", ";": "semicolons", "|": "vertical bars"}
+_DETECTION_FIELDS = 6
+_WITHOUT_CONFIDENCE = 5
+
+
+@dataclass(frozen=True, slots=True)
+class LineFormat:
+    """What one line holds.
+
+    Attributes:
+        fields: their names; the first is `IMAGE`, the second may be `OBJECT`, the others are numbers.
+        once: whether an image (or person) may have one line only.
+    """
+
+    fields: tuple[str, ...]
+    once: bool
+
+    @property
+    def names_people(self) -> bool:
+        """Whether lines are about people rather than images."""
+        return OBJECT in self.fields
+
+    @property
+    def has_box(self) -> bool:
+        """Whether lines end in the four sides of a box."""
+        return "bottom" in self.fields
+
+    def __str__(self) -> str:
+        return " ".join(f"<{field}>" for field in self.fields)
+
+
+def field_count_problem(fields: Sequence[str], expected: LineFormat) -> tuple[Kind, dict[str, Any]]:
+    """What is wrong with a line of another number of fields: the kind, and the fields of its wording."""
+    found: dict[str, Any] = {"format": expected}
+    separator = next((name for mark, name in _SEPARATORS.items() if _is_divided_by(mark, fields, expected)), None)
+    if separator is not None:
+        return WRONG_SEPARATOR, {**found, "found": separator}
+    numbers = [_number(field) for field in fields[1:]]
+    if expected.has_box and len(fields) == 2 and numbers[0] is not None:
+        return BOX_MISSING, found
+    found |= {"found": counted(len(fields), "field"), "expected": len(expected.fields)}
+    if expected.has_box and len(fields) == _WITHOUT_CONFIDENCE and _is_box(numbers):
+        return CONFIDENCE_MISSING, found
+    if len(fields) == 1 and len(expected.fields) == 2:
+        return CONFIDENCE_MISSING, found
+    if expected.names_people and len(fields) == 2 and numbers[0] is not None:
+        # A whole number may be the index, and the confidence what is missing.
+        return (CONFIDENCE_MISSING if fields[1].isdecimal() else OBJECT_INDEX_MISSING), found
+    return WRONG_NUMBER_OF_FIELDS, {**found, "hint": _hint(len(fields), expected)}
+
+
+def _is_divided_by(mark: str, fields: Sequence[str], expected: LineFormat) -> bool:
+    parts = [part for field in fields for part in field.split(mark) if part]
+    return len(parts) == len(expected.fields) > len(fields)
+
+
+def _hint(found: int, expected: LineFormat) -> str:
+    if found == _DETECTION_FIELDS and not expected.has_box:
+        return " The line looks like one of a detection file."
+    return ""
+
+
+def _is_box(numbers: Sequence[float | None]) -> bool:
+    """Whether four numbers are more likely the sides of a box than a confidence and three sides."""
+    left, top, right, bottom = numbers
+    if left is None or top is None or right is None or bottom is None:
+        return False
+    return left <= right and top <= bottom and not (0 <= left <= 1 and left != int(left))
+
+
+def _number(field: str) -> float | None:
+    try:
+        return float(field)
+    except ValueError:
+        return None
