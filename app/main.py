@@ -21,6 +21,7 @@ from app.doorbell import Doorbell
 from app.security import access_log
 from app.security.body_limit import BodyLimit
 from app.security.csrf import ForgeryProtection
+from app.security.head import HeadAsGet
 from app.security.headers import SecurityHeaders
 from app.settings import Environment, Settings
 from app.storage import ArchiveStore
@@ -95,6 +96,7 @@ def _middleware(settings: Settings) -> list[Middleware]:
     """Outermost first."""
     layers = [
         Middleware(SecurityHeaders, tls=settings.secure_cookies),
+        Middleware(HeadAsGet),
         Middleware(problem_details.ErrorResponses),
         Middleware(BodyLimit),
         Middleware(ForgeryProtection, settings=settings),

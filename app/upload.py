@@ -83,7 +83,7 @@ async def receive_form(
     kind, options = parse_options_header(request.headers.get("content-type"))
     if kind != b"multipart/form-data" or b"boundary" not in options:
         raise UnsupportedFormError(f"Send a multipart/form-data body with the file in the field {file_field!r}.")
-    raise_limit(request, limit + FIELDS_LIMIT_BYTES)
+    raise_limit(request, file=limit, fields=FIELDS_LIMIT_BYTES)
     reader = _FormReader(options[b"boundary"], file_field, sink, before_file)
     async for chunk in _in_chunks(request.stream()):
         await anyio.to_thread.run_sync(reader.feed, chunk)

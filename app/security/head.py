@@ -1,0 +1,35 @@
+"""HEAD: every address that answers GET answers it, with the same headers and no body.
+
+Source: RFC 9110, section 9.3.2.
+"""
+
+import asyncio
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+
+class HeadAsGet:
+    """Serves HEAD as GET, and ends the answer after its headers, also one that would be a stream without end."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self._app(scope, receive, send)
+            return
+        answered = asyncio.Event()
+
+        async def receive_until_answered() -> Message:
+            if answered.is_set():
+                return {"type": "http.disconnect"}  # nobody waits for a body
+            return await receive()
+
+        async def send_headers_alone(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                await send(message)
+                await send({"type": "http.response.body", "body": b""})
+                answered.set()
+
+        await self._app({**scope, "method": "GET"}, receive_until_answered, send_headers_alone)
