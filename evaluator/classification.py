@@ -1,11 +1,12 @@
 """Classification: is there an object of a class in the image?
 
-Source: VOC development kits, VOCevalcls.m; VOC2010 document section 3.4.
+Source: VOC development kits, VOCevalcls.m (2006: VOCroc.m); VOC2010 document section 3.4.
 """
 
 from collections.abc import Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evaluator.editions import Competition
 from evaluator.ground_truth import Labels, LabelTruth
@@ -13,6 +14,7 @@ from evaluator.precision_recall import Judgement, by_confidence
 from evaluator.ranked_classes import RankedClass
 from evaluator.ranked_classes import score as score_classes
 from evaluator.results import Confidences
+from evaluator.roc import RankedItems
 from evaluator.scores import CompetitionScores
 
 
@@ -27,12 +29,17 @@ def judge(confidences: Confidences, labels: Labels, *, with_difficult: bool = Fa
         labels: of the items to rank.
         with_difficult: True to take items with only difficult objects for positives; else they count neither way.
     """
-    number_of_items = 1 + max(labels.item.max(initial=-1), confidences.item.max(initial=-1))
-    confidence = np.full(number_of_items, -np.inf)
-    confidence[confidences.item] = confidences.confidence
-    label = labels.label[by_confidence(confidence[labels.item])]
+    label = labels.label[by_confidence(_confidence_of(confidences, labels))]
     true = label >= 0 if with_difficult else label > 0
     return Judgement(true=true, false=label < 0, positives=int(np.count_nonzero(true)))
+
+
+def ranked_items(confidences: Confidences, labels: Labels) -> RankedItems:
+    """Return the test items of one class as `judge` ranks them, for a receiver operating characteristic."""
+    confidence = _confidence_of(confidences, labels)
+    rank = by_confidence(confidence)
+    label = labels.label[rank]
+    return RankedItems(confidence[rank], positive=label > 0, negative=label < 0)
 
 
 def score(
@@ -53,4 +60,14 @@ def rank(confidences: Confidences, labels: Labels) -> RankedClass:
         results=len(confidences.item),
         difficult=int(np.count_nonzero(difficult)),
         with_difficult=lambda: judge(confidences, labels, with_difficult=True),
+        items=lambda: ranked_items(confidences, labels),
     )
+
+
+def _confidence_of(confidences: Confidences, labels: Labels) -> NDArray[np.float64]:
+    """(n,) the confidence of each item that `labels` has, in its order; −∞ without one."""
+    number_of_items = 1 + max(labels.item.max(initial=-1), confidences.item.max(initial=-1))
+    confidence = np.full(number_of_items, -np.inf)
+    confidence[confidences.item] = confidences.confidence
+    of_labels: NDArray[np.float64] = confidence[labels.item]
+    return of_labels

@@ -27,11 +27,13 @@ class Matches:
         object: (n,) index of the object of the detection's class and image that it overlaps most, the first of equals.
         enough: (n,) bool, whether it overlaps that one enough; where not, the index means nothing.
         difficult: (m,) bool, of each object.
+        repeats_on_difficult_are_false: whether only the first detection of a difficult object is ignored (VOC2006).
     """
 
     object: NDArray[np.int64]
     enough: NDArray[np.bool_]
     difficult: NDArray[np.bool_]
+    repeats_on_difficult_are_false: bool = False
 
     def judge(self, *, with_difficult: bool = False) -> Judgement:
         """Judge each detection.
@@ -40,29 +42,46 @@ class Matches:
         that overlaps none enough: a detection never falls back to another object because the best one is taken.
 
         Args:
-            with_difficult: True to treat difficult objects as all others; else what meets one counts neither way.
+            with_difficult: True to treat difficult objects as all others; else none is to be found, and what is
+                `ignored` counts neither way.
         """
-        ignored = self.meets_difficult & (not with_difficult)
+        ignored = np.zeros_like(self.enough) if with_difficult else self.ignored
         true = np.zeros_like(self.enough)
-        candidates = np.flatnonzero(self.enough & ~ignored)
-        true[candidates[first_of_each(self.object[candidates])]] = True
+        firsts = np.flatnonzero(self.enough)
+        firsts = firsts[first_of_each(self.object[firsts])]
+        true[firsts] = with_difficult | ~self.difficult[self.object[firsts]]
         positives = len(self.difficult) if with_difficult else np.count_nonzero(~self.difficult)
         return Judgement(true=true, false=~true & ~ignored, positives=int(positives))
 
     @property
-    def meets_difficult(self) -> NDArray[np.bool_]:
-        """(n,) bool, whether a detection overlaps a difficult object enough."""
-        meets = np.zeros_like(self.enough)
-        meets[self.enough] = self.difficult[self.object[self.enough]]
-        return meets
+    def ignored(self) -> NDArray[np.bool_]:
+        """(n,) bool, whether a detection counts neither way because it overlaps a difficult object enough."""
+        ignored = np.zeros_like(self.enough)
+        ignored[self.enough] = self.difficult[self.object[self.enough]]
+        if self.repeats_on_difficult_are_false:
+            on_difficult = np.flatnonzero(ignored)
+            ignored[on_difficult] = first_of_each(self.object[on_difficult])
+        return ignored
 
 
-def match(detections: Detections, truth: DetectionTruth, class_index: int, rule: Overlap) -> Matches:
+def match(
+    detections: Detections,
+    truth: DetectionTruth,
+    class_index: int,
+    rule: Overlap,
+    *,
+    repeats_on_difficult_are_false: bool = False,
+) -> Matches:
     """Rank one class's detections by decreasing confidence, ties in file order, and find what each one meets."""
     of_class = truth.class_index == class_index
     best, overlap = best_overlapping(detections.box, detections.image, truth.box[of_class], truth.image[of_class])
     rank = by_confidence(detections.confidence)
-    return Matches(object=best[rank], enough=is_enough(overlap, rule)[rank], difficult=truth.difficult[of_class])
+    return Matches(
+        object=best[rank],
+        enough=is_enough(overlap, rule)[rank],
+        difficult=truth.difficult[of_class],
+        repeats_on_difficult_are_false=repeats_on_difficult_are_false,
+    )
 
 
 def score(
@@ -73,16 +92,21 @@ def score(
     edition: Edition,
 ) -> CompetitionScores:
     """Score the classes entered."""
-    return score_classes(
-        competition,
-        {name: _rank(match(content[name], truth, edition.classes.index(name), edition.overlap)) for name in classes},
-    )
+    repeats_are_false = competition.rules.repeats_on_difficult_are_false
+
+    def matches(name: str) -> Matches:
+        class_index = edition.classes.index(name)
+        return match(
+            content[name], truth, class_index, edition.overlap, repeats_on_difficult_are_false=repeats_are_false
+        )
+
+    return score_classes(competition, {name: _rank(matches(name)) for name in classes})
 
 
 def _rank(matches: Matches) -> RankedClass:
     return RankedClass(
         judgement=matches.judge(),
         results=len(matches.object),
-        difficult=int(np.count_nonzero(matches.meets_difficult)),
+        difficult=int(np.count_nonzero(matches.ignored)),
         with_difficult=lambda: matches.judge(with_difficult=True),
     )

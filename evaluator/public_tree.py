@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from evaluator.archives import TREE_LIMITS, ArchiveError, members
-from evaluator.editions import Edition, LayoutProtocol, Task
+from evaluator.editions import AnnotationFormat, Edition, LayoutProtocol, Task
 from evaluator.ground_truth.errors import Complaints
 from evaluator.ground_truth.image_set_files import ImageSetFiles, Listed, Person, file_of
+from evaluator.ground_truth.material import annotation_file
 from evaluator.ground_truth.tree import Tree
 from evaluator.image_sets import ImageSet, ImageSets
 from evaluator.problems import Problem
@@ -24,16 +25,18 @@ Key = tuple[Task, str]
 Size = tuple[int, int]  # width and height in pixels
 
 _HEADER_BYTES = 256 * 1024  # of an image, to find its size past colour profiles and previews
+_IMAGE_FILES = ("JPEGImages/{}.jpg", "PNGImages/{}.png")  # the latter up to VOC2006
 _SIZE = re.compile(rb"<size>.*?</size>", re.DOTALL)
 _WIDTH = re.compile(rb"<width>\s*(\d{1,6})\s*</width>")
 _HEIGHT = re.compile(rb"<height>\s*(\d{1,6})\s*</height>")
+_TEXT_SIZE = re.compile(rb"Image size \(X x Y x C\) : (\d{1,6}) x (\d{1,6}) x ")
 
 
 def read_image_sets(tree: Path, edition: Edition) -> ImageSets:
     """Read the image sets of an edition's test data.
 
     `ImageSets/` is all it takes. Image sizes come from `SegmentationClass/` (segmentation alone), `Annotations/` or
-    `JPEGImages/`, whichever has them for all images of a set; otherwise they are None, and not checked.
+    `JPEGImages/` or `PNGImages/`, whichever has them for all images of a set; otherwise they are None, and not checked.
 
     Args:
         tree: directory or archive with the folder `VOC<year>/` at the top, below `VOCdevkit/`, or being that folder.
@@ -47,11 +50,11 @@ def read_image_sets(tree: Path, edition: Edition) -> ImageSets:
     keys = list(
         dict.fromkeys((competition.task, competition.image_set) for competition in edition.competitions.values())
     )
-    actions = [file_of(key, action) for key in keys if key[0] is Task.ACTION for action in edition.actions]
-    files = ImageSetFiles(source.read([*dict.fromkeys(map(file_of, keys)), *actions]), complaints)
-    listed = {key: _listed(key, edition, files) for key in keys if file_of(key) in files}
+    actions = [file_of(edition, key, action) for key in keys if key[0] is Task.ACTION for action in edition.actions]
+    files = ImageSetFiles(source.read([*dict.fromkeys(file_of(edition, key) for key in keys), *actions]), complaints)
+    listed = {key: _listed(key, edition, files) for key in keys if file_of(edition, key) in files}
     if not listed:
-        expected = ", ".join(dict.fromkeys(map(file_of, keys)))
+        expected = ", ".join(dict.fromkeys(file_of(edition, key) for key in keys))
         complaints.add("no_image_sets", f"the tree has none of the image sets of {edition.name}: {expected}")
     complaints.raise_if_any()
     sizes = _Sizes(tree, source, edition)
@@ -64,7 +67,7 @@ def read_image_sets(tree: Path, edition: Edition) -> ImageSets:
 
 
 def _listed(key: Key, edition: Edition, files: ImageSetFiles) -> Listed:
-    task, file = key[0], file_of(key)
+    task, file = key[0], file_of(edition, key)
     if task is Task.LAYOUT and not _names_people_by_box(edition):
         return files.people(file)
     if task is not Task.ACTION:
@@ -75,8 +78,8 @@ def _listed(key: Key, edition: Edition, files: ImageSetFiles) -> Listed:
     # Images only: the people are those that any action's list names.
     people: set[Person] = set()
     for action in edition.actions:
-        if file_of(key, action) in files:
-            people.update(files.person_labels(file_of(key, action), listed.index))
+        if file_of(edition, key, action) in files:
+            people.update(files.person_labels(file_of(edition, key, action), listed.index))
     return Listed(listed.images, dict.fromkeys(sorted(people), 0) if people else None)
 
 
@@ -113,19 +116,17 @@ class _Sizes:
         return _measured((Path(name).stem, content) for name, content in contents.items())
 
     def _annotated(self, images: Iterable[str]) -> dict[str, Size]:
-        contents = self._source.read([f"Annotations/{image}.xml" for image in images])
-        sizes = {}
-        for name, content in contents.items():
-            element = _SIZE.search(content)
-            width, height = (pattern.search(element[0]) if element else None for pattern in (_WIDTH, _HEIGHT))
-            if width and height:
-                sizes[Path(name).stem] = int(width[1]), int(height[1])
-        return sizes
+        if self._edition.annotations.format is AnnotationFormat.LINES:
+            return {}
+        contents = self._source.read([annotation_file(image, self._edition) for image in images])
+        found = {Path(name).stem: _annotated_size(content) for name, content in contents.items()}
+        return {image: size for image, size in found.items() if size}
 
     def _of_images(self, images: Collection[str]) -> dict[str, Size]:
         wanted = {
-            f"{prefix}JPEGImages/{image}.jpg": image
+            f"{prefix}{file.format(image)}": image
             for prefix in (f"{self._edition.name}/", f"VOCdevkit/{self._edition.name}/", "")
+            for file in _IMAGE_FILES
             for image in images
         }
         try:
@@ -149,6 +150,16 @@ def _measured(heads: Iterable[tuple[str, bytes]]) -> dict[str, Size]:
         except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
             continue
     return sizes
+
+
+def _annotated_size(content: bytes) -> Size | None:
+    """The size that an annotation says, in either of the formats that have one file an image."""
+    element = _SIZE.search(content)
+    width, height = (pattern.search(element[0]) if element else None for pattern in (_WIDTH, _HEIGHT))
+    if width and height:
+        return int(width[1]), int(height[1])
+    text = _TEXT_SIZE.search(content)
+    return (int(text[1]), int(text[2])) if text else None
 
 
 def _array(images: Iterable[str], sizes: Mapping[str, Size]) -> NDArray[np.int32]:

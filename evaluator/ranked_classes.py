@@ -3,9 +3,10 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from evaluator.editions import Competition, Interpolation, Metric
+from evaluator.editions import ROC_METRICS, Competition, Interpolation, Metric
 from evaluator.precision_recall import Judgement
-from evaluator.scores import CompetitionScores, Measure
+from evaluator.roc import RankedItems
+from evaluator.scores import AnyCurve, CompetitionScores, Measure
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -16,12 +17,14 @@ class RankedClass:
         results: how many were entered.
         difficult: how many of them counted neither way because they met something difficult.
         with_difficult: judges again, taking difficult things for positives; None where the task knows none.
+        items: gives what was ranked, for a receiver operating characteristic; None where negatives have no number.
     """
 
     judgement: Judgement
     results: int
     difficult: int = 0
     with_difficult: Callable[[], Judgement] | None = None
+    items: Callable[[], RankedItems] | None = None
 
 
 def score(
@@ -49,9 +52,14 @@ def score(
             name: ranked.judgement.details(results=ranked.results, difficult=ranked.difficult)
             for name, ranked in classes.items()
         },
-        curves={name: ranked.judgement.curve() for name, ranked in classes.items()},
+        curves={name: _curve(rules.metric, ranked) for name, ranked in classes.items()},
         not_entered=tuple(name for name in competition.classes if name not in classes),
     )
+
+
+def _curve(metric: Metric, ranked: RankedClass) -> AnyCurve:
+    """The curve that the primary measure is taken from."""
+    return ranked.items().curve() if metric in ROC_METRICS and ranked.items is not None else ranked.judgement.curve()
 
 
 def _value(metric: Metric, ranked: RankedClass, interpolation: Interpolation) -> float:
@@ -62,4 +70,8 @@ def _value(metric: Metric, ranked: RankedClass, interpolation: Interpolation) ->
             return ranked.judgement.average_precision(Interpolation.AREA)
         case Metric.AVERAGE_PRECISION_WITH_DIFFICULT if ranked.with_difficult is not None:
             return ranked.with_difficult().average_precision(interpolation)
+        case Metric.ROC_AUC if ranked.items is not None:
+            return ranked.items().area_under_curve()
+        case Metric.EQUAL_ERROR_RATE if ranked.items is not None:
+            return ranked.items().equal_error_accuracy()
     raise ValueError(f"{metric} is not defined for this task")

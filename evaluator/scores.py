@@ -3,12 +3,20 @@
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from enum import StrEnum
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.editions import Metric, Task
+
+
+class CurveKind(StrEnum):
+    """What a curve is of; names as they appear in JSON and in the database."""
+
+    PRECISION_RECALL = "precision_recall"
+    ROC = "roc"
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -20,8 +28,37 @@ class Curve:
         precision: (n,) float64 fractions; NaN where nothing has been counted yet.
     """
 
+    kind: ClassVar[CurveKind] = CurveKind.PRECISION_RECALL
+
     recall: NDArray[np.float64]
     precision: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class RocCurve:
+    """A receiver operating characteristic: its ends (0, 0) and (1, 1), and a point for each distinct confidence.
+
+    Attributes:
+        false_positive_rate: (n,) float64 fractions of the negatives, non-decreasing; NaN between the ends without any.
+        true_positive_rate: (n,) float64 fractions of the positives, non-decreasing; NaN between the ends without any.
+    """
+
+    kind: ClassVar[CurveKind] = CurveKind.ROC
+
+    false_positive_rate: NDArray[np.float64]
+    true_positive_rate: NDArray[np.float64]
+
+    def envelope(self) -> "RocCurve":
+        """Return the corners of the lower envelope: the first point of each true positive rate, and both ends.
+
+        From one corner to the next the envelope goes right, then up.
+        """
+        inner = self.true_positive_rate[1:-1]
+        is_corner = np.concatenate([[True], inner != self.true_positive_rate[:-2], [True]])
+        return RocCurve(self.false_positive_rate[is_corner], self.true_positive_rate[is_corner])
+
+
+AnyCurve = Curve | RocCurve
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +129,7 @@ class CompetitionScores:
     primary: Measure
     secondary: tuple[Measure, ...] = ()
     details: Mapping[str, ClassDetails] = field(default_factory=dict)
-    curves: Mapping[str, Curve] = field(default_factory=dict)
+    curves: Mapping[str, AnyCurve] = field(default_factory=dict)
     confusion_matrix: NDArray[np.int64] | None = None
     not_entered: tuple[str, ...] = ()
 

@@ -160,6 +160,7 @@ def _competition(competition: EditionCompetition) -> Competition:
         key=competition.key,
         number=competition.number,
         task=competition.task,
+        variant=competition.variant,
         training=competition.training,
         image_set=competition.image_set,
         metric=competition.rules.metric,

@@ -117,12 +117,12 @@ def _leaderboard(board: Board) -> Leaderboard:
         metric=board.metric,
         classes=list(board.classes),
         decimals=board.decimals,
-        rows=[_row(row, board.classes) for row in board.rows],
+        rows=[_row(row, board) for row in board.rows],
     )
 
 
-def _row(row: BoardRow, classes: tuple[str, ...]) -> LeaderboardRow:
-    cells = dict(zip(classes, row.cells, strict=True))
+def _row(row: BoardRow, board: Board) -> LeaderboardRow:
+    cells = dict(zip(board.classes, row.cells, strict=True))
     return LeaderboardRow(
         rank=row.rank,
         submission=row.submission_id,
@@ -132,6 +132,7 @@ def _row(row: BoardRow, classes: tuple[str, ...]) -> LeaderboardRow:
         submitted_at=row.submitted_at,
         mean=row.mean.value,
         mean_over=row.mean_over,
+        other_means={metric: cell.value for metric, cell in zip(board.others, row.others, strict=True)},
         is_complete=row.is_complete,
         per_class={name: cell.value for name, cell in cells.items() if cell.is_entered},
         best=[name for name, cell in (("mean", row.mean), *cells.items()) if cell.is_best],

@@ -5,15 +5,17 @@ from collections.abc import Mapping
 from app.api.schemas.submissions import (
     ClassCounts,
     CompetitionScores,
-    CurvePoints,
+    Curves,
     Evaluation,
+    PrecisionRecallPoints,
+    RocPoints,
     SecondaryMeasure,
 )
 from app.evaluations import models
 from app.evaluations.curves import plot_points
 from app.evaluations.rounding import row_shares, shown
 from evaluator.editions import Metric, Task
-from evaluator.scores import Curve
+from evaluator.scores import AnyCurve, CurveKind
 
 
 def evaluation_of(row: models.Evaluation) -> Evaluation:
@@ -31,13 +33,22 @@ def scores_of(row: models.Evaluation, decimals: int) -> dict[str, CompetitionSco
     return {result.competition: _competition(result, decimals) for result in row.results}
 
 
-def curve_points(curves: Mapping[str, Curve], decimals: int) -> dict[str, CurvePoints]:
-    """What plots of curves need, by class."""
-    points = {name: plot_points(curve, decimals) for name, curve in curves.items()}
-    return {
-        name: CurvePoints(recall=[recall for recall, _ in pairs], precision=[precision for _, precision in pairs])
-        for name, pairs in points.items()
-    }
+def curves_of(competition: str, curves: Mapping[str, AnyCurve], decimals: int) -> Curves:
+    """What plots of a competition's curves need, by class."""
+    return Curves(
+        competition=competition,
+        kind=next((curve.kind for curve in curves.values()), None),
+        curves={name: _points(curve, decimals) for name, curve in curves.items()},
+    )
+
+
+def _points(curve: AnyCurve, decimals: int) -> PrecisionRecallPoints | RocPoints:
+    pairs = plot_points(curve, decimals)
+    right: list[float | None] = [x for x, _ in pairs]
+    up: list[float | None] = [y for _, y in pairs]
+    if curve.kind is CurveKind.ROC:
+        return RocPoints(false_positive_rate=right, true_positive_rate=up)
+    return PrecisionRecallPoints(recall=right, precision=up)
 
 
 def _competition(result: models.CompetitionResult, decimals: int) -> CompetitionScores:

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request, Response
 from app.api.paging import DEFAULT_PER_PAGE, FIRST_PAGE, ItemPage, PageNumber, PerPage, item_page
 from app.api.problems import problem_responses
 from app.api.schemas.submissions import Curves, SubmissionDetails, SubmissionSummary
-from app.api.scores import curve_points
+from app.api.scores import curves_of
 from app.api.submission_views import details, organisers_summary, summary
 from app.challenges import service as challenges
 from app.database import Database
@@ -112,11 +112,11 @@ def get_submission(request: Request, viewer: Viewer, submission_id: uuid.UUID) -
 
 @router.get("/submissions/{submission_id}/curves/{competition}", responses=problem_responses(401, 403, 404))
 def get_curves(request: Request, viewer: Viewer, submission_id: uuid.UUID, competition: str) -> Curves:
-    """The precision/recall curves of one competition, by class."""
+    """The curves of one competition, by class: of precision and recall, or where it is scored by one, the ROC."""
     database: Database = request.app.state.database
     with database.reading() as session:
         submission = queries.get_for(session, submission_id, viewer)
         if competition not in {entry.competition for entry in submission.entries}:
             raise NotFoundError("The submission does not enter this competition.")
         found = evaluations.current_curves(session, submission, competition)
-        return Curves(competition=competition, curves=curve_points(found, submission.challenge.decimals))
+        return curves_of(competition, found, submission.challenge.decimals)

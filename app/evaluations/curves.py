@@ -1,42 +1,66 @@
-"""Precision/recall curves: every point in the database, what a plot needs on a page."""
+"""Curves of a class: every point in the database, what a plot needs on a page."""
 
 import zlib
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.scores import Curve
+from evaluator.scores import AnyCurve, Curve, CurveKind, RocCurve
 
 _STORED = np.dtype("<f8")
 
+# What a plot has to the right and upwards, by kind of curve.
+AXES = {
+    CurveKind.PRECISION_RECALL: ("recall", "precision"),
+    CurveKind.ROC: ("false_positive_rate", "true_positive_rate"),
+}
 
-def pack(curve: Curve) -> bytes:
-    """Return a curve as the database keeps it: zlib of float64 recall, then precision, little-endian."""
-    return zlib.compress(np.concatenate([curve.recall, curve.precision]).astype(_STORED).tobytes())
+
+def pack(curve: AnyCurve) -> bytes:
+    """Return a curve as the database keeps it: zlib of little-endian float64, one axis after the other."""
+    return zlib.compress(np.concatenate([getattr(curve, axis) for axis in AXES[curve.kind]]).astype(_STORED).tobytes())
 
 
-def unpack(points: bytes) -> Curve:
+def unpack(points: bytes, kind: CurveKind) -> AnyCurve:
     """Return the curve that `pack` packed, every point of it exactly."""
     values = np.frombuffer(zlib.decompress(points), dtype=_STORED).astype(np.float64)
-    recall, precision = np.split(values, 2)
-    return Curve(recall, precision)
+    right, up = np.split(values, 2)
+    return RocCurve(right, up) if kind is CurveKind.ROC else Curve(right, up)
 
 
-def plot_points(curve: Curve, decimals: int) -> list[tuple[float, float]]:
-    """Return what a plot of a curve needs, rounded: (recall, precision) in the order of the ranks.
+def plot_points(curve: AnyCurve, decimals: int) -> list[tuple[float, float]]:
+    """Return what a plot of a curve needs, rounded: pairs as in `AXES`, to be joined by straight lines.
+
+    Points where either is undefined are left out, and so are points that rounding has made equal to the one before.
+    """
+    right, up = _steps(curve) if isinstance(curve, RocCurve) else _corners(curve)
+    if not len(right):
+        return []
+    points = np.column_stack([right, up]).round(decimals)
+    return [(float(x), float(y)) for x, y in points[_differs_from_the_one_before(points)]]
+
+
+def _corners(curve: Curve) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Recall and precision of the ranks that matter to the line.
 
     While recall stands still precision only falls, so the first and the last rank of each recall draw the same line as
-    all of them. Ranks where either is undefined are left out, and so are points that rounding has made equal to the
-    one before.
+    all of them.
     """
     defined = ~(np.isnan(curve.recall) | np.isnan(curve.precision))
     recall, precision = curve.recall[defined], curve.precision[defined]
-    if not len(recall):
-        return []
     moves = np.diff(recall) != 0
     is_corner = np.concatenate([[True], moves]) | np.concatenate([moves, [True]])
-    points = np.round(np.column_stack([recall[is_corner], precision[is_corner]]), decimals)
-    return [(float(x), float(y)) for x, y in points[_differs_from_the_one_before(points)]]
+    return recall[is_corner[: len(recall)]], precision[is_corner[: len(recall)]]
+
+
+def _steps(curve: RocCurve) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The lower envelope, whose area is the score: right, then up, from each of its points to the next."""
+    if np.isnan(curve.false_positive_rate).any() or np.isnan(curve.true_positive_rate).any():
+        return np.array([]), np.array([])
+    envelope = curve.envelope()
+    right = np.repeat(envelope.false_positive_rate, 2)[1:]
+    up = np.repeat(envelope.true_positive_rate, 2)[:-1]
+    return right, up
 
 
 def _differs_from_the_one_before(points: NDArray[np.float64]) -> NDArray[np.bool_]:

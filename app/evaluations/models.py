@@ -82,7 +82,7 @@ class ClassScore(Base):
 
 
 class Curve(Base):
-    """The precision/recall curve of one class, at every rank."""
+    """The curve of one class, every point of it."""
 
     __tablename__ = "curves"
     __table_args__ = (Index("ix_curves_result_class", "result_id", "class_name", unique=True),)
@@ -91,4 +91,5 @@ class Curve(Base):
     result_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("competition_results.id", ondelete="CASCADE"))
     class_name: Mapped[str] = mapped_column(String(60))
     position: Mapped[int]
-    points: Mapped[bytes] = deferred(mapped_column(LargeBinary))  # zlib of float64 recall then precision, little-endian
+    kind: Mapped[str] = mapped_column(String(30))  # precision_recall or roc
+    points: Mapped[bytes] = deferred(mapped_column(LargeBinary))  # see app.evaluations.curves

@@ -12,7 +12,7 @@ from app.challenges.models import Challenge
 from app.evaluations import curves
 from app.evaluations.models import CompetitionResult, Curve, Evaluation, Measure
 from app.submissions.models import Submission
-from evaluator.scores import Curve as PointCurve
+from evaluator.scores import AnyCurve, CurveKind
 
 Columns = TypeVarTuple("Columns")
 
@@ -34,8 +34,8 @@ def current(session: Session, submission: Submission) -> Evaluation | None:
     return session.scalars(query).one_or_none()
 
 
-def current_curves(session: Session, submission: Submission, competition: str) -> Mapping[str, PointCurve]:
-    """Return the current curves of one competition at every rank, by class in the edition's order."""
+def current_curves(session: Session, submission: Submission, competition: str) -> Mapping[str, AnyCurve]:
+    """Return the current curves of one competition, every point of them, by class in the edition's order."""
     query = (
         _current(
             select(Curve)
@@ -46,7 +46,7 @@ def current_curves(session: Session, submission: Submission, competition: str) -
         .order_by(Curve.position)
         .options(undefer(Curve.points))
     )
-    return {curve.class_name: curves.unpack(curve.points) for curve in session.scalars(query)}
+    return {curve.class_name: curves.unpack(curve.points, CurveKind(curve.kind)) for curve in session.scalars(query)}
 
 
 def current_means(

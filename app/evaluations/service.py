@@ -61,7 +61,7 @@ def _result(position: int, scores: CompetitionScores) -> CompetitionResult:
         confusion_matrix=None if matrix is None else np.asarray(matrix).tolist(),
         measures=[_measure(number, measure) for number, measure in enumerate((scores.primary, *scores.secondary))],
         curves=[
-            Curve(class_name=name, position=number, points=curves.pack(curve))
+            Curve(class_name=name, position=number, kind=curve.kind.value, points=curves.pack(curve))
             for number, (name, curve) in enumerate(scores.curves.items())
         ],
     )

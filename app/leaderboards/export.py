@@ -33,14 +33,15 @@ def as_csv(board: Board) -> str:
     """Return the board as RFC 4180 CSV with a header; undefined scores are `n/a`, classes not entered empty."""
     output = io.StringIO()
     writer = csv.writer(output)
-    writer.writerow(["rank", "method", "contributors", "affiliation", "submitted", "mean", "mean_over", *board.classes])
+    means = ["mean", *(f"mean_{metric}" for metric in board.others)]
+    writer.writerow(["rank", "method", "contributors", "affiliation", "submitted", *means, "mean_over", *board.classes])
     for row in board.rows:
         writer.writerow(
             [
                 "n/a" if row.rank is None else row.rank,
                 *map(_defused, (row.method, row.contributors, row.affiliation)),
                 row.submitted_at.isoformat(timespec="seconds"),
-                written(row.mean.value, board.decimals),
+                *(written(mean.value, board.decimals) for mean in (row.mean, *row.others)),
                 row.mean_over,
                 *(written(cell.value, board.decimals) if cell.is_entered else "" for cell in row.cells),
             ]
@@ -51,13 +52,17 @@ def as_csv(board: Board) -> str:
 def as_latex(board: Board) -> str:
     """Return the board as a LaTeX `tabular` for the package booktabs, scores in per cent, the best in bold."""
     lines = [
-        rf"\begin{{tabular}}{{l{'r' * (len(board.classes) + 1)}}}",
+        rf"\begin{{tabular}}{{l{'r' * (1 + len(board.others) + len(board.classes))}}}",
         r"\toprule",
-        " & ".join(["Method", "mean", *map(escaped, board.classes)]) + r" \\",
+        " & ".join(
+            ["Method", "mean", *(escaped(f"mean {metric}") for metric in board.others), *map(escaped, board.classes)]
+        )
+        + r" \\",
         r"\midrule",
     ]
     lines += [
-        " & ".join([escaped(row.method), *(_latex_cell(cell, board) for cell in (row.mean, *row.cells))]) + r" \\"
+        " & ".join([escaped(row.method), *(_latex_cell(cell, board) for cell in (row.mean, *row.others, *row.cells))])
+        + r" \\"
         for row in board.rows
     ]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])

@@ -44,6 +44,7 @@ class BoardRow:
         mean_over: how many classes the mean is over.
         is_complete: whether every class of the competition was entered.
         cells: one for each of the board's classes.
+        others: the mean of each of the board's other measures.
     """
 
     rank: int | None
@@ -58,6 +59,7 @@ class BoardRow:
     mean_over: int
     is_complete: bool
     cells: tuple[Cell, ...]
+    others: tuple[Cell, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +67,11 @@ class Board:
     """The leaderboard of one competition of a challenge.
 
     Attributes:
+        metric: what the columns are of, and what ranks.
         classes: the columns.
         decimals: how many of a score's are shown.
         rows: by rank.
+        others: measures whose mean stands beside that of `metric`.
     """
 
     challenge: str
@@ -77,10 +81,11 @@ class Board:
     classes: tuple[str, ...]
     decimals: int
     rows: tuple[BoardRow, ...]
+    others: tuple[Metric, ...] = ()
 
 
 def board(session: Session, challenge: Challenge, competition: str) -> Board:
-    """Return a leaderboard as of the challenge's current scoring, in three statements however long it is.
+    """Return a leaderboard as of the challenge's current scoring, in at most four statements however long it is.
 
     Raises:
         NotFoundError: the challenge has no such competition.
@@ -91,10 +96,13 @@ def board(session: Session, challenge: Challenge, competition: str) -> Board:
     classes = columns(rules)
     published = _published(session, challenge, competition)
     values = _values(session, [row.measure_id for row in published])
+    others = rules.rules.board
+    means = _other_means(session, [row.result_id for row in published], others)
     standings = [Standing(row.mean, not row.not_entered, row.created_at) for row in published]
     places = order(standings)
     highest = {name: best(scores.get(name) for scores in values.values()) for name in classes}
     highest_mean = best(standing.mean for standing in standings)
+    highest_others = {metric: best(found.get(metric) for found in means.values()) for metric in others}
 
     def cell(value: float | None, is_entered: bool, highest: float | None) -> Cell:
         return Cell(shown(value, challenge.decimals), is_entered, value is not None and value == highest)
@@ -114,6 +122,10 @@ def board(session: Session, challenge: Challenge, competition: str) -> Board:
                 submitted_at=row.created_at,
                 mean=cell(row.mean, True, highest_mean),
                 mean_over=row.mean_over,
+                others=tuple(
+                    cell(means[row.result_id].get(metric), metric in means[row.result_id], highest_others[metric])
+                    for metric in others
+                ),
                 is_complete=standings[place].is_complete,
                 cells=tuple(cell(scores.get(name), name in scores, highest[name]) for name in classes),
             )
@@ -123,6 +135,7 @@ def board(session: Session, challenge: Challenge, competition: str) -> Board:
         challenge_title=challenge.title,
         competition=rules,
         metric=rules.rules.metric,
+        others=others,
         classes=classes,
         decimals=challenge.decimals,
         rows=tuple(rows),
@@ -144,6 +157,7 @@ def _published(session: Session, challenge: Challenge, competition: str) -> Sequ
             Submission.affiliation,
             Submission.training_data,
             Method.name,
+            CompetitionResult.id.label("result_id"),
             CompetitionResult.not_entered,
             Measure.id.label("measure_id"),
             Measure.mean,
@@ -174,3 +188,16 @@ def _values(session: Session, measure_ids: Collection[uuid.UUID]) -> Mapping[uui
     for measure_id, name, value in session.execute(query.where(ClassScore.measure_id.in_(measure_ids))):
         values[measure_id][name] = value
     return values
+
+
+def _other_means(
+    session: Session, result_ids: Collection[uuid.UUID], metrics: Collection[Metric]
+) -> Mapping[uuid.UUID, Mapping[Metric, float | None]]:
+    """The unrounded means of some secondary measures, by result."""
+    means: defaultdict[uuid.UUID, dict[Metric, float | None]] = defaultdict(dict)
+    query = select(Measure.result_id, Measure.metric, Measure.mean).where(
+        Measure.result_id.in_(result_ids), Measure.metric.in_([metric.value for metric in metrics])
+    )
+    for result_id, metric, mean in session.execute(query) if metrics else ():
+        means[result_id][Metric(metric)] = mean
+    return means

@@ -14,8 +14,9 @@ from app.leaderboards import service as leaderboards
 from app.leaderboards.service import Board, BoardRow, Cell
 from app.pages.challenges import competitions_of
 from app.pages.rendering import render
+from app.pages.results import curve_kind
 from app.security.identity import CurrentIdentity
-from evaluator.editions import Task
+from evaluator.editions import Metric, Task
 
 router = APIRouter()
 
@@ -28,7 +29,7 @@ class Order:
     """By what a leaderboard is sorted.
 
     Attributes:
-        column: rank, method, mean, submitted, or a class.
+        column: rank, method, mean, submitted, another measure of the board, or a class.
         is_chosen: whether the address says so; else it is by rank.
     """
 
@@ -40,7 +41,7 @@ class Order:
     @classmethod
     def asked(cls, sort: str | None, order: str | None, text: str, board: Board) -> "Order":
         """The order that an address asks for; by rank where it makes no sense."""
-        if sort is None or sort not in {RANK, METHOD, MEAN, SUBMITTED, *board.classes}:
+        if sort is None or sort not in {RANK, METHOD, MEAN, SUBMITTED, *board.others, *board.classes}:
             return cls(RANK, False, text, False)
         descending = order == "desc" if order in {"asc", "desc"} else sort not in ASCENDING_AT_FIRST
         return cls(sort, descending, text, True)
@@ -71,6 +72,9 @@ class Order:
             return lambda row: row.submitted_at
         if self.column == MEAN:
             return lambda row: row.mean.value
+        if self.column in set(board.others):
+            other = board.others.index(Metric(self.column))
+            return lambda row: row.others[other].value
         index = board.classes.index(self.column)
         return lambda row: _shown(row.cells[index])
 
@@ -103,6 +107,7 @@ def leaderboard_page(  # noqa: PLR0917  # the address's parameters, given by nam
         order=asked,
         filter=text,
         has_curves=board.competition.task is not Task.SEGMENTATION,
+        curve_kind=curve_kind(board.competition),
         phase=challenges.phase(challenge, now()),
     )
 

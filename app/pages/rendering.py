@@ -78,6 +78,9 @@ def environment() -> Environment:
         metric_title=wording.metric_title,
         short_metric=wording.short_metric,
         competition_title=wording.competition_title,
+        task_title=wording.task_title,
+        short_task_title=wording.short_task_title,
+        line_format=wording.line_format,
         protocol=wording.protocol,
     )
     made.globals.update(asset=asset, plural=formats.plural, words=wording, version=VERSION)

@@ -11,8 +11,8 @@ from app.evaluations.models import CompetitionResult, Evaluation, Measure
 from app.leaderboards.service import columns
 from app.pages import formats
 from app.submissions.models import Submission
-from evaluator.editions import Competition
-from evaluator.scores import Curve
+from evaluator.editions import ROC_METRICS, Competition
+from evaluator.scores import AnyCurve, CurveKind
 
 SMALL_CURVE_DECIMALS = 2  # a drawing of 140 pixels shows no more
 DETAIL_COLUMNS = {"positives": "Positives", "results": "Results", "difficult": "Difficult"}
@@ -31,7 +31,7 @@ class ClassRow:
 
 @dataclass(frozen=True, slots=True)
 class SmallCurve:
-    """The drawing of one class's precision/recall curve."""
+    """The drawing of one class's curve."""
 
     name: str
     score: float | None
@@ -80,6 +80,7 @@ class ResultView:
 
     Attributes:
         measures: those that score the rows' classes; the first is what the leaderboard ranks by.
+        curve_kind: what the curves are of.
         others: those that score something else, such as whole people; their mean alone is shown.
     """
 
@@ -89,6 +90,7 @@ class ResultView:
     rows: tuple[ClassRow, ...]
     detail_columns: tuple[str, ...]
     curves: tuple[SmallCurve, ...]
+    curve_kind: CurveKind
     confusion: Confusion | None
     decimals: int
 
@@ -128,12 +130,18 @@ def result_view(
         rows=tuple(_row(name, result, measures, decimals) for name in names),
         detail_columns=tuple((DETAIL_COLUMNS | FINAL_COLUMNS).values()) if result.details else (),
         curves=tuple(small_curve(name, primary.get(name), curve) for name, curve in curves.items()),
+        curve_kind=curve_kind(competition),
         confusion=_confusion(result.confusion_matrix, names) if result.confusion_matrix else None,
         decimals=decimals,
     )
 
 
-def small_curve(name: str, score: float | None, curve: Curve) -> SmallCurve:
+def curve_kind(competition: Competition) -> CurveKind:
+    """What a competition's curves are of."""
+    return CurveKind.ROC if competition.rules.metric in ROC_METRICS else CurveKind.PRECISION_RECALL
+
+
+def small_curve(name: str, score: float | None, curve: AnyCurve) -> SmallCurve:
     """Return the drawing of a class's curve."""
     return SmallCurve(name, score, tuple(plot_points(curve, SMALL_CURVE_DECIMALS)))
 

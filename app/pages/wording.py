@@ -1,13 +1,18 @@
 """The field's words for people, where the data has identifiers."""
 
+from collections.abc import Mapping
+
 from app.challenges.service import Phase
 from app.submissions.models import State
-from evaluator.editions import Competition, Interpolation, Metric, Task, Training
+from evaluator.editions import ROC_METRICS, Competition, Interpolation, Metric, Task, TaskRules, Training
+from evaluator.scores import CurveKind
 
 METRICS = {
     Metric.AVERAGE_PRECISION: "Average precision",
     Metric.INTERSECTION_OVER_UNION: "Intersection over union",
     Metric.PIXEL_ACCURACY: "Pixel accuracy",
+    Metric.ROC_AUC: "Area under the ROC curve",
+    Metric.EQUAL_ERROR_RATE: "Accuracy at the equal error rate",
     Metric.AREA_UNDER_CURVE: "Average precision, area under the curve",
     Metric.AVERAGE_PRECISION_WITH_DIFFICULT: "Average precision, difficult objects included",
     Metric.AVERAGE_PRECISION_BY_CONFIDENCE: "Average precision, ranked by confidence",
@@ -17,6 +22,8 @@ SHORT_METRICS = {
     Metric.AVERAGE_PRECISION: "AP",
     Metric.INTERSECTION_OVER_UNION: "IoU",
     Metric.PIXEL_ACCURACY: "Accuracy",
+    Metric.ROC_AUC: "AUC",
+    Metric.EQUAL_ERROR_RATE: "EER",
     Metric.AREA_UNDER_CURVE: "AP (area)",
     Metric.AVERAGE_PRECISION_WITH_DIFFICULT: "AP with difficult",
     Metric.AVERAGE_PRECISION_BY_CONFIDENCE: "AP by confidence",
@@ -41,6 +48,11 @@ FORMATS = {
     Task.SEGMENTATION: "8-bit indexed PNG of the image's size: 0 background, 1 to the number of classes",
     Task.LAYOUT: "<results><layout><image/><object/><confidence/><part>…</part></layout>…</results>",
     Task.ACTION: "<image> <object index> <confidence>",
+}
+CURVES = {CurveKind.PRECISION_RECALL: "Precision/recall curves", CurveKind.ROC: "ROC curves"}
+AXES = {
+    CurveKind.PRECISION_RECALL: ("Recall", "Precision"),
+    CurveKind.ROC: ("False positive rate", "True positive rate"),
 }
 STATES = {
     State.QUEUED: "Queued",
@@ -87,9 +99,27 @@ def short_metric(metric: str) -> str:
     return SHORT_METRICS[Metric(metric)] if metric in set(Metric) else metric.replace("_", " ")
 
 
+def task_title(competition: Competition, titles: Mapping[Task, str] = TASKS) -> str:
+    """Name a competition's task: `Boxless action classification`, or of several test sets `Detection on test2`."""
+    title = titles[competition.task]
+    if competition.variant:
+        title = f"{competition.variant.capitalize()} {title.lower()}"
+    return title if competition.image_set == "test" else f"{title} on {competition.image_set}"
+
+
+def short_task_title(competition: Competition) -> str:
+    """The same in fewer letters."""
+    return task_title(competition, SHORT_TASKS)
+
+
 def competition_title(competition: Competition) -> str:
     """What a competition is: `comp4 · Detection, any data`."""
-    return f"{competition.key} · {TASKS[competition.task]}, {SHORT_TRAINING[competition.training]}"
+    return f"{competition.key} · {task_title(competition)}, {SHORT_TRAINING[competition.training]}"
+
+
+def line_format(rules: TaskRules) -> str:
+    """What a result file holds, or each line of one."""
+    return FORMATS[rules.task] + (" <class>" if rules.class_in_lines else "")
 
 
 def protocol(competition: Competition) -> str:
@@ -97,5 +127,8 @@ def protocol(competition: Competition) -> str:
     metric = METRICS[competition.rules.metric]
     if competition.task is Task.SEGMENTATION:
         return f"{metric} of each class and background; the mean is over all labels"
+    if competition.rules.metric in ROC_METRICS:
+        others = [METRICS[measure].lower() for measure in competition.rules.board]
+        return " and ".join([metric, *others])
     sampled = competition.rules.interpolation is Interpolation.ELEVEN_POINT
     return f"{metric}, {'sampled at 11 points' if sampled else 'area under the curve'}"

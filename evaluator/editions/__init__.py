@@ -1,8 +1,11 @@
 """The editions vocboard knows: one TOML file each, beside this module, and the loader."""
 
-from evaluator.editions.loader import EditionFileError, UnknownEditionError, load, names, read
+from evaluator.editions.loader import UnknownEditionError, load, names, read
 from evaluator.editions.model import (
     BACKGROUND,
+    ROC_METRICS,
+    AnnotationFormat,
+    Annotations,
     Competition,
     Edition,
     Interpolation,
@@ -14,9 +17,13 @@ from evaluator.editions.model import (
     TaskRules,
     Training,
 )
+from evaluator.editions.tables import EditionFileError
 
 __all__ = [
     "BACKGROUND",
+    "ROC_METRICS",
+    "AnnotationFormat",
+    "Annotations",
     "Competition",
     "Edition",
     "EditionFileError",

@@ -1,7 +1,7 @@
 """What an edition of the challenge is: data, not code."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 BACKGROUND = "background"  # label 0 of segmentations: scored beside the classes
@@ -30,11 +30,16 @@ class Metric(StrEnum):
     AVERAGE_PRECISION = "average_precision"
     INTERSECTION_OVER_UNION = "intersection_over_union"
     PIXEL_ACCURACY = "pixel_accuracy"  # VOC2007: correctly labelled share of a class's true pixels
+    ROC_AUC = "roc_auc"  # VOC2005 and 2006: area under the receiver operating characteristic
+    EQUAL_ERROR_RATE = "equal_error_rate"  # VOC2005, as an accuracy: 1 - the rate where both kinds of error are equal
     # Secondary measures.
     AREA_UNDER_CURVE = "area_under_curve"  # VOC2010's average precision for the editions that sample 11 points
     AVERAGE_PRECISION_WITH_DIFFICULT = "average_precision_with_difficult"
     AVERAGE_PRECISION_BY_CONFIDENCE = "average_precision_by_confidence"  # VOC2008 layout, see editions' notes
     WHOLE_PERSON_AVERAGE_PRECISION = "whole_person_average_precision"
+
+
+ROC_METRICS = frozenset({Metric.ROC_AUC, Metric.EQUAL_ERROR_RATE})
 
 
 class Interpolation(StrEnum):
@@ -51,6 +56,27 @@ class LayoutProtocol(StrEnum):
     WHOLE_PERSON_BY_INDEX_IN_FILE_ORDER = "whole-person-by-index-in-file-order"  # VOC2008's kit
     WHOLE_PERSON_BY_INDEX = "whole-person-by-index"  # VOC2009
     PARTS = "parts"  # from VOC2010 on
+
+
+class AnnotationFormat(StrEnum):
+    """How a development kit tree writes down the objects of its images; see `evaluator.annotations`."""
+
+    XML = "xml"  # from VOC2007 on
+    PASCAL_TEXT = "pascal-text"  # "PASCAL Annotation Version 1.00", VOC2005 and 2006
+    LINES = "lines"  # one file an image set, one object a line: ParallelEye
+
+
+@dataclass(frozen=True, slots=True)
+class Annotations:
+    """The annotations of an edition's trees.
+
+    Attributes:
+        labels: for `PASCAL_TEXT`, the beginnings of labels and the class each stands for: `PAScar` also begins
+            `PAScarRearTrunc`.
+    """
+
+    format: AnnotationFormat = AnnotationFormat.XML
+    labels: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +109,13 @@ class TaskRules:
 
     Attributes:
         file: pattern of a result file below `results/<edition>/`, with the fields `{competition}`, `{image_set}` and
-            `{class}` (text files) or `{image}` (segmentation).
+            `{class}` (text files) or `{image}` (segmentation). A detection file without `{class}` holds all classes,
+            each line's in its last column.
         classes: what is scored: object classes, actions, or for layout the part types or `person`.
+        board: secondary measures whose mean the leaderboard shows beside the primary one's.
+        repeats_on_difficult_are_false: whether second and later detections of a difficult object are false positives;
+            else they count neither way, as the first does.
+        confidence_range: least and greatest confidence; None for any.
     """
 
     task: Task
@@ -94,17 +125,32 @@ class TaskRules:
     secondary: tuple[Metric, ...] = ()
     interpolation: Interpolation = Interpolation.AREA
     layout_protocol: LayoutProtocol | None = None
+    board: tuple[Metric, ...] = ()
+    repeats_on_difficult_are_false: bool = False
+    confidence_range: tuple[float, float] | None = None
+
+    @property
+    def class_in_lines(self) -> bool:
+        """Whether one file holds all classes, each line's in its last column."""
+        return self.task is Task.DETECTION and "{class}" not in self.file
 
 
 @dataclass(frozen=True, slots=True)
 class Competition:
-    """One numbered competition."""
+    """One competition.
 
-    key: str  # "comp4"
-    number: int
+    Attributes:
+        key: its name in results and addresses, `comp4`.
+        number: None where the challenge does not number its competitions.
+        variant: what tells it from others of its task, in a word or two, such as `boxless`.
+    """
+
+    key: str
+    number: int | None
     rules: TaskRules
     training: Training
     image_set: str = "test"
+    variant: str = ""
 
     @property
     def task(self) -> Task:
@@ -119,7 +165,12 @@ class Competition:
 
 @dataclass(frozen=True, slots=True)
 class Edition:
-    """One year's challenge: classes, competitions, file patterns and rules of scoring."""
+    """One year's challenge: classes, competitions, file patterns and rules of scoring.
+
+    Attributes:
+        has_set_folders: whether a tree's `ImageSets/` has a folder for each task (`ImageSets/Main/test.txt`); else the
+            files stand in it directly.
+    """
 
     name: str  # "VOC2007"
     title: str  # "PASCAL VOC 2007"
@@ -129,3 +180,5 @@ class Edition:
     competitions: Mapping[str, Competition]  # by key, in order
     overlap: Overlap
     limits: Limits
+    annotations: Annotations = field(default_factory=Annotations)
+    has_set_folders: bool = True

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from evaluator.editions import Task
+from evaluator.editions import Edition, Task
 from evaluator.ground_truth.errors import Complaints, some
 from evaluator.ground_truth.model import DIFFICULT, NEGATIVE, POSITIVE, Key, Labels
 
@@ -29,10 +29,11 @@ FOLDERS: Mapping[Task, str] = {
 LABELS = {str(label): label for label in (POSITIVE, DIFFICULT, NEGATIVE)}
 
 
-def file_of(key: Key, class_name: str | None = None) -> str:
+def file_of(edition: Edition, key: Key, class_name: str | None = None) -> str:
     """Return the name of the file that lists a task's test items, or those of one class with their labels."""
     task, image_set = key
-    return f"ImageSets/{FOLDERS[task]}/{image_set if class_name is None else f'{class_name}_{image_set}'}.txt"
+    folder = f"ImageSets/{FOLDERS[task]}" if edition.has_set_folders else "ImageSets"
+    return f"{folder}/{image_set if class_name is None else f'{class_name}_{image_set}'}.txt"
 
 
 @dataclass(frozen=True, slots=True)

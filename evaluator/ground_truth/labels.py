@@ -14,7 +14,7 @@ from evaluator.image_sets import ImageSet
 def of_images(key: Key, listed: Listed, material: Material) -> tuple[ImageSet, LabelTruth | str]:
     """Return the public half and classification's labels by class, or why there are none to be had."""
     image_set = ImageSet(listed.images, material.sizes(listed.images))
-    lists = {name: file_of(key, name) for name in material.edition.classes}
+    lists = {name: file_of(material.edition, key, name) for name in material.edition.classes}
     derived: dict[str, Labels] = {}
     if not listed.images or not all(file in material.files for file in lists.values()):
         if reason := material.lacks_annotations(listed):
@@ -36,7 +36,7 @@ def of_people(key: Key, listed: Listed, material: Material) -> tuple[ImageSet, L
     """
     sizes = material.sizes(listed.images)
     index = listed.index
-    lists = {name: file_of(key, name) for name in material.edition.actions}
+    lists = {name: file_of(material.edition, key, name) for name in material.edition.actions}
     people = listed.people
     labels = {
         name: material.files.person_labels(file, index, people)
@@ -49,7 +49,7 @@ def of_people(key: Key, listed: Listed, material: Material) -> tuple[ImageSet, L
         labels = _flags(listed, material) | labels
     if people is None:
         people = dict.fromkeys(sorted({person for of_action in labels.values() for person in of_action}), 0)
-    material.check_people(listed, people, file_of(key))
+    material.check_people(listed, people, file_of(material.edition, key))
     position = {person: item for item, person in enumerate(people)}
     truth = {
         name: as_labels({position[person]: label for person, label in labels[name].items()})

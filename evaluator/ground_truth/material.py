@@ -7,16 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.annotations import AnnotatedObject, Annotation
-from evaluator.editions import Edition
+from evaluator.editions import AnnotationFormat, Edition
 from evaluator.ground_truth.errors import Complaints
 from evaluator.ground_truth.image_set_files import ImageSetFiles, Listed, Person
 
 PERSON = "person"  # the class whose objects have parts and actions
 
 
-def annotation_file(image: str) -> str:
+def annotation_file(image: str, edition: Edition) -> str:
     """Return the name of an image's annotation in the tree."""
-    return f"Annotations/{image}.xml"
+    return f"Annotations/{image}.{'xml' if edition.annotations.format is AnnotationFormat.XML else 'txt'}"
 
 
 def label_map_file(image: str) -> str:
@@ -59,7 +59,7 @@ class Material:
             return "its images have no Annotations"
         for image in without:
             message = "is not there, although other test images have theirs"
-            self.complaints.add("missing_annotation", message, annotation_file(image))
+            self.complaints.add("missing_annotation", message, annotation_file(image, self.edition))
         return None
 
     def check_people(self, listed: Listed, people: Mapping[Person, int], file: str) -> None:

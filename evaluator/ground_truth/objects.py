@@ -48,10 +48,12 @@ def to_lay_out(key: Key, listed: Listed, rules: TaskRules, material: Material) -
             if item.name == PERSON
         ]
     elif listed.people is None:
-        return ImageSet(listed.images, sizes), f"{file_of(key)} names no people: its lines have no object index"
+        return ImageSet(
+            listed.images, sizes
+        ), f"{file_of(material.edition, key)} names no people: its lines have no object index"
     else:
         public = ImageSet(listed.images, sizes, people_array(listed.people))
-        material.check_people(listed, listed.people, file_of(key))
+        material.check_people(listed, listed.people, file_of(material.edition, key))
         people = [
             ((image, index), item)
             for image, index in listed.people

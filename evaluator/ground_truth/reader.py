@@ -3,11 +3,11 @@
 Source: VOC2010 document sections 2.5-2.8 and 9.1.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from evaluator.annotations import AnnotationError, read_xml
-from evaluator.editions import Edition, LayoutProtocol, Task, TaskRules
+from evaluator.annotations import Annotation, AnnotationError, read_lines, read_pascal_text, read_xml
+from evaluator.editions import AnnotationFormat, Edition, LayoutProtocol, Task, TaskRules
 from evaluator.ground_truth import label_maps, labels, objects
 from evaluator.ground_truth.errors import Complaints
 from evaluator.ground_truth.ground_truth import GroundTruth
@@ -35,10 +35,10 @@ def read_ground_truth(tree: Path, edition: Edition) -> GroundTruth:
     complaints = Complaints()
     source = Tree(tree, edition.name, complaints)
     rules = {(c.task, c.image_set): c.rules for c in edition.competitions.values()}
-    files = ImageSetFiles(source.read(_image_set_files(rules)), complaints)
-    listed = {key: _listed(key, rules[key], files) for key in rules if file_of(key) in files}
+    files = ImageSetFiles(source.read(_image_set_files(rules, edition)), complaints)
+    listed = {key: _listed(key, rules[key], edition, files) for key in rules if file_of(edition, key) in files}
     if not listed:
-        expected = ", ".join(dict.fromkeys(file_of(key) for key in rules))
+        expected = ", ".join(dict.fromkeys(file_of(edition, key) for key in rules))
         message = f"the tree has none of the image sets of {edition.name} ({expected}) {source.places}"
         complaints.add("no_image_sets", message)
     complaints.raise_if_any()
@@ -46,7 +46,7 @@ def read_ground_truth(tree: Path, edition: Edition) -> GroundTruth:
     material = _material(source, listed, edition, files, complaints)
     sets: dict[Key, ImageSet] = {}
     truths: dict[Key, Truth] = {}
-    missing = {key: f"there is no {file_of(key)}" for key in rules if key not in listed}
+    missing = {key: f"there is no {file_of(edition, key)}" for key in rules if key not in listed}
     for key, items in listed.items():
         sets[key], truth = _of_task(key, items, rules[key], material)
         if isinstance(truth, str):
@@ -71,17 +71,18 @@ def _of_task(key: Key, listed: Listed, rules: TaskRules, material: Material) -> 
             return labels.of_people(key, listed, material)
 
 
-def _image_set_files(rules: Mapping[Key, TaskRules]) -> list[str]:
+def _image_set_files(rules: Mapping[Key, TaskRules], edition: Edition) -> list[str]:
     with_labels = (Task.CLASSIFICATION, Task.ACTION)
-    per_class = [file_of(key, name) for key in rules if key[0] in with_labels for name in rules[key].classes]
-    return list(dict.fromkeys([*(file_of(key) for key in rules), *per_class]))
+    per_class = [file_of(edition, key, name) for key in rules if key[0] in with_labels for name in rules[key].classes]
+    return list(dict.fromkeys([*(file_of(edition, key) for key in rules), *per_class]))
 
 
-def _listed(key: Key, rules: TaskRules, files: ImageSetFiles) -> Listed:
+def _listed(key: Key, rules: TaskRules, edition: Edition, files: ImageSetFiles) -> Listed:
     names_people = key[0] is Task.ACTION or (
         key[0] is Task.LAYOUT and rules.layout_protocol is not LayoutProtocol.WHOLE_PERSON_BY_BOX
     )
-    return files.people(file_of(key)) if names_people else files.images(file_of(key))
+    file = file_of(edition, key)
+    return files.people(file) if names_people else files.images(file)
 
 
 def _material(
@@ -89,19 +90,44 @@ def _material(
 ) -> Material:
     """Read, in one pass, what the listed images need."""
     segmented = dict.fromkeys(i for key, items in listed.items() if key[0] is Task.SEGMENTATION for i in items.images)
-    annotated = dict.fromkeys(
-        i for key, items in listed.items() if key[0] is not Task.SEGMENTATION for i in items.images
-    )
-    contents = source.read([*map(annotation_file, annotated), *map(label_map_file, segmented)])
-    annotations = {}
-    for image in annotated:
-        if (content := contents.get(annotation_file(image))) is None:
+    annotated: dict[str, dict[str, None]] = {key[1]: {} for key in listed if key[0] is not Task.SEGMENTATION}
+    for key, items in listed.items():
+        if key[0] is not Task.SEGMENTATION:
+            annotated[key[1]] |= dict.fromkeys(items.images)
+    wanted = _annotation_files(annotated, edition)
+    contents = source.read([*wanted, *map(label_map_file, segmented)])
+    annotations: dict[str, Annotation] = {}
+    for file, images in wanted.items():
+        if file not in contents:
             continue
         try:
-            annotations[image] = read_xml(content)
+            annotations |= _read_annotations(contents[file], images, edition)
         except AnnotationError as error:
             for line, message in error.complaints:
-                complaints.add("bad_annotation", message, annotation_file(image), line)
+                complaints.add("bad_annotation", message, file, line)
     complaints.raise_if_any()  # what follows from a broken annotation would only confuse
     maps = {image: contents[label_map_file(image)] for image in segmented if label_map_file(image) in contents}
     return Material(edition, files, annotations, maps, complaints)
+
+
+def _annotation_files(annotated: Mapping[str, Collection[str]], edition: Edition) -> dict[str, Collection[str]]:
+    """The images that each annotation file of the tree is for.
+
+    Args:
+        annotated: images by image set.
+        edition: names the files.
+    """
+    if edition.annotations.format is AnnotationFormat.LINES:
+        return {f"Annotations/{image_set}.txt": images for image_set, images in annotated.items()}
+    return {annotation_file(image, edition): (image,) for images in annotated.values() for image in images}
+
+
+def _read_annotations(content: bytes, images: Collection[str], edition: Edition) -> Mapping[str, Annotation]:
+    """Read the annotations of those images, by image."""
+    match edition.annotations.format:
+        case AnnotationFormat.XML:
+            return {image: read_xml(content) for image in images}
+        case AnnotationFormat.PASCAL_TEXT:
+            return {image: read_pascal_text(content, edition.annotations.labels) for image in images}
+        case AnnotationFormat.LINES:
+            return read_lines(content, images, edition.classes)

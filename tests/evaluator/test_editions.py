@@ -1,4 +1,4 @@
-"""Edition files: what the six years are, and how a wrong file is told."""
+"""Edition files: what each edition is, and how a wrong file is told."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from evaluator.editions import (
     read,
 )
 
-TASKS = (Task.CLASSIFICATION, Task.DETECTION, Task.SEGMENTATION, Task.LAYOUT, Task.ACTION)
+TASKS = (Task.CLASSIFICATION, Task.DETECTION, Task.SEGMENTATION, Task.LAYOUT, Task.ACTION, Task.ACTION)  # 2012's twice
 
 MINIMAL = """
 name = "ROADS"
@@ -39,12 +39,12 @@ image_set = "val"
 """
 
 
-def test_there_are_the_six_years() -> None:
-    assert names() == tuple(f"VOC{year}" for year in range(2007, 2013))
+def test_there_are_the_eight_years() -> None:
+    assert names() == tuple(f"VOC{year}" for year in range(2005, 2013))
 
 
 def test_an_unknown_name_is_told_the_known_ones() -> None:
-    with pytest.raises(UnknownEditionError, match="VOC2007, VOC2008"):
+    with pytest.raises(UnknownEditionError, match="VOC2005, VOC2006, VOC2007"):
         load("../VOC2007")
 
 
@@ -52,17 +52,52 @@ def test_names_are_the_same_in_lower_case() -> None:
     assert load("voc2012") is load("VOC2012")
 
 
-@pytest.mark.parametrize("year", range(2007, 2013))
-def test_odd_competitions_are_for_trainval_and_even_ones_for_any_data(year: int) -> None:
+@pytest.mark.parametrize(
+    ("year", "last"), [(2006, 4), (2007, 8), (2008, 8), (2009, 8), (2010, 10), (2011, 10), (2012, 12)]
+)
+def test_odd_competitions_are_for_trainval_and_even_ones_for_any_data(year: int, last: int) -> None:
     competitions = list(load(f"VOC{year}").competitions.values())
-    assert [competition.number for competition in competitions] == list(range(1, 9 if year < 2010 else 11))
-    assert [competition.task for competition in competitions] == [task for task in TASKS for _ in (1, 2)][
-        : len(competitions)
-    ]
-    assert all(
-        (competition.number % 2 == 1) == (competition.training is Training.TRAINVAL) for competition in competitions
-    )
+    assert [competition.number for competition in competitions] == list(range(1, last + 1))
+    assert [competition.task for competition in competitions] == [task for task in TASKS for _ in (1, 2)][:last]
+    by_parity = [Training.ANY, Training.TRAINVAL]
+    assert all(competition.training is by_parity[int(competition.key[4:]) % 2] for competition in competitions)
     assert {competition.image_set for competition in competitions} == {"test"}
+
+
+def test_2012_tells_the_boxless_actions_from_the_others() -> None:
+    variants = {key: competition.variant for key, competition in load("VOC2012").competitions.items()}
+    assert [key for key, variant in variants.items() if variant == "boxless"] == ["comp11", "comp12"]
+
+
+def test_2005_has_two_test_sets_for_each_task_and_training() -> None:
+    competitions = load("VOC2005").competitions.values()
+    assert [(item.key, item.task.value, item.training.value, item.image_set) for item in competitions] == [
+        ("comp1", "classification", "trainval", "test1"),
+        ("comp2", "classification", "trainval", "test2"),
+        ("comp3", "classification", "any", "test1"),
+        ("comp4", "classification", "any", "test2"),
+        ("comp5", "detection", "trainval", "test1"),
+        ("comp6", "detection", "trainval", "test2"),
+        ("comp7", "detection", "any", "test1"),
+        ("comp8", "detection", "any", "test2"),
+    ]
+
+
+def test_2005_is_ranked_by_the_area_and_shows_the_equal_error_rate_beside_it() -> None:
+    rules = load("VOC2005").competitions["comp1"].rules
+    assert (rules.metric, rules.secondary, rules.board) == (
+        Metric.ROC_AUC,
+        (Metric.EQUAL_ERROR_RATE,),
+        (Metric.EQUAL_ERROR_RATE,),
+    )
+    assert load("VOC2006").competitions["comp1"].rules.metric is Metric.ROC_AUC
+
+
+def test_only_2006_takes_repeats_on_difficult_objects_for_false() -> None:
+    takes = {
+        name: [c.rules.repeats_on_difficult_are_false for c in load(name).competitions.values()] for name in names()
+    }
+    assert [name for name, rules in takes.items() if any(rules)] == ["VOC2006"]
 
 
 @pytest.mark.parametrize(
@@ -114,7 +149,26 @@ def test_an_edition_file_of_ones_own_is_read(tmp_path: Path) -> None:
         ('["car", "bus"]', '["car", "car"]', "classes must be a list without repetitions"),
         ('["car", "bus"]', "[]", "classes must be a list of 1 to 254 names"),
         ('"11-point"', '"12-point"', "tasks.detection.interpolation must be one of 11-point, area, not '12-point'"),
-        ("_{class}", "", "tasks.detection.file must be a file name with the fields {class}, {competition}"),
+        ("{class}", "{clas}", "tasks.detection.file must be a file name with fields out of {class}, {competition}"),
+        ("{class}", "{class", "tasks.detection.file must be a file name with fields out of {class}, {competition}"),
+        ("metric =", 'secondary = ["precision"]\nmetric =', "secondary must be names out of average_precision"),
+        ("metric =", 'board = ["roc_auc"]\nmetric =', "board must be names out of the secondary measures"),
+        (
+            "metric =",
+            "confidence_range = [1, 0]\nmetric =",
+            "confidence_range must be two numbers, the lesser one first",
+        ),
+        (
+            "[tasks.detection]",
+            '[annotations]\nformat = "json"\n[tasks.detection]',
+            "must be one of xml, pascal-text, lines",
+        ),
+        (
+            "[tasks.detection]",
+            '[annotations]\nformat = "pascal-text"\n[annotations.labels]\nPAScat = "cat"\n[tasks.detection]',
+            "annotations.labels.PAScat must be one of the classes, not 'cat'",
+        ),
+        ("number = 1", 'key = "Roads 1"', r"competitions\[1\].key must be up to 30 lower-case letters"),
         ("metric =", "metrik =", "tasks.detection.metric must be one of average_precision"),
         ("number = 1", "number = 0", r"competitions\[1\].number must be a whole number from 1 on, not 0"),
         ('task = "detection"', 'task = "action"', r"competitions\[1\].task must be a task that has its own table"),
@@ -138,3 +192,17 @@ def test_limits_can_be_lowered(tmp_path: Path) -> None:
     (tmp_path / "roads.toml").write_text(MINIMAL + "\n[limits]\ndetections_per_image = 100\nabsolute_number = 1e6\n")
     limits = read(tmp_path / "roads.toml").limits
     assert (limits.detections_per_image, limits.absolute_number) == (100, 1e6)
+
+
+def test_a_competition_may_go_without_a_number(tmp_path: Path) -> None:
+    (tmp_path / "roads.toml").write_text(MINIMAL.replace("number = 1", 'key = "detection"').replace("_{class}", ""))
+    competition = read(tmp_path / "roads.toml").competitions["detection"]
+    assert competition.number is None
+    assert competition.rules.class_in_lines
+
+
+def test_files_of_two_competitions_must_have_different_names(tmp_path: Path) -> None:
+    second = '\n[[competitions]]\nnumber = 2\ntask = "detection"\ntraining = "any"\nimage_set = "val"\n'
+    (tmp_path / "roads.toml").write_text((MINIMAL + second).replace("{competition}_", ""))
+    with pytest.raises(EditionFileError, match="must be a file name that tells comp1 from comp2"):
+        read(tmp_path / "roads.toml")

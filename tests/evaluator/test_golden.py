@@ -50,6 +50,14 @@ class TestGoldenCase:
                 assert set(found["per_class"]) == set(expected["ap"])
                 assert differences(found["per_class"], expected["ap"]) == {}, key
 
+    def test_area_under_the_roc_is_the_kits(self, name: str) -> None:
+        for key, expected in golden(name).expected().items():
+            if "auc" in expected:
+                found = evaluation_of(name)["competitions"][key]
+                assert found["metric"] == "roc_auc"
+                assert set(found["per_class"]) == set(expected["auc"])
+                assert differences(found["per_class"], expected["auc"]) == {}, key
+
     def test_detections_counts_and_curves_end_where_the_kits_do(self, name: str) -> None:
         for key, expected in golden(name).expected().items():
             details = evaluation_of(name)["competitions"][key]["details"]

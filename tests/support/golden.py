@@ -15,6 +15,7 @@ import pytest
 SHARED = Path(os.environ.get("VOCBOARD_SHARED") or Path(__file__).parents[2].parent / "shared")
 
 CASES = (
+    "voc2006-real",
     "voc2007-real",
     "voc2008-synthetic",
     "voc2009-synthetic",

@@ -15,8 +15,9 @@ class Competition(BaseModel):
     """A competition that a challenge runs."""
 
     key: str = Field(examples=["comp4"])
-    number: int
+    number: int | None = Field(description="null where the challenge does not number its competitions.")
     task: Task
+    variant: str = Field(description="What tells it from others of its task, such as `boxless`; mostly empty.")
     training: Training
     image_set: str
     metric: Metric

@@ -19,6 +19,7 @@ class LeaderboardRow(BaseModel):
     submitted_at: Instant
     mean: Fraction
     mean_over: int = Field(description="How many classes the mean is over.")
+    other_means: dict[Metric, Fraction] = Field(description="Means of the other measures that the board shows.")
     is_complete: bool = Field(description="Whether every class was entered; those methods come first.")
     per_class: dict[str, Fraction] = Field(description="A class that was not entered has no member.")
     best: list[str] = Field(description="Classes in which no method is better; with `mean` for the mean.")

@@ -8,6 +8,7 @@ from app.api.problems import UploadProblem
 from app.api.schemas.values import Fraction, Instant
 from app.submissions.models import State
 from evaluator.editions import Metric, Task
+from evaluator.scores import CurveKind
 
 
 class Method(BaseModel):
@@ -110,15 +111,23 @@ class AnonymousLink(BaseModel):
     url: str = Field(description="Shown once. A new one ends the earlier.")
 
 
-class CurvePoints(BaseModel):
+class PrecisionRecallPoints(BaseModel):
     """A precision/recall curve, rounded, without repeated points."""
 
     recall: list[Fraction]
     precision: list[Fraction]
 
 
+class RocPoints(BaseModel):
+    """A receiver operating characteristic, rounded: the steps whose area is the score."""
+
+    false_positive_rate: list[Fraction]
+    true_positive_rate: list[Fraction]
+
+
 class Curves(BaseModel):
     """The curves of one competition."""
 
     competition: str
-    curves: dict[str, CurvePoints] = Field(description="By class; empty for segmentation.")
+    kind: CurveKind | None = Field(description="What the curves are of; null if there are none.")
+    curves: dict[str, PrecisionRecallPoints | RocPoints] = Field(description="By class; empty for segmentation.")

@@ -1,6 +1,11 @@
-// Precision/recall curves of the chosen classes (a submission's page) or methods (a leaderboard), overlaid in one plot.
+// Curves of the chosen classes (a submission's page) or methods (a leaderboard), overlaid in one plot.
 const root = document.querySelector("[data-curves]");
 const AT_MOST = 12;
+// What each kind of curve has to the right and upwards: the names in the API's answer, which are also those of the axes.
+const AXES = {
+  precision_recall: ["recall", "precision"],
+  roc: ["false_positive_rate", "true_positive_rate"],
+};
 const DASHES = [[], [8, 4], [2, 3]];
 const loaded = new Map(); // by address
 
@@ -47,7 +52,15 @@ function dataset({ label, points }, index, colours) {
   };
 }
 
-function options({ ink, grid, font }) {
+function spoken(name) {
+  return name.replaceAll("_", " ");
+}
+
+function capitalized(text) {
+  return text[0].toUpperCase() + text.slice(1);
+}
+
+function options({ ink, grid, font }, [right, up]) {
   const axis = (text) => ({
     type: "linear",
     min: 0,
@@ -61,13 +74,13 @@ function options({ ink, grid, font }) {
     animation: false,
     maintainAspectRatio: false,
     interaction: { mode: "nearest", axis: "x", intersect: false },
-    scales: { x: axis("Recall"), y: axis("Precision") },
+    scales: { x: axis(capitalized(right)), y: axis(capitalized(up)) },
     plugins: {
       legend: { position: "bottom", labels: { color: ink, boxWidth: 24, boxHeight: 2, font: { family: font, size: 13 } } },
       tooltip: {
         callbacks: {
           title: () => "",
-          label: ({ dataset: { label }, parsed }) => `${label}: recall ${(100 * parsed.x).toFixed(1)} %, precision ${(100 * parsed.y).toFixed(1)} %`,
+          label: ({ dataset: { label }, parsed }) => `${label}: ${right} ${(100 * parsed.x).toFixed(1)} %, ${up} ${(100 * parsed.y).toFixed(1)} %`,
         },
       },
     },
@@ -93,7 +106,7 @@ class CurvePlot {
     this.chart = new window.Chart(this.canvas, {
       type: "scatter",
       data: { datasets: curves.map((curve, index) => ({ ...dataset(curve, index, colours.lines), showLine: true })) },
-      options: options(colours),
+      options: options(colours, AXES[root.dataset.curves].map(spoken)),
     });
   }
 }
@@ -112,8 +125,9 @@ function start() {
       chosen.slice(0, AT_MOST).map(async (box) => {
         const answer = await fetchCurves(box.dataset.source);
         const name = chooser ? chooser.value : box.dataset.curve;
-        const { recall, precision } = answer.curves[name] ?? { recall: [], precision: [] };
-        return { label: box.dataset.label, points: recall.map((x, rank) => ({ x, y: precision[rank] })) };
+        const [right, up] = AXES[answer.kind ?? root.dataset.curves];
+        const curve = answer.curves[name] ?? { [right]: [], [up]: [] };
+        return { label: box.dataset.label, points: curve[right].map((x, index) => ({ x, y: curve[up][index] })) };
       }),
     );
     if (mine !== round) return; // a later choice is on its way

@@ -1,11 +1,14 @@
 """Curves are stored exactly, and plotted without a visible difference."""
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 
 from app.evaluations.curves import pack, plot_points, unpack
-from evaluator.scores import Curve
+from evaluator.roc import area_under_envelope
+from evaluator.scores import Curve, CurveKind, RocCurve
 
 NAN = float("nan")
 
@@ -19,13 +22,36 @@ def test_unpacks_every_point_exactly() -> None:
     random = np.random.default_rng(7)
     curve = Curve(random.random(1000), random.random(1000))
     curve.precision[:3] = NAN
-    unpacked = unpack(pack(curve))
+    unpacked = unpack(pack(curve), CurveKind.PRECISION_RECALL)
+    assert isinstance(unpacked, Curve)
     assert_array_equal(unpacked.recall, curve.recall)
     assert_array_equal(unpacked.precision, curve.precision)
 
 
 def test_unpacks_a_curve_without_points() -> None:
-    assert len(unpack(pack(Curve(np.array([]), np.array([])))).recall) == 0
+    unpacked = unpack(pack(Curve(np.array([]), np.array([]))), CurveKind.PRECISION_RECALL)
+    assert isinstance(unpacked, Curve)
+    assert len(unpacked.recall) == 0
+
+
+def test_unpacks_an_roc_as_one() -> None:
+    curve = RocCurve(np.array([0.0, 1 / 3, 1.0]), np.array([0.0, NAN, 1.0]))
+    unpacked = unpack(pack(curve), CurveKind.ROC)
+    assert isinstance(unpacked, RocCurve)
+    assert_array_equal(unpacked.false_positive_rate, curve.false_positive_rate)
+    assert_array_equal(unpacked.true_positive_rate, curve.true_positive_rate)
+
+
+def test_an_roc_is_drawn_as_the_steps_whose_area_is_its_score() -> None:
+    curve = RocCurve(np.array([0.0, 0.0, 0.25, 0.25, 0.5, 1.0]), np.array([0.0, 0.5, 0.5, 0.75, 1.0, 1.0]))
+    points = plot_points(curve, 4)
+    assert points == [(0, 0), (0, 0.5), (0.25, 0.5), (0.25, 0.75), (0.5, 0.75), (0.5, 1), (1, 1)]
+    drawn = sum((right[0] - left[0]) * left[1] for left, right in pairwise(points))
+    assert drawn == area_under_envelope(curve)
+
+
+def test_an_roc_without_negatives_is_not_drawn() -> None:
+    assert plot_points(RocCurve(np.array([0.0, NAN, 1.0]), np.array([0.0, 1.0, 1.0])), 4) == []
 
 
 def test_leaves_out_undefined_points() -> None:

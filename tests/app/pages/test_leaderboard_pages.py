@@ -1,6 +1,7 @@
 """The leaderboard's page: order, filter, what is shown of undefined and missing scores."""
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
@@ -63,6 +64,16 @@ BOARD = Board("slug", "Title", COMP3, COMP3.rules.metric, ("cat", "dog"), 4, ROW
 def test_order(sort: str | None, order: str | None, expected: list[str]) -> None:
     asked = Order.asked(sort, order, "", BOARD)
     assert [item.method for item in asked.sorted(ROWS, BOARD)] == expected
+
+
+def test_a_board_with_two_measures_can_be_sorted_by_either() -> None:
+    comp1 = load("VOC2005").competitions["comp1"]
+    one, two = (replace(ROWS[place], others=(Cell(mean, True, False),)) for place, mean in ((0, 0.6), (1, 0.8)))
+    both = replace(BOARD, competition=comp1, metric=comp1.rules.metric, rows=(one, two), others=comp1.rules.board)
+    by_error = Order.asked("equal_error_rate", None, "", both)
+    assert [item.method for item in by_error.sorted(both.rows, both)] == ["Alpha", "beta"]
+    assert [item.method for item in Order.asked("mean", None, "", both).sorted(both.rows, both)] == ["beta", "Alpha"]
+    assert Order.asked("equal_error_rate", None, "", BOARD).column == "rank"  # a board without that measure
 
 
 def test_a_second_click_turns_the_order_round_and_keeps_the_filter() -> None:

@@ -1,66 +1,13 @@
-"""What an annotation file says of one image: the XML of the VOC development kits from VOC2007 on.
+"""The XML annotations of the VOC development kits from VOC2007 on, one file an image.
 
 Source: VOC2010 document sections 2.5-2.8 and 9.2.2; VOC development kit 2010, PASreadrecord.m.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-
 from lxml import etree
 
-Box = tuple[float, float, float, float]  # left, top, right, bottom; see `boxes`
+from evaluator.annotations.model import AnnotatedObject, AnnotatedPart, Annotation, AnnotationError, Box
 
 MAXIMUM_BYTES = 4 * 1024 * 1024  # of one annotation file; real ones have some 2 KB
-
-
-@dataclass(frozen=True, slots=True)
-class AnnotatedPart:
-    """A part of a person: its type and box."""
-
-    name: str
-    box: Box
-
-
-@dataclass(frozen=True, slots=True)
-class AnnotatedObject:
-    """One object of an image.
-
-    Attributes:
-        difficult: False where the file says nothing, as in the action images.
-        parts: of a person whose layout is annotated.
-        actions: flag by action, of a person whose actions are annotated; None for everything else.
-    """
-
-    name: str
-    box: Box
-    difficult: bool = False
-    parts: tuple[AnnotatedPart, ...] = ()
-    actions: Mapping[str, bool] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Annotation:
-    """One image.
-
-    Attributes:
-        size: width and height in pixels; None where the file doesn't say.
-        objects: in the order of the file; the object index of result files counts them all, from 1.
-    """
-
-    size: tuple[int, int] | None
-    objects: tuple[AnnotatedObject, ...]
-
-
-class AnnotationError(Exception):
-    """An annotation file is wrong.
-
-    Attributes:
-        complaints: line (1-based; None for the whole file) and what is wrong there; all of them.
-    """
-
-    def __init__(self, complaints: list[tuple[int | None, str]]) -> None:
-        super().__init__("; ".join(message for _, message in complaints))
-        self.complaints = complaints
 
 
 def read_xml(data: bytes) -> Annotation:

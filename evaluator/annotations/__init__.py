@@ -1,0 +1,17 @@
+"""Annotations: what an image's objects are, read from each of the formats that editions have used."""
+
+from evaluator.annotations.lines import read_lines
+from evaluator.annotations.model import AnnotatedObject, AnnotatedPart, Annotation, AnnotationError, Box
+from evaluator.annotations.pascal_text import read_pascal_text
+from evaluator.annotations.xml import read_xml
+
+__all__ = [
+    "AnnotatedObject",
+    "AnnotatedPart",
+    "Annotation",
+    "AnnotationError",
+    "Box",
+    "read_lines",
+    "read_pascal_text",
+    "read_xml",
+]
