@@ -78,3 +78,10 @@ MORE_WARNINGS = warning(
     "{count} not listed: {counts}.",
     example="more than 20 warnings of one file",
 )
+READING_STOPPED = error(
+    "reading_stopped",
+    "So many problems that reading was stopped",
+    "With so many problems the file was not read further than line {last:,}.",
+    "Mend those that are listed, and check again.",
+    example="a file with an error in each of its 1,000,000 lines",
+)

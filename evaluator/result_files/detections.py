@@ -50,4 +50,4 @@ def _too_many_in_an_image(columns: Columns, items: Items, limits: Limits, report
 def _warn_of_boxes(wrong: NDArray[np.bool_], columns: Columns, kind: Kind, report: FileReport) -> None:
     places = np.flatnonzero(wrong)
     if len(places):
-        report.add(kind, columns.lines[int(places[0])], count=counted(len(places), "box", "boxes"))
+        report.add(kind, int(columns.lines[places[0]]), count=counted(len(places), "box", "boxes"))

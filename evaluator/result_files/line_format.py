@@ -39,6 +39,11 @@ class LineFormat:
         return OBJECT in self.fields
 
     @property
+    def names(self) -> int:
+        """How many fields at the start name what the line is about; the others are numbers."""
+        return 2 if self.names_people else 1
+
+    @property
     def has_box(self) -> bool:
         """Whether lines end in the four sides of a box."""
         return "bottom" in self.fields

@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 
-from evaluator.catalogue.files import MORE_PROBLEMS, MORE_WARNINGS
+from evaluator.catalogue.files import MORE_PROBLEMS, MORE_WARNINGS, READING_STOPPED
 from evaluator.problems import Kind, Problem, Severity, counted
 
 LISTED = 20
@@ -23,11 +23,21 @@ class FileReport:
         self._listed: list[Problem] = []
         self._rest: dict[Severity, Counter[str]] = {severity: Counter() for severity in Severity}
         self._errors = 0
+        self._stopped_at: int | None = None
+
+    @property
+    def errors(self) -> int:
+        """How many problems so far refuse the upload."""
+        return self._errors
 
     @property
     def has_errors(self) -> bool:
         """Whether anything so far refuses the upload."""
         return self._errors > 0
+
+    def stop(self, line: int) -> None:
+        """Note that nothing after a line has been looked at."""
+        self._stopped_at = line
 
     def add(self, kind: Kind, line: int | None = None, *, file: str | None = None, **found: object) -> None:
         """Note a problem.
@@ -57,6 +67,8 @@ class FileReport:
                 counts = ", ".join(f"{number:,} {code}" for code, number in sorted(rest.items()))
                 noun = "more problem" if severity is Severity.ERROR else "more warning"
                 listed.append(kind.at(self.file, count=_are(counted(rest.total(), noun)), counts=counts))
+        if self._stopped_at is not None:
+            listed.append(READING_STOPPED.at(self.file, self._stopped_at, last=self._stopped_at))
         return listed
 
     def _count(self, code: str, severity: Severity) -> None:

@@ -1,6 +1,7 @@
-"""Text files as lines."""
+"""Text files as lines, some thousands at a time: all of them at once as Python objects would be ten times the file."""
 
 import codecs
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from evaluator.catalogue.lines import (
@@ -16,10 +17,12 @@ from evaluator.editions import Limits
 from evaluator.problems import Kind
 from evaluator.result_files.report import FileReport
 
+BLOCK_BYTES = 512 * 1024
+
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """The lines of a file that are not blank.
+    """Some successive lines of a file, without those that are blank.
 
     Attributes:
         texts: the lines, without line ends.
@@ -29,11 +32,21 @@ class Lines:
     texts: list[str]
     numbers: list[int] | range
 
+    def __len__(self) -> int:
+        return len(self.texts)
 
-def read_lines(data: bytes, limits: Limits, report: FileReport) -> Lines | None:
-    """Return the lines of a text file; None, and problems reported, if it is none or its size is beyond the limits.
+    def part(self, start: int, stop: int) -> "Lines":
+        """Those from position `start` up to `stop`."""
+        return Lines(self.texts[start:stop], self.numbers[start:stop])
+
+
+def read_lines(data: bytes, limits: Limits, report: FileReport) -> Iterator[Lines] | None:
+    """Return the lines of a text file in blocks, none of them empty.
 
     Line ends may be those of any system; a byte order mark is passed over with a warning.
+
+    Returns:
+        None, and problems reported, if it is no text file or its number of lines is beyond the limits.
     """
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         report.add(UTF16)
@@ -41,31 +54,57 @@ def read_lines(data: bytes, limits: Limits, report: FileReport) -> Lines | None:
     if data.startswith(codecs.BOM_UTF8):
         data = data[len(codecs.BOM_UTF8) :]
         report.add(BYTE_ORDER_MARK)
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = _unified(data[: error.start].decode("utf-8", "replace")).count("\n") + 1
-        report.add(NOT_UTF8, line, byte=data[error.start])
+    habits = _habits(data)
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    if not _is_utf8(data, report):
         return None
-    report.habits |= _habits(text)
-    texts = _unified(text).split("\n")
-    if texts[-1] == "":
-        texts.pop()
-    if len(texts) > limits.lines_per_file:
-        report.add(TOO_MANY_LINES, count=len(texts), limit=limits.lines_per_file)
+    report.habits |= habits
+    count = data.count(b"\n") + (not data.endswith(b"\n") and data != b"")
+    if count > limits.lines_per_file:
+        report.add(TOO_MANY_LINES, count=count, limit=limits.lines_per_file)
         return None
-    if all(map(str.strip, texts)):
-        return Lines(texts, range(1, len(texts) + 1))
-    kept = [number for number, line in enumerate(texts, 1) if line.strip()]
-    return Lines([texts[number - 1] for number in kept], kept)
+    return _lines(data)
 
 
-def _habits(text: str) -> set[Kind]:
-    windows = "\r\n" in text
-    old_mac = not windows and "\r" in text
-    found = ((LINE_ENDS_OF_WINDOWS, windows), (LINE_ENDS_OF_OLD_MACS, old_mac), (TABS, "\t" in text))
+def _lines(data: bytes) -> Iterator[Lines]:
+    first = 1
+    for block in _blocks(data):
+        texts = block.decode("utf-8").removesuffix("\n").split("\n")
+        numbers = range(first, first + len(texts))
+        first += len(texts)
+        if all(map(str.strip, texts)):
+            yield Lines(texts, numbers)
+        elif kept := [place for place, text in enumerate(texts) if text.strip()]:
+            yield Lines([texts[place] for place in kept], [numbers[place] for place in kept])
+
+
+def _blocks(data: bytes) -> Iterator[bytes]:
+    """Cut after a line end, each block as long as `BLOCK_BYTES` or one line."""
+    start = 0
+    while start < len(data):
+        end = data.find(b"\n", min(start + BLOCK_BYTES, len(data)) - 1) + 1 or len(data)
+        yield data[start:end]
+        start = end
+
+
+def _is_utf8(data: bytes, report: FileReport) -> bool:
+    if data.isascii():
+        return True
+    start = 0
+    for block in _blocks(data):
+        try:
+            block.decode("utf-8")
+        except UnicodeDecodeError as error:
+            place = start + error.start
+            report.add(NOT_UTF8, data.count(b"\n", 0, place) + 1, byte=data[place])
+            return False
+        start += len(block)
+    return True
+
+
+def _habits(data: bytes) -> set[Kind]:
+    windows = b"\r\n" in data
+    old_mac = not windows and b"\r" in data
+    found = ((LINE_ENDS_OF_WINDOWS, windows), (LINE_ENDS_OF_OLD_MACS, old_mac), (TABS, b"\t" in data))
     return {kind for kind, is_so in found if is_so}
-
-
-def _unified(text: str) -> str:
-    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text

@@ -1,5 +1,6 @@
 """Classification, detection and action files: each line's problems, where they are."""
 
+import json
 import time
 from collections.abc import Callable
 
@@ -97,6 +98,17 @@ class TestValidFiles:
         assert np.array_equal(content.confidence, np.arange(250_001))
         assert np.array_equal(content.image, np.arange(250_001) % 3)
 
+    def test_numbers_of_lines_are_those_of_the_file_in_every_block(self) -> None:
+        lines = ["000001 1 1 1 2 2", ""] * 200_000
+        lines[300_000] = "000001 1 5 1 4 2"
+        lines[350_000] = "000001 1 5 1 4 2"
+        content, report = read(Task.DETECTION, "\n".join(lines).encode(), Limits(detections_per_image=200_000))
+        assert content is not None
+        [problem] = report.problems()
+        assert (problem.code, problem.line) == ("box_upside_down", 300_001)
+        assert problem.message.startswith("2 boxes")
+        assert json.dumps(problem.as_json())
+
 
 class TestErrors:
     @pytest.mark.parametrize(
@@ -149,6 +161,21 @@ class TestErrors:
             ("number_out_of_range", 3),
         ]
 
+    def test_wrong_lines_far_apart_and_repetitions_across_blocks_are_all_found(self) -> None:
+        names = [f"{number:06}" for number in range(200_000)]
+        lines = [f"{name} 1" for name in names]
+        lines[1_000], lines[90_000], lines[150_000], lines[199_999] = "000007 1", "090000", "150000 x", "000001 1"
+        known = Items(Task.CLASSIFICATION, ImageSet(tuple(names)))
+        report = FileReport(FILE)
+        assert read_confidences("\n".join(lines).encode(), known, Limits(), report) is None
+        assert [(problem.code, problem.line) for problem in report.problems()] == [
+            ("repeated_image", 1_001),
+            ("confidence_missing", 90_001),
+            ("not_a_number", 150_001),
+            ("repeated_image", 200_000),
+        ]
+        assert "in line 8 already" in report.problems()[0].message
+
     def test_bytes_that_are_no_text_are_found_in_their_line(self) -> None:
         assert found(Task.CLASSIFICATION, b"000001 0.5\n000002 \xff\n") == [("not_utf8", 2)]
         assert found(Task.CLASSIFICATION, "000001 0.5\n".encode("utf-16")) == [("utf16", None)]
@@ -162,6 +189,13 @@ class TestErrors:
         assert [problem.code for problem in problems] == ["unknown_image"] * 20 + ["more_problems"]
         assert "11 more problems" in problems[-1].message
         assert "10 unknown_image, 1 wrong_number_of_fields" in problems[-1].message
+
+    def test_a_file_that_is_wrong_in_every_line_is_not_read_to_its_end(self) -> None:
+        _, report = read(Task.DETECTION, b"000001 x 1 1 2 2\n" * 500_000)
+        listed = report.problems()
+        assert [problem.code for problem in listed] == ["not_a_number"] * 20 + ["more_problems", "reading_stopped"]
+        assert listed[-1].line is not None
+        assert 20_000 < listed[-1].line < 100_000
 
     def test_thousands_of_unknown_images_are_told_fast(self) -> None:
         known = Items(Task.CLASSIFICATION, ImageSet(tuple(f"2008_{number:06}" for number in range(10_000))))

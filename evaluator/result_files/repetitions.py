@@ -1,0 +1,40 @@
+"""Where in a file each image, or person, has its line."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+_NONE = 0  # lines count from 1
+
+
+class FirstLines:
+    """The first line of every item so far."""
+
+    def __init__(self) -> None:
+        self._line = np.zeros(0, dtype=np.int32)
+
+    def add(self, item: NDArray[np.int32], line: NDArray[np.int32]) -> bool:
+        """Take note of the lines of some items, unless one of them has a line already.
+
+        Args:
+            item: (n,) positions.
+            line: (n,) 1-based line numbers.
+
+        Returns:
+            Whether all of them are new; if not, nothing has been noted.
+        """
+        self._reserve(int(item.max(initial=-1)))
+        if self._line[item].any() or len(np.unique(item)) != len(item):
+            return False
+        self._line[item] = line
+        return True
+
+    def of(self, item: int, line: int) -> int:
+        """The first line of an item, which is `line` if it had none."""
+        self._reserve(item)
+        if self._line[item] == _NONE:
+            self._line[item] = line
+        return int(self._line[item])
+
+    def _reserve(self, item: int) -> None:
+        if item >= len(self._line):
+            self._line = np.concatenate([self._line, np.zeros(item + 1, dtype=np.int32)])  # more than doubles
