@@ -89,7 +89,7 @@ def _edition_of(tree: Path | None) -> str:
     if tree is None:
         return EDITION
     below = [child.name for child in tree.iterdir()] if tree.is_dir() else []
-    found = re.search(r"VOC20\d\d", " ".join([tree.resolve().name, *below]), re.IGNORECASE)
+    found = re.search("|".join(editions.names()), " ".join([tree.resolve().name, *below]), re.IGNORECASE)
     return found[0] if found else EDITION
 
 

@@ -97,7 +97,7 @@ PUBLISHED = (
         affiliation="Traffic Observatory",
         training=Training.ANY,
         skill=0.82,
-        only_classes=frozenset({PERSON, "car", "bus", "bicycle", "motorbike"}),
+        only_classes=frozenset({PERSON, "car", "bus", "bicycle", "motorbike", "people", "cars"}),
     ),
 )
 

@@ -1,13 +1,14 @@
 """Write a made-up world as a development kit tree, as an organiser would have it."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from xml.sax.saxutils import escape
 
 from PIL import Image, ImageDraw
 
-from commands.demo.scenes import Scene, SceneObject, World
+from commands.demo.annotations import annotation_files
+from commands.demo.scenes import Key, Scene, SceneObject, World
 from evaluator.editions import Edition, LayoutProtocol, Task
+from evaluator.ground_truth.image_set_files import file_of
 
 VOID = 255
 BORDER_PIXELS = 5
@@ -16,16 +17,21 @@ BORDER_PIXELS = 5
 def write_development_kit(world: World, edition: Edition, directory: Path) -> Path:
     """Write `directory/<edition>/` with image sets, annotations and segmentations; return that path."""
     tree = directory / edition.name
-    for folder in ("Annotations", "SegmentationClass", *(f"ImageSets/{name}" for name in _set_names(world))):
-        (tree / folder).mkdir(parents=True)
-    for scene in world.scenes:
-        (tree / "Annotations" / f"{scene.image}.xml").write_text(_annotation(scene, edition.name))
-    for scene in world.segmented:
-        palette_image(paint(scene, scene.objects, edition, void_border=True)).save(
-            tree / "SegmentationClass" / f"{scene.image}.png"
-        )
-    _write_image_sets(world, edition, tree / "ImageSets")
+    for (task, image_set), scenes in world.sets.items():
+        for name, content in annotation_files(scenes, image_set, edition):
+            _write(tree / "Annotations" / name, content)
+        if task is Task.SEGMENTATION:
+            _write_label_maps(scenes, edition, tree / "SegmentationClass")
+        for name, lines in _image_set_files((task, image_set), scenes, edition):
+            _write(tree / name, "".join(f"{line}\n" for line in lines))
     return tree
+
+
+def _write_label_maps(scenes: Iterable[Scene], edition: Edition, folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for scene in scenes:
+        labels = paint(scene, scene.objects, edition, void_border=True)
+        palette_image(labels).save(folder / f"{scene.image}.png")
 
 
 def paint(scene: Scene, objects: Iterable[SceneObject], edition: Edition, *, void_border: bool = False) -> Image.Image:
@@ -68,24 +74,20 @@ def _colour_map() -> bytes:
     return bytes(colours)
 
 
-def _set_names(world: World) -> tuple[str, ...]:
-    return ("Main", "Segmentation", "Layout", *(("Action",) if world.action else ()))
-
-
-def _write_image_sets(world: World, edition: Edition, image_sets: Path) -> None:
-    _write_lines(image_sets / "Main/test.txt", (scene.image for scene in world.main))
-    _write_lines(image_sets / "Segmentation/test.txt", (scene.image for scene in world.segmented))
-    for name in edition.classes:
-        _write_lines(image_sets / f"Main/{name}_test.txt", (f"{s.image} {_label(s, name):2d}" for s in world.main))
-    layout = next(c.rules.layout_protocol for c in edition.competitions.values() if c.task is Task.LAYOUT)
-    if layout is LayoutProtocol.WHOLE_PERSON_BY_BOX:
-        _write_lines(image_sets / "Layout/test.txt", (scene.image for scene in world.layout))
-    else:
-        _write_lines(image_sets / "Layout/test.txt", _person_lines(world.layout))
-    if world.action:
-        _write_lines(image_sets / "Action/test.txt", _person_lines(world.action))
-        for name in edition.actions:
-            _write_lines(image_sets / f"Action/{name}_test.txt", _person_lines(world.action, _performs(name)))
+def _image_set_files(key: Key, scenes: Iterable[Scene], edition: Edition) -> Iterator[tuple[str, Iterable[str]]]:
+    """Names and lines of the files below `ImageSets/` of one task and image set."""
+    task = key[0]
+    rules = next(item.rules for item in edition.competitions.values() if (item.task, item.image_set) == key)
+    names_people = task is Task.ACTION or (
+        task is Task.LAYOUT and rules.layout_protocol is not LayoutProtocol.WHOLE_PERSON_BY_BOX
+    )
+    yield file_of(edition, key), _person_lines(scenes) if names_people else (scene.image for scene in scenes)
+    if task is Task.CLASSIFICATION:
+        for name in rules.classes:
+            yield file_of(edition, key, name), (f"{scene.image} {_label(scene, name):2d}" for scene in scenes)
+    if task is Task.ACTION:
+        for name in rules.classes:
+            yield file_of(edition, key, name), _person_lines(scenes, _performs(name))
 
 
 def _label(scene: Scene, class_name: str) -> int:
@@ -106,31 +108,6 @@ def _person_lines(scenes: Iterable[Scene], last: Callable[[SceneObject], str] | 
             yield f"{scene.image} {index}" + (f" {last(thing)}" if last else "")
 
 
-def _write_lines(path: Path, lines: Iterable[str]) -> None:
-    path.write_text("".join(f"{line}\n" for line in lines))
-
-
-def _annotation(scene: Scene, folder: str) -> str:
-    objects = "".join(_object(thing) for thing in scene.objects)
-    return (
-        f"<annotation><folder>{folder}</folder><filename>{escape(scene.image)}.jpg</filename>"
-        f"<source><database>vocboard demo</database><annotation>made up</annotation><image>none</image></source>"
-        f"<size><width>{scene.width}</width><height>{scene.height}</height><depth>3</depth></size>"
-        f"<segmented>0</segmented>{objects}</annotation>\n"
-    )
-
-
-def _object(thing: SceneObject) -> str:
-    parts = "".join(f"<part><name>{name}</name>{_bounding_box(box)}</part>" for name, box in thing.parts)
-    actions = "".join(f"<{name}>1</{name}>" for name in sorted(thing.actions))
-    return (
-        f"<object><name>{escape(thing.class_name)}</name><pose>Unspecified</pose><truncated>0</truncated>"
-        f"<difficult>{thing.difficult:d}</difficult>{_bounding_box(thing.box)}{parts}"
-        + (f"<actions>{actions}</actions>" if actions else "")
-        + "</object>"
-    )
-
-
-def _bounding_box(box: tuple[int, int, int, int]) -> str:
-    names = ("xmin", "ymin", "xmax", "ymax")
-    return "<bndbox>" + "".join(f"<{n}>{v}</{n}>" for n, v in zip(names, box, strict=True)) + "</bndbox>"
+def _write(path: Path, content: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content)

@@ -1,6 +1,7 @@
 """Made-up methods: their results are the scenes seen through noise, so that better ones score higher."""
 
 import io
+import math
 import tarfile
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
@@ -35,13 +36,20 @@ class Method:
     only_classes: frozenset[str] = frozenset()
 
 
+def enters(method: Method, edition: Edition, competitions: Collection[str]) -> list[Competition]:
+    """Return those of the competitions that allow what a method was trained on."""
+    return [
+        competition
+        for competition in edition.competitions.values()
+        if competition.key in competitions and competition.training is method.training
+    ]
+
+
 def results_archive(method: Method, world: World, edition: Edition, competitions: Collection[str]) -> bytes:
     """Return the `.tar.gz` that the method's authors would upload, the same bytes' worth of results each time."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz", compresslevel=6) as archive:
-        for competition in edition.competitions.values():
-            if competition.key not in competitions or competition.training is not method.training:
-                continue
+        for competition in enters(method, edition, competitions):
             simulation = _Simulation(method, edition, competition)
             for name, content in simulation.files(world):
                 member = tarfile.TarInfo(f"results/{edition.name}/{name}")
@@ -60,17 +68,21 @@ class _Simulation:
         self.random = np.random.default_rng(crc32(f"{method.name}/{competition.key}".encode()))
 
     def files(self, world: World) -> Iterator[tuple[str, bytes]]:
+        scenes = world.sets[self.competition.task, self.competition.image_set]
         match self.competition.task:
             case Task.CLASSIFICATION:
-                yield from self._text(lambda name, skill: self._classify(world.main, name, skill))
+                yield from self._text(lambda name, skill: self._classify(scenes, name, skill))
+            case Task.DETECTION if self.competition.rules.class_in_lines:
+                found = self._text(lambda name, skill: (f"{line} {name}" for line in self._detect(scenes, name, skill)))
+                yield self._name(), b"".join(content for _, content in found)
             case Task.DETECTION:
-                yield from self._text(lambda name, skill: self._detect(world.main, name, skill))
+                yield from self._text(lambda name, skill: self._detect(scenes, name, skill))
             case Task.ACTION:
-                yield from self._text(lambda name, skill: self._recognise(world.action, name, skill))
+                yield from self._text(lambda name, skill: self._recognise(scenes, name, skill))
             case Task.SEGMENTATION:
-                yield from self._segment(world.segmented)
+                yield from self._segment(scenes)
             case Task.LAYOUT:
-                yield self._name(), self._lay_out(world.layout)
+                yield self._name(), self._lay_out(scenes)
 
     def _name(self, **fields: str) -> str:
         return self.competition.rules.file.format(
@@ -85,7 +97,11 @@ class _Simulation:
                 yield self._name(**{"class": name}), text.encode()
 
     def _confidence(self, present: bool, skill: float) -> float:
-        return float(self.random.normal(2.5 * skill if present else 0.0, 1.0))
+        evidence = float(self.random.normal(2.5 * skill if present else 0.0, 1.0))
+        if self.competition.rules.confidence_range is None:
+            return evidence
+        least, greatest = self.competition.rules.confidence_range
+        return least + (greatest - least) / (1 + math.exp(-evidence))
 
     def _classify(self, scenes: Iterable[Scene], name: str, skill: float) -> Iterator[str]:
         for scene in scenes:

@@ -3,16 +3,18 @@
 Both the demo's ground truth and its methods' results come from the same scenes, the results through noise.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import Generator
 
-from evaluator.editions import Edition
+from evaluator.editions import AnnotationFormat, Edition, Task
 
 SIZES = ((500, 375), (375, 500), (500, 333), (480, 360))  # width, height in pixels, as in the VOC images
 DIFFICULT_SHARE = 0.08
 PERSON = "person"
+FIRST_NUMBERS = {Task.LAYOUT: 500_001, Task.ACTION: 700_001}  # of images
 
 Box = tuple[int, int, int, int]  # left, top, right, bottom; 1-based, inclusive
 
@@ -38,41 +40,48 @@ class Scene:
     objects: tuple[SceneObject, ...]
 
 
+Key = tuple[Task, str]  # task and image set
+
+
 @dataclass(frozen=True, slots=True)
 class World:
-    """The test images of every task; segmentation's are the first of the main ones."""
+    """The test images of each of the edition's tasks and image sets.
 
-    main: tuple[Scene, ...]
-    segmented: tuple[Scene, ...]
-    layout: tuple[Scene, ...] = field(default=())
-    action: tuple[Scene, ...] = field(default=())
+    Classification and detection share theirs; segmentation's are the first of these.
+    """
 
-    @property
-    def scenes(self) -> tuple[Scene, ...]:
-        """Every scene once."""
-        return self.main + self.layout + self.action
+    sets: Mapping[Key, tuple[Scene, ...]]
 
 
 def draw_world(edition: Edition, *, seed: int, main: int = 120, segmented: int = 30, people: int = 36) -> World:
     """Draw the test set of a small challenge with every class of the edition in it.
 
     Args:
-        main: number of images for classification and detection.
+        main: number of images for classification and detection, in each test set.
         segmented: how many of them are segmented as well.
         people: number of images for layout, and again for action.
     """
     random = np.random.default_rng(seed)
-    year = edition.name[-4:]
-    scenes = tuple(
-        _scene(random, f"{year}_{number:06d}", _classes(random, edition, number)) for number in range(1, main + 1)
-    )
-    layout = tuple(_people(random, f"{year}_{500_000 + n}", edition.parts, ()) for n in range(1, people + 1))
-    action = (
-        tuple(_people(random, f"{year}_{700_000 + n}", (), edition.actions) for n in range(1, people + 1))
-        if edition.actions
-        else ()
-    )
-    return World(main=scenes, segmented=scenes[:segmented], layout=layout, action=action)
+    shared: dict[str, tuple[Scene, ...]] = {}
+    sets: dict[Key, tuple[Scene, ...]] = {}
+    for key in dict.fromkeys((item.task, item.image_set) for item in edition.competitions.values()):
+        task, image_set = key
+        if task in {Task.LAYOUT, Task.ACTION}:
+            actions = edition.actions if task is Task.ACTION else ()
+            parts = edition.parts if task is Task.LAYOUT else ()
+            first = FIRST_NUMBERS[task]
+            sets[key] = tuple(_people(random, _image(edition, first + n), parts, actions) for n in range(people))
+            continue
+        if image_set not in shared:
+            numbers = range(1 + main * len(shared), 1 + main * (len(shared) + 1))
+            shared[image_set] = tuple(_scene(random, edition, number) for number in numbers)
+        sets[key] = shared[image_set][: segmented if task is Task.SEGMENTATION else main]
+    return World(sets)
+
+
+def _image(edition: Edition, number: int) -> str:
+    """An image's identifier as the edition has them: `2008_000001`, or a number alone."""
+    return f"{edition.name[-4:]}_{number:06d}" if edition.name.startswith("VOC") else str(number)
 
 
 def _classes(random: Generator, edition: Edition, number: int) -> list[str]:
@@ -81,13 +90,21 @@ def _classes(random: Generator, edition: Edition, number: int) -> list[str]:
     return [edition.classes[number % len(edition.classes)], *(str(name) for name in others)]
 
 
-def _scene(random: Generator, image: str, classes: list[str]) -> Scene:
+def _scene(random: Generator, edition: Edition, number: int) -> Scene:
     width, height = SIZES[random.integers(len(SIZES))]
+    share = DIFFICULT_SHARE if _knows_difficult(edition) else 0.0
     objects = tuple(
-        SceneObject(name, _box(random, width, height), difficult=position > 0 and random.random() < DIFFICULT_SHARE)
-        for position, name in enumerate(classes)
+        SceneObject(name, _box(random, width, height), difficult=position > 0 and random.random() < share)
+        for position, name in enumerate(_classes(random, edition, number))
     )
-    return Scene(image, width, height, objects)
+    return Scene(_image(edition, number), width, height, objects)
+
+
+def _knows_difficult(edition: Edition) -> bool:
+    """Whether objects may be difficult: not in VOC2005 and ParallelEye."""
+    rules = [competition.rules for competition in edition.competitions.values()]
+    by_label = any(each.repeats_on_difficult_are_false for each in rules)
+    return edition.annotations.format is AnnotationFormat.XML or by_label
 
 
 def _people(random: Generator, image: str, parts: tuple[str, ...], actions: tuple[str, ...]) -> Scene:

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 
 from commands.demo.cast import PRIVATE, PUBLISHED, TRAINING_STATEMENTS, WITHDRAWN
-from commands.demo.methods import Method, results_archive
+from commands.demo.methods import Method, enters, results_archive
 from commands.demo.scenes import World
 from evaluator.editions import Edition
 
@@ -110,9 +110,15 @@ def upload_ground_truth(organiser: Api, slug: str, tree: Path) -> None:
 
 def submit_cast(slug: str, edition: Edition, world: World, api_of: Callable[[Method], Api], own: Api) -> None:
     """Submit every method of the demo, wait for the scores, and publish all but the participant's own."""
-    submitted = [(api_of(method), method) for method in PUBLISHED] + [(own, PRIVATE), (own, WITHDRAWN)]
-    ids = {method.name: _submit(api, slug, edition, world, method) for api, method in submitted}
-    own.post(f"/submissions/{ids[WITHDRAWN.name]}/withdraw")
+    offered = [competition["key"] for competition in own.get(f"/challenges/{slug}")["competitions"]]
+    cast = [(api_of(method), method) for method in PUBLISHED] + [(own, PRIVATE), (own, WITHDRAWN)]
+    submitted = [(api, method) for api, method in cast if enters(method, edition, offered)]
+    ids = {
+        method.name: _submit(api, slug, method, partial(results_archive, method, world, edition, offered), edition)
+        for api, method in submitted
+    }
+    if WITHDRAWN.name in ids:
+        own.post(f"/submissions/{ids[WITHDRAWN.name]}/withdraw")
     for api, method in submitted:
         if method is WITHDRAWN:
             continue
@@ -124,23 +130,21 @@ def submit_cast(slug: str, edition: Edition, world: World, api_of: Callable[[Met
             api.post(f"{path}/publish")
 
 
-def _submit(api: Api, slug: str, edition: Edition, world: World, method: Method) -> str:
+def _submit(api: Api, slug: str, method: Method, archive: Callable[[], bytes], edition: Edition) -> str:
     """Upload a method's results, unless an earlier start did; return the submission's id."""
     for submission in api.get("/submissions?per_page=100")["items"]:
         if submission["method_name"] == method.name and submission["challenge"] == slug:
             return str(submission["id"])
-    offered = [competition["key"] for competition in api.get(f"/challenges/{slug}")["competitions"]]
     fields = {
         "method_name": method.name,
         "method_description": method.description,
         "contributors": method.contributors,
         "affiliation": method.affiliation,
         "training_data": TRAINING_STATEMENTS[method.training],
-        "segmentation_classes": sorted(method.only_classes, key=edition.classes.index),
+        "segmentation_classes": [name for name in edition.classes if name in method.only_classes],
     }
-    archive = results_archive(method, world, edition, offered)
     name = f"{method.name.lower().replace(' ', '-')}.tar.gz"
-    answer = api.post(f"/challenges/{slug}/submissions", data=fields, files={"archive": (name, archive)})
+    answer = api.post(f"/challenges/{slug}/submissions", data=fields, files={"archive": (name, archive())})
     return str(answer["id"])
 
 

@@ -19,6 +19,7 @@ class AnnotatedObject:
     """One object of an image.
 
     Attributes:
+        box: of a person of whom there is only a point (VOC2012's boxless actions) that pixel.
         difficult: False where the file says nothing, as in the action images.
         parts: of a person whose layout is annotated.
         actions: flag by action, of a person whose actions are annotated; None for everything else.

@@ -69,7 +69,10 @@ class _XmlReader:
         return int(width), int(height)
 
     def _box(self, element: etree._Element) -> Box:
-        box = element.find("bndbox")
+        box, point = element.find("bndbox"), element.find("point")
+        if box is None and point is not None:
+            x, y = self._number(point, "x"), self._number(point, "y")
+            return x, y, x, y
         if box is None:
             self._complain(element, f"<{element.tag}> has no <bndbox>")
             return (1.0, 1.0, 1.0, 1.0)

@@ -112,7 +112,7 @@ class TestMisuse:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (("validate", "VOC1999", "."), "there are VOC2007"),
+            (("validate", "VOC1999", "."), "there are VOC2005"),
             (("validate", "VOC2012", "/nowhere/at-all.tgz"), "/nowhere/at-all.tgz: No such file"),
             (("validate", "VOC2012", ".", "--segmentation-classes", "cars"), "has no class 'cars'"),
             (("validate", "VOC2012", ".", "--image-sets", "pyproject.toml"), "not a tar or zip archive"),
