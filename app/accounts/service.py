@@ -60,13 +60,14 @@ def register(
     """
     if not is_open:
         raise ForbiddenError("Accounts on this server are made by its organisers. Ask them for one.")
-    user = new_user(email=email, name=name, affiliation=affiliation, password=password, role=Role.PARTICIPANT)
+    person = _checked_person(email=email, name=name, affiliation=affiliation, password=password)
     subjects = {
-        limits.REGISTRATION_OF_ACCOUNT: user.email,
+        limits.REGISTRATION_OF_ACCOUNT: person["email"],
         limits.REGISTRATION_FROM_ADDRESS: limits.network(address),
     }
-    limits.enforce(session, subjects)
+    limits.enforce(session, subjects)  # before the password is hashed: a flood costs next to nothing
     limits.count(session, subjects)
+    user = User(**person, password_hash=passwords.hashed(password), role=Role.PARTICIPANT)
     if queries.user_by_email(session, user.email) is None:
         session.add(user)
         session.flush()
@@ -78,21 +79,8 @@ def new_user(*, email: str, name: str, affiliation: str, password: str, role: Ro
     Raises:
         InvalidInputError: on `email`, `name`, `affiliation`, `password`.
     """
-    checks = FieldChecks()
-    normalised = normalised_email(email)
-    if normalised is None:
-        checks.fail("email", "This is not an e-mail address.")
-    tidy_name = checks.line("name", name, longest=200, required=True)
-    tidy_affiliation = checks.line("affiliation", affiliation, longest=200)
-    passwords.check(checks, "password", password, email=email)
-    checks.finish()
-    return User(
-        email=normalised,
-        name=tidy_name,
-        affiliation=tidy_affiliation,
-        password_hash=passwords.hashed(password),
-        role=role,
-    )
+    person = _checked_person(email=email, name=name, affiliation=affiliation, password=password)
+    return User(**person, password_hash=passwords.hashed(password), role=role)
 
 
 def normalised_email(email: str) -> str | None:
@@ -223,3 +211,16 @@ def set_password(session: Session, *, user: User, password: str, field: str, kee
     user.password_hash = passwords.hashed(password)
     ended = delete(WebSession).where(WebSession.user_id == user.id)
     session.execute(ended.where(WebSession.id != keep.id) if keep else ended)
+
+
+def _checked_person(*, email: str, name: str, affiliation: str, password: str) -> dict[str, str]:
+    """Return the columns `email`, `name` and `affiliation` of a person, tidied, once the password is checked too."""
+    checks = FieldChecks()
+    normalised = normalised_email(email)
+    if normalised is None:
+        checks.fail("email", "This is not an e-mail address.")
+    tidy_name = checks.line("name", name, longest=200, required=True)
+    tidy_affiliation = checks.line("affiliation", affiliation, longest=200)
+    passwords.check(checks, "password", password, email=email)
+    checks.finish()
+    return {"email": normalised or "", "name": tidy_name, "affiliation": tidy_affiliation}

@@ -100,6 +100,17 @@ def test_registrations_from_one_address_are_limited(database: Database, monkeypa
     register(database, email="onemore@lab.example", address="192.0.2.2")
 
 
+def test_a_registration_beyond_the_limit_costs_no_hash(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    hashes: list[str] = []
+    monkeypatch.setattr("app.accounts.passwords.hashed", lambda password: hashes.append(password) or "hash")
+    for number in range(REGISTRATION_FROM_ADDRESS.count):
+        register(database, email=f"{number}@lab.example")
+    hashes.clear()
+    with pytest.raises(LimitedError):
+        register(database, email="onemore@lab.example")
+    assert not hashes
+
+
 @pytest.mark.parametrize("email", ["ada@lab.example", "unknown@lab.example"])
 def test_failed_attempts_are_limited_alike_for_known_and_unknown_accounts(database: Database, email: str) -> None:
     register(database)
