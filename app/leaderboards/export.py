@@ -25,6 +25,10 @@ _LATEX = str.maketrans(
         ">": r"\textgreater{}",
         "|": r"\textbar{}",
         '"': r"\textquotedbl{}",
+        # After the `\\` that ends a row, these would be its optional argument and its star.
+        "[": "{[}",
+        "]": "{]}",
+        "*": "{*}",
     }
 )
 

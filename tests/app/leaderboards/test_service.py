@@ -164,3 +164,13 @@ def test_latex_prints_names_as_they_are_and_the_best_in_bold(backstage: Backstag
     assert name == r"R\textbackslash{}\&D\_50\% \textbackslash{}input\{x\}"
     assert mean == r"\textbf{50.0}"
     assert cells[CLASSES.index("car")] == "n/a"
+
+
+def test_a_name_in_latex_is_no_argument_of_the_row_before(backstage: Backstage) -> None:
+    r"""After the `\\` of a row LaTeX looks for `*` and `[length]`, across the end of the line too."""
+    challenge = backstage.challenge()
+    publish(backstage, challenge, "[9cm] first", everywhere(0.6))
+    publish(backstage, challenge, "*second", everywhere(0.5))
+    first, second = as_latex(show(backstage, challenge)).splitlines()[4:6]
+    assert first.startswith("{[}9cm{]} first & ")
+    assert second.startswith("{*}second & ")
