@@ -24,6 +24,7 @@ from evaluator import editions
 
 ANONYMOUS_TOKEN_BYTES = 32
 REJECTIONS_PERIOD = timedelta(hours=1)
+LONGEST_UPLOAD = timedelta(hours=1)  # what begins in time may end so much later; a trickle does not hold the door open
 
 
 def submit(
@@ -43,7 +44,8 @@ def submit(
     Args:
         archive: completely received, not yet kept.
         report: what validation found in it.
-        began_at: when the upload began, by default now: one that began before the challenge closed counts.
+        began_at: when the upload began, by default now: one that began before the challenge closed counts, if it has
+            taken no longer than `LONGEST_UPLOAD`.
 
     Raises:
         InvalidArchiveError: the report has errors.
@@ -58,7 +60,7 @@ def submit(
     instant = now()
     keys = [entry.competition for entry in report.entries]
     form = checked(form, edition=editions.load(challenge.edition), competitions=keys)
-    check_accepting(session, challenge, at=began_at or instant)
+    check_accepting(session, challenge, at=max(began_at or instant, instant - LONGEST_UPLOAD))
     check_quota(session, user=user, challenge=challenge, competitions=keys, now=instant)
     submission = Submission(
         created_at=instant,

@@ -90,6 +90,25 @@ def test_an_upload_that_began_before_the_close_counts(backstage: Backstage) -> N
     assert submission.state is State.QUEUED
 
 
+def test_an_upload_that_trickles_does_not_hold_the_close_open(backstage: Backstage) -> None:
+    closes_at = now() - timedelta(hours=2)
+    challenge, user = backstage.challenge(closes_at=closes_at), backstage.user()
+    with (
+        backstage.store.receive(limit=10) as archive,
+        backstage.database.writing() as session,
+        pytest.raises(ConflictError, match="closed"),
+    ):
+        service.submit(
+            session,
+            user=user,
+            challenge=challenge,
+            form=SubmissionForm("Method"),
+            archive=archive,
+            report=Report((), (CLASSIFICATION,)),
+            began_at=closes_at - timedelta(seconds=1),
+        )
+
+
 def test_refuses_a_report_with_errors(backstage: Backstage) -> None:
     challenge, user = backstage.challenge(), backstage.user()
     report = Report((Problem("unknown_image", Severity.ERROR, "There is no such image."),))
