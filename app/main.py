@@ -16,6 +16,7 @@ import app.api
 import app.pages
 from app import health, problem_details
 from app.api import documentation
+from app.api.events import OpenStreams
 from app.database import Database
 from app.doorbell import Doorbell
 from app.security import access_log
@@ -36,7 +37,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     """Return the web application.
 
     Its state holds what handlers need: `settings`, `database`, `store` (of archives), `truth_inbox`, `validator` (of
-    uploads) and `doorbell`.
+    uploads), `doorbell` and `open_streams` (of events).
 
     Args:
         settings: by default those of the environment.
@@ -61,6 +62,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     application.state.truth_inbox = TruthInbox(settings.truth_inbox)
     application.state.validator = Validator(settings)
     application.state.doorbell = Doorbell(settings)
+    application.state.open_streams = OpenStreams()
     problem_details.install(application)
     documentation.install(application)
     access_log.install()
