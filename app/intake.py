@@ -81,6 +81,7 @@ async def take_submission(
         form = forms.checked(submission_form(received), edition=edition)
         report = await validator.validate(
             archive.path,
+            owner=user.id,
             edition=edition.name,
             image_sets=target.image_sets,
             competitions=[competition.key for competition in target.challenge.competitions],

@@ -1,6 +1,9 @@
 """Validation of uploads while the participant waits, in child processes that can be stopped."""
 
-from collections.abc import Collection
+import uuid
+from collections import defaultdict
+from collections.abc import AsyncIterator, Collection
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio
@@ -20,17 +23,22 @@ __all__ = ["EnteredCompetition", "Report", "Validator"]
 
 
 class Validator:
-    """The checks of this web process: so many uploads at once, each within limits of time and memory."""
+    """The checks of this web process: so many uploads at once, each within limits of time and memory.
+
+    Of one person one upload is read at a time: nobody waits behind somebody's fifty.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self._seconds = settings.validation_time_limit.total_seconds()
         self._memory_limit = settings.validation_memory_limit_bytes
         self._turns = anyio.CapacityLimiter(settings.validation_processes)
+        self._own_turns: defaultdict[uuid.UUID, anyio.Lock] = defaultdict(anyio.Lock)
 
     async def validate(
         self,
         path: Path,
         *,
+        owner: uuid.UUID,
         edition: str,
         image_sets: ImageSets,
         competitions: Collection[str],
@@ -40,12 +48,13 @@ class Validator:
 
         Args:
             path: the upload.
+            owner: the person whose it is.
             edition: name of the challenge's edition.
             image_sets: what is public of its test set.
             competitions: keys of those that the challenge runs.
             segmentation_classes: declared by the participant; None for all.
         """
-        async with self._turns:
+        async with self._turn(owner):
             try:
                 with anyio.fail_after(self._seconds):
                     return await anyio.to_process.run_sync(
@@ -65,3 +74,14 @@ class Validator:
                 return Report((VALIDATION_TAKES_TOO_MUCH_MEMORY.at(),))
             except BrokenWorkerProcess:
                 return Report((VALIDATION_STOPPED.at(),))
+
+    @asynccontextmanager
+    async def _turn(self, owner: uuid.UUID) -> AsyncIterator[None]:
+        """Wait for the person's turn, then for one of all turns."""
+        own_turn = self._own_turns[owner]
+        try:
+            async with own_turn, self._turns:
+                yield
+        finally:
+            if not own_turn.locked():
+                self._own_turns.pop(owner, None)

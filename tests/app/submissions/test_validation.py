@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+import uuid
 from datetime import timedelta
 from pathlib import Path
 
@@ -24,9 +25,13 @@ def validate(path: Path, **settings: object) -> Report:
     return anyio.run(run)
 
 
-async def start(validator: Validator, path: Path) -> Report:
+async def start(validator: Validator, path: Path, owner: uuid.UUID | None = None) -> Report:
     return await validator.validate(
-        path, edition=EDITION.name, image_sets=make_image_sets(EDITION), competitions=COMPETITIONS
+        path,
+        owner=owner or uuid.uuid4(),
+        edition=EDITION.name,
+        image_sets=make_image_sets(EDITION),
+        competitions=COMPETITIONS,
     )
 
 
@@ -120,3 +125,19 @@ def test_waiting_for_a_turn_does_not_count_as_reading(archive: Path) -> None:
 
     (report,) = anyio.run(run)
     assert not report.refuses
+
+
+def test_nobody_waits_behind_all_the_uploads_of_another(archive: Path, endless: Path) -> None:
+    async def run() -> Report:
+        validator, many = Validator(Settings(validation_processes=2)), uuid.uuid4()
+        async with anyio.create_task_group() as tasks:
+            for _ in range(3):
+                tasks.start_soon(start, validator, endless, many)
+            await anyio.sleep(0.5)
+            with anyio.fail_after(20):
+                report = await start(validator, archive)
+            tasks.cancel_scope.cancel()
+        assert not validator._own_turns
+        return report
+
+    assert not anyio.run(run).refuses
