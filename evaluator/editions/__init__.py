@@ -1,12 +1,14 @@
 """The editions vocboard knows: one TOML file each, beside this module, and the loader."""
 
-from evaluator.editions.loader import UnknownEditionError, load, names, read
+from evaluator.editions.loader import UnknownEditionError, load, names, read, read_text, source
+from evaluator.editions.mistakes import EditionFileError, Mistake
 from evaluator.editions.model import (
     BACKGROUND,
     ROC_METRICS,
     AnnotationFormat,
     Annotations,
     Competition,
+    Declaration,
     Edition,
     Interpolation,
     LayoutProtocol,
@@ -17,7 +19,6 @@ from evaluator.editions.model import (
     TaskRules,
     Training,
 )
-from evaluator.editions.tables import EditionFileError
 
 __all__ = [
     "BACKGROUND",
@@ -25,12 +26,14 @@ __all__ = [
     "AnnotationFormat",
     "Annotations",
     "Competition",
+    "Declaration",
     "Edition",
     "EditionFileError",
     "Interpolation",
     "LayoutProtocol",
     "Limits",
     "Metric",
+    "Mistake",
     "Overlap",
     "Task",
     "TaskRules",
@@ -39,4 +42,6 @@ __all__ = [
     "load",
     "names",
     "read",
+    "read_text",
+    "source",
 ]

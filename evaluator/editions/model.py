@@ -24,6 +24,14 @@ class Training(StrEnum):
     ANY = "any"
 
 
+class Declaration(StrEnum):
+    """What entrants must state of a method, beside its results."""
+
+    TRAINING_DATA = "training_data"  # what the method was trained on, in words
+    TRAINING_ANNOTATION = "training_annotation"  # of segmentation: with what kinds of annotation
+    FLICKR_IMAGES = "flickr_images"  # whether it was trained on images from flickr, and on which
+
+
 class Metric(StrEnum):
     """Names of measures, as they appear in JSON, in the database and (with a title) on pages."""
 
@@ -143,6 +151,7 @@ class Competition:
         key: its name in results and addresses, `comp4`.
         number: None where the challenge does not number its competitions.
         variant: what tells it from others of its task, in a word or two, such as `boxless`.
+        declarations: what its entrants must state.
     """
 
     key: str
@@ -151,6 +160,7 @@ class Competition:
     training: Training
     image_set: str = "test"
     variant: str = ""
+    declarations: tuple[Declaration, ...] = ()
 
     @property
     def task(self) -> Task:

@@ -1,100 +1,130 @@
-"""TOML tables read key by key, with every mistake named by its place."""
+"""TOML tables read key by key, with every mistake noted at its place.
 
+What is wrong is noted, and something harmless returned in its place, so that the rest of the file is read too.
+"""
+
+import difflib
 from enum import StrEnum
+from reprlib import Repr
 from typing import Any, TypeVar
+
+from evaluator.editions.mistakes import Mistakes
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
-
-class EditionFileError(ValueError):
-    """An edition file is malformed; the message names the file, the place in it and what was expected there."""
+_brief = Repr()
+_brief.maxstring = _brief.maxother = 80
+_brief.maxlist = _brief.maxdict = 4
 
 
 class Table:
     """A TOML table that knows where it stands and which of its keys have been used."""
 
-    def __init__(self, file: str, place: str, content: object):
-        if not isinstance(content, dict):
-            raise EditionFileError(f"{file}: {place or 'the file'} must be a table, not {content!r}.")
-        self._file, self._place, self._content = file, place, content
+    def __init__(self, mistakes: Mistakes, place: str, content: object):
+        self._mistakes, self._place = mistakes, place
+        self._is_table = isinstance(content, dict)
+        self._content: dict[str, Any] = content if isinstance(content, dict) else {}
+        if not self._is_table:
+            mistakes.note(place, f"{place} must be a table, not {_brief.repr(content)}.")
         self._used: set[str] = set()
+        self._wrong: set[str] = set()
 
-    def wrong(self, key: str, expected: str) -> EditionFileError:
-        """The error to raise for one key."""
-        found = f"not {self._content[key]!r}" if key in self._content else "but it is missing"
-        return EditionFileError(f"{self._file}: {self._path(key)} must be {expected}, {found}.")
+    def fail(self, key: str, expected: str) -> None:
+        """Note what a key must be; of several mistakes of one key the first counts."""
+        if key in self._wrong or not self._is_table:
+            return
+        self._wrong.add(key)
+        found = f"not {_brief.repr(self._content[key])}" if key in self._content else "but it is missing"
+        self._mistakes.note(self._path(key), f"{self._path(key)} must be {expected}, {found}.")
 
     def has(self, key: str) -> bool:
         """Whether the key is there."""
         return key in self._content
 
+    def is_sound(self, *keys: str) -> bool:
+        """Whether nothing is wrong with these keys so far."""
+        return self._is_table and not self._wrong & set(keys)
+
     def text(self, key: str) -> str:
-        """A text that is not empty."""
+        """A text that is not empty and has no control characters."""
         value = self._value(key)
-        if not isinstance(value, str) or not value:
-            raise self.wrong(key, "a text")
-        return value
+        if isinstance(value, str) and value and value.isprintable():
+            return value
+        self.fail(key, "a text" if not isinstance(value, str) or not value else "a text in one line")
+        return ""
 
     def integer(self, key: str) -> int:
         """A whole number from 1 on."""
         value = self._value(key)
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise self.wrong(key, "a whole number from 1 on")
-        return value
+        if isinstance(value, int) and not isinstance(value, bool) and value >= 1:
+            return value
+        self.fail(key, "a whole number from 1 on")
+        return 1
 
     def number(self, key: str) -> float:
         """A finite number from 0 on."""
         value = self._value(key)
-        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < float("inf"):
-            raise self.wrong(key, "a number from 0 on")
-        return float(value)
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < float("inf"):
+            return float(value)
+        self.fail(key, "a number from 0 on")
+        return 0.0
 
     def flag(self, key: str) -> bool:
         """True or false."""
         value = self._value(key)
-        if not isinstance(value, bool):
-            raise self.wrong(key, "true or false")
-        return value
+        if isinstance(value, bool):
+            return value
+        self.fail(key, "true or false")
+        return False
 
     def interval(self, key: str) -> tuple[float, float]:
         """Two numbers, the first less than the second."""
         match self._value(key):
             case [int() | float() as least, int() | float() as greatest] if least < greatest:
                 return float(least), float(greatest)
-        raise self.wrong(key, "two numbers, the lesser one first")
+        self.fail(key, "two numbers, the lesser one first")
+        return 0.0, 1.0
 
     def texts(self, key: str) -> tuple[str, ...]:
         """A list of texts without repetitions."""
         value = self._value(key)
         if not isinstance(value, list) or not all(isinstance(item, str) and item for item in value):
-            raise self.wrong(key, "a list of texts")
+            self.fail(key, "a list of texts")
+            return ()
         if len(set(value)) != len(value):
-            raise self.wrong(key, "a list without repetitions")
+            self.fail(key, "a list without repetitions")
         return tuple(value)
 
     def choice(self, key: str, choices: type[_Choice]) -> _Choice:
-        """One of the values of an enumeration."""
-        try:
-            return choices(self.text(key))
-        except ValueError:
-            raise self.wrong(key, "one of " + ", ".join(choices)) from None
+        """One of the values of an enumeration; its first one if it is none of them."""
+        value = self._value(key)
+        if isinstance(value, str) and value in set(choices):
+            return choices(value)
+        self.fail(key, "one of " + ", ".join(choices))
+        return next(iter(choices))
 
     def table(self, key: str) -> "Table":
         """A table below this one."""
-        return Table(self._file, self._path(key), self._value(key))
+        if key in self._content:
+            return Table(self._mistakes, self._path(key), self._value(key))
+        self.fail(key, f"a table, begun by [{self._path(key)}]")
+        return Table(self._mistakes, self._path(key), {})
 
     def tables(self, key: str) -> list["Table"]:
         """A list of tables."""
         value = self._value(key)
         if not isinstance(value, list):
-            raise self.wrong(key, f"a list of tables, each begun by [[{self._path(key)}]]")
-        return [Table(self._file, f"{self._path(key)}[{number}]", item) for number, item in enumerate(value, 1)]
+            self.fail(key, f"a list of tables, each begun by [[{self._path(key)}]]")
+            return []
+        return [Table(self._mistakes, f"{self._path(key)}[{number}]", item) for number, item in enumerate(value, 1)]
 
     def finish(self) -> None:
-        """Refuse keys that nothing has asked for: a misspelt one must not be silently without effect."""
-        unknown = sorted(set(self._content) - self._used)
-        if unknown:
-            raise EditionFileError(f"{self._file}: {', '.join(map(self._path, unknown))}: no such key.")
+        """Note keys that nothing has asked for: a misspelt one must not be silently without effect."""
+        for key in self._content:
+            if key not in self._used:
+                likely = difflib.get_close_matches(key, self._used, n=1)
+                meant = f" Is {likely[0]} meant?" if likely else ""
+                self._mistakes.note(self._path(key), f"{self._path(key)}: no such key.{meant}")
 
     def names(self) -> list[str]:
         """All keys, in the order of the file."""

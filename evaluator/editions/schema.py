@@ -1,0 +1,200 @@
+"""From the tables of an edition file to an `Edition`; see docs/editions/own.md for what may stand in one."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, TypeAlias
+
+from evaluator.editions.checks import check_files_differ, check_names, file_pattern, measures
+from evaluator.editions.model import (
+    ROC_METRICS,
+    AnnotationFormat,
+    Annotations,
+    Competition,
+    Declaration,
+    Edition,
+    Interpolation,
+    LayoutProtocol,
+    Limits,
+    Overlap,
+    Task,
+    TaskRules,
+    Training,
+)
+from evaluator.editions.tables import Table
+
+MOST_CLASSES = 254  # 0 is background and 255 void
+MOST_COMPETITIONS = 16
+LONGEST_TITLE = 200
+LONGEST_VARIANT = 60
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,59}")
+_KEY = re.compile(r"[a-z][a-z0-9-]{0,29}")
+_IMAGE_SET = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,29}")
+
+_Declared: TypeAlias = Mapping[Training, tuple[Declaration, ...]]
+
+
+def edition_in(table: Table) -> Edition:
+    """Return the edition that a file's top table describes; of use only if no mistake has been noted."""
+    classes = _class_list(table, "classes")
+    if table.is_sound("classes") and not classes:
+        table.fail("classes", f"a list of 1 to {MOST_CLASSES} names")
+    parts, actions = (_class_list(table, key) if table.has(key) else () for key in ("parts", "actions"))
+    tasks = table.table("tasks")
+    of_task = {task: tasks.table(task) for task in Task if tasks.has(task)}
+    declared = {task: _declarations(below) for task, below in of_task.items()}
+    named = {task: _rules(below, task, classes, parts, actions) for task, below in of_task.items()}
+    for task in (Task.LAYOUT, Task.ACTION):
+        listed, key = (parts, "parts") if task is Task.LAYOUT else (actions, "actions")
+        if task in named and not listed:
+            table.fail(key, f"a list of names, for [tasks.{task}]")
+    tasks.finish()
+    edition = Edition(
+        name=_matching(table, "name", _NAME, "a letter, then up to 59 letters, digits, dots, hyphens and underscores"),
+        title=_short(table, "title", LONGEST_TITLE),
+        classes=classes,
+        parts=parts,
+        actions=actions,
+        competitions=_competitions(table, of_task, named, declared),
+        overlap=_overlap(table.table("overlap")) if table.has("overlap") else Overlap(),
+        limits=_limits(table.table("limits")) if table.has("limits") else Limits(),
+        annotations=_annotations(table.table("annotations"), classes) if table.has("annotations") else Annotations(),
+        has_set_folders=table.flag("has_set_folders") if table.has("has_set_folders") else True,
+    )
+    table.finish()
+    return edition
+
+
+def _class_list(table: Table, key: str) -> tuple[str, ...]:
+    names = table.texts(key)
+    if len(names) > MOST_CLASSES:
+        table.fail(key, f"a list of 1 to {MOST_CLASSES} names")
+    check_names(table, key, names)
+    return names
+
+
+def _rules(
+    table: Table, task: Task, classes: tuple[str, ...], parts: tuple[str, ...], actions: tuple[str, ...]
+) -> TaskRules:
+    protocol = table.choice("protocol", LayoutProtocol) if task is Task.LAYOUT else None
+    scored = {Task.ACTION: actions, Task.LAYOUT: parts if protocol is LayoutProtocol.PARTS else ("person",)}
+    metric, secondary, board = measures(table, task, protocol)
+    samples = task is not Task.SEGMENTATION and not {metric, *secondary} <= ROC_METRICS
+    samples |= table.has("interpolation") and not table.is_sound("metric", "secondary")  # who knows
+    rules = TaskRules(
+        task=task,
+        file=file_pattern(table, task),
+        classes=scored.get(task, classes),
+        metric=metric,
+        secondary=secondary,
+        interpolation=table.choice("interpolation", Interpolation) if samples else Interpolation.AREA,
+        layout_protocol=protocol,
+        board=board,
+        repeats_on_difficult_are_false=task is Task.DETECTION
+        and table.has("repeats_on_difficult_are_false")
+        and table.flag("repeats_on_difficult_are_false"),
+        confidence_range=table.interval("confidence_range") if table.has("confidence_range") else None,
+    )
+    table.finish()
+    return rules
+
+
+def _competitions(
+    table: Table, tasks: Mapping[Task, Table], rules: Mapping[Task, TaskRules], declared: Mapping[Task, _Declared]
+) -> Mapping[str, Competition]:
+    entries = table.tables("competitions")
+    if table.is_sound("competitions") and not 1 <= len(entries) <= MOST_COMPETITIONS:
+        table.fail("competitions", f"a list of 1 to {MOST_COMPETITIONS} competitions")
+    found: dict[str, Competition] = {}
+    for entry in entries:
+        competition = _competition(entry, rules, declared)
+        if competition is None:
+            continue
+        if competition.key in found:
+            entry.fail("number" if competition.number else "key", "the competition's own, no other one's")
+        found.setdefault(competition.key, competition)
+    check_files_differ(found.values(), tasks)
+    return found
+
+
+def _competition(
+    table: Table, rules: Mapping[Task, TaskRules], declared: Mapping[Task, _Declared]
+) -> Competition | None:
+    """One competition; None if too much is wrong with it."""
+    task = table.choice("task", Task)
+    if table.is_sound("task") and task not in rules:
+        known = ", ".join(f"[tasks.{known}]" for known in rules) or "but there is none"
+        table.fail("task", f"a task that has its own table, {known}")
+    number = table.integer("number") if table.has("number") or not table.has("key") else None
+    key = f"comp{number}" if number is not None else _matching(table, "key", _KEY, _KEY_IN_WORDS)
+    if not _KEY.fullmatch(key):
+        table.fail("number", "a whole number of at most 26 digits")
+    training = table.choice("training", Training)
+    image_set = _matching(table, "image_set", _IMAGE_SET, "up to 30 letters, digits, hyphens and underscores")
+    variant = _short(table, "variant", LONGEST_VARIANT) if table.has("variant") else ""
+    table.finish()
+    if not table.is_sound("task", "number", "key"):
+        return None
+    return Competition(key, number, rules[task], training, image_set, variant, declared[task].get(training, ()))
+
+
+def _declarations(table: Table) -> _Declared:
+    """What entrants must state, by what they may train on."""
+    if not table.has("declarations"):
+        return {}
+    stated = table.table("declarations")
+    found: dict[Training, tuple[Declaration, ...]] = {}
+    for training in Training:
+        if stated.has(training):
+            names = stated.texts(training)
+            if not set(names) <= set(Declaration):
+                stated.fail(training, "names out of " + ", ".join(Declaration))
+            found[training] = tuple(Declaration(name) for name in names if name in set(Declaration))
+    stated.finish()
+    return found
+
+
+_KEY_IN_WORDS = "up to 30 lower-case letters, digits and hyphens, a letter first"
+
+
+def _annotations(table: Table, classes: tuple[str, ...]) -> Annotations:
+    form = table.choice("format", AnnotationFormat)
+    labels: dict[str, str] = {}
+    if form is AnnotationFormat.PASCAL_TEXT:
+        listed = table.table("labels")
+        labels = {beginning: listed.text(beginning) for beginning in listed.names()}
+        for beginning, name in labels.items():
+            if name not in classes:
+                listed.fail(beginning, "one of the classes")
+    table.finish()
+    return Annotations(form, labels)
+
+
+def _overlap(table: Table) -> Overlap:
+    overlap = Overlap(threshold=table.number("threshold"), strict=table.flag("strict"))
+    if overlap.threshold > 1:
+        table.fail("threshold", "a fraction, from 0 to 1")
+    table.finish()
+    return overlap
+
+
+def _limits(table: Table) -> Limits:
+    whole = {field.name for field in fields(Limits) if field.type is int}
+    known = [field.name for field in fields(Limits) if table.has(field.name)]
+    values: dict[str, Any] = {name: table.integer(name) if name in whole else table.number(name) for name in known}
+    table.finish()
+    return Limits(**values)
+
+
+def _matching(table: Table, key: str, pattern: re.Pattern[str], expected: str) -> str:
+    text = table.text(key)
+    if text and not pattern.fullmatch(text):
+        table.fail(key, expected)
+    return text
+
+
+def _short(table: Table, key: str, longest: int) -> str:
+    text = table.text(key)
+    if len(text) > longest:
+        table.fail(key, f"a text of at most {longest} characters")
+    return text

@@ -1,0 +1,206 @@
+"""Edition files of one's own: all mistakes at once, each with its line, and nothing that could do harm."""
+
+import contextlib
+import random
+from pathlib import Path
+
+import pytest
+
+from evaluator.editions import Declaration, EditionFileError, load, names, read, read_text, source
+
+GOOD = """\
+name = "ROADS"
+title = "Roads"
+classes = ["car", "bus"]
+
+[tasks.detection]
+file = "{competition}_{image_set}_{class}.txt"
+metric = "average_precision"
+interpolation = "11-point"
+declarations = { any = ["training_data"] }
+
+[tasks.segmentation]
+file = "maps/{competition}/{image}.png"
+metric = "intersection_over_union"
+
+[[competitions]]
+number = 1
+task = "detection"
+training = "any"
+image_set = "val"
+
+[[competitions]]
+key = "maps"
+task = "segmentation"
+training = "trainval"
+image_set = "val"
+"""
+
+WRONG = """\
+name = "ROADS 1"
+titel = "Roads"
+classes = [
+    "car",
+    "Car",
+]
+
+[overlap]
+threshold = 1.5
+
+[tasks.detection]
+file = "{competition}_{clas}.txt"
+metric = "roc_auc"
+interpolation = "11-point"
+
+[[competitions]]
+number = 1
+task = "detection"
+training = "any"
+image_set = "val"
+
+[[competitions]]
+number = 2
+task = "layout"
+traning = "any"
+image_set = "../val"
+"""
+
+
+def mistakes(text: str) -> list[tuple[int | None, str]]:
+    with pytest.raises(EditionFileError) as raised:
+        read_text(text, "own.toml")
+    return [(mistake.line, mistake.message) for mistake in raised.value.mistakes]
+
+
+def test_a_good_file_is_read() -> None:
+    edition = read_text(GOOD, "own.toml")
+    assert list(edition.competitions) == ["comp1", "maps"]
+    assert edition.competitions["comp1"].declarations == (Declaration.TRAINING_DATA,)
+    assert edition.competitions["maps"].declarations == ()
+    assert edition.parts == edition.actions == ()
+
+
+def test_all_mistakes_are_told_at_once_with_their_lines() -> None:
+    told = [(line, message.split(" ")[0]) for line, message in mistakes(WRONG)]
+    assert told == [
+        (None, "title"),
+        (1, "name"),
+        (2, "titel:"),
+        (3, "classes"),
+        (8, "overlap.strict"),
+        (9, "overlap.threshold"),
+        (12, "tasks.detection.file"),
+        (13, "tasks.detection.metric"),
+        (22, "competitions[2].training"),
+        (24, "competitions[2].task"),
+        (25, "competitions[2].traning:"),
+        (26, "competitions[2].image_set"),
+    ]
+
+
+def test_the_message_has_a_line_for_each() -> None:
+    with pytest.raises(EditionFileError) as raised:
+        read_text(WRONG, "own.toml")
+    lines = str(raised.value).split("\n")
+    assert lines[2] == "own.toml:2: titel: no such key. Is title meant?"
+    assert lines[0] == "own.toml: title must be a text, but it is missing."
+
+
+def test_every_broken_line_is_told() -> None:
+    broken = GOOD.replace('title = "Roads"', "title = Roads").replace("number = 1", "number == 1")
+    assert [line for line, _ in mistakes(broken)] == [2, 16]
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_line_ends_and_a_byte_order_mark_do_not_matter(tmp_path: Path, line_end: str) -> None:
+    file = tmp_path / "own.toml"
+    file.write_bytes(b"\xef\xbb\xbf" + GOOD.replace("\n", line_end).encode())
+    assert read(file) == read_text(GOOD, "own.toml")
+
+
+def test_what_is_not_utf_8_is_told_by_its_line(tmp_path: Path) -> None:
+    (tmp_path / "own.toml").write_bytes(GOOD.encode().replace(b"Roads", b"Stra\xdfen"))
+    with pytest.raises(EditionFileError, match=r"^own.toml:2: not a TOML file: This is not UTF-8.$"):
+        read(tmp_path / "own.toml")
+
+
+@pytest.mark.parametrize(
+    ("found", "wrong", "line", "message"),
+    [
+        ("{class}", "{class!r:>1000000000}", 6, "must be a file name with fields out of"),
+        ("{class}", "{class.__class__}", 6, "must be a file name with fields out of"),
+        ("{competition}_", "../{competition}_", 6, "must be a file name of letters, digits"),
+        ("{competition}_", "/etc/{competition}_", 6, "must be a file name of letters, digits"),
+        ("maps/{competition}/{image}", "{competition}{image}", 12, "must be a folder for each competition"),
+        ('"bus"', '"a/b"', 3, "must be a list of names without spaces"),
+        ('"bus"', '"a b"', 3, "must be a list of names without spaces"),
+        ('"bus"', '"background"', 3, 'none "background"'),
+        ('"bus"', '"{image_set}"', 3, "must be a list of names without spaces"),
+        ("number = 1", f"number = {'9' * 40}", 16, "must be a whole number of at most 26 digits"),
+        ("number = 1", f"number = {'9' * 5000}", None, "not a TOML file"),
+        ("number = 1", 'key = "maps"', 22, "must be the competition's own"),
+        ('title = "Roads"', 'title = "Roads\\nand more"', 2, "must be a text in one line"),
+        ('"training_data"', '"data"', 9, "must be names out of training_data, training_annotation"),
+        ("any = [", "some = [", 9, "no such key"),
+        ('"intersection_over_union"', '"average_precision"', 13, "must be one of intersection_over_union"),
+        ('metric = "average', 'secondary = ["average_precision"]\nmetric = "average', 7, "other measures than the"),
+        ("[tasks.segmentation]", "[[tasks.segmentation]]", 11, "tasks.segmentation must be a table"),
+    ],
+)
+def test_what_does_not_fit_is_told_at_its_line(found: str, wrong: str, line: int | None, message: str) -> None:
+    assert found in GOOD
+    told = mistakes(GOOD.replace(found, wrong, 1))
+    assert any(number == line and message in text for number, text in told), told
+
+
+def test_a_task_needs_what_it_scores() -> None:
+    action = '[tasks.action]\nfile = "{class}.txt"\nmetric = "average_precision"\ninterpolation = "area"\n'
+    assert (None, "actions must be a list of names, for [tasks.action], but it is missing.") in mistakes(GOOD + action)
+
+
+def test_there_are_at_most_16_competitions() -> None:
+    more = '[[competitions]]\nnumber = {}\ntask = "detection"\ntraining = "any"\nimage_set = "val"\n'
+    assert len(read_text(GOOD + "".join(map(more.format, range(2, 16))), "own.toml").competitions) == 16
+    [(_, message)] = mistakes(GOOD + "".join(map(more.format, range(2, 17))))
+    assert message.startswith("competitions must be a list of 1 to 16 competitions")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "a" * 70_000,
+        "x = " + "[" * 20_000,
+        "\x00",
+        "[[competitions]]",
+        "competitions = [1, 2]",
+        "tasks = 1",
+        "=" * 99,
+    ],
+)
+def test_whatever_a_file_holds_it_is_told(text: str) -> None:
+    assert mistakes(text)
+
+
+def test_files_changed_at_random_are_read_or_told() -> None:
+    chance = random.Random(1)
+    for _ in range(300):
+        lines = GOOD.split("\n")
+        for _ in range(chance.randint(1, 4)):
+            at = chance.randrange(len(lines))
+            action = chance.choice(("drop", "double", "cut", "swap"))
+            if action == "drop":
+                del lines[at]
+            elif action == "double":
+                lines.insert(at, lines[at])
+            elif action == "cut":
+                lines[at] = lines[at][: chance.randint(0, len(lines[at]))]
+            else:
+                lines[at] = lines[at].replace('"', chance.choice(("", "'", "[")))
+        with contextlib.suppress(EditionFileError):
+            assert read_text("\n".join(lines), "own.toml").competitions
+
+
+@pytest.mark.parametrize("name", names())
+def test_the_file_of_an_edition_can_be_had(name: str) -> None:
+    assert read_text(source(name), f"{name}.toml") == load(name)
