@@ -10,7 +10,7 @@ from evaluator.editions import Competition, Edition, Task
 from evaluator.image_sets import ImageSets
 from evaluator.problems import Kind, Problem, counted, has_errors, quoted
 from evaluator.result_files.confidences import read_confidences
-from evaluator.result_files.detections import read_detections
+from evaluator.result_files.detections import read_detections, read_detections_by_class
 from evaluator.result_files.foreign_names import ForeignFile, ForeignNames, look_at
 from evaluator.result_files.items import Items
 from evaluator.result_files.label_maps import LabelMaps, SegmentationSink
@@ -165,18 +165,24 @@ class _Reader:
             self._maps_of(competition, member).take(str(name.image), member)
             return
         items, report = self._items_of(competition), self._report(member.name)
-        data = member.read()
+        data, confidence_range = member.read(), competition.rules.confidence_range
         if competition.task is Task.LAYOUT:
             protocol, parts = competition.rules.layout_protocol, self._edition.parts
             layouts = read_layouts(data, protocol, parts, items=items, limits=limits, report=report)
             if layouts is not None:
                 self._layouts[competition.key] = layouts
+        elif competition.rules.class_in_lines:
+            by_class = read_detections_by_class(
+                data, competition.classes, items, limits, report, confidence_range=confidence_range
+            )
+            if by_class is not None:
+                self._detections[competition.key] = dict(by_class)
         elif competition.task is Task.DETECTION:
-            detections = read_detections(data, items, limits, report)
+            detections = read_detections(data, items, limits, report, confidence_range=confidence_range)
             if detections is not None:
                 self._detections.setdefault(competition.key, {})[str(name.label)] = detections
         else:
-            confidences = read_confidences(data, items, limits, report)
+            confidences = read_confidences(data, items, limits, report, confidence_range=confidence_range)
             if confidences is not None:
                 self._confidences.setdefault(competition.key, {})[str(name.label)] = confidences
 
@@ -213,7 +219,7 @@ class _Reader:
         explained = self._foreign
         if not self._member_of and not self._closed:
             explained = [file for file in self._foreign[:_MOST_EXPLAINED] if foreign.is_explained(file)]
-            if not explained:
+            if not explained and (self._foreign or not self.archive.has_errors):
                 self._refuse_all()
         for number, file in enumerate(explained):
             kind, found = foreign.problem(file) if number < _MOST_EXPLAINED else (UNKNOWN_FILE, {})

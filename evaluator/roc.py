@@ -53,10 +53,10 @@ class RankedItems:
         """
         last_of_tie = np.append(self.confidence[1:] != self.confidence[:-1], True)[: len(self.confidence)]
         curve = self._curve(last_of_tie)
+        if not curve.is_defined:
+            return float("nan")
         rate = curve.false_positive_rate
         excess = rate - (1 - curve.true_positive_rate)  # from −1 to 1, non-decreasing
-        if np.isnan(excess).any():
-            return float("nan")
         after = int(np.argmax(excess >= 0))
         before = after - 1
         share = -excess[before] / (excess[after] - excess[before])
@@ -77,6 +77,8 @@ def area_under_envelope(curve: RocCurve) -> float:
     >>> area_under_envelope(RocCurve(np.array([0, 0, 1, 1]), np.array([0, 0.5, 0.5, 1])))
     0.5
     """
+    if not curve.is_defined:
+        return float("nan")
     envelope = curve.envelope()
     return float(np.diff(envelope.false_positive_rate) @ envelope.true_positive_rate[:-1])
 

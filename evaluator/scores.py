@@ -48,6 +48,11 @@ class RocCurve:
     false_positive_rate: NDArray[np.float64]
     true_positive_rate: NDArray[np.float64]
 
+    @property
+    def is_defined(self) -> bool:
+        """Whether there are positives as well as negatives."""
+        return not (np.isnan(self.false_positive_rate).any() or np.isnan(self.true_positive_rate).any())
+
     def envelope(self) -> "RocCurve":
         """Return the corners of the lower envelope: the first point of each true positive rate, and both ends.
 

@@ -55,7 +55,7 @@ def _corners(curve: Curve) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 def _steps(curve: RocCurve) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The lower envelope, whose area is the score: right, then up, from each of its points to the next."""
-    if np.isnan(curve.false_positive_rate).any() or np.isnan(curve.true_positive_rate).any():
+    if not curve.is_defined:
         return np.array([]), np.array([])
     envelope = curve.envelope()
     right = np.repeat(envelope.false_positive_rate, 2)[1:]

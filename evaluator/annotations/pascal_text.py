@@ -43,11 +43,10 @@ def read_pascal_text(data: bytes, labels: Mapping[str, str]) -> Annotation:
     left, top = map(float, origin) if origin else (1.0, 1.0)
     complaints: list[tuple[int | None, str]] = []
     objects: list[AnnotatedObject] = []
-    for number, line in enumerate(lines, start=1):
-        if not line.startswith(_BOX_BEGINS):
-            continue
+    boxes = [(number, line) for number, line in enumerate(lines, start=1) if line.startswith(_BOX_BEGINS)]
+    for index, (number, line) in enumerate(boxes, start=1):
         try:
-            objects.append(_object(line, len(objects) + 1, labels, left, top))
+            objects.append(_object(line, index, labels, left, top))
         except ValueError as wrong:
             complaints.append((number, str(wrong)))
     if count is None:

@@ -131,6 +131,20 @@ NUMBER_OUT_OF_RANGE = error(
     "Scale it down; only the order of confidences matters.",
     example="2008_000001 1e300",
 )
+CONFIDENCE_OUT_OF_RANGE = error(
+    "confidence_out_of_range",
+    "A confidence outside the challenge's range",
+    "The confidence is {found}; this challenge wants one from {least:g} to {greatest:g}.",
+    "Map confidences into that range without changing their order.",
+    example="151 7.5 89 112 516 466 Car, where confidences are from 0 to 1",
+)
+WRONG_CLASS = error(
+    "wrong_class",
+    "A line of a class that the challenge does not have",
+    "The class is {found}; expected is one of {classes}{hint}.",
+    "Write the class as the challenge spells it.",
+    example="151 0.7 89 112 516 466 car, where the class is called Car",
+)
 BAD_OBJECT_INDEX = error(
     "bad_object_index",
     "An object index that is no whole number",

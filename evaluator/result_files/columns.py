@@ -33,11 +33,13 @@ class Columns:
         item: (n,) int32 position of the image, or of the person.
         numbers: (k, n) float64, finite: one row for each field that is a number.
         lines: (n,) int32 1-based line numbers.
+        label: (n,) int16 position of the class among those of the format; None where lines name none.
     """
 
     item: NDArray[np.int32]
     numbers: NDArray[np.float64]
     lines: NDArray[np.int32]
+    label: NDArray[np.int16] | None = None
 
 
 def read_columns(
@@ -80,14 +82,18 @@ class _Reader:
         """All of a valid file."""
         if not self._taken:
             self._report.add(EMPTY_FILE)
-            numbers = len(self._format.fields) - self._format.names
+            numbers = len(self._format.fields[self._format.numbers])
             nothing = np.empty(0, dtype=np.int32)
-            return Columns(nothing, np.empty((numbers, 0)), nothing)
+            label = np.empty(0, dtype=np.int16) if self._format.names_class else None
+            return Columns(nothing, np.empty((numbers, 0)), nothing, label)
         taken, self._taken = self._taken, []
         return Columns(
             np.concatenate([block.item for block in taken]),
             np.concatenate([block.numbers for block in taken], axis=1),
             np.concatenate([block.lines for block in taken]),
+            np.concatenate([block.label for block in taken if block.label is not None])
+            if self._format.names_class
+            else None,
         )
 
     def _take_at_once(self, lines: Lines) -> bool:
@@ -118,14 +124,33 @@ def _columns(lines: Lines, line_format: LineFormat, items: Items, limits: Limits
     if len(fields) != count * width or fields[width - 1 :: width].count(mark) != count or fields.count(mark) != count:
         return None
     columns = [fields[place::width] for place in range(width - 1)]
-    numbers = [_numbers(column, limits) for column in columns[line_format.names :]]
-    if any(column is None for column in numbers):
+    values = _values(columns[line_format.numbers], line_format, limits)
+    label = _labels(columns[-1], line_format.classes) if line_format.names_class else None
+    if values is None or (line_format.names_class and label is None):
         return None
     item = _persons(columns[0], columns[1], items) if line_format.names_people else items.images.positions(columns[0])
     if item is None:
         return None
-    values = np.array(numbers, dtype=np.float64).reshape(len(numbers), count)
-    return Columns(item, values, np.array(lines.numbers, dtype=np.int32))
+    return Columns(item, values, np.array(lines.numbers, dtype=np.int32), label)
+
+
+def _values(columns: Sequence[Sequence[str]], line_format: LineFormat, limits: Limits) -> NDArray[np.float64] | None:
+    """(k, n) the fields that are numbers; None if any is none, or beyond its limits."""
+    numbers = [_numbers(column, limits) for column in columns]
+    if any(column is None for column in numbers):
+        return None
+    values = np.array(numbers, dtype=np.float64).reshape(len(columns), -1)
+    if line_format.confidence_range is not None:
+        least, greatest = line_format.confidence_range
+        if values[0].min() < least or values[0].max() > greatest:
+            return None
+    return values
+
+
+def _labels(field: Sequence[str], classes: Sequence[str]) -> NDArray[np.int16] | None:
+    position = {name: index for index, name in enumerate(classes)}
+    found = list(map(position.get, field))
+    return None if None in found else np.array(found, dtype=np.int16)
 
 
 def _numbers(field: Sequence[str], limits: Limits) -> NDArray[np.float64] | None:

@@ -3,6 +3,8 @@
 Source: VOC2010 document sections 3.3 and 7.2.
 """
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,22 +13,30 @@ from evaluator.editions import Limits, Task
 from evaluator.problems import counted, quoted
 from evaluator.result_files.columns import read_columns
 from evaluator.result_files.items import Index, Items
-from evaluator.result_files.line_format import IMAGE, OBJECT, LineFormat
+from evaluator.result_files.line_format import CONFIDENCE, IMAGE, OBJECT, LineFormat
 from evaluator.result_files.report import FileReport
 from evaluator.results import Confidences
 
 _FORMATS = {
-    Task.CLASSIFICATION: LineFormat((IMAGE, "confidence"), once=True),
-    Task.ACTION: LineFormat((IMAGE, OBJECT, "confidence"), once=True),
+    Task.CLASSIFICATION: LineFormat((IMAGE, CONFIDENCE), once=True),
+    Task.ACTION: LineFormat((IMAGE, OBJECT, CONFIDENCE), once=True),
 }
 
 
-def read_confidences(data: bytes, items: Items, limits: Limits, report: FileReport) -> Confidences | None:
+def read_confidences(
+    data: bytes,
+    items: Items,
+    limits: Limits,
+    report: FileReport,
+    *,
+    confidence_range: tuple[float, float] | None = None,
+) -> Confidences | None:
     """Return the content of a classification or action file; None, and problems reported, if it is not valid.
 
     A test item without a line is worth a warning only: it ranks last.
     """
-    columns = read_columns(data, _FORMATS[items.task], items, limits, report)
+    line_format = replace(_FORMATS[items.task], confidence_range=confidence_range)
+    columns = read_columns(data, line_format, items, limits, report)
     if columns is None:
         return None
     if len(columns.item):

@@ -1,7 +1,9 @@
-"""Detection files: one box a line.
+"""Detection files: one box a line; of one class, or of all with the class at the end.
 
-Source: VOC2010 document section 4.2.
+Source: VOC2010 document section 4.2; ParallelEye detection challenge, section 2.2.
 """
+
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,21 +14,59 @@ from evaluator.problems import Kind, counted, quoted
 from evaluator.result_files.boxes import is_outside, is_upside_down, seem_zero_based
 from evaluator.result_files.columns import Columns, read_columns
 from evaluator.result_files.items import Items
-from evaluator.result_files.line_format import IMAGE, LineFormat
+from evaluator.result_files.line_format import CLASS, CONFIDENCE, IMAGE, LineFormat
 from evaluator.result_files.report import FileReport
 from evaluator.results import Detections
 
-_FORMAT = LineFormat((IMAGE, "confidence", "left", "top", "right", "bottom"), once=False)
+_FIELDS = (IMAGE, CONFIDENCE, "left", "top", "right", "bottom")
 
 
-def read_detections(data: bytes, items: Items, limits: Limits, report: FileReport) -> Detections | None:
-    """Return the content of a detection file; None, and problems reported, if it is not valid.
+def read_detections(
+    data: bytes,
+    items: Items,
+    limits: Limits,
+    report: FileReport,
+    *,
+    confidence_range: tuple[float, float] | None = None,
+) -> Detections | None:
+    """Return the content of one class's detection file; None, and problems reported, if it is not valid.
 
     Boxes that can match nothing (upside down, or outside their image) are worth a warning with their number.
     """
-    columns = read_columns(data, _FORMAT, items, limits, report)
-    if columns is None or _too_many_in_an_image(columns, items, limits, report):
+    line_format = LineFormat(_FIELDS, once=False, confidence_range=confidence_range)
+    columns = read_columns(data, line_format, items, limits, report)
+    if columns is None or _too_many_in_an_image(columns.item, items, limits, report):
         return None
+    return Detections(image=columns.item, confidence=columns.numbers[0], box=_boxes(columns, items, report))
+
+
+def read_detections_by_class(
+    data: bytes,
+    classes: tuple[str, ...],
+    items: Items,
+    limits: Limits,
+    report: FileReport,
+    *,
+    confidence_range: tuple[float, float] | None = None,
+) -> Mapping[str, Detections] | None:
+    """Return the content of a detection file of all classes, each line's in its last column, by class.
+
+    A class without a line has no detections. None, and problems reported, if the file is not valid.
+    """
+    line_format = LineFormat((*_FIELDS, CLASS), once=False, classes=classes, confidence_range=confidence_range)
+    columns = read_columns(data, line_format, items, limits, report)
+    if columns is None:
+        return None
+    masks = {name: columns.label == index for index, name in enumerate(classes)}
+    too_many = [_too_many_in_an_image(columns.item[mask], items, limits, report) for mask in masks.values()]
+    if any(too_many):
+        return None
+    box = _boxes(columns, items, report)
+    return {name: Detections(columns.item[mask], columns.numbers[0][mask], box[mask]) for name, mask in masks.items()}
+
+
+def _boxes(columns: Columns, items: Items, report: FileReport) -> NDArray[np.float64]:
+    """(n, 4) boxes; those that can match nothing are reported."""
     box = np.ascontiguousarray(columns.numbers[1:].T)
     upside_down = is_upside_down(box)
     _warn_of_boxes(upside_down, columns, BOX_UPSIDE_DOWN, report)
@@ -34,11 +74,11 @@ def read_detections(data: bytes, items: Items, limits: Limits, report: FileRepor
         outside = is_outside(box, items.sizes[columns.item]) & ~upside_down
         _warn_of_boxes(outside, columns, BOX_OUTSIDE_IMAGE, report)
         _warn_of_boxes(seem_zero_based(box, items.sizes[columns.item]), columns, ZERO_BASED_BOXES, report)
-    return Detections(image=columns.item, confidence=columns.numbers[0], box=box)
+    return box
 
 
-def _too_many_in_an_image(columns: Columns, items: Items, limits: Limits, report: FileReport) -> bool:
-    counts = np.bincount(columns.item, minlength=1)
+def _too_many_in_an_image(item: NDArray[np.int32], items: Items, limits: Limits, report: FileReport) -> bool:
+    counts = np.bincount(item, minlength=1)
     too_many = np.flatnonzero(counts > limits.detections_per_image)
     names = items.images.listed() if len(too_many) else []
     for image in too_many.tolist():

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from evaluator.catalogue.lines import LINE_TOO_LONG, REPEATED_IMAGE, REPEATED_PERSON, UNKNOWN_PERSON
 from evaluator.editions import Limits
 from evaluator.problems import quoted
-from evaluator.result_files.fields import find_image, read_number, read_object_index
+from evaluator.result_files.fields import check_class, check_confidence, find_image, read_number, read_object_index
 from evaluator.result_files.items import Items
-from evaluator.result_files.line_format import IMAGE, OBJECT, LineFormat, field_count_problem
+from evaluator.result_files.line_format import CLASS, CONFIDENCE, IMAGE, OBJECT, LineFormat, field_count_problem
 from evaluator.result_files.repetitions import FirstLines
 from evaluator.result_files.report import FileReport
 
@@ -44,8 +44,12 @@ class Explainer:
             if first != number:
                 self._refuse_repetition(number, first, fields)
         for name, field in zip(self._format.fields, fields, strict=True):
-            if name not in {IMAGE, OBJECT}:
-                read_number(field, name, number, self._limits, self._report)
+            if name == CLASS:
+                check_class(field, self._format.classes, number, self._report)
+            elif name not in {IMAGE, OBJECT}:
+                value = read_number(field, name, number, self._limits, self._report)
+                if value is not None and name == CONFIDENCE and self._format.confidence_range is not None:
+                    check_confidence(field, value, self._format.confidence_range, number, self._report)
 
     def _item(self, number: int, fields: Sequence[str]) -> int | None:
         image = find_image(fields[0], number, self._items, self._report)

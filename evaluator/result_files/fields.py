@@ -7,6 +7,7 @@ from typing import Any
 from evaluator.catalogue.lines import (
     BAD_OBJECT_INDEX,
     COMMA_DECIMAL,
+    CONFIDENCE_OUT_OF_RANGE,
     IMAGE_OF_ANOTHER_TASK,
     IMAGE_WITH_FILE_NAME,
     NOT_A_NUMBER,
@@ -14,6 +15,7 @@ from evaluator.catalogue.lines import (
     NUMBER_OUT_OF_RANGE,
     OBJECT_INDEX_ZERO,
     UNKNOWN_IMAGE,
+    WRONG_CLASS,
 )
 from evaluator.editions import Limits
 from evaluator.problems import Kind, quoted
@@ -63,6 +65,24 @@ def read_object_index(text: str, line: int, report: FileReport) -> int | None:
     else:
         report.add(BAD_OBJECT_INDEX, line, found=quoted(text))
     return None
+
+
+def check_confidence(
+    text: str, value: float, confidence_range: tuple[float, float], line: int, report: FileReport
+) -> None:
+    """Report a confidence that is outside the range."""
+    least, greatest = confidence_range
+    if not least <= value <= greatest:
+        report.add(CONFIDENCE_OUT_OF_RANGE, line, found=quoted(text), least=least, greatest=greatest)
+
+
+def check_class(text: str, classes: tuple[str, ...], line: int, report: FileReport) -> None:
+    """Report a class that is none."""
+    if text in classes:
+        return
+    meant = [name for name in classes if name.lower() in {text.lower(), text.lower().removesuffix("s")}]
+    hint = f"; this one is spelt {quoted(meant[0])}" if meant else ""
+    report.add(WRONG_CLASS, line, found=quoted(text), classes=", ".join(classes), hint=hint)
 
 
 def read_number(text: str, field: str, line: int, limits: Limits, report: FileReport) -> float | None:

@@ -15,6 +15,8 @@ from evaluator.problems import Kind, counted
 
 IMAGE = "image"
 OBJECT = "object index"
+CONFIDENCE = "confidence"
+CLASS = "class"
 
 _SEPARATORS = {",": "commas", ";": "semicolons", "|": "vertical bars"}
 _DETECTION_FIELDS = 6
@@ -26,12 +28,17 @@ class LineFormat:
     """What one line holds.
 
     Attributes:
-        fields: their names; the first is `IMAGE`, the second may be `OBJECT`, the others are numbers.
+        fields: their names; the first is `IMAGE`, the second may be `OBJECT`, the last may be `CLASS`, the others are
+            numbers, first of them the confidence.
         once: whether an image (or person) may have one line only.
+        classes: what a field `CLASS` may say.
+        confidence_range: least and greatest confidence; None for any.
     """
 
     fields: tuple[str, ...]
     once: bool
+    classes: tuple[str, ...] = ()
+    confidence_range: tuple[float, float] | None = None
 
     @property
     def names_people(self) -> bool:
@@ -40,12 +47,22 @@ class LineFormat:
 
     @property
     def names(self) -> int:
-        """How many fields at the start name what the line is about; the others are numbers."""
+        """How many fields at the start name what the line is about; numbers follow."""
         return 2 if self.names_people else 1
 
     @property
+    def names_class(self) -> bool:
+        """Whether lines end in their class."""
+        return CLASS in self.fields
+
+    @property
+    def numbers(self) -> slice:
+        """Where the numbers stand among the fields."""
+        return slice(self.names, len(self.fields) - self.names_class)
+
+    @property
     def has_box(self) -> bool:
-        """Whether lines end in the four sides of a box."""
+        """Whether lines have the four sides of a box."""
         return "bottom" in self.fields
 
     def __str__(self) -> str:
@@ -58,11 +75,12 @@ def field_count_problem(fields: Sequence[str], expected: LineFormat) -> tuple[Ki
     separator = next((name for mark, name in _SEPARATORS.items() if _is_divided_by(mark, fields, expected)), None)
     if separator is not None:
         return WRONG_SEPARATOR, {**found, "found": separator}
-    numbers = [_number(field) for field in fields[1:]]
-    if expected.has_box and len(fields) == 2 and numbers[0] is not None:
+    without_class = fields[:-1] if fields[-1] in expected.classes else fields
+    numbers = [_number(field) for field in without_class[1:]]
+    if expected.has_box and len(without_class) == 2 and numbers[0] is not None:
         return BOX_MISSING, found
     found |= {"found": counted(len(fields), "field"), "expected": len(expected.fields)}
-    if expected.has_box and len(fields) == _WITHOUT_CONFIDENCE and _is_box(numbers):
+    if expected.has_box and len(without_class) == _WITHOUT_CONFIDENCE and _is_box(numbers):
         return CONFIDENCE_MISSING, found
     if len(fields) == 1 and len(expected.fields) == 2:
         return CONFIDENCE_MISSING, found
@@ -80,6 +98,8 @@ def _is_divided_by(mark: str, fields: Sequence[str], expected: LineFormat) -> bo
 def _hint(found: int, expected: LineFormat) -> str:
     if found == _DETECTION_FIELDS and not expected.has_box:
         return " The line looks like one of a detection file."
+    if found == _DETECTION_FIELDS and expected.names_class:
+        return " The class seems to be missing."
     return ""
 
 

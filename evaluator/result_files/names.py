@@ -15,7 +15,7 @@ class FileName:
     """What a result file is for.
 
     Attributes:
-        label: its class or action; None for layouts (all in one file) and label maps.
+        label: its class or action; None for layouts and what else has all classes in one file, and for label maps.
         image: the image of a label map; None for the others.
     """
 
@@ -39,7 +39,7 @@ class FileNames:
             if competition.task is Task.SEGMENTATION:
                 directory, _, file = expected_name(competition, image="\0").rpartition("/")
                 self._map_directories[_last(directory)] = competition, file.partition("\0")[2]
-            elif competition.task is Task.LAYOUT:
+            elif competition.task is Task.LAYOUT or competition.rules.class_in_lines:
                 self._by_name[_last(expected_name(competition))] = FileName(competition)
             else:
                 for label in competition.classes:

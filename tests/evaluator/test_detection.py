@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from evaluator import detection
-from evaluator.editions import Metric, load
+from evaluator.editions import Metric, Task, load
 from evaluator.ground_truth import DetectionTruth
 from evaluator.results import Detections
-from evaluator.scores import CompetitionScores
+from evaluator.scores import CompetitionScores, Curve
 from tests.evaluator.random_boxes import near, random_box
 from tests.evaluator.rivals import average_precision
 from tests.evaluator.rivals import detection as rival
@@ -18,8 +18,8 @@ IMAGES = ["a", "b", "c", "d"]
 CLASSES = ("aeroplane", "person", "tvmonitor")  # the last without positives
 
 
-def truth_of(objects: dict[str, list[rival.Object]]) -> DetectionTruth:
-    classes = load("VOC2007").classes
+def truth_of(objects: dict[str, list[rival.Object]], edition: str) -> DetectionTruth:
+    classes = load(edition).classes
     flat = [
         (IMAGES.index(image), classes.index(name), box, difficult)
         for name, found in objects.items()
@@ -46,18 +46,20 @@ def score(
     edition: str, found: dict[str, list[rival.Detection]], objects: dict[str, list[rival.Object]]
 ) -> CompetitionScores:
     content = {name: detections_of(rows) for name, rows in found.items()}
-    competition = load(edition).competitions["comp3"]
-    return detection.score(competition, tuple(found), content, truth_of(objects), load(edition))
+    competition = next(item for item in load(edition).competitions.values() if item.task is Task.DETECTION)
+    return detection.score(competition, tuple(found), content, truth_of(objects, edition), load(edition))
 
 
-def random_case(seed: int) -> tuple[dict[str, list[rival.Detection]], dict[str, list[rival.Object]]]:
+def random_case(
+    seed: int, classes: tuple[str, ...] = CLASSES, difficult: float = 0.3
+) -> tuple[dict[str, list[rival.Detection]], dict[str, list[rival.Object]]]:
     chance = random.Random(seed)
-    objects: dict[str, list[rival.Object]] = {name: [] for name in CLASSES}
-    for name in CLASSES:
+    objects: dict[str, list[rival.Object]] = {name: [] for name in classes}
+    for name in classes:
         for image in sorted(chance.choices(IMAGES, k=chance.randrange(8))):
-            objects[name].append((image, random_box(chance), name == CLASSES[-1] or chance.random() < 0.3))
+            objects[name].append((image, random_box(chance), name == CLASSES[-1] or chance.random() < difficult))
     found = {}
-    for name in CLASSES:
+    for name in classes:
         rows = []
         for _ in range(chance.randrange(25)):
             image = chance.choice(IMAGES)
@@ -91,14 +93,44 @@ def test_scores_as_the_slow_rival_does(edition: str, seed: int) -> None:
         with_difficult = secondary[Metric.AVERAGE_PRECISION_WITH_DIFFICULT][name]
         assert with_difficult == pytest.approx(expected if expected is not None else np.nan, nan_ok=True)
 
-        details = scores.details[name]
+        details, kept = scores.details[name], scores.curves[name]
         assert (details.positives, details.results) == (positives, len(found[name]))
         assert details.difficult == marks.count("ignored")
+        assert isinstance(kept, Curve)
         curve = [
             (None if np.isnan(r) else r, None if np.isnan(p) else p)
-            for r, p in zip(scores.curves[name].recall, scores.curves[name].precision, strict=True)
+            for r, p in zip(kept.recall, kept.precision, strict=True)
         ]
         assert curve == average_precision.precision_recall(marks, positives)
+
+
+@pytest.mark.parametrize("edition", ["VOC2005", "ParallelEye"])
+@pytest.mark.parametrize("block", range(10))
+def test_a_thousand_random_cases_without_difficult_objects_score_as_the_slow_rival_says(
+    edition: str, block: int
+) -> None:
+    for seed in range(100 * block, 100 * block + 100):
+        found, objects = random_case(seed, load(edition).classes, difficult=0.0)
+        if seed % 5 == 0:
+            objects[load(edition).classes[seed % 3]] = []  # a class with nothing to find
+        scores = score(edition, found, objects)
+        for name in found:
+            marks, positives = rival.marks(found[name], objects[name], False, must_exceed=edition == "ParallelEye")
+            expected = average_precision.eleven_point(marks, positives)
+            assert scores.primary.per_class[name] == pytest.approx(expected, abs=1e-12), seed
+        assert scores.primary.mean == pytest.approx(np.mean(list(scores.primary.per_class.values())), abs=1e-12)
+
+
+@pytest.mark.parametrize("block", range(10))
+def test_a_thousand_random_cases_of_2006_score_as_the_slow_rival_says(block: int) -> None:
+    for seed in range(100 * block, 100 * block + 100):
+        found, objects = random_case(seed, ("bus", "person"), difficult=0.5)
+        scores = score("VOC2006", found, objects)
+        for name in found:
+            marks, positives = rival.marks(found[name], objects[name], False, difficult_excuses_one=True)
+            expected = average_precision.eleven_point(marks, positives)
+            assert scores.primary.per_class[name] == pytest.approx(expected, abs=1e-12), seed
+            assert scores.details[name].difficult == marks.count("ignored"), seed
 
 
 WHOLE = (1.0, 1.0, 10.0, 10.0)
@@ -106,8 +138,26 @@ HALF = (1.0, 1.0, 10.0, 5.0)
 LESS_THAN_HALF = (1.0, 1.0, 10.0, 4.99)
 
 
-def precision_of(found: list[rival.Detection], objects: list[rival.Object]) -> list[float]:
-    return score("VOC2012", {"person": found}, {"person": objects}).curves["person"].precision.tolist()
+def precision_of(
+    found: list[rival.Detection], objects: list[rival.Object], edition: str = "VOC2012", name: str = "person"
+) -> list[float]:
+    curve = score(edition, {name: found}, {name: objects}).curves[name]
+    assert isinstance(curve, Curve)
+    return curve.precision.tolist()
+
+
+def test_an_overlap_of_exactly_one_half_is_too_little_where_it_must_exceed_that() -> None:
+    assert precision_of([("a", 1.0, HALF)], [("a", WHOLE, False)], "ParallelEye", "Car") == [0.0]
+    assert precision_of([("a", 1.0, WHOLE)], [("a", WHOLE, False)], "ParallelEye", "Car") == [1.0]
+
+
+def test_in_2006_a_repeated_detection_of_a_difficult_object_is_false_and_in_other_years_ignored() -> None:
+    found, objects = (
+        [("a", 0.9, WHOLE), ("a", 0.8, WHOLE), ("b", 0.7, WHOLE)],
+        [("a", WHOLE, True), ("b", WHOLE, False)],
+    )
+    assert precision_of(found, objects, "VOC2006")[1:] == [0.0, 0.5]
+    assert precision_of(found, objects, "VOC2007")[2] == 1.0
 
 
 def test_an_overlap_of_exactly_one_half_is_enough() -> None:

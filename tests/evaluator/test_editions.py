@@ -39,8 +39,8 @@ image_set = "val"
 """
 
 
-def test_there_are_the_eight_years() -> None:
-    assert names() == tuple(f"VOC{year}" for year in range(2005, 2013))
+def test_there_are_the_eight_years_and_paralleleye() -> None:
+    assert names() == (*(f"VOC{year}" for year in range(2005, 2013)), "ParallelEye")
 
 
 def test_an_unknown_name_is_told_the_known_ones() -> None:
@@ -50,6 +50,7 @@ def test_an_unknown_name_is_told_the_known_ones() -> None:
 
 def test_names_are_the_same_in_lower_case() -> None:
     assert load("voc2012") is load("VOC2012")
+    assert load("PARALLELEYE") is load("ParallelEye")
 
 
 @pytest.mark.parametrize(
@@ -206,3 +207,12 @@ def test_files_of_two_competitions_must_have_different_names(tmp_path: Path) -> 
     (tmp_path / "roads.toml").write_text((MINIMAL + second).replace("{competition}_", ""))
     with pytest.raises(EditionFileError, match="must be a file name that tells comp1 from comp2"):
         read(tmp_path / "roads.toml")
+
+
+def test_paralleleye_has_one_file_without_number_and_a_stricter_overlap() -> None:
+    edition = load("ParallelEye")
+    [competition] = edition.competitions.values()
+    assert (competition.key, competition.number, competition.classes) == ("detection", None, ("Car", "Bus", "Truck"))
+    assert competition.rules.class_in_lines
+    assert competition.rules.confidence_range == (0.0, 1.0)
+    assert edition.overlap.strict
