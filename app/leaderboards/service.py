@@ -90,9 +90,10 @@ def board(session: Session, challenge: Challenge, competition: str) -> Board:
     Raises:
         NotFoundError: the challenge has no such competition.
     """
-    if session.get(ChallengeCompetition, (challenge.id, competition)) is None:
+    # The edition first: PostgreSQL refuses to be asked for some of what stands in addresses.
+    rules = editions.load(challenge.edition).competitions.get(competition)
+    if rules is None or session.get(ChallengeCompetition, (challenge.id, competition)) is None:
         raise NotFoundError("The challenge has no such competition.")
-    rules = editions.load(challenge.edition).competitions[competition]
     classes = columns(rules)
     published = _published(session, challenge, competition)
     values = _values(session, [row.measure_id for row in published])
