@@ -32,7 +32,8 @@ from evaluator.editions import Edition, UnknownEditionError
 
 EDITION = "VOC2012"
 DIRECTORY = Path("demo-data")
-READY_FILE = "demo.json"
+READY_FILE = "demo.json"  # there while the demo runs
+STOPPED_FILE = "demo-stopped.json"  # the same between two starts, so that accounts stay
 SEED = 2005  # of the made-up world; the year of the first challenge
 DOMAIN = "demo.vocboard.example"  # of the accounts' addresses; reserved, so that no mail can reach anyone
 
@@ -96,9 +97,10 @@ def _edition_of(tree: Path | None) -> str:
 def _serve(arguments: argparse.Namespace, edition: Edition) -> None:
     arguments.data.mkdir(parents=True, exist_ok=True)
     settings = Settings(data_directory=arguments.data)
-    ready_file = arguments.data / READY_FILE
-    earlier = DemoFile.read(ready_file)
-    ready_file.unlink(missing_ok=True)  # until this start is ready
+    ready_file, stopped_file = arguments.data / READY_FILE, arguments.data / STOPPED_FILE
+    if ready_file.exists():  # it was killed
+        ready_file.replace(stopped_file)
+    earlier = DemoFile.read(stopped_file)
     migrations.upgrade(settings.database)
     database = Database(settings.database)
     participant = ensure_account(
@@ -130,7 +132,10 @@ def _serve(arguments: argparse.Namespace, edition: Edition) -> None:
         demo = DemoFile(server.url, participant, organiser)
         demo.write(ready_file)
         _tell(demo, ready_file)
-        server.wait()
+        try:
+            server.wait()
+        finally:
+            ready_file.replace(stopped_file)
 
 
 def _fill_with_real(edition: Edition, tree: Path, organiser: Api) -> None:
