@@ -1,7 +1,7 @@
 """Lines of white-space separated fields as columns: an image, perhaps an object index, and numbers.
 
-Read some thousands of lines at once; only where that finds anything wrong are lines walked one by one, to say precisely
-what and where.
+A large and plain file is read by a column reader, any other some thousands of lines at once; only where that finds
+anything wrong are lines walked one by one, to say precisely what and where.
 """
 
 from collections.abc import Sequence
@@ -15,6 +15,7 @@ from evaluator.editions import Limits
 from evaluator.result_files.explaining import Explainer
 from evaluator.result_files.fields import LARGEST_OBJECT_INDEX, is_plain
 from evaluator.result_files.items import Items
+from evaluator.result_files.large_files import read_plain
 from evaluator.result_files.line_format import LineFormat
 from evaluator.result_files.repetitions import FirstLines
 from evaluator.result_files.report import FileReport
@@ -46,6 +47,8 @@ def read_columns(
     data: bytes, line_format: LineFormat, items: Items, limits: Limits, report: FileReport
 ) -> Columns | None:
     """Return the columns of a text file; None, and problems reported, if any line is wrong."""
+    if not line_format.names_people and (columns := _read_plain(data, line_format, items, limits)) is not None:
+        return columns
     blocks = read_lines(data, limits, report)
     if blocks is None:
         return None
@@ -56,6 +59,13 @@ def read_columns(
             report.stop(block.numbers[-1])
             return None
     return None if report.has_errors else reader.columns()
+
+
+def _read_plain(data: bytes, line_format: LineFormat, items: Items, limits: Limits) -> Columns | None:
+    plain = read_plain(data, len(line_format.fields) - line_format.names, items.images, limits)
+    if plain is None or (line_format.once and np.bincount(plain.image).max() > 1):
+        return None
+    return Columns(plain.image, plain.numbers, np.arange(1, len(plain.image) + 1, dtype=np.int32))
 
 
 class _Reader:

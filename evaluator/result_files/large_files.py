@@ -1,0 +1,112 @@
+"""Large text files read as columns by a column reader: only plain ones, everything else is left to the line walker.
+
+Plain is a file of ASCII text whose lines end in a line feed and divide their fields by single spaces. What is accepted
+here the line walker accepts too, with the same values to the last bit: both round decimal numbers correctly.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.editions import Limits
+from evaluator.result_files.items import Index
+
+LARGE_BYTES = 128 * 1024  # of one file; an upload of twenty such pays for importing the column reader
+_PART_BYTES = 16 * 1024 * 1024  # read at once: bounds what the column reader needs besides the columns
+_MOST_THREADS = 4  # more don't help, and each takes address space, which the server limits
+_OTHER_LINE_ENDS_AND_TABS = (b"\r", b"\t")  # they mean warnings
+
+
+class PlainColumns(NamedTuple):
+    """The columns of a file: (n,) int32 positions of the images, and (k, n) float64 numbers, finite."""
+
+    image: NDArray[np.int32]
+    numbers: NDArray[np.float64]
+
+
+def read_plain(data: bytes, numbers: int, images: Index[str], limits: Limits) -> PlainColumns | None:
+    """Read a large file of lines with an image identifier and so many numbers.
+
+    Returns:
+        None if the file is not large, not plain, or if anything is wrong with it.
+    """
+    if len(data) < LARGE_BYTES or not _is_plain(data, limits.characters_per_line):
+        return None
+    if data.count(b"\n") + (not data.endswith(b"\n")) > limits.lines_per_file:
+        return None
+    parts = []
+    for part in _parts(data):
+        columns = _read_part(part, numbers, images, limits)
+        if columns is None:
+            return None
+        parts.append(columns)
+    if len(parts) == 1:
+        return parts[0]
+    return PlainColumns(np.concatenate([part.image for part in parts]), np.hstack([part.numbers for part in parts]))
+
+
+def _parts(data: bytes) -> Iterator[memoryview]:
+    """Cut after a line end."""
+    view, start = memoryview(data), 0
+    while start < len(data):
+        end = data.find(b"\n", min(start + _PART_BYTES, len(data)) - 1) + 1 or len(data)
+        yield view[start:end]
+        start = end
+
+
+def _read_part(data: memoryview, numbers: int, images: Index[str], limits: Limits) -> PlainColumns | None:
+    columns = _parse(data, numbers)
+    if columns is None:
+        return None
+    # Chunk by chunk: `ChunkedArray.to_numpy` takes memory of the default pool, whatever `_parse` sets.
+    values = np.array([np.concatenate([chunk.to_numpy() for chunk in column.chunks]) for column in columns[1:]])
+    # A comparison with NaN is false, so this refuses NaN and the infinities too.
+    if not (np.abs(values) <= limits.absolute_number).all():
+        return None
+    image = _positions(columns[0], images)
+    return None if image is None else PlainColumns(image, values)
+
+
+def _is_plain(data: bytes, characters_per_line: int) -> bool:
+    if not data.isascii() or any(mark in data for mark in _OTHER_LINE_ENDS_AND_TABS):
+        return False
+    start = 0
+    while len(data) - start > characters_per_line:
+        # The last line end in reach: every line up to there is short enough.
+        end = data.rfind(b"\n", start, start + characters_per_line + 1)
+        if end < 0:
+            return False
+        start = end + 1
+    return True
+
+
+def _parse(data: memoryview, numbers: int) -> list[Any] | None:
+    """Return one Arrow column for each field; None if a line has other fields, or a number is not plain."""
+    import pyarrow as pa  # noqa: PLC0415  # takes a tenth of a second, and few uploads have large files
+    from pyarrow import csv  # noqa: PLC0415
+
+    pa.set_cpu_count(min(pa.cpu_count(), _MOST_THREADS))
+    pa.set_memory_pool(pa.system_memory_pool())  # the others reserve a gigabyte of address space, see `_MOST_THREADS`
+    names = [str(place) for place in range(1 + numbers)]
+    types = {name: pa.string() if name == "0" else pa.float64() for name in names}
+    try:
+        table = csv.read_csv(
+            pa.BufferReader(data),
+            csv.ReadOptions(column_names=names),
+            csv.ParseOptions(delimiter=" ", quote_char=False, ignore_empty_lines=False),
+            csv.ConvertOptions(column_types=types, null_values=[], check_utf8=False),
+        )
+    except pa.ArrowInvalid:
+        return None
+    return list(table.columns)
+
+
+def _positions(column: Any, images: Index[str]) -> NDArray[np.int32] | None:
+    encoded = column.combine_chunks().dictionary_encode()
+    names = encoded.dictionary.to_pylist()
+    if " ".join(names).split() != names:
+        return None  # other white space divides fields too
+    positions = images.positions(names)
+    return None if positions is None else positions[encoded.indices.to_numpy()]

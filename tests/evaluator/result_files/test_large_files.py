@@ -1,0 +1,135 @@
+"""Large text files: the column reader takes plain ones, and gives what the line walker gives, to the last bit."""
+
+import struct
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from evaluator.editions import Limits, Task
+from evaluator.image_sets import ImageSet
+from evaluator.result_files import large_files
+from evaluator.result_files.detections import read_detections
+from evaluator.result_files.items import Index, Items
+from evaluator.result_files.large_files import LARGE_BYTES, read_plain
+from evaluator.result_files.report import FileReport
+from evaluator.results import Detections
+
+IMAGES = ("000001", "000002", "2008_000003")
+KNOWN = ImageSet(IMAGES, np.full((len(IMAGES), 2), 500, dtype=np.int32))
+LIMITS = Limits(characters_per_line=60)
+LINE = b"000001 0.5 1 2 3 4\n"
+
+doubles = st.integers(0, 2**64 - 1).map(lambda bits: repr(struct.unpack("<d", struct.pack("<Q", bits))[0]))
+decimals = st.from_regex(r"[+-]?[0-9]{0,25}(\.[0-9]{0,25})?([eE][+-]?[0-9]{1,3})?", fullmatch=True)
+odd_numbers = st.sampled_from(
+    ["nan", "inf", "-Infinity", "1e999", "1e-400", "5e-324", "-0", "+1", "1_0", "0x1p3", "1d5", "1,5", "1.", ".5", "٣"]
+) | st.sampled_from(
+    ["NULL", "NA", "#N/A", "null", "1e", "e1", ".", "-", "1f", "", '"1"', "9007199254740993", "2.2250738585072011e-308"]
+)
+odd_images = st.sampled_from(["000009", "", '"000001"', "00\x0b01", "\x1c", "é", "\xa0", "\ufeff000001", "a\x00b"])
+separators = st.sampled_from([" "] * 12 + ["  ", "\t", "\x0b", "\x0c", "\x1f", ",", "\u2003"])
+line_ends = st.sampled_from(["\n"] * 12 + ["\r\n", "\r", "\n\n", "\n \n", "", " \n", "\n     \n"])
+
+
+@st.composite
+def lines(draw: st.DrawFn) -> str:
+    image = draw(st.sampled_from(IMAGES) | odd_images if draw(st.integers(0, 5)) == 0 else st.sampled_from(IMAGES))
+    odd = draw(st.integers(0, 5)) == 0
+    count = draw(st.sampled_from([5] * 10 + [4, 6])) if odd else 5
+    numbers = [draw(doubles | decimals | odd_numbers if odd else doubles | decimals) for _ in range(count)]
+    text = image
+    for number in numbers:
+        text += (draw(separators) if odd else " ") + number
+    return text + (draw(line_ends) if odd else "\n")
+
+
+def walk(data: bytes, known: bool) -> tuple[Detections | None, list[str]]:
+    """What is read with the line walker alone."""
+    report = FileReport("file")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(large_files, "LARGE_BYTES", sys.maxsize)
+        content = read_detections(data, Items(Task.DETECTION, KNOWN if known else None), LIMITS, report)
+    return content, [problem.code for problem in report.problems()]
+
+
+@pytest.mark.parametrize("known", [True, False])
+@settings(deadline=None)  # the first imports the column reader
+@given(text=st.lists(lines(), min_size=1, max_size=4).map("".join))
+@example(text="000001 0.30000000000000004 1e22 1e23 9007199254740993 -0\n")
+@example(text="000001 0.5 1 2 3 4\n\n")
+@example(text="000001 0.5 1 2 3 4\n000001 1e-400 1 2 3 4")
+def test_what_it_reads_the_line_walker_reads_too(text: str, known: bool) -> None:
+    data = text.encode()
+    index = Index(IMAGES if known else None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(large_files, "LARGE_BYTES", 0)
+        plain = read_plain(data, 5, index, LIMITS)
+    if plain is None:
+        return
+    content, problems = walk(data, known)
+    assert content is not None, problems
+    assert plain.image.tolist() == content.image.tolist()
+    assert plain.numbers[0].tobytes() == content.confidence.tobytes()
+    assert plain.numbers[1:].tobytes() == np.ascontiguousarray(content.box.T).tobytes()
+
+
+@settings(deadline=None)
+@given(text=st.lists(st.tuples(st.sampled_from(IMAGES), *[st.floats(-1e30, 1e30)] * 5), min_size=1))
+def test_it_reads_plain_files(text: list[tuple[object, ...]]) -> None:
+    data = "".join(" ".join(map(str, row)) + "\n" for row in text).encode()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(large_files, "LARGE_BYTES", 0)
+        plain = read_plain(data, 5, Index(IMAGES), Limits())
+    assert plain is not None
+    assert plain.numbers.T.tolist() == [list(row[1:]) for row in text]
+
+
+def test_large_files_are_read_with_it() -> None:
+    data = LINE * (1 + LARGE_BYTES // len(LINE))
+    assert read_plain(data, 5, Index(IMAGES), Limits()) is not None
+    assert read_plain(data[: LARGE_BYTES // 2], 5, Index(IMAGES), Limits()) is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"000009 0.5 1 2 3 4",
+        b"000001 nan 1 2 3 4",
+        b"000001 1e31 1 2 3 4",
+        b"000001 0.5 1 2 3",
+        b"000001 0.5 1 2 3 4 5",
+        b"000001\t0.5 1 2 3 4",
+        b"000001 0.5 1 2 3 4\r",
+        b"000001 0.5 1 2 3 4" + b"0" * 1_000,
+        b"",
+        b"     ",
+        "000001é 0.5 1 2 3 4".encode(),
+    ],
+)
+def test_one_line_that_is_not_plain_leaves_the_file_to_the_line_walker(line: bytes) -> None:
+    lines = LINE * (1 + LARGE_BYTES // len(LINE))
+    assert read_plain(lines + line + b"\n" + lines, 5, Index(IMAGES), Limits()) is None
+
+
+def test_parts_of_a_file_keep_its_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(large_files, "_PART_BYTES", 1_000)
+    data = b"".join(b"%s %d 1 2 3 4\n" % (IMAGES[n % 3].encode(), n) for n in range(20_000))
+    for index in (Index(IMAGES), Index[str](None)):
+        plain = read_plain(data, 5, index, Limits())
+        assert plain is not None
+        assert np.array_equal(plain.image, np.arange(20_000) % 3)
+        assert np.array_equal(plain.numbers[0], np.arange(20_000))
+
+
+def test_an_unknown_test_set_learns_no_image_from_a_file_left_to_the_line_walker() -> None:
+    index = Index[str](None)
+    assert read_plain(LINE * LARGE_BYTES + b"000002 high 1 2 3 4\n", 5, index, Limits()) is None
+    assert len(index) == 0
+
+
+def test_more_lines_than_a_file_may_have_are_not_taken() -> None:
+    data = LINE * (1 + LARGE_BYTES // len(LINE))
+    assert read_plain(data, 5, Index(IMAGES), Limits(lines_per_file=100)) is None
