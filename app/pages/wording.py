@@ -108,8 +108,8 @@ def task_title(competition: Competition, titles: Mapping[Task, str] = TASKS) -> 
 
 
 def short_task_title(competition: Competition) -> str:
-    """The same in fewer letters."""
-    return task_title(competition, SHORT_TASKS)
+    """The same in fewer letters: `Detection test2`."""
+    return task_title(competition, SHORT_TASKS).replace(" on ", " ")
 
 
 def competition_title(competition: Competition) -> str:

@@ -174,3 +174,39 @@ def test_a_name_in_latex_is_no_argument_of_the_row_before(backstage: Backstage) 
     first, second = as_latex(show(backstage, challenge)).splitlines()[4:6]
     assert first.startswith("{[}9cm{]} first & ")
     assert second.startswith("{*}second & ")
+
+
+def test_a_board_of_two_measures_ranks_by_the_first_and_gives_the_mean_of_the_other(backstage: Backstage) -> None:
+    challenge = backstage.challenge(edition="VOC2005", competitions=["comp1"])
+    rules = load("VOC2005").competitions["comp1"]
+    for method, area, accuracy in (("by area", 0.9, 0.7), ("by error", 0.8, 0.75)):
+        submission_id = backstage.submit(backstage.user(), challenge, method_name=method)
+        with backstage.database.writing() as session:
+            session.execute(
+                update(Submission).where(Submission.id == submission_id).values(state=State.SCORED, published_at=now())
+            )
+            scoring_id = session.get_one(Challenge, challenge.id).current_scoring_id
+            assert scoring_id is not None
+            measures = [
+                Measure(metric, dict.fromkeys(rules.classes, value))
+                for metric, value in ((Metric.ROC_AUC, area), (Metric.EQUAL_ERROR_RATE, accuracy))
+            ]
+            scores = CompetitionScores("comp1", Task.CLASSIFICATION, measures[0], (measures[1],))
+            evaluations.store(
+                session,
+                submission_id=submission_id,
+                scoring_id=scoring_id,
+                scores={"comp1": scores},
+                ground_truth_sha256="0" * 64,
+                archive_sha256="1" * 64,
+                started_at=now(),
+                seconds=1.0,
+            )
+    with backstage.database.reading() as session:
+        found = board(session, session.get_one(Challenge, challenge.id), "comp1")
+    assert [row.method for row in found.rows] == ["by area", "by error"]
+    assert found.others == (Metric.EQUAL_ERROR_RATE,)
+    assert [(row.others[0].value, row.others[0].is_best) for row in found.rows] == [(0.7, False), (0.75, True)]
+    header, first, _ = csv.reader(io.StringIO(as_csv(found)))
+    assert dict(zip(header, first, strict=True))["mean_equal_error_rate"] == "0.7000"
+    assert r"mean equal\_error\_rate" in as_latex(found)
