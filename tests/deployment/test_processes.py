@@ -1,12 +1,16 @@
 """The processes of docker-compose.yml, run with the file's commands and environment on a real PostgreSQL and Redis."""
 
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 
 import httpx
 import pytest
 
+from tests.support import small_world
 from tests.support.installation import Installation, installed
+from tests.support.life import eventually, make_ready, submit
 from tests.support.services import needed
 
 pytestmark = pytest.mark.services
@@ -47,6 +51,45 @@ def test_beat_calls_and_the_worker_sweeps(installation: Installation) -> None:
     while (sweeps := installation.log("worker").count(SWEPT)) < 6 and time.monotonic() < deadline:
         time.sleep(0.2)
     assert sweeps >= 6, installation.log("beat") + installation.log("worker")
+
+
+def admin(installation: Installation, *arguments: str) -> str:
+    """Run `vocboard admin` as the operator's manual does, in the migrate service; return what it prints."""
+    command = [sys.executable, "-m", "commands.main", "admin", *arguments]
+    environment = dict(installation.environments["migrate"])
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def person(installation: Installation, name: str, role: str, *scopes: str) -> httpx.Client:
+    """Make an account and a token; return the API as that person."""
+    email = f"{name.lower()}@lab.example"
+    admin(installation, "create-user", email, "--name", name, "--role", role)
+    token = admin(installation, "create-token", email, *(f"--scope={scope}" for scope in scopes)).split()[-1]
+    client = installation.client()
+    client.headers["Authorization"] = f"Bearer {token}"
+    return client
+
+
+def test_from_the_operators_commands_to_a_leaderboard(installation: Installation) -> None:
+    with (
+        person(installation, "Organiser", "organiser", "read", "organise") as organiser,
+        person(installation, "Participant", "participant", "read", "submit") as participant,
+        installation.client() as visitor,
+    ):
+        challenge = make_ready(
+            organiser,
+            small_world.ground_truth_archive(),
+            slug="small-world",
+            edition=small_world.EDITION,
+            competitions=small_world.COMPETITIONS,
+        )
+        path = f"/api/v1/submissions/{submit(participant, challenge, small_world.results_archive())['id']}"
+        eventually(lambda: participant.get(path).json()["state"] == "scored")
+        assert participant.post(f"{path}/publish").status_code == httpx.codes.OK
+        [row] = visitor.get(f"{challenge}/leaderboards/comp3").json()["rows"]
+        assert row["mean"] == round(small_world.MEAN_AP, 4)
 
 
 def test_nothing_secret_is_logged(installation: Installation) -> None:

@@ -1,9 +1,7 @@
 """From ground truth to leaderboard over HTTP, with a worker process of its own, on both set-ups."""
 
-import json
 import math
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +13,9 @@ from app.settings import Settings
 from tests.support import small_world
 from tests.support.factories import make_token, make_user
 from tests.support.golden import golden
+from tests.support.life import eventually, follow, make_ready, submit
 from tests.support.site import Site
 from tests.support.working import working
-
-PATIENCE_SECONDS = 120
-POLL_SECONDS = 0.2
 
 
 @pytest.fixture
@@ -44,53 +40,6 @@ def participant(site: Site) -> Iterator[httpx.Client]:
         token = make_token(session, make_user(session))
     with site.client(token) as client:
         yield client
-
-
-def eventually(ask: Callable[[], Any]) -> Any:
-    """Ask until the answer is true."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not (answer := ask()):
-        assert time.monotonic() < deadline, "it takes too long"
-        time.sleep(POLL_SECONDS)
-    return answer
-
-
-def make_ready(organiser: httpx.Client, truth: bytes, **rules: Any) -> str:
-    """Make a public challenge and upload its ground truth; return its path once it is open."""
-    response = organiser.post("/api/v1/challenges", json={"title": "A challenge", "visibility": "public", **rules})
-    assert response.status_code == 201, response.text
-    path = response.headers["location"]
-    upload = {"archive": ("devkit.tar.gz", truth)}
-    # The worker publishes the key to seal with when it starts.
-    eventually(lambda: organiser.post(f"{path}/ground-truth", files=upload).status_code == 202)
-
-    def imported() -> bool:
-        [version] = organiser.get(f"{path}/ground-truth").json()["items"]
-        assert version["state"] != "failed", version["problems"]
-        return bool(version["state"] == "ready")
-
-    eventually(imported)
-    assert organiser.get(path).json()["phase"] == "open"
-    return str(path)
-
-
-def submit(client: httpx.Client, challenge: str, archive: bytes, **fields: str) -> dict[str, Any]:
-    response = client.post(
-        f"{challenge}/submissions",
-        data={"method_name": "Method", **fields},
-        files={"archive": ("results.tar.gz", archive)},
-    )
-    assert response.status_code == 201, response.text
-    submission: dict[str, Any] = response.json()
-    assert response.headers["location"] == f"/api/v1/submissions/{submission['id']}"
-    return submission
-
-
-def follow(client: httpx.Client, submission: str) -> list[dict[str, Any]]:
-    """Return the events of a submission up to the end of their stream."""
-    with client.stream("GET", f"{submission}/events", timeout=PATIENCE_SECONDS) as response:
-        assert response.headers["content-type"].startswith("text/event-stream")
-        return [json.loads(line[6:]) for line in response.iter_lines() if line.startswith("data: ")]
 
 
 @pytest.mark.usefixtures("worker")

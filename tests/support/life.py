@@ -1,0 +1,58 @@
+"""Steps in the life of a challenge and a submission, over the REST API of a running server with a worker."""
+
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+
+PATIENCE_SECONDS = 120
+POLL_SECONDS = 0.2
+
+
+def eventually(ask: Callable[[], Any]) -> Any:
+    """Ask until the answer is true."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not (answer := ask()):
+        assert time.monotonic() < deadline, "it takes too long"
+        time.sleep(POLL_SECONDS)
+    return answer
+
+
+def make_ready(organiser: httpx.Client, truth: bytes, **rules: Any) -> str:
+    """Make a public challenge and upload its ground truth; return its path once it is open."""
+    response = organiser.post("/api/v1/challenges", json={"title": "A challenge", "visibility": "public", **rules})
+    assert response.status_code == 201, response.text
+    path = response.headers["location"]
+    upload = {"archive": ("devkit.tar.gz", truth)}
+    # The worker publishes the key to seal with when it starts.
+    eventually(lambda: organiser.post(f"{path}/ground-truth", files=upload).status_code == 202)
+
+    def imported() -> bool:
+        [version] = organiser.get(f"{path}/ground-truth").json()["items"]
+        assert version["state"] != "failed", version["problems"]
+        return bool(version["state"] == "ready")
+
+    eventually(imported)
+    assert organiser.get(path).json()["phase"] == "open"
+    return str(path)
+
+
+def submit(client: httpx.Client, challenge: str, archive: bytes, **fields: str) -> dict[str, Any]:
+    response = client.post(
+        f"{challenge}/submissions",
+        data={"method_name": "Method", **fields},
+        files={"archive": ("results.tar.gz", archive)},
+    )
+    assert response.status_code == 201, response.text
+    submission: dict[str, Any] = response.json()
+    assert response.headers["location"] == f"/api/v1/submissions/{submission['id']}"
+    return submission
+
+
+def follow(client: httpx.Client, submission: str) -> list[dict[str, Any]]:
+    """Return the events of a submission up to the end of their stream."""
+    with client.stream("GET", f"{submission}/events", timeout=PATIENCE_SECONDS) as response:
+        assert response.headers["content-type"].startswith("text/event-stream")
+        return [json.loads(line[6:]) for line in response.iter_lines() if line.startswith("data: ")]
