@@ -19,8 +19,11 @@ from app.submissions.models import Submission, SubmissionEntry
 
 
 def organised_by(viewer: User | None) -> ColumnElement[bool]:
-    """Condition: the person organises the challenge, or administrates the server."""
-    if viewer is None:
+    """Condition: the person organises the challenge, or administrates the server.
+
+    Who has been made a participant organises nothing any more, whatever challenges still list the person.
+    """
+    if viewer is None or viewer.role is Role.PARTICIPANT:
         return false()
     if viewer.role is Role.ADMINISTRATOR:
         return true()
@@ -74,9 +77,11 @@ def challenge_as_it_is(session: Session, challenge_id: uuid.UUID) -> Challenge:
     ).one()
 
 
-def organises(session: Session, user_id: uuid.UUID, challenge_id: uuid.UUID) -> bool:
-    """Whether the person is listed as an organiser."""
-    return session.get(ChallengeOrganiser, (challenge_id, user_id)) is not None
+def organises(session: Session, viewer: User | None, challenge_id: uuid.UUID) -> bool:
+    """Whether `organised_by` holds for a challenge."""
+    if viewer is None or viewer.role is Role.PARTICIPANT:
+        return False
+    return viewer.role is Role.ADMINISTRATOR or session.get(ChallengeOrganiser, (challenge_id, viewer.id)) is not None
 
 
 def current_truth(session: Session, challenge: Challenge) -> GroundTruthVersion | None:

@@ -119,9 +119,7 @@ def get_organised(session: Session, slug: str, user: User) -> Challenge:
 
 def is_organiser(session: Session, challenge: Challenge, user: User | None) -> bool:
     """Whether a person organises a challenge; administrators do all."""
-    if user is None:
-        return False
-    return user.role is Role.ADMINISTRATOR or queries.organises(session, user.id, challenge.id)
+    return queries.organises(session, user, challenge.id)
 
 
 def create(

@@ -6,7 +6,7 @@ import uuid
 from sqlalchemy import ColumnElement, Select, and_, or_, select
 from sqlalchemy.orm import Session, contains_eager, joinedload, selectinload
 
-from app.accounts.models import Role, User
+from app.accounts.models import User
 from app.challenges.models import Challenge, Visibility
 from app.challenges.queries import organised_by, organises
 from app.errors import NotFoundError
@@ -32,11 +32,8 @@ def get_for(session: Session, submission_id: uuid.UUID, viewer: User | None) -> 
 
 def is_managed_by(session: Session, submission: Submission, viewer: User | None) -> bool:
     """Whether the viewer sees more of it than a visitor: its owner, an organiser of its challenge, an administrator."""
-    if viewer is None:
-        return False
-    if submission.user_id == viewer.id or viewer.role is Role.ADMINISTRATOR:
-        return True
-    return organises(session, viewer.id, submission.challenge_id)
+    is_own = viewer is not None and submission.user_id == viewer.id
+    return is_own or organises(session, viewer, submission.challenge_id)
 
 
 def by_anonymous_token(session: Session, token: str) -> Submission:

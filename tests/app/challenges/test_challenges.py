@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from app.accounts import administration
 from app.accounts.models import Role, User
 from app.audit.models import AuditEvent
 from app.challenges import service
@@ -269,3 +270,18 @@ def test_a_competition_that_the_ground_truth_cannot_score_is_not_taken_on(databa
         challenge = make_challenge(session, organiser=organiser)
         with pytest.raises(InvalidInputError, match="comp5"):
             service.update(session, challenge=challenge, user=organiser, **rules(competitions=["comp1", "comp5"]))
+
+
+def test_who_is_an_organiser_no_more_organises_nothing(database: Database) -> None:
+    with database.writing() as session:
+        organiser = make_organiser(session)
+        draft = make_challenge(session, organiser=organiser, visibility=Visibility.DRAFT)
+        public = make_challenge(session, organiser=organiser)
+        assert service.is_organiser(session, public, organiser)
+        administration.set_role(session, user=organiser, role=Role.PARTICIPANT)
+    with database.reading() as session:
+        assert not service.is_organiser(session, public, organiser)
+        with pytest.raises(ForbiddenError):
+            service.get_organised(session, public.slug, organiser)
+        with pytest.raises(NotFoundError):
+            service.get_visible(session, draft.slug, organiser)
