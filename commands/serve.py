@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
         if settings.environment is Environment.EMBEDDED:
             import migrations  # noqa: PLC0415
 
-            settings.data_directory.mkdir(parents=True, exist_ok=True)
+            settings.data_directory.mkdir(mode=0o700, parents=True, exist_ok=True)  # password hashes, exact scores
             migrations.upgrade(settings.database)
             with worker_kept_running():
                 server.run(sockets=[listener])

@@ -95,7 +95,7 @@ def _edition_of(tree: Path | None) -> str:
 
 
 def _serve(arguments: argparse.Namespace, edition: Edition) -> None:
-    arguments.data.mkdir(parents=True, exist_ok=True)
+    arguments.data.mkdir(mode=0o700, parents=True, exist_ok=True)
     settings = Settings(data_directory=arguments.data)
     ready_file, stopped_file = arguments.data / READY_FILE, arguments.data / STOPPED_FILE
     if ready_file.exists():  # it was killed

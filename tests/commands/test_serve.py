@@ -102,3 +102,8 @@ def test_a_worker_that_dies_is_replaced(served: Served) -> None:
     _, alive = psutil.wait_procs(orphans, timeout=PATIENCE_SECONDS)
     assert alive == []
     assert answers(served)
+
+
+def test_nobody_else_on_the_machine_reads_its_data(served: Served, tmp_path: Path) -> None:
+    assert (tmp_path / "data" / "vocboard.sqlite3").exists()
+    assert (tmp_path / "data").stat().st_mode & 0o077 == 0
