@@ -22,7 +22,6 @@ from app.submissions.forms import SubmissionForm
 from app.submissions.validation import Validator
 from app.truth_inbox import TruthInbox
 from app.upload import StreamedForm, receive_form
-from evaluator import editions
 from evaluator.image_sets import ImageSets
 
 ARCHIVE_FIELD = "archive"
@@ -68,7 +67,7 @@ async def take_submission(
     doorbell: Doorbell = state.doorbell
     began_at = now()
     target = await to_thread.run_sync(_target, database, settings, slug, user)
-    edition = editions.load(target.challenge.edition)
+    edition = challenges.edition_of(target.challenge)
     with store.receive(limit=settings.upload_limit_bytes) as archive:
         received = await receive_form(
             request,
@@ -82,7 +81,7 @@ async def take_submission(
         report = await validator.validate(
             archive.path,
             owner=user.id,
-            edition=edition.name,
+            edition=edition,
             image_sets=target.image_sets,
             competitions=[competition.key for competition in target.challenge.competitions],
             segmentation_classes=form.segmentation_classes,

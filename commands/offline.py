@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from evaluator import editions
-from evaluator.editions import Edition, UnknownEditionError
+from evaluator.editions import Edition, EditionFileError, UnknownEditionError
 from evaluator.image_sets import ImageSets, ImageSetsFormatError
 
 VALID, PROBLEMS, MISUSE = 0, 1, 2
+EDITION_FILE_SUFFIX = ".toml"
 
 Run = Callable[[argparse.Namespace], int]
 
@@ -27,7 +28,8 @@ class MisuseError(Exception):
 
 def add_common_arguments(parser: argparse.ArgumentParser) -> None:
     """Add edition, results and the rest that `validate` and `evaluate` have in common."""
-    parser.add_argument("edition", metavar="EDITION", help="one of " + ", ".join(editions.names()))
+    known = ", ".join(editions.names())
+    parser.add_argument("edition", metavar="EDITION", help=f"one of {known}; or an edition file, such as roads.toml")
     parser.add_argument("results", metavar="RESULTS", type=Path, help="archive or directory of result files")
     parser.add_argument(
         "--segmentation-classes",
@@ -38,15 +40,18 @@ def add_common_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def chosen_edition(name: str) -> Edition:
-    """Return the edition of that name.
+    """Return the edition of that name, or of the edition file at that path.
 
     Raises:
-        MisuseError: there is none.
+        MisuseError: there is none, or the file is wrong: with all its mistakes.
+        OSError: the file cannot be read.
     """
     try:
-        return editions.load(name)
+        return editions.read(Path(name)) if name.endswith(EDITION_FILE_SUFFIX) else editions.load(name)
+    except EditionFileError as error:
+        raise MisuseError(f"{name} is no edition file\n{error}") from error
     except UnknownEditionError as error:
-        raise MisuseError(str(error)) from error
+        raise MisuseError(f"{error} A file's name ends in {EDITION_FILE_SUFFIX}.") from error
 
 
 def chosen_classes(text: str | None, edition: Edition) -> Sequence[str] | None:

@@ -12,6 +12,7 @@ from sqlalchemy import select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
+from app.challenges.editions import edition_from
 from app.challenges.models import Challenge, GroundTruthVersion, Scoring
 from app.database import Database, now
 from app.evaluations import service as evaluations
@@ -20,7 +21,7 @@ from app.storage import ArchiveStore
 from app.submissions import queue
 from app.submissions.models import Submission
 from app.submissions.queue import Claim
-from evaluator import editions
+from evaluator.editions import Edition
 from evaluator.evaluation import Evaluation, evaluate
 from evaluator.problems import Severity
 from worker import leases, stored_truth
@@ -49,7 +50,7 @@ class Work:
     submission_id: uuid.UUID
     archive_sha256: str
     segmentation_classes: tuple[str, ...] | None
-    edition: str
+    edition: Edition
     scoring_id: uuid.UUID
     truth_sha256: str
 
@@ -88,7 +89,7 @@ def _evaluate(database: Database, store: ArchiveStore, settings: Settings, claim
     started_at, started = now(), time.monotonic()
     evaluation = evaluate(
         store.verify(work.archive_sha256),
-        editions.load(work.edition),
+        work.edition,
         stored_truth.load(stored_truth.path_of(settings, work.truth_sha256)),
         segmentation_classes=work.segmentation_classes,
     )
@@ -116,6 +117,7 @@ def _work(session: Session, claim: Claim) -> Work:
             Submission.archive_sha256,
             Submission.segmentation_classes,
             Challenge.edition,
+            Challenge.edition_file,
             Scoring.id,
             GroundTruthVersion.sha256,
         )
@@ -124,10 +126,11 @@ def _work(session: Session, claim: Claim) -> Work:
         .join(GroundTruthVersion, GroundTruthVersion.id == Scoring.ground_truth_version_id)
         .where(Submission.id == claim.submission_id)
     )
-    submission_id, archive, declared, edition, scoring_id, truth = session.execute(query).one()
+    submission_id, archive, declared, name, file, scoring_id, truth = session.execute(query).one()
     if truth is None:
         raise UnscorableError(f"scoring {scoring_id} is against a ground truth that has not been imported")
-    return Work(submission_id, archive, None if declared is None else tuple(declared), edition, scoring_id, truth)
+    classes = None if declared is None else tuple(declared)
+    return Work(submission_id, archive, classes, edition_from(name, file), scoring_id, truth)
 
 
 def _check(evaluation: Evaluation) -> None:

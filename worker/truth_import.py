@@ -15,7 +15,6 @@ from app.database import Database
 from app.sealing import SealError, unseal
 from app.settings import Settings
 from app.truth_inbox import TruthInbox
-from evaluator import editions
 from evaluator.ground_truth import GroundTruthError, TaskSummary, read_ground_truth, summarise
 from evaluator.problems import Problem, Severity
 from worker import leases, stored_truth
@@ -77,11 +76,10 @@ class _UnusableUploadError(Exception):
 
 
 def _import(claimed: TruthClaim, sealed: Path, settings: Settings) -> ImportedTruth:
-    directory = TruthDirectory(settings)
+    directory, edition = TruthDirectory(settings), claimed.edition
     scratch = directory.scratch(claimed.version_id, claimed.lease_id)
     try:
         _unseal(sealed, directory.private_key(), scratch)
-        edition = editions.load(claimed.edition)
         truth = read_ground_truth(scratch, edition)
     finally:
         scratch.unlink(missing_ok=True)

@@ -16,6 +16,7 @@ from app.api.schemas.challenges import (
     ChallengeDetails,
     ChallengeSummary,
     Competition,
+    EditionFile,
     NewChallenge,
     Quota,
     QuotaUse,
@@ -26,11 +27,14 @@ from app.database import Database, now
 from app.errors import InvalidInputError
 from app.security.identity import OrganisingUser, Viewer
 from app.submissions.quota import quotas
-from evaluator import editions
 from evaluator.editions import Competition as EditionCompetition
 
 router = APIRouter(tags=["challenges"])
 
+EDITION_MEDIA_TYPE = "application/toml"
+_EDITION_FILE: dict[int | str, dict[str, Any]] = {
+    200: {"content": {EDITION_MEDIA_TYPE: {"schema": {"type": "string"}}}}
+}
 _IMAGE_SETS: dict[int | str, dict[str, Any]] = {200: {"content": {"application/json": {"schema": {"type": "object"}}}}}
 
 
@@ -64,6 +68,32 @@ def get_image_sets(request: Request, viewer: Viewer, slug: str) -> Response:
     with database.reading() as session:
         content = challenges.image_sets_json(session, challenges.get_visible(session, slug, viewer))
     return Response(content, media_type="application/json")
+
+
+@router.get(
+    "/challenges/{slug}/edition", response_class=Response, responses=problem_responses(401, 403, 404) | _EDITION_FILE
+)
+def get_edition(request: Request, viewer: Viewer, slug: str) -> Response:
+    """The edition file: classes, competitions, result files, metrics; for `vocboard validate` and `evaluate`."""
+    database: Database = request.app.state.database
+    with database.reading() as session:
+        challenge = challenges.get_visible(session, slug, viewer)
+        content, name = challenges.source_of(challenge), challenge.edition
+    return Response(
+        content,
+        media_type=EDITION_MEDIA_TYPE,
+        headers={"Content-Disposition": f'attachment; filename="{name}.toml"'},
+    )
+
+
+@router.put("/challenges/{slug}/edition", responses=problem_responses(400, 401, 403, 404, 409, 413, 422))
+def replace_edition(request: Request, user: OrganisingUser, slug: str, given: EditionFile) -> ChallengeDetails:
+    """Give a challenge another edition file, as long as it has no ground truth."""
+    database: Database = request.app.state.database
+    with database.writing() as session:
+        challenge = challenges.get_organised(session, slug, user)
+        challenges.replace_edition_file(session, challenge=challenge, user=user, edition_file=given.edition_file)
+        return _details(session, challenge, user)
 
 
 @router.post("/challenges", status_code=201, responses=problem_responses(400, 401, 403, 409, 422))
@@ -139,11 +169,12 @@ def _details(session: Session, challenge: Challenge, viewer: User | None) -> Cha
 
 
 def _common(challenge: Challenge) -> dict[str, Any]:
-    edition = editions.load(challenge.edition)
+    edition = challenges.edition_of(challenge)
     return {
         "slug": challenge.slug,
         "title": challenge.title,
         "edition": challenge.edition,
+        "edition_is_own": challenge.edition_file is not None,
         "visibility": challenge.visibility,
         "phase": challenges.phase(challenge, now()),
         "opens_at": challenge.opens_at,
@@ -155,7 +186,6 @@ def _common(challenge: Challenge) -> dict[str, Any]:
 
 
 def _competition(competition: EditionCompetition) -> Competition:
-    pattern = competition.rules.file.replace("{competition}", competition.key)
     return Competition(
         key=competition.key,
         number=competition.number,
@@ -165,5 +195,5 @@ def _competition(competition: EditionCompetition) -> Competition:
         image_set=competition.image_set,
         metric=competition.rules.metric,
         classes=list(competition.classes),
-        result_file=pattern.replace("{image_set}", competition.image_set),
+        result_file=competition.result_file,
     )

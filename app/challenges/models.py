@@ -42,7 +42,8 @@ class Challenge(Base):
     slug: Mapped[str] = mapped_column(String(60), unique=True)
     title: Mapped[str] = mapped_column(String(200))
     description: Mapped[str] = mapped_column(Text, default="")  # plain text, blank lines part paragraphs
-    edition: Mapped[str] = mapped_column(String(60))
+    edition: Mapped[str] = mapped_column(String(60))  # its name
+    edition_file: Mapped[str | None] = mapped_column(Text)  # the organiser's own; None for one that vocboard has
     visibility: Mapped[Visibility] = mapped_column(text_enum(Visibility), default=Visibility.DRAFT)
     opens_at: Mapped[datetime | None]
     closes_at: Mapped[datetime | None]

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
+from app.challenges.editions import own_edition
 from app.challenges.models import Visibility
 from app.fields import FieldChecks
 from evaluator import editions
@@ -25,13 +26,29 @@ def check_slug(checks: FieldChecks, slug: str) -> None:
         checks.fail("slug", f"Use at most {LONGEST_SLUG} lower-case letters, digits and single hyphens.")
 
 
-def known_edition(checks: FieldChecks, name: str) -> Edition | None:
-    """Return the edition of this name, or note that there is none."""
+def chosen_edition(checks: FieldChecks, name: str, file: str | None) -> Edition | None:
+    """Return the edition of this name, or that of an organiser's own file; or note what is wrong.
+
+    Args:
+        name: of an edition that comes with vocboard; beside a file empty, or the name that the file gives.
+        file: text of an edition file; None for one of vocboard's.
+    """
+    if file is None:
+        try:
+            return editions.load(name)
+        except editions.UnknownEditionError as error:
+            checks.fail("edition", str(error))
+            return None
     try:
-        return editions.load(name)
-    except editions.UnknownEditionError as error:
-        checks.fail("edition", str(error))
+        edition = own_edition(file)
+    except editions.EditionFileError as error:
+        checks.fail("edition_file", str(error))
         return None
+    if edition.name.lower() in map(str.lower, editions.names()):
+        checks.fail("edition_file", f"{edition.name} is an edition that comes with vocboard. Choose another name.")
+    if name and name != edition.name:
+        checks.fail("edition", f"The edition file names it {edition.name!r}. Leave this empty.")
+    return edition
 
 
 def ordered_keys(checks: FieldChecks, edition: Edition, chosen: Sequence[str] | None) -> tuple[str, ...]:

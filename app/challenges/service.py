@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from enum import StrEnum
+from hashlib import sha256
 
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from app.accounts.models import Role, User
 from app.audit import service as audit
 from app.challenges import queries, rules
+from app.challenges.editions import edition_of, source_of
 from app.challenges.ground_truth import (
     add_ground_truth_version,
     current_image_sets,
@@ -18,10 +19,9 @@ from app.challenges.ground_truth import (
     image_sets_json,
 )
 from app.challenges.models import Challenge, ChallengeCompetition, ChallengeOrganiser, Visibility
+from app.challenges.phases import Phase, check_accepting, phase
 from app.errors import ConflictError, ForbiddenError, NotFoundError
 from app.fields import FieldChecks
-from evaluator import editions
-from evaluator.editions import Edition
 
 __all__ = [
     "Phase",
@@ -38,51 +38,11 @@ __all__ = [
     "is_organiser",
     "organised_challenges",
     "phase",
+    "replace_edition_file",
+    "source_of",
     "update",
     "visible_challenges",
 ]
-
-
-class Phase(StrEnum):
-    """Whether a challenge takes submissions now, and if not, why."""
-
-    NOT_YET_OPEN = "not_yet_open"
-    NOT_READY = "not_ready"  # it would be open, but has no ground truth yet
-    OPEN = "open"
-    CLOSED = "closed"
-
-
-def phase(challenge: Challenge, now: datetime) -> Phase:
-    """Return the phase of a challenge at an instant. It opens at the first instant and is closed from the last one."""
-    if challenge.closes_at is not None and challenge.closes_at <= now:
-        return Phase.CLOSED
-    if challenge.opens_at is not None and now < challenge.opens_at:
-        return Phase.NOT_YET_OPEN
-    return Phase.OPEN if challenge.current_scoring_id is not None else Phase.NOT_READY
-
-
-def check_accepting(session: Session, challenge: Challenge, *, at: datetime) -> None:
-    """Check, in the transaction of a submission, that the challenge takes submissions.
-
-    Args:
-        at: when the upload began: a deadline is met by beginning before it.
-
-    Raises:
-        ConflictError: it does not, and why.
-    """
-    present = queries.challenge_as_it_is(session, challenge.id)
-    match phase(present, at):
-        case Phase.NOT_YET_OPEN:
-            raise ConflictError(f"This challenge opens at {present.opens_at:%Y-%m-%d %H:%M} UTC.")
-        case Phase.CLOSED:
-            raise ConflictError(f"This challenge closed at {present.closes_at:%Y-%m-%d %H:%M} UTC.")
-        case Phase.NOT_READY:
-            raise ConflictError("This challenge has no ground truth yet. Its organisers have to upload it first.")
-
-
-def edition_of(challenge: Challenge) -> Edition:
-    """Return the challenge's edition."""
-    return editions.load(challenge.edition)
 
 
 def visible_challenges(session: Session, viewer: User | None) -> Sequence[Challenge]:
@@ -130,6 +90,7 @@ def create(
     title: str,
     description: str,
     edition: str,
+    edition_file: str | None = None,
     competitions: Sequence[str] | None,
     opens_at: datetime | None,
     closes_at: datetime | None,
@@ -142,6 +103,8 @@ def create(
 
     Args:
         slug: its part of the address.
+        edition: name of one that comes with vocboard; empty if there is a file.
+        edition_file: the text of the organiser's own.
         competitions: keys out of the edition's; None for all of them.
         quota_count: submissions a person may make to a competition in any `quota_period`.
         decimals: places to which scores (fractions) are rounded wherever they are shown.
@@ -155,7 +118,7 @@ def create(
         raise ForbiddenError("Only organisers can make challenges. Ask the operator of this server for that role.")
     checks = FieldChecks()
     rules.check_slug(checks, slug)
-    known = rules.known_edition(checks, edition)
+    known = rules.chosen_edition(checks, edition, edition_file)
     columns = rules.checked_rules(
         checks,
         title=title,
@@ -169,7 +132,8 @@ def create(
     )
     keys = rules.ordered_keys(checks, known, competitions) if known else ()
     checks.finish()
-    challenge = Challenge(slug=slug, edition=known.name if known else "", competitions=_rows(keys), **columns)
+    name = known.name if known else ""
+    challenge = Challenge(slug=slug, edition=name, edition_file=edition_file, competitions=_rows(keys), **columns)
     try:
         with session.begin_nested():
             session.add(challenge)
@@ -229,15 +193,36 @@ def update(
             raise ConflictError(f"{', '.join(kept)} cannot be taken away: there are submissions.")
     for name, value in columns.items():
         setattr(challenge, name, value)
-    present = {row.key: row for row in challenge.competitions}
-    challenge.competitions = [present.get(row.key, row) for row in _rows(keys)]
-    for position, row in enumerate(challenge.competitions):
-        row.position = position
+    challenge.competitions = _same_or_new(challenge, keys)
     session.flush()
     after = _logged(challenge)
     changes = {name: {"from": before[name], "to": after[name]} for name in after if before[name] != after[name]}
     if changes:
         audit.record(session, actor=user, action="challenge.update", subject=challenge, details=changes)
+
+
+def replace_edition_file(session: Session, *, challenge: Challenge, user: User, edition_file: str) -> None:
+    """Give a challenge another edition file of its organiser's own; its competitions become all of the new edition's.
+
+    Args:
+        challenge: one that `get_organised` gave.
+
+    Raises:
+        InvalidInputError: with all that is wrong with the file.
+        ConflictError: there is ground truth already, which belongs to the edition that it was uploaded for.
+    """
+    queries.lock_challenge(session, challenge.id)
+    checks = FieldChecks()
+    edition = rules.chosen_edition(checks, "", edition_file)
+    checks.finish()
+    if queries.last_truth_number(session, challenge.id):
+        raise ConflictError("The edition can no longer be changed: there is ground truth for it.")
+    before = challenge.edition
+    challenge.edition, challenge.edition_file = edition.name if edition else "", edition_file
+    challenge.competitions = _same_or_new(challenge, tuple(edition.competitions) if edition else ())
+    session.flush()
+    details = {"from": before, "to": challenge.edition, "sha256": sha256(edition_file.encode()).hexdigest()}
+    audit.record(session, actor=user, action="challenge.replace_edition", subject=challenge, details=details)
 
 
 def _find(session: Session, slug: str, viewer: User | None) -> tuple[Challenge, bool]:
@@ -252,12 +237,22 @@ def _rows(keys: Sequence[str]) -> list[ChallengeCompetition]:
     return [ChallengeCompetition(key=key, position=position) for position, key in enumerate(keys)]
 
 
+def _same_or_new(challenge: Challenge, keys: Sequence[str]) -> list[ChallengeCompetition]:
+    """The rows of these competitions, those that are there already kept."""
+    present = {row.key: row for row in challenge.competitions}
+    rows = [present.get(row.key, row) for row in _rows(keys)]
+    for position, row in enumerate(rows):
+        row.position = position
+    return rows
+
+
 def _logged(challenge: Challenge) -> dict[str, object]:
     """What the audit log keeps of a challenge's rules."""
     return {
         "title": challenge.title,
         "description": challenge.description,
         "edition": challenge.edition,
+        "edition_file": sha256(challenge.edition_file.encode()).hexdigest() if challenge.edition_file else None,
         "competitions": [row.key for row in challenge.competitions],
         "opens_at": challenge.opens_at.isoformat() if challenge.opens_at else None,
         "closes_at": challenge.closes_at.isoformat() if challenge.closes_at else None,

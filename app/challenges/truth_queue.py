@@ -10,9 +10,11 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from app.challenges import queries
+from app.challenges.editions import edition_from
 from app.challenges.ground_truth import make_current, start_scoring
 from app.challenges.models import Challenge, GroundTruthVersion, TruthState
 from app.database import now
+from evaluator.editions import Edition
 from evaluator.problems import Problem, Severity
 
 MOST_PROBLEMS = 200  # that are kept; the rest are counted
@@ -24,7 +26,7 @@ class TruthClaim:
 
     version_id: uuid.UUID
     lease_id: uuid.UUID
-    edition: str
+    edition: Edition
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +74,9 @@ def claim(session: Session, *, lease: timedelta, attempts: int) -> TruthClaim | 
         version.lease_id = uuid.uuid4()
         version.lease_expires_at = instant + lease
         session.flush()
-        edition = session.scalars(select(Challenge.edition).where(Challenge.id == version.challenge_id)).one()
-        return TruthClaim(version.id, version.lease_id, edition)
+        columns = select(Challenge.edition, Challenge.edition_file).where(Challenge.id == version.challenge_id)
+        name, file = session.execute(columns).one()
+        return TruthClaim(version.id, version.lease_id, edition_from(name, file))
     return None
 
 

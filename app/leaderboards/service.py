@@ -10,13 +10,13 @@ from typing import Any
 from sqlalchemy import and_, select
 from sqlalchemy.orm import Session
 
+from app.challenges.editions import edition_of
 from app.challenges.models import Challenge, ChallengeCompetition
 from app.errors import NotFoundError
 from app.evaluations.models import ClassScore, CompetitionResult, Evaluation, Measure
 from app.evaluations.rounding import shown
 from app.leaderboards.ranking import Standing, best, order, ranks
 from app.submissions.models import Method, State, Submission
-from evaluator import editions
 from evaluator.editions import BACKGROUND, Competition, Metric, Task
 
 
@@ -91,7 +91,7 @@ def board(session: Session, challenge: Challenge, competition: str) -> Board:
         NotFoundError: the challenge has no such competition.
     """
     # The edition first: PostgreSQL refuses to be asked for some of what stands in addresses.
-    rules = editions.load(challenge.edition).competitions.get(competition)
+    rules = edition_of(challenge).competitions.get(competition)
     if rules is None or session.get(ChallengeCompetition, (challenge.id, competition)) is None:
         raise NotFoundError("The challenge has no such competition.")
     classes = columns(rules)

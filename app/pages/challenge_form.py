@@ -39,6 +39,7 @@ class ChallengeForm(BaseModel):
     slug: str = ""
     description: str = ""
     edition: str = "VOC2012"
+    edition_text: str = ""  # of an edition file; if there is one, it counts and not `edition`
     competitions: list[str] = []
     opens_at: str = ""
     closes_at: str = ""

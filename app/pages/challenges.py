@@ -68,6 +68,7 @@ def challenge_page(request: Request, identity: CurrentIdentity, slug: str) -> Re
         "challenge.html",
         challenge=challenge,
         edition=challenges.edition_of(challenge),
+        edition_argument=edition_argument(challenge),
         competitions=competitions,
         tasks=task_formats(competitions),
         organises=organises,
@@ -87,6 +88,11 @@ def competitions_of(challenge: Challenge) -> list[Competition]:
     """The competitions that a challenge runs, with their rules."""
     known = challenges.edition_of(challenge).competitions
     return [known[row.key] for row in challenge.competitions]
+
+
+def edition_argument(challenge: Challenge) -> str:
+    """What `vocboard validate` is given for a challenge's edition: its name, or its file as it is downloaded."""
+    return challenge.edition if challenge.edition_file is None else f"{challenge.edition}.toml"
 
 
 def task_formats(competitions: Sequence[Competition]) -> list[TaskFormat]:

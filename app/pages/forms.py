@@ -1,9 +1,12 @@
 """What forms have in common: how errors come back to them, where they lead."""
 
 from dataclasses import dataclass, field
+from typing import Annotated
 from urllib.parse import urlencode
 
+from fastapi import Depends, Request
 from fastapi.responses import RedirectResponse
+from starlette.datastructures import UploadFile
 
 from app.errors import InvalidInputError, LimitedError, ServiceError
 
@@ -35,6 +38,18 @@ class Trouble:
 
 
 NO_TROUBLE = Trouble()
+
+
+async def _uploaded_text(request: Request) -> str:
+    """The content of the form's field `edition_file`: empty if no file was chosen."""
+    file = (await request.form()).get("edition_file")
+    if not isinstance(file, UploadFile):
+        return ""
+    # What is not UTF-8 becomes a character that no edition file may have where it matters, and is told as such.
+    return (await file.read()).decode("utf-8-sig", errors="replace")
+
+
+UploadedText = Annotated[str, Depends(_uploaded_text)]
 
 
 def go_to(address: str, *, done: str | None = None) -> RedirectResponse:

@@ -17,7 +17,7 @@ from app.errors import ForbiddenError, NotFoundError, ServiceError
 from app.pages import wording
 from app.pages.challenge_form import VISIBILITIES, ChallengeForm
 from app.pages.challenges import listed
-from app.pages.forms import NO_TROUBLE, Trouble, go_to
+from app.pages.forms import NO_TROUBLE, Trouble, UploadedText, go_to
 from app.pages.rendering import render
 from app.pages.reports import stored
 from app.security.csrf import FIELD, ForgedRequestError, protect_form, verify_csrf
@@ -47,13 +47,24 @@ def new_challenge_page(request: Request, _: Organiser) -> Response:
 
 
 @router.post("/new", dependencies=[Depends(protect_form)])
-def create_challenge(request: Request, user: Organiser, form: Annotated[ChallengeForm, Form()]) -> Response:
+def create_challenge(
+    request: Request, user: Organiser, form: Annotated[ChallengeForm, Form()], edition_file: UploadedText
+) -> Response:
     """Set up a challenge."""
     database: Database = request.app.state.database
+    form.edition_text = edition_file or form.edition_text.strip()
+    own = form.edition_text or None
     try:
         rules = form.rules()
         with database.writing() as session:
-            challenge = challenges.create(session, organiser=user, slug=form.slug, edition=form.edition, **rules)
+            challenge = challenges.create(
+                session,
+                organiser=user,
+                slug=form.slug,
+                edition="" if own else form.edition,
+                edition_file=own,
+                **rules,
+            )
     except ForbiddenError:
         raise
     except ServiceError as error:
@@ -94,6 +105,21 @@ def edit(request: Request, user: Organiser, slug: str, form: Annotated[Challenge
     return go_to(f"/organise/{slug}", done="saved")
 
 
+@router.post("/{slug}/edition", dependencies=[Depends(protect_form)])
+def replace_edition(request: Request, user: Organiser, slug: str, edition_file: UploadedText) -> Response:
+    """Take another edition file, as long as there is no ground truth."""
+    database: Database = request.app.state.database
+    try:
+        with database.writing() as session:
+            challenge = challenges.get_organised(session, slug, user)
+            challenges.replace_edition_file(session, challenge=challenge, user=user, edition_file=edition_file)
+    except (ForbiddenError, NotFoundError):
+        raise
+    except ServiceError as error:
+        return _challenge_page(request, user, slug, trouble=Trouble.of(error))
+    return go_to(f"/organise/{slug}", done="edition")
+
+
 @router.post("/{slug}/ground-truth")
 async def upload_ground_truth(request: Request, user: Organiser, slug: str) -> Response:
     """Take a development kit tree: sealed while it arrives, read by the worker alone."""
@@ -113,7 +139,7 @@ async def upload_ground_truth(request: Request, user: Organiser, slug: str) -> R
 
 def _form_page(request: Request, form: ChallengeForm, challenge: Challenge | None, trouble: Trouble) -> Response:
     known = [editions.load(name) for name in editions.names()]
-    shown = [editions.load(challenge.edition)] if challenge else known
+    shown = [challenges.edition_of(challenge)] if challenge else known
     fields = {"quota_period": "quota_days"}
     return render(
         request,

@@ -14,7 +14,7 @@ from app.challenges.service import Phase
 from app.database import Database, now
 from app.errors import InvalidArchiveError, LimitedError, NotFoundError, ServiceError
 from app.pages import wording
-from app.pages.challenges import competitions_of
+from app.pages.challenges import competitions_of, edition_argument
 from app.pages.forms import Trouble, go_to
 from app.pages.rendering import render
 from app.pages.reports import report_view
@@ -71,7 +71,7 @@ def _page(
         "submit.html",
         status=trouble.status,
         challenge=challenge,
-        edition=edition,
+        edition_argument=edition_argument(challenge),
         segmentation_classes=edition.classes if segments else (),
         phase=phase,
         phase_message="" if phase is Phase.OPEN else wording.CLOSED_DOORS[phase],

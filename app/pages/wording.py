@@ -85,6 +85,7 @@ DONE = {
     "link-revoked": "The anonymous link is revoked. It shows nothing any more.",
     "created": "The challenge is a draft. Add its ground truth, then make it visible.",
     "saved": "The changes are saved.",
+    "edition": "The challenge has the new edition, with all of its competitions.",
     "truth": "The ground truth is uploaded and sealed. The worker reads it next.",
 }
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.process_limits import limit_memory
-from evaluator import editions
+from evaluator.editions import Edition
 from evaluator.image_sets import ImageSets
 from evaluator.problems import Problem, has_errors
 from evaluator.reading import read_results
@@ -39,7 +39,7 @@ class Report:
 
 def check(  # noqa: PLR0917  # `anyio.to_process` passes arguments by position
     path: Path,
-    edition: str,
+    edition: Edition,
     image_sets: ImageSets,
     competitions: Collection[str],
     segmentation_classes: Sequence[str] | None,
@@ -58,7 +58,7 @@ def check(  # noqa: PLR0917  # `anyio.to_process` passes arguments by position
     limit_memory(memory_limit_bytes)
     read = read_results(
         path,
-        editions.load(edition),
+        edition,
         image_sets,
         competitions=competitions,
         segmentation_classes=segmentation_classes,

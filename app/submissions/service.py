@@ -11,7 +11,7 @@ from app.accounts.limits import Limit, count, enforce
 from app.accounts.models import User
 from app.audit import service as audit
 from app.challenges.models import Challenge
-from app.challenges.service import check_accepting
+from app.challenges.service import check_accepting, edition_of
 from app.database import now
 from app.errors import ConflictError, ForbiddenError, InvalidArchiveError
 from app.storage import IncomingArchive
@@ -20,7 +20,6 @@ from app.submissions.forms import SubmissionForm, checked
 from app.submissions.models import Method, State, Submission, SubmissionEntry
 from app.submissions.quota import check_quota
 from app.submissions.validation import Report
-from evaluator import editions
 
 ANONYMOUS_TOKEN_BYTES = 32
 REJECTIONS_PERIOD = timedelta(hours=1)
@@ -59,7 +58,7 @@ def submit(
     challenge = session.get_one(Challenge, challenge.id, populate_existing=True)
     instant = now()
     keys = [entry.competition for entry in report.entries]
-    form = checked(form, edition=editions.load(challenge.edition), competitions=keys)
+    form = checked(form, edition=edition_of(challenge), competitions=keys)
     check_accepting(session, challenge, at=max(began_at or instant, instant - LONGEST_UPLOAD))
     check_quota(session, user=user, challenge=challenge, competitions=keys, now=instant)
     submission = Submission(

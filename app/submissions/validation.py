@@ -17,6 +17,7 @@ from evaluator.catalogue.server import (
     VALIDATION_TAKES_TOO_LONG,
     VALIDATION_TAKES_TOO_MUCH_MEMORY,
 )
+from evaluator.editions import Edition
 from evaluator.image_sets import ImageSets
 
 __all__ = ["EnteredCompetition", "Report", "Validator"]
@@ -39,7 +40,7 @@ class Validator:
         path: Path,
         *,
         owner: uuid.UUID,
-        edition: str,
+        edition: Edition,
         image_sets: ImageSets,
         competitions: Collection[str],
         segmentation_classes: Collection[str] | None = None,
@@ -49,7 +50,7 @@ class Validator:
         Args:
             path: the upload.
             owner: the person whose it is.
-            edition: name of the challenge's edition.
+            edition: the challenge's.
             image_sets: what is public of its test set.
             competitions: keys of those that the challenge runs.
             segmentation_classes: declared by the participant; None for all.

@@ -6,7 +6,7 @@ import sys
 from app.database import Database
 from app.errors import InvalidInputError, ServiceError
 from app.settings import Settings
-from commands.admin import challenges, people
+from commands.admin import challenges, editions, people
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -15,6 +15,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     people.configure(actions)
     challenges.configure(actions)
+    editions.configure(actions)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -6,7 +6,7 @@ import tarfile
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import BinaryIO, TypeAlias, cast
+from typing import BinaryIO, cast
 from uuid import UUID
 
 from app.accounts import administration
@@ -16,8 +16,7 @@ from app.database import Database
 from app.doorbell import Doorbell
 from app.settings import Settings
 from app.truth_inbox import IncomingTruth, TruthInbox
-
-Actions: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+from commands.admin.actions import Actions
 
 CHUNK_BYTES = 1024 * 1024
 SECONDS_BETWEEN_LOOKS = 0.5
@@ -28,7 +27,11 @@ def configure(actions: Actions) -> None:
     action = actions.add_parser("create-challenge", help="make a challenge of an edition")
     action.add_argument("slug", help="its part of the address")
     action.add_argument("--organiser", required=True, metavar="EMAIL")
-    action.add_argument("--edition", required=True, help="such as VOC2012")
+    edition = action.add_mutually_exclusive_group(required=True)
+    edition.add_argument("--edition", default="", help="such as VOC2012")
+    edition.add_argument(
+        "--edition-file", type=Path, metavar="FILE", help="one of your own; check it with check-edition"
+    )
     action.add_argument("--title", required=True)
     action.add_argument("--description", default="")
     action.add_argument("--competition", action="append", help="such as comp3; may be repeated (default: all)")
@@ -60,6 +63,11 @@ def instant(text: str) -> datetime:
 
 def create_challenge(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:
     """Make a challenge."""
+    try:
+        file = arguments.edition_file.read_text(encoding="utf-8-sig") if arguments.edition_file else None
+    except (OSError, UnicodeDecodeError) as error:
+        print(f"vocboard admin: {arguments.edition_file}: {error}", file=sys.stderr)
+        return 1
     with database.writing() as session:
         service.create(
             session,
@@ -68,6 +76,7 @@ def create_challenge(arguments: argparse.Namespace, database: Database, _setting
             title=arguments.title,
             description=arguments.description,
             edition=arguments.edition,
+            edition_file=file,
             competitions=arguments.competition,
             opens_at=arguments.opens_at,
             closes_at=arguments.closes_at,

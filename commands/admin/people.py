@@ -5,14 +5,12 @@ import json
 import secrets
 import sys
 from datetime import timedelta
-from typing import TypeAlias
 
 from app.accounts import administration, service
 from app.accounts.models import Role, Scope
 from app.database import Database
 from app.settings import Settings
-
-Actions: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+from commands.admin.actions import Actions
 
 GENERATED_PASSWORD_BYTES = 15
 

@@ -172,6 +172,12 @@ class Competition:
         """What is scored, in the edition's order."""
         return self.rules.classes
 
+    @property
+    def result_file(self) -> str:
+        """Pattern of its result files below `results/<edition>/`, with the fields `{class}` or `{image}` left."""
+        pattern = self.rules.file.replace("{competition}", self.key)
+        return pattern.replace("{image_set}", self.image_set)
+
 
 @dataclass(frozen=True, slots=True)
 class Edition:

@@ -80,6 +80,21 @@ def changing_submissions(allowed: frozenset[Person], scope: Scope | None = None)
     return (Rule(allowed, PUBLISHED, scope), Rule(allowed, PRIVATE, scope))
 
 
+OWN_EDITION = """
+name = "Own"
+title = "An edition of one's own"
+classes = ["car"]
+[tasks.detection]
+file = "{competition}_{class}.txt"
+metric = "average_precision"
+interpolation = "area"
+[[competitions]]
+number = 1
+task = "detection"
+training = "trainval"
+image_set = "test"
+"""
+
 TABLE: Mapping[str, tuple[Rule, ...]] = {
     # The API.
     "GET /api/v1/me": (Rule(SIGNED_IN),),
@@ -89,6 +104,10 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     ),
     "GET /api/v1/challenges/{slug}": of_challenges(EVERYONE, Scope.READ),
     "PATCH /api/v1/challenges/{slug}": of_challenges(ORGANISERS, Scope.ORGANISE, json={"title": "Changed"}),
+    "GET /api/v1/challenges/{slug}/edition": of_challenges(EVERYONE, Scope.READ),
+    "PUT /api/v1/challenges/{slug}/edition": of_challenges(
+        ORGANISERS, Scope.ORGANISE, json={"edition_file": OWN_EDITION}
+    ),
     "GET /api/v1/challenges/{slug}/image-sets": of_challenges(EVERYONE, Scope.READ),
     "GET /api/v1/challenges/{slug}/leaderboards/{competition}": of_challenges(EVERYONE, Scope.READ, path=COMPETITION),
     "GET /api/v1/challenges/{slug}/ground-truth": of_challenges(ORGANISERS, Scope.ORGANISE),
@@ -144,5 +163,6 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "GET /organise/{slug}": of_challenges(ORGANISERS),
     "GET /organise/{slug}/edit": of_challenges(ORGANISERS),
     "POST /organise/{slug}/edit": of_challenges(ORGANISERS),
+    "POST /organise/{slug}/edition": of_challenges(ORGANISERS),
     "POST /organise/{slug}/ground-truth": of_challenges(ORGANISERS),
 }

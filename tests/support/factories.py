@@ -16,7 +16,7 @@ from app.challenges import service as challenges
 from app.challenges.ground_truth import make_current, pack_image_sets, start_scoring
 from app.challenges.models import Challenge, GroundTruthVersion, TruthState, Visibility
 from app.database import now
-from evaluator.editions import Edition, Task, load
+from evaluator.editions import Edition, Task
 from evaluator.image_sets import ImageSet, ImageSets
 
 PASSWORD = "correct horse battery"
@@ -93,7 +93,7 @@ def make_truth(session: Session, challenge: Challenge, *, current: bool = True) 
         sha256=f"{number:064x}",
         summary={},
         competitions=[row.key for row in challenge.competitions],
-        image_sets=pack_image_sets(make_image_sets(load(challenge.edition))),
+        image_sets=pack_image_sets(make_image_sets(challenges.edition_of(challenge))),
     )
     session.add(version)
     session.flush()

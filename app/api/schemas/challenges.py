@@ -48,6 +48,7 @@ class ChallengeSummary(BaseModel):
     slug: str
     title: str
     edition: str
+    edition_is_own: bool = Field(description="Whether its file is the organiser's own; see `/edition`.")
     visibility: Visibility
     phase: Phase
     opens_at: Instant | None
@@ -88,7 +89,8 @@ class NewChallenge(BaseModel):
     slug: str = Field(examples=["voc2007"])
     title: str
     description: str = ""
-    edition: str = Field(examples=["VOC2007"])
+    edition: str = Field("", description="One that comes with vocboard; not beside a file.", examples=["VOC2007"])
+    edition_file: str | None = Field(None, description="The text of an edition file of one's own, TOML.")
     competitions: list[str] | None = Field(None, description="Keys; null for all of the edition's.")
     opens_at: Instant | None = None
     closes_at: Instant | None = None
@@ -96,6 +98,14 @@ class NewChallenge(BaseModel):
     quota_period_seconds: int = 7 * 24 * 3600
     visibility: Visibility = Visibility.DRAFT
     decimals: int = 4
+
+
+class EditionFile(BaseModel):
+    """An edition of one's own."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    edition_file: str = Field(description="The text of an edition file, TOML.")
 
 
 class GroundTruthVersion(BaseModel):

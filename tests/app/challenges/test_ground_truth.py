@@ -94,7 +94,7 @@ def test_the_first_upload_is_claimed_first_and_by_one_alone(database: Database) 
     claims = [claim(database), claim(database), claim(database)]
     assert [found.version_id if found else None for found in claims] == [first.id, second.id, None]
     assert claims[0] is not None
-    assert claims[0].edition == "VOC2012"
+    assert claims[0].edition.name == "VOC2012"
     assert state_of(database, first) is TruthState.IMPORTING
 
 

@@ -29,7 +29,7 @@ async def start(validator: Validator, path: Path, owner: uuid.UUID | None = None
     return await validator.validate(
         path,
         owner=owner or uuid.uuid4(),
-        edition=EDITION.name,
+        edition=EDITION,
         image_sets=make_image_sets(EDITION),
         competitions=COMPETITIONS,
     )

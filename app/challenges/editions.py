@@ -1,0 +1,42 @@
+"""The edition of a challenge: one that comes with vocboard, or the organiser's own file, which the challenge keeps."""
+
+from functools import lru_cache
+
+from app.challenges.models import Challenge
+from evaluator import editions
+from evaluator.editions import Edition
+
+OWN_FILE = "edition file"  # what messages call it: its name is nothing that anybody keeps
+KEPT = 32  # in memory: a file's meaning never changes
+
+
+def edition_of(challenge: Challenge) -> Edition:
+    """Return a challenge's edition."""
+    return edition_from(challenge.edition, challenge.edition_file)
+
+
+def edition_from(name: str, file: str | None) -> Edition:
+    """Return the edition that a challenge's row names.
+
+    Args:
+        file: the text of the organiser's own edition file; None for an edition that comes with vocboard.
+
+    Raises:
+        UnknownEditionError, EditionFileError: the row is older than the editions and rules of this vocboard.
+    """
+    return editions.load(name) if file is None else own_edition(file)
+
+
+@lru_cache(maxsize=KEPT)
+def own_edition(file: str) -> Edition:
+    """Return the edition of an organiser's own file.
+
+    Raises:
+        EditionFileError: with all that is wrong with it.
+    """
+    return editions.read_text(file, OWN_FILE)
+
+
+def source_of(challenge: Challenge) -> str:
+    """Return the edition file of a challenge, for participants to check their results with."""
+    return challenge.edition_file or editions.source(challenge.edition)

@@ -1,0 +1,47 @@
+"""Whether a challenge takes submissions."""
+
+from datetime import datetime
+from enum import StrEnum
+
+from sqlalchemy.orm import Session
+
+from app.challenges import queries
+from app.challenges.models import Challenge
+from app.errors import ConflictError
+
+
+class Phase(StrEnum):
+    """Whether a challenge takes submissions now, and if not, why."""
+
+    NOT_YET_OPEN = "not_yet_open"
+    NOT_READY = "not_ready"  # it would be open, but has no ground truth yet
+    OPEN = "open"
+    CLOSED = "closed"
+
+
+def phase(challenge: Challenge, now: datetime) -> Phase:
+    """Return the phase of a challenge at an instant. It opens at the first instant and is closed from the last one."""
+    if challenge.closes_at is not None and challenge.closes_at <= now:
+        return Phase.CLOSED
+    if challenge.opens_at is not None and now < challenge.opens_at:
+        return Phase.NOT_YET_OPEN
+    return Phase.OPEN if challenge.current_scoring_id is not None else Phase.NOT_READY
+
+
+def check_accepting(session: Session, challenge: Challenge, *, at: datetime) -> None:
+    """Check, in the transaction of a submission, that the challenge takes submissions.
+
+    Args:
+        at: when the upload began: a deadline is met by beginning before it.
+
+    Raises:
+        ConflictError: it does not, and why.
+    """
+    present = queries.challenge_as_it_is(session, challenge.id)
+    match phase(present, at):
+        case Phase.NOT_YET_OPEN:
+            raise ConflictError(f"This challenge opens at {present.opens_at:%Y-%m-%d %H:%M} UTC.")
+        case Phase.CLOSED:
+            raise ConflictError(f"This challenge closed at {present.closes_at:%Y-%m-%d %H:%M} UTC.")
+        case Phase.NOT_READY:
+            raise ConflictError("This challenge has no ground truth yet. Its organisers have to upload it first.")

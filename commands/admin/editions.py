@@ -1,0 +1,49 @@
+"""Actions on edition files."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from app.database import Database
+from app.settings import Settings
+from commands.admin.actions import Actions
+from commands.tables import Column, render
+from evaluator import editions
+from evaluator.editions import Edition, EditionFileError
+
+
+def configure(actions: Actions) -> None:
+    """Add the actions."""
+    action = actions.add_parser("check-edition", help="say what an edition file means, or what is wrong with it")
+    action.add_argument("file", type=Path, metavar="FILE", help="see docs/editions/own.md")
+    action.set_defaults(do=check_edition)
+
+
+def check_edition(arguments: argparse.Namespace, _database: Database, _settings: Settings) -> int:
+    """Explain a file: its competitions, or everything that is wrong with it, line by line."""
+    try:
+        edition = editions.read(arguments.file)
+    except OSError as error:
+        print(f"vocboard admin: {arguments.file}: {error.strerror}", file=sys.stderr)
+        return 1
+    except EditionFileError as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(summary(edition))
+    return 0
+
+
+def summary(edition: Edition) -> str:
+    """Return what an edition is, as a table of its competitions."""
+    competitions = list(edition.competitions.values())
+    table = render(
+        [
+            Column("competition", [item.key for item in competitions]),
+            Column("task", [item.task for item in competitions]),
+            Column("trained on", [item.training for item in competitions]),
+            Column("metric", [item.rules.metric for item in competitions]),
+            Column("result file", [item.result_file for item in competitions]),
+            Column("entrants declare", [", ".join(item.declarations) or "nothing" for item in competitions]),
+        ]
+    )
+    return f"{edition.name}: {edition.title}\n{len(edition.classes)} classes: {', '.join(edition.classes)}\n\n{table}"
