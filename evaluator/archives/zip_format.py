@@ -24,6 +24,7 @@ _READ_METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}  # bzip2 and lzma may
 
 _END_RECORD = b"PK\x05\x06"
 _END_RECORD_BYTES = 22
+_FILE_HEADER_BYTES = 30  # without its name and extra fields
 _END_RECORD_SEARCH_BYTES = _END_RECORD_BYTES + 65_535  # a comment may follow it
 _DIRECTORY_BYTES_PER_MEMBER = 512  # 46 fixed, the rest name and extra fields
 
@@ -44,6 +45,7 @@ def zip_members(path: Path, limits: ArchiveLimits, report: Callable[[Problem], N
     except _DAMAGE as error:
         raise _damaged("", "its directory at the end is missing or not valid") from error
     with archive:
+        _refuse_shared_bytes(archive)
         for info in archive.infolist():
             meter.count_member()
             name = plain_name(info.filename, limits, report)
@@ -70,6 +72,15 @@ def _refuse_huge_directory(path: Path, packed: int, limits: ArchiveLimits) -> No
         size = packed
     if size > limits.members * _DIRECTORY_BYTES_PER_MEMBER:
         raise ArchiveError(TOO_MANY_MEMBERS.at(limit=limits.members))
+
+
+def _refuse_shared_bytes(archive: zipfile.ZipFile) -> None:
+    """Members that name the same bytes as theirs unpack to more than the packed size tells; newer Pythons look, too."""
+    ends_at = archive.start_dir
+    for info in sorted(archive.infolist(), key=lambda info: info.header_offset, reverse=True):
+        if info.header_offset + _FILE_HEADER_BYTES + info.compress_size > ends_at:
+            raise _damaged(f"at {quoted(info.filename)}", "the file's data reach into what follows them")
+        ends_at = info.header_offset
 
 
 def _refusal(info: zipfile.ZipInfo, name: str, limits: ArchiveLimits) -> Problem | None:

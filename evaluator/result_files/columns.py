@@ -4,7 +4,7 @@ A large and plain file is read by a column reader, any other some thousands of l
 anything wrong are lines walked one by one, to say precisely what and where.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,15 +15,15 @@ from evaluator.editions import Limits
 from evaluator.result_files.explaining import Explainer
 from evaluator.result_files.fields import LARGEST_OBJECT_INDEX, is_plain
 from evaluator.result_files.items import Items
-from evaluator.result_files.large_files import read_plain
+from evaluator.result_files.large_files import is_large_and_plain, parts_of, read_part, smaller_parts_of
 from evaluator.result_files.line_format import LineFormat
 from evaluator.result_files.repetitions import FirstLines
 from evaluator.result_files.report import FileReport
-from evaluator.result_files.text import Lines, read_lines
+from evaluator.result_files.text import Lines, read_lines, without_blank
 
 _LINES_EXPLAINED = 256  # around one that is wrong
 _MOST_PROBLEMS = 20_000  # of one file, before its reading is stopped
-_MARK = " \0 "  # takes the place of line ends where fields are divided; one among the fields is found out
+_MARK = " \ud800 "  # takes the place of line ends where fields are divided; no text decoded from UTF-8 has it
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -47,29 +47,19 @@ def read_columns(
     data: bytes, line_format: LineFormat, items: Items, limits: Limits, report: FileReport
 ) -> Columns | None:
     """Return the columns of a text file; None, and problems reported, if any line is wrong."""
-    if not line_format.names_people and (columns := _read_plain(data, line_format, items, limits)) is not None:
-        return columns
-    blocks = read_lines(data, limits, report)
-    if blocks is None:
-        return None
     reader = _Reader(line_format, items, limits, report)
-    for block in blocks:
-        reader.take(block)
-        if report.errors > _MOST_PROBLEMS:
-            report.stop(block.numbers[-1])
+    if line_format.is_image_and_numbers and is_large_and_plain(data, limits):
+        reader.take_plain(data)
+    else:
+        blocks = read_lines(data, limits, report)
+        if blocks is None:
             return None
+        reader.take_lines(blocks)
     return None if report.has_errors else reader.columns()
 
 
-def _read_plain(data: bytes, line_format: LineFormat, items: Items, limits: Limits) -> Columns | None:
-    plain = read_plain(data, len(line_format.fields) - line_format.names, items.images, limits)
-    if plain is None or (line_format.once and np.bincount(plain.image).max() > 1):
-        return None
-    return Columns(plain.image, plain.numbers, np.arange(1, len(plain.image) + 1, dtype=np.int32))
-
-
 class _Reader:
-    """Takes one block of lines after the other."""
+    """Takes one block of lines after the other, until there are too many problems."""
 
     def __init__(self, line_format: LineFormat, items: Items, limits: Limits, report: FileReport):
         self._format, self._items, self._limits, self._report = line_format, items, limits, report
@@ -77,15 +67,27 @@ class _Reader:
         self._explainer = Explainer(line_format, items, limits, report, self._first_lines)
         self._taken: list[Columns] = []
 
-    def take(self, lines: Lines) -> None:
-        """Read some lines; report what is wrong with them."""
-        if self._take_at_once(lines):
-            return
-        for start in range(0, len(lines), _LINES_EXPLAINED):
-            part = lines.part(start, start + _LINES_EXPLAINED)
-            if not self._take_at_once(part):
-                self._explain(part)
-            if self._report.errors > _MOST_PROBLEMS:
+    def take_plain(self, data: bytes) -> None:
+        """Read a large and plain file."""
+        first = 1
+        for part in parts_of(data):
+            if not self._take_part(part, first):
+                line = first
+                for smaller in smaller_parts_of(part):
+                    if not self._take_part(smaller, line):
+                        texts = smaller.decode("ascii").removesuffix("\n").split("\n")
+                        self.take_lines(without_blank(texts, line))
+                    if self._has_enough:
+                        return
+                    line += smaller.count(b"\n")
+            first += part.count(b"\n")
+
+    def take_lines(self, blocks: Iterable[Lines]) -> None:
+        """Read blocks of lines; report what is wrong with them."""
+        for lines in blocks:
+            self._take(lines)
+            if self._has_enough:
+                self._report.stop(lines.numbers[-1])
                 return
 
     def columns(self) -> Columns:
@@ -106,8 +108,29 @@ class _Reader:
             else None,
         )
 
-    def _take_at_once(self, lines: Lines) -> bool:
-        columns = _columns(lines, self._format, self._items, self._limits)
+    @property
+    def _has_enough(self) -> bool:
+        return self._report.errors > _MOST_PROBLEMS
+
+    def _take(self, lines: Lines) -> None:
+        if self._keep(_columns(lines, self._format, self._items, self._limits)):
+            return
+        for start in range(0, len(lines), _LINES_EXPLAINED):
+            part = lines.part(start, start + _LINES_EXPLAINED)
+            if not self._keep(_columns(part, self._format, self._items, self._limits)):
+                self._explain(part)
+            if self._has_enough:
+                return
+
+    def _take_part(self, part: bytes, first: int) -> bool:
+        plain = read_part(part, len(self._format.fields) - 1, self._items.images, self._limits)
+        if plain is None or not _are_in_range(plain.numbers, self._format):
+            return False
+        lines = np.arange(first, first + len(plain.image), dtype=np.int32)
+        return self._keep(Columns(plain.image, plain.numbers, lines))
+
+    def _keep(self, columns: Columns | None) -> bool:
+        """Take columns that are valid in themselves, unless an item in them has its line already."""
         if columns is None:
             return False
         if self._first_lines is not None and not self._first_lines.add(columns.item, columns.lines):
@@ -150,11 +173,15 @@ def _values(columns: Sequence[Sequence[str]], line_format: LineFormat, limits: L
     if any(column is None for column in numbers):
         return None
     values = np.array(numbers, dtype=np.float64).reshape(len(columns), -1)
-    if line_format.confidence_range is not None:
-        least, greatest = line_format.confidence_range
-        if values[0].min() < least or values[0].max() > greatest:
-            return None
-    return values
+    return values if _are_in_range(values, line_format) else None
+
+
+def _are_in_range(values: NDArray[np.float64], line_format: LineFormat) -> bool:
+    """Whether all confidences, the first row of (k, n) numbers, are what the challenge wants."""
+    if line_format.confidence_range is None:
+        return True
+    least, greatest = line_format.confidence_range
+    return bool(values[0].min() >= least and values[0].max() <= greatest)
 
 
 def _labels(field: Sequence[str], classes: Sequence[str]) -> NDArray[np.int16] | None:

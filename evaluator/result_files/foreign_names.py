@@ -108,7 +108,7 @@ class ForeignNames:
             if match is None:
                 continue
             label, image_set = match.groupdict().get("class"), match.groupdict().get("image_set")
-            if image_set is not None and image_set != competition.image_set:
+            if image_set is not None and image_set.lower() != competition.image_set.lower():
                 expected = quoted(competition.image_set)
                 found = {"found": quoted(image_set), "competition": competition.key, "expected": expected}
                 return WRONG_IMAGE_SET, found

@@ -12,51 +12,41 @@ from numpy.typing import NDArray
 
 from evaluator.editions import Limits
 from evaluator.result_files.items import Index
+from evaluator.result_files.text import blocks
 
 LARGE_BYTES = 128 * 1024  # of one file; an upload of twenty such pays for importing the column reader
-_PART_BYTES = 16 * 1024 * 1024  # read at once: bounds what the column reader needs besides the columns
+_PART_BYTES = 1024 * 1024  # read at once: bounds what the column reader needs besides the columns
+_SMALLER_PART_BYTES = 32 * 1024
 _MOST_THREADS = 4  # more don't help, and each takes address space, which the server limits
 _OTHER_LINE_ENDS_AND_TABS = (b"\r", b"\t")  # they mean warnings
 
 
 class PlainColumns(NamedTuple):
-    """The columns of a file: (n,) int32 positions of the images, and (k, n) float64 numbers, finite."""
+    """The columns of some lines: (n,) int32 positions of the images, and (k, n) float64 numbers, finite."""
 
     image: NDArray[np.int32]
     numbers: NDArray[np.float64]
 
 
-def read_plain(data: bytes, numbers: int, images: Index[str], limits: Limits) -> PlainColumns | None:
-    """Read a large file of lines with an image identifier and so many numbers.
-
-    Returns:
-        None if the file is not large, not plain, or if anything is wrong with it.
-    """
+def is_large_and_plain(data: bytes, limits: Limits) -> bool:
+    """Whether a file is for the column reader; one with too many lines is not."""
     if len(data) < LARGE_BYTES or not _is_plain(data, limits.characters_per_line):
-        return None
-    if data.count(b"\n") + (not data.endswith(b"\n")) > limits.lines_per_file:
-        return None
-    parts = []
-    for part in _parts(data):
-        columns = _read_part(part, numbers, images, limits)
-        if columns is None:
-            return None
-        parts.append(columns)
-    if len(parts) == 1:
-        return parts[0]
-    return PlainColumns(np.concatenate([part.image for part in parts]), np.hstack([part.numbers for part in parts]))
+        return False
+    return data.count(b"\n") + (not data.endswith(b"\n")) <= limits.lines_per_file
 
 
-def _parts(data: bytes) -> Iterator[memoryview]:
-    """Cut after a line end."""
-    view, start = memoryview(data), 0
-    while start < len(data):
-        end = data.find(b"\n", min(start + _PART_BYTES, len(data)) - 1) + 1 or len(data)
-        yield view[start:end]
-        start = end
+def parts_of(data: bytes) -> Iterator[bytes]:
+    """Cut a plain file after line ends into parts to be read at once."""
+    return blocks(data, _PART_BYTES)
 
 
-def _read_part(data: memoryview, numbers: int, images: Index[str], limits: Limits) -> PlainColumns | None:
+def smaller_parts_of(part: bytes) -> Iterator[bytes]:
+    """Cut a part in which something is wrong, so that only what is near that is left to the line walker."""
+    return blocks(part, _SMALLER_PART_BYTES)
+
+
+def read_part(data: bytes, numbers: int, images: Index[str], limits: Limits) -> PlainColumns | None:
+    """Read lines with an image identifier and so many numbers; None if anything is wrong with any of them."""
     columns = _parse(data, numbers)
     if columns is None:
         return None
@@ -82,7 +72,7 @@ def _is_plain(data: bytes, characters_per_line: int) -> bool:
     return True
 
 
-def _parse(data: memoryview, numbers: int) -> list[Any] | None:
+def _parse(data: bytes, numbers: int) -> list[Any] | None:
     """Return one Arrow column for each field; None if a line has other fields, or a number is not plain."""
     import pyarrow as pa  # noqa: PLC0415  # takes a tenth of a second, and few uploads have large files
     from pyarrow import csv  # noqa: PLC0415

@@ -17,7 +17,7 @@ from evaluator.editions import Limits
 from evaluator.problems import Kind
 from evaluator.result_files.report import FileReport
 
-BLOCK_BYTES = 512 * 1024
+_BLOCK_BYTES = 512 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,21 +69,26 @@ def read_lines(data: bytes, limits: Limits, report: FileReport) -> Iterator[Line
 
 def _lines(data: bytes) -> Iterator[Lines]:
     first = 1
-    for block in _blocks(data):
+    for block in blocks(data, _BLOCK_BYTES):
         texts = block.decode("utf-8").removesuffix("\n").split("\n")
-        numbers = range(first, first + len(texts))
+        yield from without_blank(texts, first)
         first += len(texts)
-        if all(map(str.strip, texts)):
-            yield Lines(texts, numbers)
-        elif kept := [place for place, text in enumerate(texts) if text.strip()]:
-            yield Lines([texts[place] for place in kept], [numbers[place] for place in kept])
 
 
-def _blocks(data: bytes) -> Iterator[bytes]:
-    """Cut after a line end, each block as long as `BLOCK_BYTES` or one line."""
+def without_blank(texts: list[str], first: int) -> Iterator[Lines]:
+    """Lines of which the first has the number `first`, without the blank ones; nothing if all are blank."""
+    numbers = range(first, first + len(texts))
+    if all(map(str.strip, texts)):
+        yield Lines(texts, numbers)
+    elif kept := [place for place, text in enumerate(texts) if text.strip()]:
+        yield Lines([texts[place] for place in kept], [numbers[place] for place in kept])
+
+
+def blocks(data: bytes, size: int) -> Iterator[bytes]:
+    """Cut after line ends, each block about `size` bytes, or one line that is longer."""
     start = 0
     while start < len(data):
-        end = data.find(b"\n", min(start + BLOCK_BYTES, len(data)) - 1) + 1 or len(data)
+        end = data.find(b"\n", min(start + size, len(data)) - 1) + 1 or len(data)
         yield data[start:end]
         start = end
 
@@ -92,7 +97,7 @@ def _is_utf8(data: bytes, report: FileReport) -> bool:
     if data.isascii():
         return True
     start = 0
-    for block in _blocks(data):
+    for block in blocks(data, _BLOCK_BYTES):
         try:
             block.decode("utf-8")
         except UnicodeDecodeError as error:

@@ -13,7 +13,7 @@ from evaluator.image_sets import ImageSet
 from evaluator.result_files import large_files
 from evaluator.result_files.detections import read_detections
 from evaluator.result_files.items import Index, Items
-from evaluator.result_files.large_files import LARGE_BYTES, read_plain
+from evaluator.result_files.large_files import LARGE_BYTES, PlainColumns, is_large_and_plain, parts_of, read_part
 from evaluator.result_files.report import FileReport
 from evaluator.results import Detections
 
@@ -44,6 +44,17 @@ def lines(draw: st.DrawFn) -> str:
     for number in numbers:
         text += (draw(separators) if odd else " ") + number
     return text + (draw(line_ends) if odd else "\n")
+
+
+def read_plain(data: bytes, numbers: int, images: Index[str], limits: Limits) -> PlainColumns | None:
+    """A whole file; None if any of it is left to the line walker."""
+    if not is_large_and_plain(data, limits):
+        return None
+    parts = [read_part(part, numbers, images, limits) for part in parts_of(data)]
+    taken = [part for part in parts if part is not None]
+    if len(taken) < len(parts):
+        return None
+    return PlainColumns(np.concatenate([part.image for part in taken]), np.hstack([part.numbers for part in taken]))
 
 
 def walk(data: bytes, known: bool) -> tuple[Detections | None, list[str]]:
@@ -109,7 +120,7 @@ def test_large_files_are_read_with_it() -> None:
         "000001é 0.5 1 2 3 4".encode(),
     ],
 )
-def test_one_line_that_is_not_plain_leaves_the_file_to_the_line_walker(line: bytes) -> None:
+def test_one_line_that_is_not_plain_is_left_to_the_line_walker(line: bytes) -> None:
     lines = LINE * (1 + LARGE_BYTES // len(LINE))
     assert read_plain(lines + line + b"\n" + lines, 5, Index(IMAGES), Limits()) is None
 
@@ -124,10 +135,31 @@ def test_parts_of_a_file_keep_its_order(monkeypatch: pytest.MonkeyPatch) -> None
         assert np.array_equal(plain.numbers[0], np.arange(20_000))
 
 
-def test_an_unknown_test_set_learns_no_image_from_a_file_left_to_the_line_walker() -> None:
+def test_an_unknown_test_set_learns_no_image_from_a_part_left_to_the_line_walker() -> None:
     index = Index[str](None)
-    assert read_plain(LINE * LARGE_BYTES + b"000002 high 1 2 3 4\n", 5, index, Limits()) is None
+    assert read_part(LINE * 1_000 + b"000002 high 1 2 3 4\n", 5, index, Limits()) is None
     assert len(index) == 0
+
+
+def test_wrong_lines_of_a_large_file_are_told_by_their_numbers_and_leave_the_rest_to_the_column_reader() -> None:
+    lines = [LINE] * 200_000
+    wrong = {10: b"000001 high 1 2 3 4\n", 70_000: b"\n", 70_001: b"000001 0.5 1 2 3\n", 199_999: b"x 0.5 1 2 3 4"}
+    for number, line in wrong.items():
+        lines[number] = line
+    report = FileReport("file")
+    assert read_detections(b"".join(lines), Items(Task.DETECTION, KNOWN), Limits(), report) is None
+    assert [(problem.code, problem.line) for problem in report.problems()] == [
+        ("not_a_number", 11),
+        ("wrong_number_of_fields", 70_002),
+        ("unknown_image", 200_000),
+    ]
+
+
+def test_confidences_outside_of_the_range_are_found_in_large_files() -> None:
+    data = LINE * 50_000 + b"000001 1.5 1 2 3 4\n" + LINE * 50_000
+    report = FileReport("file")
+    assert read_detections(data, Items(Task.DETECTION, KNOWN), Limits(), report, confidence_range=(0, 1)) is None
+    assert [(problem.code, problem.line) for problem in report.problems()] == [("confidence_out_of_range", 50_001)]
 
 
 def test_more_lines_than_a_file_may_have_are_not_taken() -> None:

@@ -261,6 +261,11 @@ class TestErrors:
     def test_detection_line(self, line: str, code: str) -> None:
         assert found(Task.DETECTION, f"{line}\n")[0] == (code, 1)
 
+    def test_a_nul_byte_as_image_of_an_unknown_test_set_is_an_image_like_any_other(self) -> None:
+        content, report = read(Task.CLASSIFICATION, b"\0 5\n", known=False)
+        assert content is not None
+        assert report.problems() == []
+
     def test_hostile_text_is_shown_harmless_and_short(self) -> None:
         _, report = read(Task.CLASSIFICATION, "\x1b[31m{evil}%s\u202e".encode() + b"A" * 500 + b" 1\n")
         message = report.problems()[0].message

@@ -1,0 +1,1 @@
+"""Malformed and hostile uploads as files, each with its exact list of problems; see README.md."""

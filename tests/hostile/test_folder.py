@@ -1,0 +1,164 @@
+"""Every upload of the folder has exactly its problems, wherever it is checked, and harms nothing."""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.challenges.ground_truth import pack_image_sets
+from app.challenges.models import Challenge, GroundTruthVersion
+from app.settings import Settings
+from commands.main import main
+from evaluator.catalogue import CATALOGUE
+from evaluator.editions import load
+from evaluator.reading import read_results
+from tests.hostile.folder import EDITIONS, ROOT, Upload, public, uploads
+from tests.hostile.make import all_cases, directory_of
+from tests.support.factories import make_challenge, make_token, make_user
+from tests.support.site import Site, serving
+
+UPLOADS = list(uploads())
+LEAST_UPLOADS = 120
+LARGEST_BYTES = 128 * 1024
+
+MOST_MEMORY_MIB = 300
+MOST_SECONDS = 2.0
+# What reading an honest archive of the same kind takes: 100,000 members are allowed.
+HONEST_SECONDS = {"reject/bomb-of-members.tar.xz": 4.0}
+
+# Kinds of problem that no small file can have, or that a whole challenge takes.
+ELSEWHERE = {
+    "archive_too_large",
+    "competition_not_open",
+    "more_warnings",
+    "png_too_large",  # where the sizes of the images are unknown
+    "validation_stopped",
+    "validation_takes_too_long",
+    "validation_takes_too_much_memory",
+    # of editions with one file for all classes
+    "confidence_out_of_range",
+    "wrong_class",
+}
+
+
+def by_name(upload: Upload) -> str:
+    return str(upload)
+
+
+class TestFolder:
+    def test_has_the_files_of_its_cases_and_no_others(self) -> None:
+        cases = {directory_of(case) / case.name: case for case in all_cases()}
+        assert {upload.path for upload in UPLOADS} == set(cases)
+        assert len(cases) >= LEAST_UPLOADS
+        for upload in UPLOADS:
+            assert upload.edition == cases[upload.path].edition
+        left_over = {path for kind in ("accept", "reject") for path in (ROOT / kind).iterdir()}
+        assert len(left_over) == 2 * len(cases)
+
+    def test_files_are_small(self) -> None:
+        assert max(upload.path.stat().st_size for upload in UPLOADS) <= LARGEST_BYTES
+
+    def test_shows_every_kind_of_problem(self) -> None:
+        shown = {problem["code"] for upload in UPLOADS for problem in upload.problems}
+        assert shown == set(CATALOGUE) - ELSEWHERE
+
+
+@pytest.mark.parametrize("upload", UPLOADS, ids=by_name)
+def test_has_exactly_its_problems(upload: Upload) -> None:
+    read = read_results(upload.path, load(upload.edition), public(upload.edition))
+    assert [problem.as_json() for problem in read.problems] == upload.problems
+    assert read.is_valid == upload.is_accepted
+
+
+@pytest.fixture(scope="module")
+def image_sets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Give the public image sets of each edition, as a server hands them out."""
+    directory = tmp_path_factory.mktemp("public")
+    files = {edition: directory / f"{edition}.json" for edition in EDITIONS}
+    for edition, file in files.items():
+        file.write_text(public(edition).to_json())
+    return files
+
+
+class Server:
+    """A server with a challenge for each edition, and somebody who uploads."""
+
+    def __init__(self, site: Site, token: str, challenges: dict[str, Challenge]):
+        self.site, self._token, self._challenges = site, token, challenges
+
+    def files(self) -> set[Path]:
+        """Everything that the server keeps."""
+        return {path for path in self.site.settings.data_directory.rglob("*") if path.is_file()}
+
+    def upload(self, upload: Upload) -> httpx.Response:
+        challenge = self._challenges[upload.edition]
+        with self.site.client(self._token) as client:
+            return client.post(
+                f"/api/v1/challenges/{challenge.slug}/submissions",
+                data={"method_name": "Method", "training_data": "none"},
+                files={"archive": (upload.path.name, upload.path.read_bytes())},
+            )
+
+
+@pytest.fixture(scope="module")
+def server(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    directory = tmp_path_factory.mktemp("site")
+    database = shutil.copy(sqlite_template, directory / "vocboard.sqlite")
+    settings = Settings(
+        data_directory=directory / "data",
+        database_url=f"sqlite:///{database}",
+        rejected_uploads_per_hour=10 * len(UPLOADS),
+        validation_processes=1,
+    )
+    with serving(settings) as site:
+        with site.writing() as session:
+            challenges = {edition: holding_all(session, edition) for edition in EDITIONS}
+            token = make_token(session, make_user(session))
+        yield Server(site, token, challenges)
+
+
+def holding_all(session: Session, edition: str) -> Challenge:
+    """Make a challenge that holds all competitions of an edition on the folder's images."""
+    competitions = list(load(edition).competitions)
+    challenge = make_challenge(session, edition=edition, competitions=competitions, quota_count=10 * len(UPLOADS))
+    version = session.scalars(select(GroundTruthVersion).where(GroundTruthVersion.challenge_id == challenge.id)).one()
+    version.image_sets = pack_image_sets(public(edition))
+    return challenge
+
+
+@pytest.mark.parametrize("upload", UPLOADS, ids=by_name)
+def test_the_command_line_and_the_server_say_the_same(
+    upload: Upload, server: Server, image_sets: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """To the byte, once both are written as JSON the same way."""
+    command = ["validate", upload.edition, str(upload.path), "--image-sets", str(image_sets[upload.edition]), "--json"]
+    assert main(command) == (0 if upload.is_accepted else 1)
+    offline = json.loads(capsys.readouterr().out)["problems"]
+    before = server.files()
+    answer = server.upload(upload)
+    assert answer.status_code == (201 if upload.is_accepted else 422)
+    online = answer.json()["warnings" if upload.is_accepted else "problems"]
+    if not upload.is_accepted:
+        assert server.files() == before
+    assert json.dumps(online) == json.dumps(offline) == json.dumps(upload.problems)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads what a process used from /proc")
+def test_reading_takes_little_and_touches_nothing() -> None:
+    """Each in a process of its own, as the server's checks are."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.hostile.measure"], cwd=ROOT.parents[1], capture_output=True, text=True, check=True
+    )
+    costs = {cost["name"]: cost for cost in map(json.loads, done.stdout.splitlines())}
+    assert set(costs) == set(map(str, UPLOADS))
+    for name, cost in costs.items():
+        assert cost["touched"] == [], name
+        assert cost["memory"] <= MOST_MEMORY_MIB, cost
+        assert cost["cpu"] <= MOST_SECONDS + HONEST_SECONDS.get(name, 0), cost
