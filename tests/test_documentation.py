@@ -1,0 +1,15 @@
+"""Pages of the documentation that are made out of the code are up to date."""
+
+import pytest
+
+from evaluator.catalogue import CATALOGUE
+from tools import problem_pages
+
+
+def test_the_page_of_problems_is_what_the_catalogue_says() -> None:
+    assert problem_pages.PAGE.read_text(encoding="utf-8") == problem_pages.page(), "run python -m tools.problem_pages"
+
+
+@pytest.mark.parametrize("code", CATALOGUE)
+def test_every_kind_of_problem_has_its_heading(code: str) -> None:
+    assert f"\n### {code}\n" in problem_pages.page()

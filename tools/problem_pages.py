@@ -1,0 +1,96 @@
+"""Write docs/problems.md out of the catalogue of problems: `python -m tools.problem_pages`.
+
+What each problem says is taken from the folder of wrong uploads (tests/hostile), so that it is what participants get.
+"""
+
+import json
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from string import Formatter
+
+from evaluator.catalogue import CATALOGUE, archives, files, label_maps, layouts, lines, server
+from evaluator.problems import Kind
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "problems.md"
+UPLOADS = ROOT / "tests" / "hostile"
+
+_MARKS = re.compile(r"[\\*<\[]")
+_MODULES = (archives, files, lines, layouts, label_maps, server)
+_INTRODUCTION = """\
+<!-- Made by `python -m tools.problem_pages` out of evaluator/catalogue; change it there. -->
+# What can be wrong with an upload
+
+`vocboard validate`, the submit page and the API check an upload in the same way and give the same list: for each
+problem its code, the file, the line (from 1 on), what was found, what is expected, and how to mend it. All problems are
+told at once, at most 20 for a file, and the others are counted.
+
+An **error** refuses the upload; a refused upload does not count against the quota. A **warning** does not: it points at
+something that changes no score but is often a mistake. Codes are stable, for programs; the wording may get better.
+"""
+
+
+def page() -> str:
+    """Return the whole page."""
+    said = _messages()
+    return "\n".join((_INTRODUCTION, *_contents(), *_sections(said))).rstrip("\n") + "\n"
+
+
+def _contents() -> Iterator[str]:
+    for title, kinds in _by_subject():
+        links = " · ".join(f"[`{kind.code}`](#{kind.code})" for kind in kinds)
+        yield f"- {title.rstrip('.')}: {links}"
+    yield ""
+
+
+def _sections(said: Mapping[str, str]) -> Iterator[str]:
+    for title, kinds in _by_subject():
+        yield f"## {title.rstrip('.')}\n"
+        for kind in kinds:
+            yield f"### {kind.code}\n"
+            yield f"**{kind.title}** ({kind.severity.value}).\n"
+            yield f"Example: {_as_it_is(kind.example)}\n"
+            yield f"> {_as_it_is(said.get(kind.code) or _template(kind))}\n"
+
+
+def _by_subject() -> Iterator[tuple[str, list[Kind]]]:
+    """Subjects, by the first line of their module, with their kinds in the order of the catalogue."""
+    for module in _MODULES:
+        own = {value.code for value in vars(module).values() if isinstance(value, Kind)}
+        yield (module.__doc__ or "").strip().splitlines()[0], [kind for code, kind in CATALOGUE.items() if code in own]
+
+
+def _messages() -> dict[str, str]:
+    """The first message of each kind in the folder of wrong uploads; the shortest are the plainest."""
+    found: dict[str, str] = {}
+    for path in sorted(UPLOADS.glob("*/*.problems.json")):
+        for problem in json.loads(path.read_text(encoding="utf-8"))["problems"]:
+            message = found.setdefault(problem["code"], problem["message"])
+            if len(problem["message"]) < len(message):
+                found[problem["code"]] = problem["message"]
+    return found
+
+
+def _template(kind: Kind) -> str:
+    """The wording with its fields named, for what no small upload can show."""
+    wording = f"{kind.found} {kind.remedy}".strip()
+    return "".join(text + (f"<{field}>" if field else "") for text, field, _, _ in Formatter().parse(wording))
+
+
+def _as_it_is(text: str) -> str:
+    """Markdown that shows a text as it is; what is between backquotes is code in both."""
+    plain_and_code = text.split("`")
+    plain_and_code[::2] = (_MARKS.sub(r"\\\g<0>", part) for part in plain_and_code[::2])
+    return "`".join(plain_and_code)
+
+
+def main() -> int:
+    """Write the page."""
+    PAGE.write_text(page(), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
