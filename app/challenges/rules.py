@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from app.challenges.editions import own_edition
@@ -13,10 +13,12 @@ from evaluator.editions import Edition
 
 SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 LONGEST_SLUG = 60
+RESERVED_SLUGS = frozenset({"new"})  # /organise/new is the form that makes one
 LONGEST_TITLE = 200
 LONGEST_DESCRIPTION = 20_000
 MOST_SUBMISSIONS = 10_000
 LONGEST_PERIOD = timedelta(days=366)
+EARLIEST, LATEST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)  # of opening and closing
 MOST_DECIMALS = 6  # more would help those who reconstruct the truth from scores, and nobody else
 
 
@@ -24,6 +26,8 @@ def check_slug(checks: FieldChecks, slug: str) -> None:
     """Check what shall be a challenge's part of the address."""
     if not (SLUG.fullmatch(slug) and len(slug) <= LONGEST_SLUG):
         checks.fail("slug", f"Use at most {LONGEST_SLUG} lower-case letters, digits and single hyphens.")
+    elif slug in RESERVED_SLUGS:
+        checks.fail("slug", "Choose another one: this address is taken by a page.")
 
 
 def chosen_edition(checks: FieldChecks, name: str, file: str | None) -> Edition | None:
@@ -78,6 +82,8 @@ def checked_rules(
     for name, instant in (("opens_at", opens_at), ("closes_at", closes_at)):
         if instant is not None and instant.tzinfo is None:
             checks.fail(name, "Give a time zone.")
+        elif instant is not None and not EARLIEST <= instant <= LATEST:
+            checks.fail(name, f"Choose a date between {EARLIEST.year} and {LATEST.year}.")
     if not checks.messages.keys() & {"opens_at", "closes_at"} and opens_at and closes_at and closes_at <= opens_at:
         checks.fail("closes_at", "It must close after it opens.")
     if not 1 <= quota_count <= MOST_SUBMISSIONS:

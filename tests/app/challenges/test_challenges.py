@@ -1,6 +1,6 @@
 """Challenges: who sees them, their rules and their phase."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
@@ -161,6 +161,26 @@ def test_everything_wrong_with_a_new_challenge_is_told_at_once(database: Databas
         "quota_period",
         "decimals",
     }
+
+
+def test_no_challenge_hides_behind_the_page_that_makes_them(database: Database) -> None:
+    with database.writing() as session, pytest.raises(InvalidInputError) as caught:
+        make_challenge(session, slug="new")
+    assert set(caught.value.fields) == {"slug"}
+
+
+@pytest.mark.parametrize(
+    "instant",
+    [
+        datetime(9999, 12, 31, 23, 59, tzinfo=timezone(-timedelta(hours=12))),
+        datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=12))),
+    ],
+)
+@pytest.mark.parametrize("field", ["opens_at", "closes_at"])
+def test_dates_that_have_no_utc_are_refused(database: Database, field: str, instant: datetime) -> None:
+    with database.writing() as session, pytest.raises(InvalidInputError) as caught:
+        make_challenge(session, **{"opens_at": None, field: instant})
+    assert set(caught.value.fields) == {field}
 
 
 @pytest.mark.parametrize("competitions", [[], ["comp99"]])
