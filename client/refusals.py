@@ -47,7 +47,7 @@ def refusal(answer: httpx.Response, address: str) -> RefusedError:
         }.get(status, detail or f"the server refuses (status {status})")
         return MisdirectedError(message, status=status, code=code, detail=detail)
     if status >= 500:
-        message = f"{address} has trouble (status {status}){': ' + detail if detail else ''}; try again later"
+        message = f"{address} has trouble (status {status}): {detail or 'try again later'}"
         return RefusedError(message, status=status, code=code, detail=detail)
     return RefusedError(detail or f"{address} refuses (status {status})", status=status, code=code, detail=detail)
 

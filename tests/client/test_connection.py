@@ -133,6 +133,13 @@ def test_an_upload_refused_for_the_moment_is_not_repeated_either(archive: Outgoi
     assert sent == ["POST"]
 
 
+def test_what_the_server_says_of_its_trouble_stands_alone() -> None:
+    answer = httpx.Response(500, json={"detail": "Something went wrong; please try again later."})
+    with pytest.raises(RefusedError) as refused:
+        connection(lambda request: answer).get("/me")
+    assert str(refused.value).endswith("(status 500): Something went wrong; please try again later.")
+
+
 def test_the_quota_tells_when_it_opens_again_and_nothing_waits_for_it() -> None:
     allowed_at = datetime.now(UTC) + timedelta(hours=5, seconds=-1)
     pauses: list[float] = []
