@@ -4,15 +4,18 @@ Source: VOC development kits, VOCevalseg.m (2007: share of the true pixels; 2008
 VOC2010 document section 5.4.
 """
 
+import threading
+
 import numpy as np
 from numpy.typing import NDArray
 
 VOID = 255  # truth label of pixels that are left out
 LABELS = 256
+PIXELS_AT_ONCE = 65536
 
 
 class Confusion:
-    """Counts pixels by true and found label, one pair of label maps after the other.
+    """Counts pixels by true and found label, pair after pair of label maps, from as many threads as there are.
 
     Attributes:
         matrix: (n + 1, n + 1) int64 pixels; rows truth, columns result, background first.
@@ -21,6 +24,7 @@ class Confusion:
     def __init__(self, classes: int) -> None:
         """Start with no pixel counted, for this number of classes besides background."""
         self.matrix: NDArray[np.int64] = np.zeros((classes + 1, classes + 1), dtype=np.int64)
+        self._adding = threading.Lock()
 
     def add(self, truth: NDArray[np.uint8], result: NDArray[np.uint8]) -> None:
         """Count one image's pixels, all but those that are void in the truth.
@@ -34,14 +38,31 @@ class Confusion:
         """
         if truth.shape != result.shape:
             raise ValueError(f"label maps of {truth.shape} and {result.shape} pixels (height, width)")
-        # One index a pixel, rows truth, over all 256 labels: no pixel has to be picked out before counting.
-        pairs = truth.astype(np.uint16) * LABELS + result
-        counts = np.bincount(pairs.ravel(), minlength=LABELS * LABELS).reshape(LABELS, LABELS)
         n = len(self.matrix)
-        counted = counts[:VOID]
-        if counted[n:].any() or counted[:, n:].any():
+        counts = _count_pairs(result.ravel(), truth.ravel(), n)
+        if counts is None or counts[:, n:VOID].any():
             raise ValueError(f"a label map holds labels other than 0 to {n - 1}")
-        self.matrix += counts[:n, :n]
+        with self._adding:
+            self.matrix += counts[:, :n].T
+
+
+def _count_pairs(result: NDArray[np.uint8], truth: NDArray[np.uint8], n: int) -> NDArray[np.int64] | None:
+    """Return (n, 256) pixels by found and true label; None if a found one is not among the first n.
+
+    A piece at a time: arrays of a whole image are so large that the system hands out and takes back their memory for
+    each image anew, which costs more than counting.
+    """
+    counts = np.zeros(n * LABELS, dtype=np.int64)
+    buffer = np.empty(min(PIXELS_AT_ONCE, len(truth)), dtype=np.intp)
+    for start in range(0, len(truth), PIXELS_AT_ONCE):
+        piece = truth[start : start + PIXELS_AT_ONCE]
+        pairs = np.multiply(result[start : start + PIXELS_AT_ONCE], LABELS, out=buffer[: len(piece)], dtype=np.intp)
+        pairs += piece
+        counted = np.bincount(pairs, minlength=len(counts))
+        if len(counted) > len(counts):
+            return None
+        counts += counted
+    return counts.reshape(n, LABELS)
 
 
 def intersection_over_union(matrix: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -61,8 +61,8 @@ def read_results(
             not checked, and items are numbered as they first appear.
         competitions: keys of those the challenge holds; all of the edition's by default.
         segmentation_classes: those the participant declares as entered; all of the edition's by default.
-        segmentation_sink: gets each valid label map as it is read: its competition, the position of its image, and
-            (height, width) uint8 class indices, 0 for background.
+        segmentation_sink: gets each valid label map as it is read, called by several threads at once: its competition,
+            the position of its image, and (height, width) uint8 class indices, 0 for background.
         limits: of the archive.
 
     Raises:
@@ -74,6 +74,7 @@ def read_results(
         for member in members(path, limits, reader.archive.note):
             reader.take(member)
     except ArchiveError as error:
+        reader.wait()
         return ReadResults(reader.results(), (error.problem, *reader.problems()))
     reader.finish()
     return ReadResults(reader.results(), reader.problems())
@@ -120,6 +121,11 @@ class _Reader:
         else:
             self._member_of[name] = member.name
             self._read(name, member)
+
+    def wait(self) -> None:
+        """Wait until everything taken has been read."""
+        for maps in self._maps.values():
+            maps.wait()
 
     def finish(self) -> None:
         """Note what only the whole upload can show."""

@@ -112,7 +112,7 @@ class SegmentationTruth:
         """Return the (height, width) labels of the image with this index into `ImageSet.images`."""
         start = self.end[image - 1] if image else 0
         width, height = self.size[image]
-        pixels = zlib.decompress(self.data[start : self.end[image]].data)
+        pixels = zlib.decompress(self.data[start : self.end[image]].data, bufsize=int(width) * int(height))
         return np.frombuffer(pixels, dtype=np.uint8).reshape(height, width)
 
 

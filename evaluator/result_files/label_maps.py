@@ -3,7 +3,9 @@
 Source: VOC2010 document section 5.2.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from numpy.typing import NDArray
 from evaluator.archives import Member
 from evaluator.catalogue.label_maps import INDEX_OUT_OF_RANGE, MISSING_MAPS, UNUSUAL_COLOUR_MAP, VOID_LABEL
 from evaluator.editions import Competition
+from evaluator.in_order import InOrder
 from evaluator.problems import Kind, counted
 from evaluator.result_files.fields import image_problem
 from evaluator.result_files.items import Items
@@ -25,35 +28,44 @@ VOID = 255
 _NAMED = 3  # how many missing images a message names
 
 
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What was found about one map: the problem that refuses it, if any, or whether its colours are unusual."""
+
+    file: str
+    problem: tuple[Kind, Mapping[str, Any]] | None = None
+    unusual: bool = False
+
+
 class LabelMaps:
-    """The label maps of one competition, taken one by one; their problems are capped together."""
+    """The label maps of one competition, taken one by one; their problems are capped together.
+
+    They are decoded by several threads, and so `sink` is called by several.
+    """
 
     def __init__(self, competition: Competition, items: Items, report: FileReport, sink: SegmentationSink | None):
         self._competition, self._items, self._report, self._sink = competition, items, report, sink
         self._given: list[int] = []
         self._unusual: list[str] = []
+        self._decoding = InOrder(self._note)
 
     def take(self, image: str, member: Member) -> None:
-        """Read the map of one image, and note what is wrong with it."""
+        """Read the map of one image; what is wrong with it is noted by the time of `wait`."""
         position = self._items.images.position(image)
         if position is None:
-            kind, found = image_problem(image, self._items)
-            self._refuse(member, kind, **found)
+            seen = _Seen(member.name, image_problem(image, self._items))
+            self._decoding.add(lambda: seen)
             return
         self._given.append(position)
-        try:
-            indexed = read_indexed(member.read(), self._items.size_of(position))
-        except PngError as error:
-            self._refuse(member, error.kind, **error.found)
-            return
-        if self._check_labels(indexed.labels, member):
-            if not has_voc_colours(indexed.palette, len(self._competition.classes)):
-                self._unusual.append(member.name)
-            if self._sink is not None:
-                self._sink(self._competition, position, indexed.labels)
+        self._decoding.add(partial(self._look_at, member.name, member.read(), position))
+
+    def wait(self) -> None:
+        """Wait until everything taken has been looked at."""
+        self._decoding.finish()
 
     def finish(self) -> None:
         """Note what only all the maps together can show."""
+        self.wait()
         if self._unusual:
             count, has = counted(len(self._unusual), "label map"), "has" if len(self._unusual) == 1 else "have"
             self._report.add(UNUSUAL_COLOUR_MAP, file=self._unusual[0], count=count, has=has)
@@ -74,22 +86,33 @@ class LabelMaps:
         """Which images had a map."""
         return Segmented(np.array(sorted(self._given), dtype=np.int32))
 
-    def _check_labels(self, labels: NDArray[np.uint8], member: Member) -> bool:
+    def _look_at(self, file: str, data: bytes, position: int) -> _Seen:
+        try:
+            indexed = read_indexed(data, self._items.size_of(position))
+        except PngError as error:
+            return _Seen(file, (error.kind, error.found))
+        problem = self._problem_of_labels(indexed.labels)
+        if problem is None and self._sink is not None:
+            self._sink(self._competition, position, indexed.labels)
+        return _Seen(file, problem, not has_voc_colours(indexed.palette, len(self._competition.classes)))
+
+    def _problem_of_labels(self, labels: NDArray[np.uint8]) -> tuple[Kind, Mapping[str, Any]] | None:
         classes = self._competition.classes
         largest = int(labels.max(initial=0))
         if largest <= len(classes):
-            return True
+            return None
         pixels = int(np.count_nonzero(labels == largest))
-        self._refuse(
-            member,
-            VOID_LABEL if largest == VOID else INDEX_OUT_OF_RANGE,
-            count=counted(pixels, "pixel"),
-            has="has" if pixels == 1 else "have",
-            found=largest,
-            largest=len(classes),
-            largest_class=classes[-1],
-        )
-        return False
+        return VOID_LABEL if largest == VOID else INDEX_OUT_OF_RANGE, {
+            "count": counted(pixels, "pixel"),
+            "has": "has" if pixels == 1 else "have",
+            "found": largest,
+            "largest": len(classes),
+            "largest_class": classes[-1],
+        }
 
-    def _refuse(self, member: Member, kind: Kind, **found: Any) -> None:
-        self._report.add(kind, file=member.name, **found)
+    def _note(self, seen: _Seen) -> None:
+        if seen.problem is not None:
+            kind, found = seen.problem
+            self._report.add(kind, file=seen.file, **found)
+        elif seen.unusual:
+            self._unusual.append(seen.file)

@@ -5,6 +5,7 @@ critical chunks alone, so that no text, colour profile or animation chunk is eve
 Source: PNG specification (third edition), sections 5 and 11.
 """
 
+import functools
 import io
 import struct
 from collections.abc import Iterator
@@ -85,6 +86,7 @@ def has_voc_colours(palette: bytes, classes: int) -> bool:
     return palette[: len(colours)] == colours
 
 
+@functools.cache
 def voc_colours(number: int) -> bytes:
     """The first colours of the VOC colour map, red, green, blue of each in turn.
 
