@@ -52,7 +52,7 @@ def test_from_ground_truth_to_leaderboard(site: Site, organiser: httpx.Client, p
         competitions=small_world.COMPETITIONS,
     )
     submitted = submit(participant, challenge, small_world.results_archive(), contributors="A. Person")
-    assert submitted["state"] in {"queued", "evaluating"}
+    assert submitted["state"] in {"queued", "evaluating", "scored"}  # a quick worker is done before the answer is
     assert submitted["entered"] == {"comp1": ["car"], "comp3": ["car", "dog"]}
     path = f"/api/v1/submissions/{submitted['id']}"
 
