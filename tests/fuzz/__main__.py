@@ -10,7 +10,6 @@ import tempfile
 from pathlib import Path
 
 SECONDS = 20
-LONGEST_INPUT_BYTES = 16 * 1024
 SECONDS_FOR_ONE_INPUT = 5
 MEMORY_MIB = 1024
 
@@ -30,7 +29,7 @@ def main() -> None:
 
     with atheris.instrument_imports(include=INSTRUMENTED):
         from tests.fuzz.readers import READERS  # noqa: PLC0415
-        from tests.fuzz.seeds import SEEDS, WORDS  # noqa: PLC0415
+        from tests.fuzz.seeds import LONGEST_BYTES, SEEDS, WORDS  # noqa: PLC0415
 
     # The fuzzer ends the process itself, so what is in here is left to the system's cleaning of temporary files.
     scratch = Path(tempfile.mkdtemp(prefix="vocboard-fuzz-"))
@@ -42,7 +41,7 @@ def main() -> None:
     words.write_text("".join(f'"{_escaped(word)}"\n' for word in WORDS[arguments.reader]))
     options = {
         "max_total_time": arguments.seconds,
-        "max_len": LONGEST_INPUT_BYTES,
+        "max_len": LONGEST_BYTES,
         "timeout": SECONDS_FOR_ONE_INPUT,
         "rss_limit_mb": MEMORY_MIB,
         "dict": words,

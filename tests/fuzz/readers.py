@@ -55,7 +55,7 @@ def fuzz_archive(data: bytes) -> None:
 def fuzz_text(data: bytes) -> None:
     """A classification, detection or action file."""
     setting, content = (data[:1] or b"\0")[0], data[1:]
-    task = _TEXT_TASKS[setting % 3]
+    task = _TEXT_TASKS[(setting & 127) % 3]
     items = Items(task, _public("VOC2012").sets[task, "test"] if setting & 128 else None)
     report = FileReport("file.txt")
     read: Detections | Confidences | None

@@ -1,20 +1,28 @@
 """What fuzzing begins with: valid files of every kind, everything in the hostile folder, and words of each format."""
 
 import bz2
+import contextlib
 import gzip
 import io
 import lzma
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from types import MappingProxyType
 
+from evaluator.archives import UPLOAD_LIMITS, ArchiveError, members
 from tests.evaluator.uploads import add, label_map
+from tests.hostile.folder import uploads
+
+LONGEST_BYTES = 16 * 1024  # of an input
 
 _BOX = "<bndbox><xmin>1</xmin><ymin>2</ymin><xmax>3</xmax><ymax>4.5</ymax></bndbox>"
 _PART = f"<part><class>head</class>{_BOX}</part>"
 _PERSON = {b"\x80": "<object>1</object>", b"\x81": _BOX}
 
+_SETTINGS = {"_cls_": b"\x80", "_det_": b"\x81", "_action_": b"\x82"}
 _TEXTS = {
     b"\x80": "000001 0.5\n000002 -1e-3\r\n000003\t7\n",
     b"\x81": "000001 0.9 1 1 5.5 5\n000002 1e5 -3 2 4 100\n",
@@ -30,6 +38,10 @@ def texts() -> Iterator[bytes]:
     for setting, text in _TEXTS.items():
         yield setting + text.encode()
         yield setting + b"\xef\xbb\xbf" + text.encode()
+    for name, content in _members():
+        if name.endswith(".txt"):
+            task = next((setting for part, setting in _SETTINGS.items() if part in name), b"\x80")
+            yield task + content
 
 
 def layouts() -> Iterator[bytes]:
@@ -40,6 +52,9 @@ def layouts() -> Iterator[bytes]:
         yield setting + f"<results>\n{layout}\n{layout}\n</results>\n".encode()
         yield setting + f'<?xml version="1.0"?><!-- c --><results a="b">{layout}&lt;</results>'.encode()
         yield setting + f'<!DOCTYPE r [<!ENTITY a "b">]><results>&a;{layout}</results>'.encode()
+    for name, content in _members():
+        if name.endswith(".xml"):
+            yield (b"\x81" if "VOC2007" in name else b"\x80") + content
 
 
 def pngs() -> Iterator[bytes]:
@@ -47,6 +62,9 @@ def pngs() -> Iterator[bytes]:
     for setting in (b"\x80", b"\x81", b"\x01", b"\x02"):
         for mode in ("P", "L", "RGB", "RGBA", "1", "I;16"):
             yield setting + label_map(mode=mode)
+    for name, content in _members():
+        if name.endswith(".png"):
+            yield b"\x80" + content
 
 
 def archives() -> Iterator[bytes]:
@@ -73,6 +91,33 @@ def archives() -> Iterator[bytes]:
             for name, content in files.items():
                 packed.writestr(name, content)
         yield b"\0" + output.getvalue()
+    for upload in uploads():
+        content = upload.path.read_bytes()
+        if len(content) < LONGEST_BYTES:
+            yield b"\0" + content
+            yield from _uncompressed(content)
+
+
+def _uncompressed(content: bytes) -> Iterator[bytes]:
+    """The tar archive in a .tar.gz, where mutations do more than break the compression."""
+    with contextlib.suppress(OSError, EOFError, zlib.error):
+        unpacked = gzip.GzipFile(fileobj=io.BytesIO(content)).read(LONGEST_BYTES)
+        if len(unpacked) < LONGEST_BYTES:
+            yield b"\1" + unpacked
+
+
+@cache
+def _members() -> tuple[tuple[str, bytes], ...]:
+    """The small files in the archives of the hostile folder, each once."""
+    found: dict[bytes, str] = {}
+    for upload in uploads():
+        if upload.path.name.startswith("bomb"):
+            continue  # takes long, and holds nothing of interest
+        with contextlib.suppress(ArchiveError):
+            for member in members(upload.path, UPLOAD_LIMITS, lambda _: None):
+                if member.size < LONGEST_BYTES:
+                    found.setdefault(member.read(), member.name)
+    return tuple((name, content) for content, name in found.items())
 
 
 SEEDS: Mapping[str, Callable[[], Iterator[bytes]]] = MappingProxyType(
