@@ -5,6 +5,7 @@ VOC2010 document section 3.4.1.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from evaluator.scores import ClassDetails, Curve
 ELEVEN_RECALLS = np.arange(11) * 0.1
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False)
 class Judgement:
     """Results of one class in rank order, each judged true, false, or neither (ignored).
 
@@ -33,6 +34,10 @@ class Judgement:
 
     def curve(self) -> Curve:
         """Return the precision/recall curve at every rank; see `Curve` for what is undefined."""
+        return self._curve
+
+    @cached_property
+    def _curve(self) -> Curve:
         found = np.cumsum(self.true, dtype=np.float64)
         counted = found + np.cumsum(self.false, dtype=np.float64)
         undefined = np.full(len(found), np.nan)

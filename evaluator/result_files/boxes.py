@@ -13,7 +13,7 @@ def is_upside_down(box: NDArray[np.float64]) -> NDArray[np.bool_]:
     Returns:
         (n,) booleans.
     """
-    upside_down: NDArray[np.bool_] = np.any(box[:, 2:] < box[:, :2], axis=1)
+    upside_down: NDArray[np.bool_] = (box[:, 2] < box[:, 0]) | (box[:, 3] < box[:, 1])
     return upside_down
 
 
@@ -27,8 +27,8 @@ def is_outside(box: NDArray[np.float64], size: NDArray[np.int32]) -> NDArray[np.
     Returns:
         (n,) booleans.
     """
-    outside: NDArray[np.bool_] = np.any((box[:, 2:] < 1) | (box[:, :2] > size), axis=1)
-    return outside
+    before: NDArray[np.bool_] = (box[:, 2] < 1) | (box[:, 3] < 1)
+    return before | (box[:, 0] > size[:, 0]) | (box[:, 1] > size[:, 1])
 
 
 def seem_zero_based(box: NDArray[np.float64], size: NDArray[np.int32]) -> NDArray[np.bool_]:
@@ -43,7 +43,7 @@ def seem_zero_based(box: NDArray[np.float64], size: NDArray[np.int32]) -> NDArra
     Returns:
         (n,) booleans; all false if the boxes do not look so.
     """
-    at_zero: NDArray[np.bool_] = np.any(box[:, :2] == 0, axis=1)
-    if np.any(box < 0) or np.any(box[:, 2:] > size - 1):
+    at_zero: NDArray[np.bool_] = (box[:, 0] == 0) | (box[:, 1] == 0)
+    if not at_zero.any() or np.any(box < 0) or np.any(box[:, 2:] > size - 1):
         return np.zeros_like(at_zero)
     return at_zero
