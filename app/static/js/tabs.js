@@ -1,0 +1,6 @@
+// On a narrow screen the row of competitions scrolls: bring the one that is shown into view.
+const current = document.querySelector(".tabs [aria-current]");
+if (current) {
+  const row = current.closest(".tabs");
+  row.scrollLeft = current.offsetLeft - row.offsetLeft - (row.clientWidth - current.offsetWidth) / 2;
+}
