@@ -1,0 +1,105 @@
+"""Whatever a program sends, the API answers as its OpenAPI document says, and never with a fault of its own."""
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from app.settings import Settings
+from tests.support.factories import make_challenge, make_organiser, make_token, make_user
+from tests.support.site import serving
+from tests.support.small_world import EDITION, results_of
+
+EXAMPLES = 6  # of each operation, by each kind of person, valid and invalid ones
+SECONDS_TO_ANSWER = 30
+CHECKS: list[Any] = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+]
+ENDLESS = "/api/v1/submissions/{submission_id}/events"  # a stream: of a submission that exists it does not end
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """A running site with something in it.
+
+    Attributes:
+        tokens: by whose they are; None for nobody's.
+        known: values of path parameters that exist.
+    """
+
+    url: str
+    document: dict[str, Any]
+    tokens: dict[str, str | None]
+    known: dict[str, str]
+
+
+@pytest.fixture(scope="module")
+def world(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    directory = tmp_path_factory.mktemp("site")
+    database = shutil.copy(sqlite_template, directory / "vocboard.sqlite")
+    settings_ = Settings(data_directory=directory / "data", database_url=f"sqlite:///{database}")
+    with serving(settings_) as site:
+        with site.writing() as session:
+            organiser, participant = make_organiser(session), make_user(session)
+            challenge = make_challenge(session, organiser=organiser, edition=EDITION, quota_count=1_000)
+            tokens = {"organiser": make_token(session, organiser), "participant": make_token(session, participant)}
+        with site.client(tokens["participant"]) as client:
+            answer = client.post(
+                f"/api/v1/challenges/{challenge.slug}/submissions",
+                data={"method_name": "Method"},
+                files={"archive": ("results.tar.gz", results_of({"Main/comp1_cls_test_car.txt": ["000001 0.5"]}))},
+            )
+        assert answer.status_code == 201, answer.text
+        known = {"slug": challenge.slug, "submission_id": answer.json()["id"], "competition": "comp1"}
+        yield World(site.url, site.application.openapi(), {**tokens, "nobody": None}, known)
+
+
+@pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=["valid", "invalid"])
+@pytest.mark.parametrize("person", ["organiser", "participant", "nobody"])
+def test_every_operation_answers_as_documented(world: World, person: str, mode: GenerationMode) -> None:
+    schema = schemathesis.openapi.from_dict(world.document)
+    schema.config.update(base_url=world.url)
+    token = world.tokens[person]
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    operations = [result.ok() for result in schema.get_all_operations()]
+    assert len(operations) > 20
+    for operation in operations:
+        check(operation, mode, world, headers)
+
+
+def check(operation: Any, mode: GenerationMode, world: World, headers: dict[str, str]) -> None:
+    """Call an operation with made-up arguments, and with those that exist."""
+
+    @settings(
+        max_examples=EXAMPLES if headers else 2,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=operation.as_strategy(generation_mode=mode), exists=st.booleans())
+    def answers_as_documented(case: Any, exists: bool) -> None:
+        if exists and operation.path != ENDLESS and case.path_parameters:
+            case.path_parameters.update({name: world.known[name] for name in case.path_parameters})
+        response = case.call(headers=headers, timeout=SECONDS_TO_ANSWER)
+        case.validate_response(response, checks=CHECKS)
+
+    answers_as_documented()
