@@ -18,6 +18,7 @@ from app.settings import Settings
 from app.storage import ArchiveStore
 from app.submissions import forms
 from app.submissions import service as submissions
+from app.submissions.declarations import needed_by_each
 from app.submissions.forms import SubmissionForm
 from app.submissions.validation import Validator
 from app.truth_inbox import TruthInbox
@@ -25,6 +26,7 @@ from app.upload import StreamedForm, receive_form
 from evaluator.image_sets import ImageSets
 
 ARCHIVE_FIELD = "archive"
+HASHES_FIELD = "flickr_image_hashes"
 
 BeforeFile = Callable[[StreamedForm], None]
 
@@ -75,15 +77,17 @@ async def take_submission(
             sink=archive,
             limit=settings.upload_limit_bytes,
             before_file=before_file,
+            text_files=(HASHES_FIELD,),
         )
         await to_thread.run_sync(archive.finish)
-        form = forms.checked(submission_form(received), edition=edition)
+        offered = [edition.competitions[row.key] for row in target.challenge.competitions]
+        form = forms.checked(submission_form(received), edition=edition, needed=needed_by_each(offered))
         report = await validator.validate(
             archive.path,
             owner=user.id,
             edition=edition,
             image_sets=target.image_sets,
-            competitions=[competition.key for competition in target.challenge.competitions],
+            competitions=[competition.key for competition in offered],
             segmentation_classes=form.segmentation_classes,
         )
         if report.refuses:
@@ -167,8 +171,9 @@ async def take_ground_truth(
 def submission_form(form: StreamedForm) -> SubmissionForm:
     """What a participant's multipart form says.
 
-    The fields are `method_name`, `method_description`, `contributors`, `affiliation`, `training_data`, and
-    `segmentation_classes`: once for every class entered, or the classes parted by commas; none for all of them.
+    The fields are `method_name`, `method_description`, `contributors`, `affiliation`, those of the declarations
+    (`training_data`, `training_annotation`, `flickr_images`, `flickr_image_hashes`), and `segmentation_classes`: once
+    for every class entered, or the classes parted by commas; none for all of them.
     """
     classes = [name.strip() for value in form.fields.get("segmentation_classes", []) for name in value.split(",")]
     entered = tuple(dict.fromkeys(name for name in classes if name))
@@ -178,6 +183,9 @@ def submission_form(form: StreamedForm) -> SubmissionForm:
         contributors=form.value("contributors"),
         affiliation=form.value("affiliation"),
         training_data=form.value("training_data"),
+        training_annotation=form.value("training_annotation"),
+        flickr_images=form.value("flickr_images"),
+        flickr_image_hashes=form.value(HASHES_FIELD),
         segmentation_classes=entered or None,
         archive_name=form.file_name,
     )

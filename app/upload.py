@@ -3,7 +3,7 @@
 Source: RFC 7578, "Returning Values from Forms: multipart/form-data".
 """
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -16,7 +16,7 @@ from app.errors import InvalidInputError, ServiceError
 from app.security.body_limit import raise_limit
 from app.settings import MEBIBYTE
 
-FIELDS_LIMIT_BYTES = 1 * MEBIBYTE  # of all fields but the file
+FIELDS_LIMIT_BYTES = 8 * MEBIBYTE  # of all fields but the file: room for the hashes of 100,000 images
 FIELD_COUNT_LIMIT = 200
 CHUNK_BYTES = 1 * MEBIBYTE  # what one trip to a thread handles
 
@@ -64,6 +64,7 @@ async def receive_form(
     sink: Sink,
     limit: int,
     before_file: Callable[[StreamedForm], None] | None = None,
+    text_files: Collection[str] = (),
 ) -> StreamedForm:
     """Read a request's multipart form, passing its one file on while it arrives.
 
@@ -72,6 +73,7 @@ async def receive_form(
         sink: takes the file.
         limit: the most bytes the file may have.
         before_file: is given the fields that came before the file; what it raises ends the upload at once.
+        text_files: names of fields whose text may also come as a file.
 
     Raises:
         UnsupportedFormError: the request is not a multipart form.
@@ -84,7 +86,7 @@ async def receive_form(
     if kind != b"multipart/form-data" or b"boundary" not in options:
         raise UnsupportedFormError(f"Send a multipart/form-data body with the file in the field {file_field!r}.")
     raise_limit(request, file=limit, fields=FIELDS_LIMIT_BYTES)
-    reader = _FormReader(options[b"boundary"], file_field, sink, before_file)
+    reader = _FormReader(options[b"boundary"], file_field, sink, before_file, text_files)
     async for chunk in _in_chunks(request.stream()):
         await anyio.to_thread.run_sync(reader.feed, chunk)
     return reader.finish()
@@ -105,12 +107,18 @@ class _FormReader:
     """Collects fields and passes the file on, as the parser finds them."""
 
     def __init__(
-        self, boundary: bytes, file_field: str, sink: Sink, before_file: Callable[[StreamedForm], None] | None
+        self,
+        boundary: bytes,
+        file_field: str,
+        sink: Sink,
+        before_file: Callable[[StreamedForm], None] | None,
+        text_files: Collection[str],
     ) -> None:
         self._form = StreamedForm()
         self._file_field = file_field
         self._sink = sink
         self._before_file = before_file
+        self._text_files = text_files
         self._has_file = self._complete = False
         self._field_bytes = self._field_count = 0
         self._header_name = bytearray()
@@ -174,7 +182,7 @@ class _FormReader:
         self._in_file = self._name == self._file_field
         if self._in_file:
             self._begin_file(options.get(b"filename"))
-        elif b"filename" in options:
+        elif b"filename" in options and self._name not in self._text_files:
             raise InvalidInputError({self._name: f"No file is expected here; the file goes into {self._file_field!r}."})
         else:
             self._field_count += 1

@@ -1,7 +1,7 @@
 """The server's answers as types: the part of them that is shown. More may be in them than is known here."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -23,13 +23,18 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Challenge:
-    """A challenge; `phase` is `open` while it takes submissions."""
+    """A challenge; `phase` is `open` while it takes submissions.
+
+    Attributes:
+        declarations: what entrants must state, and the competitions that ask for it.
+    """
 
     slug: str
     title: str
     phase: str
     opens_at: datetime | None
     closes_at: datetime | None
+    declarations: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +109,16 @@ def challenge(answer: Mapping[str, Any]) -> Challenge:
         phase=str(answer["phase"]),
         opens_at=_instant(answer["opens_at"]),
         closes_at=_instant(answer["closes_at"]),
+        declarations=_declarations(answer),
     )
+
+
+def _declarations(answer: Mapping[str, Any]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for competition in answer.get("competitions", ()):
+        for declaration in competition.get("declarations", ()):
+            found.setdefault(str(declaration), []).append(str(competition["key"]))
+    return found
 
 
 def submission(answer: Mapping[str, Any]) -> Submission:

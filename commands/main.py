@@ -11,6 +11,7 @@ from evaluator import VERSION
 COMMANDS = {
     "validate": "check result files as the server does, offline",
     "evaluate": "score result files against a development kit tree",
+    "hash-images": "print the hashes of images from flickr that a method was trained on, to be declared",
     "login": "keep a server's address and an API token on this machine",
     "submit": "upload a results archive and follow it until it is scored",
     "status": "show the state of submissions",
@@ -42,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.parse_args(arguments)  # explains itself and exits
         return USAGE_ERROR
     try:
-        command = importlib.import_module(f"commands.{called}")
+        command = importlib.import_module(f"commands.{called.replace('-', '_')}")
         command.configure(parsers[called])
         status = int(command.run(parser.parse_args(arguments)))
         sys.stdout.flush()

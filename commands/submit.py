@@ -16,6 +16,7 @@ from commands.connecting import (
     connect,
     print_json,
     reporting_trouble,
+    say,
 )
 from commands.problem_text import problem_lines, summary
 from commands.submissions import exit_status, followed, scores_in_full, state_in_words
@@ -41,6 +42,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="what the method was trained on, for the competitions that ask for it",
     )
     parser.add_argument(
+        "--training-annotation",
+        choices=["segmentation_only", "other_annotation"],
+        help="of a segmentation method: with segmentations alone, or also bounding boxes or other annotation",
+    )
+    parser.add_argument("--flickr-images", choices=["no", "yes"], help="whether it was trained on images from flickr")
+    parser.add_argument(
+        "--flickr-image-hashes",
+        metavar="FILE",
+        type=Path,
+        help="with `yes`: the list of these images that `vocboard hash-images` prints",
+    )
+    parser.add_argument(
         "--segmentation-classes",
         metavar="CLASSES",
         help="classes entered for segmentation, divided by commas (default: all)",
@@ -54,7 +67,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Upload, tell what the server says of the archive, and wait for the scores if asked to."""
     with connect(arguments.server) as connection, OutgoingArchive(arguments.archive) as archive:
-        _check_that_it_is_open(understood(challenge, connection.get(path("challenges", arguments.challenge))))
+        found = understood(challenge, connection.get(path("challenges", arguments.challenge)))
+        _check_that_it_is_open(found)
+        _say_what_is_left_open(found, arguments)
         try:
             answer = _upload(connection, arguments, archive)
         except InvalidArchiveError as error:
@@ -99,6 +114,21 @@ def _check_that_it_is_open(found: Challenge) -> None:
         raise MisuseError(f"{printable(found.title)} opens at {instant(found.opens_at)}; submit after that")
 
 
+def _say_what_is_left_open(found: Challenge, arguments: argparse.Namespace) -> None:
+    """Tell, before the upload, which declarations competitions of the challenge ask for and the command leaves out."""
+    for declaration, keys in found.declarations.items():
+        if not getattr(arguments, declaration, "given"):
+            option = "--" + declaration.replace("_", "-")
+            say(f"{', '.join(map(printable, keys))} would have you state {option}; without it the result says so")
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise MisuseError(f"{file} cannot be read: {error}") from error
+
+
 def _upload(connection: Connection, arguments: argparse.Namespace, archive: OutgoingArchive) -> Answer:
     fields: dict[str, FieldValue] = {
         "method_name": arguments.method,
@@ -106,7 +136,11 @@ def _upload(connection: Connection, arguments: argparse.Namespace, archive: Outg
         "contributors": arguments.contributors,
         "affiliation": arguments.affiliation,
         "training_data": arguments.training_data,
+        "training_annotation": arguments.training_annotation or "",
+        "flickr_images": arguments.flickr_images or "",
     }
+    if arguments.flickr_image_hashes is not None:
+        fields["flickr_image_hashes"] = _read(arguments.flickr_image_hashes)
     if arguments.segmentation_classes is not None:
         fields["segmentation_classes"] = [name.strip() for name in arguments.segmentation_classes.split(",")]
     with ProgressBar(archive.name, archive.size) as bar:

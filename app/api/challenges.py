@@ -196,4 +196,5 @@ def _competition(competition: EditionCompetition) -> Competition:
         metric=competition.rules.metric,
         classes=list(competition.classes),
         result_file=competition.result_file,
+        declarations=list(competition.declarations),
     )

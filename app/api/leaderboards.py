@@ -129,6 +129,7 @@ def _row(row: BoardRow, board: Board) -> LeaderboardRow:
         method=row.method,
         contributors=row.contributors,
         affiliation=row.affiliation,
+        declared={one.declaration: one.text for one in row.declared},
         submitted_at=row.submitted_at,
         mean=row.mean.value,
         mean_over=row.mean_over,

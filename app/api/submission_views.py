@@ -11,6 +11,7 @@ from app.api.scores import evaluation_of, scores_of
 from app.evaluations import queries as evaluations
 from app.submissions import queries, queue
 from app.submissions.models import Submission
+from app.submissions.service import not_declared
 
 
 def summary(submission: Submission) -> SubmissionSummary:
@@ -36,6 +37,9 @@ def details(session: Session, submission: Submission, viewer: User | None) -> Su
             contributors=submission.contributors,
             affiliation=submission.affiliation,
             training_data=submission.training_data,
+            training_annotation=submission.training_annotation,
+            flickr_images=submission.flickr_images,
+            flickr_image_count=submission.flickr_count,
         ),
         segmentation_classes=submission.segmentation_classes,
         queue_position=queue.queue_position(session, submission),
@@ -59,4 +63,5 @@ def _common(submission: Submission) -> dict[str, Any]:
         "entered": {entry.competition: entry.classes for entry in submission.entries},
         "created_at": submission.created_at,
         "published_at": submission.published_at,
+        "not_declared": not_declared(submission),
     }

@@ -1,6 +1,7 @@
 """Submissions: upload, list, read."""
 
 import uuid
+from dataclasses import replace
 from typing import Any
 
 from anyio import to_thread
@@ -8,16 +9,19 @@ from fastapi import APIRouter, Request, Response
 
 from app.api.paging import DEFAULT_PER_PAGE, FIRST_PAGE, ItemPage, PageNumber, PerPage, item_page
 from app.api.problems import problem_responses
-from app.api.schemas.submissions import Curves, SubmissionDetails, SubmissionSummary
+from app.api.schemas.submissions import Curves, Declarations, SubmissionDetails, SubmissionSummary
 from app.api.scores import curves_of
 from app.api.submission_views import details, organisers_summary, summary
 from app.challenges import service as challenges
 from app.database import Database
-from app.errors import NotFoundError
+from app.errors import ForbiddenError, NotFoundError
 from app.evaluations import queries as evaluations
 from app.intake import take_submission
 from app.security.identity import OrganisingUser, ReadingUser, SubmittingUser, Viewer
 from app.submissions import queries
+from app.submissions.forms import SubmissionForm, unpack_hashes
+from app.submissions.models import FlickrImages, TrainingAnnotation
+from app.submissions.service import declare as declare_training
 
 router = APIRouter(tags=["submissions"])
 
@@ -43,6 +47,22 @@ UPLOAD_FORM: dict[str, Any] = {
                         "training_data": {
                             "type": "string",
                             "description": "What the method was trained on, where a competition asks for it.",
+                        },
+                        "training_annotation": {
+                            "type": "string",
+                            "enum": [str(choice) for choice in TrainingAnnotation],
+                            "description": "Whether segmentations alone were used for training, where a competition "
+                            "asks for it.",
+                        },
+                        "flickr_images": {
+                            "type": "string",
+                            "enum": [str(choice) for choice in FlickrImages],
+                            "description": "Whether images from flickr were used for training, where a competition "
+                            "asks for it.",
+                        },
+                        "flickr_image_hashes": {
+                            "type": "string",
+                            "description": "With `yes`: the list that `vocboard hash-images` prints, as text or file.",
                         },
                         "segmentation_classes": {
                             "type": "array",
@@ -108,6 +128,37 @@ def get_submission(request: Request, viewer: Viewer, submission_id: uuid.UUID) -
     database: Database = request.app.state.database
     with database.reading() as session:
         return details(session, queries.get_for(session, submission_id, viewer), viewer)
+
+
+@router.patch("/submissions/{submission_id}", responses=problem_responses(400, 401, 403, 404, 409, 422))
+def declare(request: Request, user: SubmittingUser, submission_id: uuid.UUID, given: Declarations) -> SubmissionDetails:
+    """Add or correct what was declared of the method's training."""
+    database: Database = request.app.state.database
+    with database.writing() as session:
+        submission = queries.get_for(session, submission_id, user)
+        present = SubmissionForm(
+            method_name="",
+            training_data=submission.training_data,
+            training_annotation=submission.training_annotation or "",
+            flickr_images=submission.flickr_images or "",
+        )
+        changed: dict[str, Any] = {name: value or "" for name, value in given.model_dump(exclude_unset=True).items()}
+        form = replace(present, **changed)
+        declare_training(session, submission_id=submission_id, user=user, form=form)
+        return details(session, queries.get_for(session, submission_id, user), user)
+
+
+@router.get(
+    "/submissions/{submission_id}/flickr-images", response_class=Response, responses=problem_responses(401, 403, 404)
+)
+def get_flickr_images(request: Request, user: ReadingUser, submission_id: uuid.UUID) -> Response:
+    """The hashes of the listed images from flickr, for its owner and the organisers; see `vocboard admin`."""
+    database: Database = request.app.state.database
+    with database.reading() as session:
+        submission = queries.get_for(session, submission_id, user)
+        if not queries.is_managed_by(session, submission, user):
+            raise ForbiddenError("Only the person who made a submission and the challenge's organisers see this.")
+        return Response(unpack_hashes(submission.flickr_hashes), media_type="text/plain")
 
 
 @router.get("/submissions/{submission_id}/curves/{competition}", responses=problem_responses(401, 403, 404))

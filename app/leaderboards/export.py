@@ -38,7 +38,10 @@ def as_csv(board: Board) -> str:
     output = io.StringIO()
     writer = csv.writer(output)
     means = ["mean", *(f"mean_{metric}" for metric in board.others)]
-    writer.writerow(["rank", "method", "contributors", "affiliation", "submitted", *means, "mean_over", *board.classes])
+    stated = [f"declared_{declaration}" for declaration in board.competition.declarations]
+    writer.writerow(
+        ["rank", "method", "contributors", "affiliation", "submitted", *means, "mean_over", *board.classes, *stated]
+    )
     for row in board.rows:
         writer.writerow(
             [
@@ -48,6 +51,7 @@ def as_csv(board: Board) -> str:
                 *(written(mean.value, board.decimals) for mean in (row.mean, *row.others)),
                 row.mean_over,
                 *(written(cell.value, board.decimals) if cell.is_entered else "" for cell in row.cells),
+                *(_defused("not declared" if one.text is None else one.text) for one in row.declared),
             ]
         )
     return output.getvalue()

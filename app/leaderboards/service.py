@@ -16,7 +16,8 @@ from app.errors import NotFoundError
 from app.evaluations.models import ClassScore, CompetitionResult, Evaluation, Measure
 from app.evaluations.rounding import shown
 from app.leaderboards.ranking import Standing, best, order, ranks
-from app.submissions.models import Method, State, Submission
+from app.submissions.declarations import Statement, statements
+from app.submissions.models import Declared, Method, State, Submission
 from evaluator.editions import BACKGROUND, Competition, Metric, Task
 
 
@@ -41,6 +42,7 @@ class BoardRow:
 
     Attributes:
         rank: 1 for the first; None if the mean is undefined.
+        declared: what the competition asks its entrants to state.
         mean_over: how many classes the mean is over.
         is_complete: whether every class of the competition was entered.
         cells: one for each of the board's classes.
@@ -53,7 +55,7 @@ class BoardRow:
     description: str
     contributors: str
     affiliation: str
-    training_data: str
+    declared: tuple[Statement, ...]
     submitted_at: datetime
     mean: Cell
     mean_over: int
@@ -119,7 +121,7 @@ def board(session: Session, challenge: Challenge, competition: str) -> Board:
                 description=row.description,
                 contributors=row.contributors,
                 affiliation=row.affiliation,
-                training_data=row.training_data,
+                declared=statements(_declared(row), rules.declarations),
                 submitted_at=row.created_at,
                 mean=cell(row.mean, True, highest_mean),
                 mean_over=row.mean_over,
@@ -143,6 +145,10 @@ def board(session: Session, challenge: Challenge, competition: str) -> Board:
     )
 
 
+def _declared(row: Any) -> Declared:
+    return Declared(row.training_data, row.training_annotation, row.flickr_images, row.flickr_count)
+
+
 def columns(competition: Competition) -> tuple[str, ...]:
     """What a competition's scores are given for: its classes, and for segmentation the background before them."""
     return (BACKGROUND, *competition.classes) if competition.task is Task.SEGMENTATION else competition.classes
@@ -157,6 +163,9 @@ def _published(session: Session, challenge: Challenge, competition: str) -> Sequ
             Submission.contributors,
             Submission.affiliation,
             Submission.training_data,
+            Submission.training_annotation,
+            Submission.flickr_images,
+            Submission.flickr_count,
             Method.name,
             CompetitionResult.id.label("result_id"),
             CompetitionResult.not_entered,

@@ -1,5 +1,6 @@
 """What forms have in common: how errors come back to them, where they lead."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Annotated
 from urllib.parse import urlencode
@@ -40,16 +41,20 @@ class Trouble:
 NO_TROUBLE = Trouble()
 
 
-async def _uploaded_text(request: Request) -> str:
-    """The content of the form's field `edition_file`: empty if no file was chosen."""
-    file = (await request.form()).get("edition_file")
-    if not isinstance(file, UploadFile):
-        return ""
-    # What is not UTF-8 becomes a character that no edition file may have where it matters, and is told as such.
-    return (await file.read()).decode("utf-8-sig", errors="replace")
+def _text_of_file(field: str) -> Callable[[Request], Awaitable[str]]:
+    async def content(request: Request) -> str:
+        file = (await request.form()).get(field)
+        if not isinstance(file, UploadFile):
+            return ""
+        # What is not UTF-8 is told as what it becomes: none of these files may hold that character.
+        return (await file.read()).decode("utf-8-sig", errors="replace")
+
+    return content
 
 
-UploadedText = Annotated[str, Depends(_uploaded_text)]
+# The content of a small file that comes with a form; empty if none was chosen.
+UploadedEdition = Annotated[str, Depends(_text_of_file("edition_file"))]
+UploadedHashes = Annotated[str, Depends(_text_of_file("flickr_image_hashes"))]
 
 
 def go_to(address: str, *, done: str | None = None) -> RedirectResponse:

@@ -17,12 +17,14 @@ from app.errors import ForbiddenError, NotFoundError, ServiceError
 from app.pages import wording
 from app.pages.challenge_form import VISIBILITIES, ChallengeForm
 from app.pages.challenges import listed
-from app.pages.forms import NO_TROUBLE, Trouble, UploadedText, go_to
+from app.pages.forms import NO_TROUBLE, Trouble, UploadedEdition, go_to
 from app.pages.rendering import render
 from app.pages.reports import stored
 from app.security.csrf import FIELD, ForgedRequestError, protect_form, verify_csrf
 from app.security.identity import Organiser
 from app.submissions import queries as submissions
+from app.submissions.declarations import TITLES
+from app.submissions.service import not_declared
 from app.upload import StreamedForm
 from evaluator import editions
 
@@ -48,7 +50,7 @@ def new_challenge_page(request: Request, _: Organiser) -> Response:
 
 @router.post("/new", dependencies=[Depends(protect_form)])
 def create_challenge(
-    request: Request, user: Organiser, form: Annotated[ChallengeForm, Form()], edition_file: UploadedText
+    request: Request, user: Organiser, form: Annotated[ChallengeForm, Form()], edition_file: UploadedEdition
 ) -> Response:
     """Set up a challenge."""
     database: Database = request.app.state.database
@@ -106,7 +108,7 @@ def edit(request: Request, user: Organiser, slug: str, form: Annotated[Challenge
 
 
 @router.post("/{slug}/edition", dependencies=[Depends(protect_form)])
-def replace_edition(request: Request, user: Organiser, slug: str, edition_file: UploadedText) -> Response:
+def replace_edition(request: Request, user: Organiser, slug: str, edition_file: UploadedEdition) -> Response:
     """Take another edition file, as long as there is no ground truth."""
     database: Database = request.app.state.database
     try:
@@ -178,6 +180,7 @@ def _challenge_page(
         problems=problems,
         unfinished=any(item.state in UNFINISHED for item in versions),
         page=found,
+        not_declared={item.id: [TITLES[one].lower() for one in not_declared(item)] for item in found.items},
         upload_limit=request.app.state.settings.ground_truth_limit_bytes,
         message=trouble.message,
         wrong=trouble.wrong,

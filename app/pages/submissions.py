@@ -3,18 +3,19 @@
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, Form, Request
+from pydantic import BaseModel
 from sqlalchemy.orm import Session
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 
 from app.accounts.models import User
 from app.challenges import service as challenges
 from app.database import Database
-from app.errors import ConflictError, LimitedError
+from app.errors import ConflictError, ForbiddenError, InvalidInputError, LimitedError
 from app.evaluations import queries as evaluations
-from app.pages.forms import go_to
+from app.pages.forms import NO_TROUBLE, Trouble, UploadedHashes, go_to
 from app.pages.rendering import render
 from app.pages.reports import stored
 from app.pages.results import result_view
@@ -22,11 +23,22 @@ from app.security.csrf import protect_form
 from app.security.identity import CurrentIdentity, SignedIn
 from app.settings import Settings
 from app.submissions import queries, service
+from app.submissions.declarations import Statement, needed_by, statements
+from app.submissions.forms import SubmissionForm, unpack_hashes
 from app.submissions.models import State, Submission
 from app.submissions.queue import queue_position
+from evaluator.editions import Declaration
 
 router = APIRouter()
 form_router = APIRouter(dependencies=[Depends(protect_form)])
+
+
+class DeclarationsForm(BaseModel):
+    """What a person declares, as it was chosen and typed."""
+
+    training_data: str = ""
+    training_annotation: str = ""
+    flickr_images: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +107,72 @@ def revoke_anonymous_link(request: Request, user: SignedIn, submission_id: uuid.
     return _act(request, user, submission_id, service.revoke_anonymous_link, done="link-revoked")
 
 
+@router.get("/submissions/{submission_id}/flickr-images")
+def flickr_images(request: Request, user: SignedIn, submission_id: uuid.UUID) -> Response:
+    """The list of hashes of images from flickr, for its owner and the organisers."""
+    database: Database = request.app.state.database
+    with database.reading() as session:
+        submission = queries.get_for(session, submission_id, user)
+        if not queries.is_managed_by(session, submission, user):
+            raise ForbiddenError("Only the person who made a submission and the challenge's organisers see this.")
+        return PlainTextResponse(unpack_hashes(submission.flickr_hashes))
+
+
+@router.get("/submissions/{submission_id}/declarations")
+def declarations_page(request: Request, user: SignedIn, submission_id: uuid.UUID) -> Response:
+    """The form to add or correct what was declared."""
+    return _declarations_page(request, user, submission_id)
+
+
+@form_router.post("/submissions/{submission_id}/declarations")
+def declare(
+    request: Request,
+    user: SignedIn,
+    submission_id: uuid.UUID,
+    typed: Annotated[DeclarationsForm, Form()],
+    hashes: UploadedHashes,
+) -> Response:
+    """Add or correct what was declared."""
+    database: Database = request.app.state.database
+    form = SubmissionForm(method_name="", **typed.model_dump(), flickr_image_hashes=hashes)
+    try:
+        with database.writing() as session:
+            service.declare(session, submission_id=submission_id, user=user, form=form)
+    except (InvalidInputError, ConflictError) as error:
+        return _declarations_page(request, user, submission_id, form=typed, trouble=Trouble.of(error))
+    return go_to(f"/submissions/{submission_id}", done="declared")
+
+
+def _declarations_page(
+    request: Request,
+    user: User,
+    submission_id: uuid.UUID,
+    *,
+    form: DeclarationsForm | None = None,
+    trouble: Trouble = NO_TROUBLE,
+) -> Response:
+    database: Database = request.app.state.database
+    with database.reading() as session:
+        submission = queries.get_for(session, submission_id, user)
+    if submission.user_id != user.id:
+        raise ForbiddenError("Only the person who made a submission can declare what it was trained on.")
+    present = DeclarationsForm(
+        training_data=submission.training_data,
+        training_annotation=submission.training_annotation or "",
+        flickr_images=submission.flickr_images or "",
+    )
+    return render(
+        request,
+        "declarations.html",
+        status=trouble.status,
+        submission=submission,
+        needed=_needed(submission),
+        form=(form or present).model_dump(),
+        wrong=trouble.wrong,
+        message=trouble.message,
+    )
+
+
 def actions_of(submission: Submission, *, own: bool) -> list[Action]:
     """What can be done with a submission in its state."""
     found = []
@@ -140,12 +218,22 @@ def _page(
             "managed": queries.is_managed_by(session, submission, user),
             "actions": actions_of(submission, own=own),
             "position": queue_position(session, submission),
+            "declared": _declared(submission),
             "warning_groups": stored(submission.warnings),
             **_results(session, submission, competition),
         }
     return render(
         request, "submission.html", status=status, message=message, anonymous_address=anonymous_address, **context
     )
+
+
+def _declared(submission: Submission) -> tuple[Statement, ...]:
+    return statements(submission.declared, _needed(submission))
+
+
+def _needed(submission: Submission) -> dict[Declaration, list[str]]:
+    known = challenges.edition_of(submission.challenge).competitions
+    return needed_by(known[entry.competition] for entry in submission.entries)
 
 
 def _results(session: Session, submission: Submission, competition: str | None) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from app.pages.rendering import render
 from app.pages.reports import report_view
 from app.security.csrf import FIELD, ForgedRequestError, verify_csrf
 from app.security.identity import SignedIn
+from app.submissions.declarations import needed_by
 from app.submissions.quota import quotas
 from app.upload import StreamedForm
 from evaluator.editions import Task
@@ -77,6 +78,7 @@ def _page(
         phase_message="" if phase is Phase.OPEN else wording.CLOSED_DOORS[phase],
         upload_limit=request.app.state.settings.upload_limit_bytes,
         quotas=left,
+        needed=needed_by(competitions_of(challenge)),
         form=form,
         wrong=trouble.wrong,
         message=trouble.message,

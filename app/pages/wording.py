@@ -81,6 +81,7 @@ DONE = {
     "token": "The token is revoked.",
     "published": "The result is on the leaderboard.",
     "unpublished": "The result is off the leaderboard.",
+    "declared": "The declarations are saved.",
     "withdrawn": "The submission is withdrawn.",
     "link-revoked": "The anonymous link is revoked. It shows nothing any more.",
     "created": "The challenge is a draft. Add its ground truth, then make it visible.",

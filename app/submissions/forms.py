@@ -1,10 +1,18 @@
 """What a participant says of a submission."""
 
-from collections.abc import Iterable
+import gzip
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TypeVar
 
 from app.fields import FieldChecks
-from evaluator.editions import Competition, Edition, Task, Training
+from app.submissions.declarations import missing_from
+from app.submissions.models import Declared, FlickrImages, TrainingAnnotation
+from evaluator.editions import Declaration, Edition
+from evaluator.image_hashes import HashListError, parse_list
+
+_Choice = TypeVar("_Choice", bound=StrEnum)
 
 LONGEST_METHOD_NAME = 100
 LONGEST_DESCRIPTION = 10_000
@@ -20,7 +28,10 @@ class SubmissionForm:
 
     Attributes:
         description: of the method.
-        training_data: what it was trained on; some competitions ask for it, see `training_statements`.
+        training_data: what it was trained on; some competitions ask for it, as for the next three.
+        training_annotation: one of `TrainingAnnotation`; empty if it is not declared.
+        flickr_images: one of `FlickrImages`; empty if it is not declared.
+        flickr_image_hashes: the list that `vocboard hash-images` prints.
         segmentation_classes: those entered in the segmentation competitions; None for all.
         archive_name: the name of the uploaded file.
     """
@@ -30,21 +41,25 @@ class SubmissionForm:
     contributors: str = ""
     affiliation: str = ""
     training_data: str = ""
+    training_annotation: str = ""
+    flickr_images: str = ""
+    flickr_image_hashes: str = ""
     segmentation_classes: tuple[str, ...] | None = None
     archive_name: str = ""
 
 
-def checked(form: SubmissionForm, *, edition: Edition, competitions: Iterable[str] = ()) -> SubmissionForm:
+def checked(
+    form: SubmissionForm, *, edition: Edition, needed: Mapping[Declaration, Sequence[str]] | None = None
+) -> SubmissionForm:
     """Return the form with its white space tidied.
 
     Args:
-        competitions: the keys of those entered; none while the archive has not been read.
+        needed: declarations that must be there, and the competitions that ask for them.
 
     Raises:
         InvalidInputError: with a message for every field that is wrong.
     """
     checks = FieldChecks()
-    entered = [edition.competitions[key] for key in competitions]
     tidied = replace(
         form,
         method_name=checks.line("method_name", form.method_name, longest=LONGEST_METHOD_NAME, required=True),
@@ -54,9 +69,9 @@ def checked(form: SubmissionForm, *, edition: Edition, competitions: Iterable[st
         training_data=checks.text("training_data", form.training_data, longest=LONGEST_TRAINING_STATEMENT),
         archive_name=_shortened(form.archive_name),
     )
-    statements = training_statements(entered)
-    if statements and not tidied.training_data:
-        checks.fail("training_data", " ".join(statements))
+    declared = checked_declarations(checks, tidied)
+    for field, message in missing_from(declared, needed or {}).items():
+        checks.fail(field, message)
     if form.segmentation_classes is not None:
         unknown = [name for name in form.segmentation_classes if name not in edition.classes]
         if unknown or not form.segmentation_classes:
@@ -65,27 +80,39 @@ def checked(form: SubmissionForm, *, edition: Edition, competitions: Iterable[st
     return tidied
 
 
-def training_statements(competitions: Iterable[Competition]) -> list[str]:
-    """What entrants to these competitions must say of their training data; empty if nothing.
+def checked_declarations(checks: FieldChecks, form: SubmissionForm) -> Declared:
+    """Return what a form declares, or note what is wrong with it."""
+    annotation = _choice(checks, "training_annotation", form.training_annotation, TrainingAnnotation)
+    flickr = _choice(checks, "flickr_images", form.flickr_images, FlickrImages)
+    count = 0
+    try:
+        count = len(parse_list(form.flickr_image_hashes))
+    except HashListError as error:
+        checks.fail("flickr_image_hashes", f"{error} Make the list with: vocboard hash-images DIRECTORY")
+    if flickr is FlickrImages.YES and not count:
+        checks.fail("flickr_image_hashes", "Add the list of the images: vocboard hash-images DIRECTORY prints it.")
+    if flickr is not FlickrImages.YES and count:
+        checks.fail("flickr_images", "There is a list of images from flickr: say yes here, or leave the list out.")
+    return Declared(form.training_data, annotation, flickr, count)
 
-    Source: VOC document, "Competition rules" and the forms of the evaluation server.
-    """
-    competitions = tuple(competitions)
-    statements = []
-    free = [item.key for item in competitions if item.training is Training.ANY]
-    if free:
-        statements.append(
-            f"For {', '.join(free)}, say what the training data was and whether it has images from flickr."
-        )
-    segmentation = [
-        item.key for item in competitions if item.task is Task.SEGMENTATION and item.training is Training.TRAINVAL
-    ]
-    if segmentation:
-        statements.append(
-            f"For {', '.join(segmentation)}, say whether segmentations alone were used for training, or also bounding "
-            "boxes or any annotation of other images."
-        )
-    return statements
+
+def pack_hashes(text: str) -> bytes | None:
+    """Return a list of image hashes as the database stores it; None for an empty one."""
+    hashes = parse_list(text)
+    return gzip.compress("".join(f"{hashed}\n" for hashed in hashes).encode(), mtime=0) if hashes else None
+
+
+def unpack_hashes(packed: bytes | None) -> str:
+    """Return the list that `pack_hashes` has stored."""
+    return gzip.decompress(packed).decode() if packed else ""
+
+
+def _choice(checks: FieldChecks, field: str, value: str, choices: type[_Choice]) -> _Choice | None:
+    """One of the values of an enumeration; None where nothing was chosen, or noted if it is none of them."""
+    if not value or value in set(choices):
+        return choices(value) if value else None
+    checks.fail(field, f"Choose {' or '.join(choices)}.")
+    return None
 
 
 def _shortened(name: str) -> str:

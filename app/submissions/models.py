@@ -1,12 +1,13 @@
 """Methods and submissions."""
 
 import uuid
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import JSON, ForeignKey, Index, String, Text, UniqueConstraint
-from sqlalchemy.orm import Mapped, mapped_column, relationship
+from sqlalchemy import JSON, ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint
+from sqlalchemy.orm import Mapped, deferred, mapped_column, relationship
 
 from app.accounts.models import User
 from app.challenges.models import Challenge
@@ -21,6 +22,35 @@ class State(StrEnum):
     SCORED = "scored"
     FAILED = "failed"  # our fault; the quota is given back
     WITHDRAWN = "withdrawn"
+
+
+class TrainingAnnotation(StrEnum):
+    """What a segmentation method was trained with."""
+
+    SEGMENTATION_ONLY = "segmentation_only"
+    OTHER_ANNOTATION = "other_annotation"  # bounding boxes too, or any annotation of other images
+
+
+class FlickrImages(StrEnum):
+    """Whether a method was trained on images from flickr."""
+
+    NO = "no"
+    YES = "yes"
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What was declared of a method; empty and None where nothing was.
+
+    Attributes:
+        training_data: what it was trained on.
+        flickr_count: how many images from flickr are listed for the organisers.
+    """
+
+    training_data: str = ""
+    training_annotation: TrainingAnnotation | None = None
+    flickr_images: FlickrImages | None = None
+    flickr_count: int = 0
 
 
 class Method(Base):
@@ -59,6 +89,10 @@ class Submission(Base):
     contributors: Mapped[str] = mapped_column(String(1000), default="")
     affiliation: Mapped[str] = mapped_column(String(200), default="")
     training_data: Mapped[str] = mapped_column(Text, default="")
+    training_annotation: Mapped[TrainingAnnotation | None] = mapped_column(text_enum(TrainingAnnotation))
+    flickr_images: Mapped[FlickrImages | None] = mapped_column(text_enum(FlickrImages))  # None: not declared
+    flickr_count: Mapped[int] = mapped_column(default=0)
+    flickr_hashes: Mapped[bytes | None] = deferred(mapped_column(LargeBinary), raiseload=False)  # gzip of their list
     segmentation_classes: Mapped[list[str] | None] = mapped_column(JSON)  # declared; None means all
 
     archive_sha256: Mapped[str] = mapped_column(String(64))
@@ -86,6 +120,11 @@ class Submission(Base):
     entries: Mapped[list["SubmissionEntry"]] = relationship(
         lazy="raise", order_by="SubmissionEntry.position", cascade="all, delete-orphan"
     )
+
+    @property
+    def declared(self) -> Declared:
+        """What its owner has declared so far."""
+        return Declared(self.training_data, self.training_annotation, self.flickr_images, self.flickr_count)
 
 
 class SubmissionEntry(Base):

@@ -2,6 +2,7 @@
 
 import secrets
 import uuid
+from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 
 from sqlalchemy import select
@@ -14,12 +15,15 @@ from app.challenges.models import Challenge
 from app.challenges.service import check_accepting, edition_of
 from app.database import now
 from app.errors import ConflictError, ForbiddenError, InvalidArchiveError
+from app.fields import FieldChecks
 from app.storage import IncomingArchive
 from app.submissions import queries
-from app.submissions.forms import SubmissionForm, checked
-from app.submissions.models import Method, State, Submission, SubmissionEntry
+from app.submissions.declarations import needed_by, statements
+from app.submissions.forms import SubmissionForm, checked, checked_declarations, pack_hashes, unpack_hashes
+from app.submissions.models import FlickrImages, Method, State, Submission, SubmissionEntry
 from app.submissions.quota import check_quota
 from app.submissions.validation import Report
+from evaluator.editions import Declaration
 
 ANONYMOUS_TOKEN_BYTES = 32
 REJECTIONS_PERIOD = timedelta(hours=1)
@@ -58,7 +62,9 @@ def submit(
     challenge = session.get_one(Challenge, challenge.id, populate_existing=True)
     instant = now()
     keys = [entry.competition for entry in report.entries]
-    form = checked(form, edition=edition_of(challenge), competitions=keys)
+    edition = edition_of(challenge)
+    form = checked(form, edition=edition, needed=needed_by(edition.competitions[key] for key in keys))
+    declared = checked_declarations(FieldChecks(), form)
     check_accepting(session, challenge, at=max(began_at or instant, instant - LONGEST_UPLOAD))
     check_quota(session, user=user, challenge=challenge, competitions=keys, now=instant)
     submission = Submission(
@@ -70,7 +76,11 @@ def submit(
         description=form.description,
         contributors=form.contributors,
         affiliation=form.affiliation,
-        training_data=form.training_data,
+        training_data=declared.training_data,
+        training_annotation=declared.training_annotation,
+        flickr_images=declared.flickr_images,
+        flickr_count=declared.flickr_count,
+        flickr_hashes=pack_hashes(form.flickr_image_hashes),
         segmentation_classes=list(form.segmentation_classes) if form.segmentation_classes is not None else None,
         archive_sha256=archive.sha256,
         archive_bytes=archive.size,
@@ -85,6 +95,50 @@ def submit(
     session.flush()
     archive.keep()  # last: a refused upload leaves no file, and a row is never without one
     return submission
+
+
+def declare(session: Session, *, submission_id: uuid.UUID, user: User, form: SubmissionForm) -> Submission:
+    """Add or correct what was declared of a submission's training; what it was before is in the audit log.
+
+    Args:
+        form: of it, the declarations count; a list of images from flickr that is empty keeps the one that is there.
+
+    Raises:
+        NotFoundError, ForbiddenError: it is not the person's own.
+        InvalidInputError: with all that is wrong.
+        ConflictError: it is withdrawn.
+    """
+    submission = _locked(session, submission_id, user)
+    if submission.user_id != user.id:
+        raise ForbiddenError("Only the person who made a submission can declare what it was trained on.")
+    if submission.state == State.WITHDRAWN:
+        raise ConflictError("The submission is withdrawn.")
+    if form.flickr_images == FlickrImages.YES and not form.flickr_image_hashes:
+        form = replace(form, flickr_image_hashes=unpack_hashes(submission.flickr_hashes))
+    known = edition_of(submission.challenge)
+    form = checked(
+        replace(form, method_name=submission.method.name),
+        edition=known,
+        needed=needed_by(known.competitions[entry.competition] for entry in submission.entries),
+    )
+    before = submission.declared
+    after = checked_declarations(FieldChecks(), form)
+    submission.training_data = after.training_data
+    submission.training_annotation = after.training_annotation
+    submission.flickr_images = after.flickr_images
+    submission.flickr_count = after.flickr_count
+    submission.flickr_hashes = pack_hashes(form.flickr_image_hashes)
+    if after != before:
+        details = {"from": asdict(before), "to": asdict(after)}
+        audit.record(session, actor=user, action="submission.declare", subject=submission, details=details)
+    return submission
+
+
+def not_declared(submission: Submission) -> list[Declaration]:
+    """What the competitions of a submission ask for and its owner has left open."""
+    known = edition_of(submission.challenge).competitions
+    needed = needed_by(known[entry.competition] for entry in submission.entries if entry.competition in known)
+    return [one.declaration for one in statements(submission.declared, needed) if one.text is None]
 
 
 def withdraw(session: Session, *, submission_id: uuid.UUID, user: User) -> Submission:

@@ -6,7 +6,7 @@ import sys
 from app.database import Database
 from app.errors import InvalidInputError, ServiceError
 from app.settings import Settings
-from commands.admin import challenges, editions, people
+from commands.admin import challenges, editions, images, people
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -16,6 +16,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     people.configure(actions)
     challenges.configure(actions)
     editions.configure(actions)
+    images.configure(actions)
 
 
 def run(arguments: argparse.Namespace) -> int:

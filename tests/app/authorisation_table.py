@@ -5,7 +5,7 @@ same organiser, and two scored submissions of the same owner to the public one, 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -116,6 +116,10 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "POST /api/v1/challenges/{slug}/submissions": of_challenges(SIGNED_IN, Scope.SUBMIT),
     "GET /api/v1/submissions": (Rule(SIGNED_IN, scope=Scope.READ),),
     "GET /api/v1/submissions/{submission_id}": reading_submissions(Scope.READ),
+    "PATCH /api/v1/submissions/{submission_id}": tuple(
+        replace(rule, json={"training_data": "Changed"}) for rule in changing_submissions(OWNER, Scope.SUBMIT)
+    ),
+    "GET /api/v1/submissions/{submission_id}/flickr-images": changing_submissions(MANAGERS, Scope.READ),
     "GET /api/v1/submissions/{submission_id}/events": reading_submissions(Scope.READ),
     "GET /api/v1/submissions/{submission_id}/curves/{competition}": reading_submissions(Scope.READ, **COMPETITION),
     "POST /api/v1/submissions/{submission_id}/publish": changing_submissions(MANAGERS, Scope.SUBMIT),
@@ -146,6 +150,9 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "POST /challenges/{slug}/submit": of_challenges(SIGNED_IN),
     "GET /submissions": (Rule(SIGNED_IN),),
     "GET /submissions/{submission_id}": reading_submissions(),
+    "GET /submissions/{submission_id}/flickr-images": changing_submissions(MANAGERS),
+    "GET /submissions/{submission_id}/declarations": changing_submissions(OWNER),
+    "POST /submissions/{submission_id}/declarations": changing_submissions(OWNER),
     "POST /submissions/{submission_id}/publish": changing_submissions(MANAGERS),
     "POST /submissions/{submission_id}/unpublish": changing_submissions(MANAGERS),
     "POST /submissions/{submission_id}/withdraw": changing_submissions(OWNER),

@@ -8,7 +8,7 @@ from app.api.problems import UploadProblem
 from app.api.schemas.values import Instant
 from app.challenges.models import TruthState, Visibility
 from app.challenges.service import Phase
-from evaluator.editions import Metric, Task, Training
+from evaluator.editions import Declaration, Metric, Task, Training
 
 
 class Competition(BaseModel):
@@ -25,6 +25,7 @@ class Competition(BaseModel):
     result_file: str = Field(
         description="Pattern of a result file's name.", examples=["Main/comp4_det_test_{class}.txt"]
     )
+    declarations: list[Declaration] = Field(description="What its entrants must state: fields of the upload.")
 
 
 class Quota(BaseModel):

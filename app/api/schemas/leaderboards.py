@@ -5,7 +5,7 @@ import uuid
 from pydantic import BaseModel, Field
 
 from app.api.schemas.values import Fraction, Instant
-from evaluator.editions import Metric, Task
+from evaluator.editions import Declaration, Metric, Task
 
 
 class LeaderboardRow(BaseModel):
@@ -16,6 +16,9 @@ class LeaderboardRow(BaseModel):
     method: str
     contributors: str
     affiliation: str
+    declared: dict[Declaration, str | None] = Field(
+        description="What the competition asks its entrants to state; null for what was not declared."
+    )
     submitted_at: Instant
     mean: Fraction
     mean_over: int = Field(description="How many classes the mean is over.")

@@ -1,13 +1,14 @@
 """What the API says of submissions and their scores."""
 
 import uuid
+from typing import Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from app.api.problems import UploadProblem
 from app.api.schemas.values import Fraction, Instant
-from app.submissions.models import State
-from evaluator.editions import Metric, Task
+from app.submissions.models import FlickrImages, State, TrainingAnnotation
+from evaluator.editions import Declaration, Metric, Task
 from evaluator.scores import CurveKind
 
 
@@ -19,6 +20,9 @@ class Method(BaseModel):
     contributors: str
     affiliation: str
     training_data: str
+    training_annotation: TrainingAnnotation | None = Field(description="null if it was not declared.")
+    flickr_images: FlickrImages | None = Field(description="null if it was not declared.")
+    flickr_image_count: int = Field(description="How many are listed for the organisers.")
 
 
 class Archive(BaseModel):
@@ -81,6 +85,7 @@ class SubmissionSummary(BaseModel):
     entered: dict[str, list[str]] = Field(description="Classes by competition.")
     created_at: Instant
     published_at: Instant | None
+    not_declared: list[Declaration] = Field(description="What its competitions ask for and its owner left open.")
     submitted_by: str | None = Field(description="The person's name; for organisers.")
 
 
@@ -96,6 +101,19 @@ class SubmissionDetails(SubmissionSummary):
     warnings: list[UploadProblem] | None
     evaluation: Evaluation | None
     competitions: dict[str, CompetitionScores] = Field(description="Empty until it is scored.")
+
+
+class Declarations(BaseModel):
+    """What the owner adds or corrects of what was declared; what is left out stays."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    training_data: str | None = None
+    training_annotation: (
+        Literal[TrainingAnnotation.SEGMENTATION_ONLY, TrainingAnnotation.OTHER_ANNOTATION, ""] | None
+    ) = None
+    flickr_images: Literal[FlickrImages.NO, FlickrImages.YES, ""] | None = None
+    flickr_image_hashes: str | None = Field(None, description="The list that `vocboard hash-images` prints.")
 
 
 class SubmissionEvent(BaseModel):

@@ -27,7 +27,7 @@ def row(rank: int | None, method: str, *scores: float | None, entered: bool = Tr
         description="",
         contributors="",
         affiliation="",
-        training_data="",
+        declared=(),
         submitted_at=datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=rank or 0),
         mean=Cell(mean, True, False),
         mean_over=len(scores),

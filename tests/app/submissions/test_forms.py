@@ -3,15 +3,24 @@
 import pytest
 
 from app.errors import InvalidInputError
-from app.submissions.forms import SubmissionForm, checked, training_statements
-from evaluator.editions import load
+from app.fields import FieldChecks
+from app.submissions.declarations import needed_by, needed_by_each, statements
+from app.submissions.forms import SubmissionForm, checked, checked_declarations, pack_hashes, unpack_hashes
+from evaluator.editions import Declaration, load
 
 EDITION = load("VOC2012")
 
 
+HASHES = f"{'0a' * 32} {'f0' * 8}\n{'1b' * 32} {'0f' * 8}\n"
+
+
+def needed(*competitions: str) -> dict[Declaration, list[str]]:
+    return needed_by(EDITION.competitions[key] for key in competitions)
+
+
 def wrong(form: SubmissionForm, *competitions: str) -> dict[str, str]:
     with pytest.raises(InvalidInputError) as raised:
-        checked(form, edition=EDITION, competitions=competitions)
+        checked(form, edition=EDITION, needed=needed(*competitions))
     return raised.value.fields
 
 
@@ -33,9 +42,54 @@ def test_declaring_no_class_at_all_is_refused() -> None:
     assert set(wrong(SubmissionForm("Method", segmentation_classes=()))) == {"segmentation_classes"}
 
 
-@pytest.mark.parametrize(("competition", "asks"), [("comp1", False), ("comp2", True), ("comp5", True), ("comp6", True)])
-def test_asks_for_training_data_where_the_rules_do(competition: str, asks: bool) -> None:
-    assert bool(training_statements([EDITION.competitions[competition]])) is asks
+@pytest.mark.parametrize(
+    ("competition", "fields"),
+    [("comp1", set()), ("comp2", {"training_data"}), ("comp5", {"training_annotation"}), ("comp6", {"training_data"})],
+)
+def test_asks_for_declarations_where_the_rules_do(competition: str, fields: set[str]) -> None:
+    if fields:
+        assert set(wrong(SubmissionForm("Method"), competition)) == fields
+    else:
+        checked(SubmissionForm("Method"), edition=EDITION, needed=needed(competition))
+
+
+@pytest.mark.parametrize(
+    "declared", [{"training_data": "Segmentations."}, {"training_annotation": "segmentation_only"}]
+)
+def test_a_statement_in_words_counts_for_the_annotation(declared: dict[str, str]) -> None:
+    checked(SubmissionForm("Method", **declared), edition=EDITION, needed=needed("comp5"))  # type: ignore[arg-type]
+
+
+def test_what_each_competition_asks_for_is_known_before_the_archive() -> None:
+    free = [EDITION.competitions[key] for key in ("comp2", "comp4")]
+    assert set(needed_by_each(free)) == {Declaration.TRAINING_DATA, Declaration.FLICKR_IMAGES}
+    assert needed_by_each([*free, EDITION.competitions["comp1"]]) == {}
+
+
+@pytest.mark.parametrize(
+    ("declared", "field"),
+    [
+        ({"flickr_images": "perhaps"}, "flickr_images"),
+        ({"flickr_images": "yes"}, "flickr_image_hashes"),
+        ({"flickr_images": "yes", "flickr_image_hashes": "# nothing"}, "flickr_image_hashes"),
+        ({"flickr_images": "no", "flickr_image_hashes": HASHES}, "flickr_images"),
+        ({"flickr_images": "yes", "flickr_image_hashes": f"{HASHES}photo.jpg"}, "flickr_image_hashes"),
+        ({"training_annotation": "boxes"}, "training_annotation"),
+    ],
+)
+def test_declarations_that_make_no_sense_are_refused(declared: dict[str, str], field: str) -> None:
+    assert set(wrong(SubmissionForm("Method", **declared))) == {field}  # type: ignore[arg-type]
+
+
+def test_what_is_left_open_is_shown_as_such() -> None:
+    form = SubmissionForm("Method", training_data="COCO.", flickr_images="yes", flickr_image_hashes=HASHES)
+    shown = statements(checked_declarations(FieldChecks(), form), Declaration)
+    assert [one.text for one in shown] == ["COCO.", None, "2, listed for the organisers"]
+
+
+def test_the_list_of_hashes_comes_back_as_it_was_given() -> None:
+    assert unpack_hashes(pack_hashes(f"# flickr\n\n{HASHES.upper()}")) == HASHES
+    assert pack_hashes("") is None
 
 
 def test_a_long_file_name_keeps_its_end() -> None:

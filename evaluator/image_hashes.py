@@ -1,0 +1,149 @@
+"""Hashes of images, by which an organiser finds test images among those that somebody trained on.
+
+Two of each image: SHA-256 of the file, which is equal for the same file alone, and a difference hash of the picture,
+which hardly changes when an image is scaled or compressed anew. Neither gives the image away.
+
+The difference hash is a few lines of ours, for the libraries that have it need SciPy and more: the image, grey and
+scaled to 9 by 8 pixels, says of each pixel but the last of its row whether the next is brighter, 64 bits in all.
+"""
+
+import hashlib
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+WIDTH, HEIGHT = 9, 8
+MOST_PIXELS = 200_000_000  # of an image that is hashed
+NEAR_BITS = 6  # of 64 that may differ in pictures taken for the same
+SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".gif", ".tif", ".tiff", ".webp"})
+_BLOCK = 256  # listed images compared at once
+
+
+class HashListError(ValueError):
+    """A text is no list of image hashes; the message names the line."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImageHash:
+    """The hashes of one image.
+
+    Attributes:
+        sha256: of the file, 64 hexadecimal digits.
+        picture: difference hash, 64 bits.
+    """
+
+    sha256: str
+    picture: int
+
+    def __str__(self) -> str:
+        return f"{self.sha256} {self.picture:016x}"
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """A listed image that is, or looks like, a test image.
+
+    Attributes:
+        line: of the list, from 1 on.
+        image: file of the test image.
+        bits: that differ between the pictures; None if the files are the same.
+    """
+
+    line: int
+    image: Path
+    bits: int | None
+
+
+def hash_image(path: Path) -> ImageHash:
+    """Return the hashes of an image file.
+
+    Raises:
+        OSError: it cannot be read, or is no image.
+        ValueError: it is too large, or damaged.
+    """
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about unusual but harmless files
+        with Image.open(path) as image:
+            if image.width * image.height > MOST_PIXELS:
+                raise ValueError(f"{path} has more than {MOST_PIXELS:,} pixels")
+            return ImageHash(digest, difference_hash(image))
+
+
+def difference_hash(image: Image.Image) -> int:
+    """Return 64 bits that say of the shrunken image where it gets brighter to the right, row by row.
+
+    Source: N. Krawetz, "Kind of Like That", 2013.
+
+    >>> difference_hash(Image.linear_gradient("L").rotate(90)) == 2**64 - 1
+    True
+    """
+    grey = image.convert("L").resize((WIDTH, HEIGHT), Image.Resampling.LANCZOS)
+    pixels = np.asarray(grey, dtype=np.int16)
+    bits = (pixels[:, 1:] > pixels[:, :-1]).ravel()
+    return int.from_bytes(np.packbits(bits).tobytes(), "big")
+
+
+def images_below(directory: Path) -> Iterator[Path]:
+    """The image files of a directory and those below, in the order of their names."""
+    yield from sorted(path for path in directory.rglob("*") if path.suffix.lower() in SUFFIXES and path.is_file())
+
+
+def parse_list(text: str) -> tuple[ImageHash, ...]:
+    """Return the hashes of a list as `vocboard hash-images` prints it: one image a line, SHA-256 and difference hash.
+
+    Raises:
+        HashListError: a line is something else.
+    """
+    found = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        digest, _, picture = line.strip().lower().partition(" ")
+        if not (_is_hexadecimal(digest, 64) and _is_hexadecimal(picture, 16)):
+            raise HashListError(f"Line {number} is not the SHA-256 and the picture hash of an image.")
+        found.append(ImageHash(digest, int(picture, 16)))
+    return tuple(found)
+
+
+def overlaps(
+    listed: Sequence[ImageHash], test: Iterable[tuple[Path, ImageHash]], *, near_bits: int = NEAR_BITS
+) -> Iterator[Overlap]:
+    """Find listed images that are test images, or look like one.
+
+    Args:
+        listed: those that somebody trained on.
+        test: test images and their hashes.
+        near_bits: how many of the 64 bits of two pictures may differ.
+
+    Yields:
+        In the order of the list; of test images that are equally near the first.
+    """
+    images = list(test)
+    if not images:
+        return
+    exact = {hashed.sha256: path for path, hashed in reversed(images)}
+    pictures = _pictures(hashed for _, hashed in images)
+    for start in range(0, len(listed), _BLOCK):
+        block = listed[start : start + _BLOCK]
+        differing = np.bitwise_count(_pictures(block)[:, None] ^ pictures[None, :])
+        nearest = differing.argmin(axis=1)
+        for offset, hashed in enumerate(block):
+            bits = int(differing[offset, nearest[offset]])
+            if same := exact.get(hashed.sha256):
+                yield Overlap(start + offset + 1, same, None)
+            elif bits <= near_bits:
+                yield Overlap(start + offset + 1, images[nearest[offset]][0], bits)
+
+
+def _pictures(hashes: Iterable[ImageHash]) -> NDArray[np.uint64]:
+    return np.fromiter((hashed.picture for hashed in hashes), dtype=np.uint64)
+
+
+def _is_hexadecimal(text: str, digits: int) -> bool:
+    return len(text) == digits and set(text) <= set("0123456789abcdef")

@@ -1,0 +1,172 @@
+"""A challenge of an organiser's own edition, from its file to a scored board, through the server and its worker."""
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+from PIL import Image
+from sqlalchemy import select
+
+from app.accounts.models import Role, User
+from app.challenges.service import get_visible
+from commands.main import main
+from evaluator.editions import read_text
+from tests.support.factories import make_token, make_truth, make_user
+from tests.support.life import eventually, make_ready, submit
+from tests.support.site import Site
+from tests.support.small_world import packed
+from tests.support.working import working
+
+AERIAL = (Path(__file__).parents[3] / "docs" / "editions" / "examples" / "aerial.toml").read_text()
+SIDE = 40
+BOXES = {"city1": (1, 1, 20, 20), "city2": (5, 5, 24, 24), "field1": (11, 11, 30, 30)}
+SETS = {"city": ("city1", "city2"), "country": ("field1",)}
+
+
+@pytest.fixture
+def organiser(embedded_site: Site) -> Iterator[httpx.Client]:
+    with embedded_site.writing() as session:
+        token = make_token(session, make_user(session, role=Role.ORGANISER))
+    with embedded_site.client(token) as client:
+        yield client
+
+
+@pytest.fixture
+def participant(embedded_site: Site) -> Iterator[httpx.Client]:
+    with embedded_site.writing() as session:
+        token = make_token(session, make_user(session))
+    with embedded_site.client(token) as client:
+        yield client
+
+
+def label_map(box: tuple[int, int, int, int], label: int) -> bytes:
+    pixels = np.zeros((SIDE, SIDE), dtype=np.uint8)
+    left, top, right, bottom = box
+    pixels[top - 1 : bottom, left - 1 : right] = label
+    image = Image.fromarray(pixels)
+    image.putpalette([value for index in range(256) for value in (index, 0, 0)])
+    output = io.BytesIO()
+    image.save(output, "PNG")
+    return output.getvalue()
+
+
+def tree() -> bytes:
+    """Ground truth: one roof in each image, and its pixels."""
+    files: dict[str, bytes] = {}
+    for name, images in SETS.items():
+        listed = "".join(f"{image}\n" for image in images).encode()
+        files[f"ImageSets/Main/{name}.txt"] = files[f"ImageSets/Segmentation/{name}.txt"] = listed
+    for image, (left, top, right, bottom) in BOXES.items():
+        corners = f"<xmin>{left}</xmin><ymin>{top}</ymin><xmax>{right}</xmax><ymax>{bottom}</ymax>"
+        size = f"<size><width>{SIDE}</width><height>{SIDE}</height><depth>3</depth></size>"
+        files[f"Annotations/{image}.xml"] = (
+            f"<annotation><filename>{image}.jpg</filename>{size}<object><name>roof</name><difficult>0</difficult>"
+            f"<bndbox>{corners}</bndbox></object></annotation>"
+        ).encode()
+        files[f"SegmentationClass/{image}.png"] = label_map(BOXES[image], 2)
+    return packed((f"Aerial/{name}", content) for name, content in files.items())
+
+
+def results() -> bytes:
+    """The right box in one city image and a wrong one before it; pixels of half the roof in the country."""
+    detections = b"city2 0.9 30 30 39 39\ncity1 0.8 1 1 20 20\n"
+    half = (11, 11, 30, 20)
+    return packed(
+        [
+            ("results/Aerial/detections/comp1_city_roof.txt", detections),
+            ("results/Aerial/maps/comp6_country/field1.png", label_map(half, 2)),
+        ]
+    )
+
+
+def test_from_edition_file_to_scored_board(
+    embedded_site: Site,
+    organiser: httpx.Client,
+    participant: httpx.Client,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with working(embedded_site.settings, tmp_path / "worker.log"):
+        challenge = make_ready(organiser, tree(), slug="aerial", edition_file=AERIAL)
+        described = participant.get(challenge).json()
+        assert (described["edition"], described["edition_is_own"]) == ("Aerial", True)
+        assert len(described["competitions"]) == 8
+        assert described["competitions"][5]["declarations"] == ["training_annotation"]
+
+        given = participant.get(f"{challenge}/edition")
+        assert given.text == AERIAL
+        assert 'filename="Aerial.toml"' in given.headers["content-disposition"]
+        (tmp_path / "Aerial.toml").write_text(given.text)
+        (tmp_path / "sets.json").write_bytes(participant.get(f"{challenge}/image-sets").content)
+        (tmp_path / "results.tar.gz").write_bytes(results())
+        files = [str(tmp_path / name) for name in ("Aerial.toml", "results.tar.gz", "sets.json")]
+        assert main(["validate", *files[:2], "--image-sets", files[2]]) == 0, capsys.readouterr()
+
+        fields = {"training_annotation": "segmentation_only"}
+        submission = f"/api/v1/submissions/{submit(participant, challenge, results(), **fields)['id']}"
+        eventually(lambda: participant.get(submission).json()["state"] == "scored")
+    scored = participant.get(submission).json()
+    assert scored["not_declared"] == []
+    assert scored["competitions"]["comp1"]["per_class"] == {"roof": 0.25}  # precision 1/2 at recall 1/2
+    assert scored["competitions"]["comp6"]["per_class"]["roof"] == 0.5
+    assert participant.post(f"{submission}/publish").status_code == 200
+    [row] = participant.get(f"{challenge}/leaderboards/comp6").json()["rows"]
+    assert row["per_class"]["roof"] == 0.5
+    assert row["declared"] == {"training_annotation": "segmentations only"}
+    with embedded_site.client() as visitor:
+        for page in ("", "/leaderboards/comp1", "/leaderboards/comp6"):
+            assert visitor.get(f"/challenges/aerial{page}").status_code == 200
+
+
+def new(client: httpx.Client, **fields: Any) -> httpx.Response:
+    return client.post("/api/v1/challenges", json={"slug": "own", "title": "Own", **fields})
+
+
+def test_a_wrong_file_is_told_line_by_line(organiser: httpx.Client) -> None:
+    wrong = AERIAL.replace('title = "V', 'titel = "V').replace("threshold = 0.5", "threshold = 5")
+    answer = new(organiser, edition_file=wrong)
+    assert answer.status_code == 422
+    assert answer.json()["fields"]["edition_file"].split("\n") == [
+        "edition file: title must be a text, but it is missing.",
+        "edition file:3: titel: no such key. Is title meant?",
+        "edition file:7: overlap.threshold must be a fraction, from 0 to 1, not 5.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("fields", "wrong"),
+    [
+        ({"edition_file": AERIAL.replace('"Aerial"', '"voc2012"')}, "edition_file"),
+        ({"edition_file": AERIAL, "edition": "VOC2012"}, "edition"),
+        ({"edition_file": ""}, "edition_file"),
+        ({}, "edition"),
+        ({"edition_file": AERIAL, "competitions": ["comp9"]}, "competitions"),
+    ],
+)
+def test_editions_that_cannot_be_are_refused(organiser: httpx.Client, fields: dict[str, Any], wrong: str) -> None:
+    answer = new(organiser, **fields)
+    assert answer.status_code == 422
+    assert set(answer.json()["fields"]) == {wrong}
+
+
+def test_an_edition_can_be_replaced_until_there_is_ground_truth(embedded_site: Site, organiser: httpx.Client) -> None:
+    assert new(organiser, edition_file=AERIAL).status_code == 201
+    fewer = AERIAL[: AERIAL.index("[[competitions]]\nnumber = 5")].replace('"Aerial"', '"Aerial2"')
+    answer = organiser.put("/api/v1/challenges/own/edition", json={"edition_file": fewer})
+    assert answer.status_code == 200
+    assert [item["key"] for item in answer.json()["competitions"]] == ["comp1", "comp2", "comp3", "comp4"]
+    assert read_text(organiser.get("/api/v1/challenges/own/edition").text, "it").name == "Aerial2"
+    with embedded_site.writing() as session:
+        user = session.scalars(select(User).where(User.role == Role.ORGANISER)).first()
+        make_truth(session, get_visible(session, "own", user))
+    answer = organiser.put("/api/v1/challenges/own/edition", json={"edition_file": AERIAL})
+    assert answer.status_code == 409
+
+
+def test_the_file_of_an_edition_of_vocboard_can_be_had(organiser: httpx.Client) -> None:
+    assert new(organiser, edition="VOC2007").status_code == 201
+    assert 'name = "VOC2007"' in organiser.get("/api/v1/challenges/own/edition").text
