@@ -1,5 +1,7 @@
 """The database: engine, the two kinds of transaction, and the base of all models."""
 
+import sqlite3
+import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +14,7 @@ from sqlalchemy.orm import DeclarativeBase, Session, mapped_column
 from sqlalchemy.types import TypeDecorator
 
 SQLITE_BUSY_TIMEOUT_SECONDS = 30
+SQLITE_RETRY_SECONDS = 0.02
 
 
 class UTCDateTime(TypeDecorator[datetime]):
@@ -117,9 +120,23 @@ class Database:
 
 
 def _prepare_sqlite(connection: Any, _record: Any) -> None:
-    connection.execute("PRAGMA journal_mode = WAL")
+    _keep_a_write_ahead_log(connection)
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA foreign_keys = ON")
+
+
+def _keep_a_write_ahead_log(connection: Any) -> None:
+    """Change the journal's mode, which is kept in the file; SQLite does not wait by itself where two do so at once."""
+    deadline = time.monotonic() + SQLITE_BUSY_TIMEOUT_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(SQLITE_RETRY_SECONDS)
+        else:
+            return
 
 
 def _begin_sqlite(connection: Any) -> None:

@@ -92,7 +92,7 @@ def set_up_challenge(page: Page, devkit: Path) -> None:
     page.get_by_role("link", name="Set up a challenge").first.click()
     page.get_by_label("Title").fill("A small world")
     page.get_by_label("Name in addresses").fill("small-world")
-    page.get_by_label("Edition").select_option("VOC2007")
+    page.get_by_label("Edition", exact=True).select_option("VOC2007")
     page.get_by_label("comp1", exact=True).check()
     page.get_by_label("comp3", exact=True).check()
     page.get_by_label("Public").check()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect, sync_playwright
 
 from tests.support.processes import skip_or_fail
 
@@ -28,7 +28,8 @@ FLAGS = (
     # Names other than the loopback's do not resolve: that a page loads something from elsewhere is to be seen.
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
 )
-SECONDS_TO_WAIT = 15.0
+SECONDS_TO_WAIT = 30.0  # a loaded machine takes seconds for what an idle one does at once
+expect.set_options(timeout=SECONDS_TO_WAIT * 1000)
 
 
 def find_chromium(playwright: Playwright) -> str | None:
