@@ -6,6 +6,7 @@ here the line walker accepts too, with the same values to the last bit: both rou
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +16,10 @@ from evaluator.result_files.items import Index
 from evaluator.result_files.text import blocks
 
 LARGE_BYTES = 128 * 1024  # of one file; an upload of twenty such pays for importing the column reader
-_PART_BYTES = 1024 * 1024  # read at once: bounds what the column reader needs besides the columns
+_PART_BYTES = 4 * 1024 * 1024  # read at once, by several threads: bounds what reading needs besides the columns
 _SMALLER_PART_BYTES = 32 * 1024
 _MOST_THREADS = 4  # more don't help, and each takes address space, which the server limits
+_columns_of_images: WeakKeyDictionary[Index[str], Any] = WeakKeyDictionary()  # each made once for all files of a task
 _OTHER_LINE_ENDS_AND_TABS = (b"\r", b"\t")  # they mean warnings
 
 
@@ -94,9 +96,31 @@ def _parse(data: bytes, numbers: int) -> list[Any] | None:
 
 
 def _positions(column: Any, images: Index[str]) -> NDArray[np.int32] | None:
+    if images.is_known:
+        return _known_positions(column, images)
     encoded = column.combine_chunks().dictionary_encode()
     names = encoded.dictionary.to_pylist()
-    if " ".join(names).split() != names:
-        return None  # other white space divides fields too
+    if not _are_single_fields(names):
+        return None
     positions = images.positions(names)
     return None if positions is None else positions[encoded.indices.to_numpy()]
+
+
+def _known_positions(column: Any, images: Index[str]) -> NDArray[np.int32] | None:
+    import pyarrow as pa  # noqa: PLC0415
+    from pyarrow import compute  # noqa: PLC0415
+
+    listed = _columns_of_images.get(images)
+    if listed is None:
+        names = images.listed()
+        listed = _columns_of_images[images] = pa.array(names if _are_single_fields(names) else [], pa.string())
+    found = compute.index_in(column.combine_chunks(), listed)
+    if found.null_count:
+        return None
+    positions: NDArray[np.int32] = found.to_numpy()
+    return positions
+
+
+def _are_single_fields(names: list[str]) -> bool:
+    """Whether the line walker would not divide any of them: there is other white space than blanks."""
+    return " ".join(names).split() == names

@@ -165,3 +165,9 @@ def test_confidences_outside_of_the_range_are_found_in_large_files() -> None:
 def test_more_lines_than_a_file_may_have_are_not_taken() -> None:
     data = LINE * (1 + LARGE_BYTES // len(LINE))
     assert read_plain(data, 5, Index(IMAGES), Limits(lines_per_file=100)) is None
+
+
+def test_a_listed_image_with_white_space_is_left_to_the_line_walker() -> None:
+    data = b"a\x0bb 0.5 1 2 3 4\n"
+    assert read_part(data, 5, Index(("a\x0bb",)), Limits()) is None
+    assert read_part(LINE, 5, Index(IMAGES), Limits()) is not None
