@@ -46,8 +46,10 @@ def _text_of_file(field: str) -> Callable[[Request], Awaitable[str]]:
         file = (await request.form()).get(field)
         if not isinstance(file, UploadFile):
             return ""
+        read = await file.read()
+        await file.close()
         # What is not UTF-8 is told as what it becomes: none of these files may hold that character.
-        return (await file.read()).decode("utf-8-sig", errors="replace")
+        return read.decode("utf-8-sig", errors="replace")
 
     return content
 

@@ -1,5 +1,6 @@
 """The organisers' area: setting up, changing, and who may."""
 
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -133,3 +134,33 @@ def test_organisers_see_what_a_ground_truth_holds_and_why_one_failed(embedded_si
     assert "This image has no annotation." in page
     assert "Importing" in page
     assert "Paula Participant" in page
+
+
+def test_a_wrong_edition_file_is_told_line_by_line_and_kept_to_be_mended(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        email = make_organiser(session).email
+    aerial = (Path(__file__).parents[3] / "docs" / "editions" / "examples" / "aerial.toml").read_text()
+    wrong = aerial.replace("threshold = 0.5", "threshold = 5").replace('title = "V', 'titel = "V')
+    form = {"title": "Own", "slug": "own"}
+    with embedded_site.client() as client:
+        sign_in(client, email)
+        form["csrf_token"] = token_of(client.get("/organise/new"))
+        files = {"edition_file": ("aerial.toml", wrong.encode())}
+        answer = client.post("/organise/new", data=form, files=files, headers=from_here(client))
+        assert answer.status_code == 422
+        assert "The edition file has 3 mistakes, listed at its field." in answer.text
+        assert "edition file:7: overlap.threshold must be a fraction" in answer.text
+        assert "threshold = 5" in answer.text.partition('name="edition_text"')[2]
+        mended = client.post("/organise/new", data=form | {"edition_text": aerial}, headers=from_here(client))
+        assert mended.status_code == 303, mended.text
+        page = client.get("/organise/own")
+        assert "Aerial</a>, your own" in page.text
+        fewer = aerial[: aerial.index("[[competitions]]\nnumber = 8")]
+        replaced = client.post(
+            "/organise/own/edition",
+            data={"csrf_token": form["csrf_token"]},
+            files={"edition_file": ("aerial.toml", fewer.encode())},
+            headers=from_here(client),
+        )
+        assert replaced.status_code == 303
+        assert "comp8" not in client.get("/organise/own").text
