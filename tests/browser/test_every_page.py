@@ -49,6 +49,7 @@ VISITS = [
     Visit("participant", "/submissions/{evaluating}"),
     Visit("participant", "/submissions/{failed}"),
     Visit("participant", "/submissions/{withdrawn}"),
+    Visit("participant", "/submissions/{scored}/declarations"),
     Visit("participant", "/account"),
     Visit("participant", "/organise"),
     Visit("organiser", "/organise"),
