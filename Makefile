@@ -9,7 +9,7 @@ COMPILE = .venv/bin/uv pip compile pyproject.toml --quiet --no-config --universa
 	--custom-compile-command "make lock" --extra server --group build
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format lock deploy-env set-up set-up-server
+.PHONY: help demo test bench lint format lock deploy-env set-up set-up-server
 
 help: ## list what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' Makefile
@@ -19,6 +19,9 @@ demo: set-up-server ## a whole server on this machine, with results to look at, 
 
 test: set-up ## all tests, on as many processes as the machine has processors (at most 4)
 	@exec .venv/bin/pytest -n logical --maxprocesses 4 --dist worksteal $(ARGS)
+
+bench: set-up ## ours next to peers and floors, in one table; ARGS="--quick" for a minute's worth
+	@.venv/bin/python -m benchmarks $(ARGS)
 
 lint: set-up ## ruff's rules and format, and the type checker
 	.venv/bin/ruff check .

@@ -1,0 +1,72 @@
+"""`make bench`: ours next to peers and floors, as one table and as JSON.
+
+`--quick` takes a tenth of the data and one round; `--only` some of the works.
+"""
+
+import argparse
+import json
+import os
+from dataclasses import asdict
+from pathlib import Path
+
+from benchmarks import peers
+from benchmarks.contest import hold
+from benchmarks.machine import describe_machine, versions
+from benchmarks.table import Result, rows, verdicts
+from benchmarks.works import WORKS
+
+ROUNDS = 5
+FORMAT = 2  # of the made data; raise it when the data change
+QUICK_SCALE = 0.1
+
+
+def main() -> None:
+    """Make the data, hold the contests, print the table."""
+    parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
+    parser.add_argument(
+        "--quick", action="store_true", help="a tenth of the data, one round: a minute, for development"
+    )
+    parser.add_argument("--only", nargs="+", choices=list(WORKS), default=list(WORKS), metavar="WORK")
+    parser.add_argument("--rounds", type=int, default=None)
+    parser.add_argument("--json", type=Path, help="where to write the figures; by default beside the data")
+    arguments = parser.parse_args()
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "vocboard-benchmarks"
+    rounds = arguments.rounds or (1 if arguments.quick else ROUNDS)
+    scale = QUICK_SCALE if arguments.quick else 1.0
+    installed, missing = peers.install(cache)
+    for reason in missing:
+        print(f"skipped: {reason}", flush=True)
+    print(
+        f"{describe_machine()}\n{versions(installed)}\nmedian of {rounds}, in turn, each in a new process", flush=True
+    )
+    results = []
+    for name in arguments.only:
+        work = WORKS[name]
+        directory = cache / f"data-{FORMAT}-{scale:g}" / work.make.__name__
+        if not (directory / "made").exists():
+            directory.mkdir(parents=True, exist_ok=True)
+            work.make(directory, scale)
+            (directory / "made").touch()
+        measured, skipped = hold(work, directory, rounds, installed)
+        results.append(Result(work, measured))
+        print("\n".join(["", *rows(results[-1]), *verdicts(results[-1])]), flush=True)
+        for contestant, reason in skipped.items():
+            print(f"  {contestant} skipped: {reason}", flush=True)
+    document = {
+        "machine": describe_machine(),
+        "versions": versions(installed),
+        "rounds": rounds,
+        "scale": scale,
+        "load": os.getloadavg(),
+        "works": {
+            result.work.name: {name: asdict(measurement) for name, measurement in result.measured.items()}
+            for result in results
+        },
+    }
+    path = arguments.json or cache / "figures.json"
+    path.write_text(json.dumps(document, indent=2))
+    print(f"\n{path}")
+
+
+if __name__ == "__main__":
+    main()

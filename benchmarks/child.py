@@ -1,0 +1,47 @@
+"""One run of one contestant: `python -m benchmarks.child WORK CONTESTANT DIRECTORY` prints what it took as JSON."""
+
+import contextlib
+import gc
+import json
+import os
+import resource
+import sys
+import time
+from pathlib import Path
+
+from benchmarks.growth import GROWTH
+from benchmarks.works import WORKS
+
+KIB_IN_MIB = 1024
+
+
+def main() -> None:
+    """Prepare, run, and print."""
+    work, name, directory = sys.argv[1:]
+    with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
+        run = {**WORKS, GROWTH.name: GROWTH}[work].contestants[name].prepare(Path(directory))
+        gc.collect()
+        before, processor_before = time.perf_counter(), _processor_seconds()
+        run()
+        seconds, processor_seconds = time.perf_counter() - before, _processor_seconds() - processor_before
+    print(
+        json.dumps({"seconds": seconds, "processor_seconds": processor_seconds, "peak_mib": _peak_kib() / KIB_IN_MIB})
+    )
+
+
+def _peak_kib() -> int:
+    """Largest resident size. Not out of `getrusage`, which after a fork begins with the parent's."""
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+    except OSError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+
+
+def _processor_seconds() -> float:
+    usages = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,48 @@
+"""The table: each contestant's seconds, and how many times as long ours takes."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from benchmarks.contest import Goal, Kind, Measurement, Work
+
+OURS = "vocboard"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What was measured of one work."""
+
+    work: Work
+    measured: Mapping[str, Measurement]
+
+
+def rows(result: Result) -> Iterator[str]:
+    """Yield the lines of the table for one work."""
+    yield f"{result.work.title:<58}{'kind':>6}{'s':>10}{'CPU s':>10}{'MiB':>7}{'ours/it':>9}{'by CPU':>8}"
+    ours = result.measured.get(OURS)
+    for name, each in result.measured.items():
+        kind = result.work.contestants[name].kind
+        ratios = ""
+        if kind is not Kind.OURS and ours is not None:
+            ratios = f"{ours.seconds / each.seconds:>9.2f}{ours.processor_seconds / each.processor_seconds:>8.2f}"
+        yield f"  {name:<56}{kind:>6}{each.seconds:>10.4f}{each.processor_seconds:>10.4f}{each.peak_mib:>7.0f}{ratios}"
+
+
+def verdicts(result: Result) -> Iterator[str]:
+    """Yield what was to be reached, and what was."""
+    ours = result.measured.get(OURS)
+    if ours is None:
+        return
+    for goal in result.work.goals:
+        if all(floor in result.measured for floor in goal.floors):
+            yield f"  {_verdict(goal, ours, [result.measured[floor] for floor in goal.floors])}"
+
+
+def _verdict(goal: Goal, ours: Measurement, floors: list[Measurement]) -> str:
+    if goal.unit == "MiB":
+        return f"reach {goal.limit:g} MiB: {ours.peak_mib:.0f}"
+    if goal.unit == "s":
+        return f"reach {goal.limit:g} s: {ours.seconds:.3f} ({ours.processor_seconds:.3f} of processor time)"
+    wall = ours.seconds / sum(each.seconds for each in floors)
+    processor = ours.processor_seconds / sum(each.processor_seconds for each in floors)
+    return f"reach {goal.limit:g} x ({' + '.join(goal.floors)}): {wall:.2f} (by processor time {processor:.2f})"

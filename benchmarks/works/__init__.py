@@ -1,0 +1,21 @@
+"""What is measured: each work with its data, our way of doing it, peers and floors."""
+
+from collections.abc import Mapping
+
+from benchmarks.contest import Work
+from benchmarks.works import annotations, boxes, labels, maps, start_up
+
+WORKS: Mapping[str, Work] = {
+    work.name: work
+    for work in (
+        boxes.DETECTION,
+        boxes.ARCHIVE,
+        maps.SEGMENTATION,
+        labels.CLASSIFICATION,
+        labels.ACTION,
+        labels.LAYOUT,
+        annotations.TREE,
+        annotations.STORED,
+        start_up.VALIDATE,
+    )
+}

@@ -1,0 +1,96 @@
+"""Segmentation: 1,449 label maps to a confusion matrix."""
+
+import io
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+from PIL import Image, ImageDraw
+
+from benchmarks.contest import Contestant, Goal, Kind, Run, Work
+from benchmarks.made.world import HEIGHT, SEED, SEGMENTED, WIDTH
+from evaluator.confusion import VOID
+from evaluator.editions import Task, load
+from evaluator.evaluation import evaluate
+from evaluator.ground_truth import GroundTruth, SegmentationTruth
+from evaluator.image_sets import ImageSet, ImageSets
+from evaluator.result_files.png import voc_colours
+
+
+def make_maps(directory: Path, scale: float) -> None:
+    """Write the truth, and one label map an image: some ellipses, and the same moved a little."""
+    count = max(10, int(SEGMENTED * scale))
+    random = np.random.default_rng(SEED)
+    folder = directory / "results" / "results" / "VOC2012" / "Segmentation" / "comp5_test_cls"
+    folder.mkdir(parents=True, exist_ok=True)
+    images = tuple(f"2007_{number:06}" for number in range(1, count + 1))
+    truths = []
+    for image in images:
+        boxes = [
+            (int(label), *random.integers(0, 300, 2).tolist(), *random.integers(30, 250, 2).tolist())
+            for label in random.integers(1, 21, int(random.integers(1, 6)))
+        ]
+        truths.append(np.asarray(_paint(boxes, 0, VOID)))
+        found = _paint(boxes, int(random.integers(0, 12)), None)
+        indexed = Image.frombytes("P", found.size, found.tobytes())
+        indexed.putpalette(voc_colours(256))
+        indexed.save(folder / f"{image}.png")
+    sizes = np.tile(np.array([WIDTH, HEIGHT], dtype=np.int32), (count, 1))
+    key = Task.SEGMENTATION, "test"
+    sets = ImageSets("VOC2012", {key: ImageSet(images, sizes)})
+    GroundTruth.of(sets, {key: SegmentationTruth.of(truths)}, {}).save(directory / "truth.npz")
+
+
+def _paint(boxes: list[tuple[int, ...]], moved: int, outline: int | None) -> Image.Image:
+    labels = Image.new("L", (WIDTH, HEIGHT), 0)
+    draw = ImageDraw.Draw(labels)
+    for label, left, top, width, height in boxes:
+        box = left + moved, top + moved, left + moved + width, top + moved + height
+        draw.ellipse(box, fill=label, outline=outline, width=5 if outline else 1)
+    return labels
+
+
+def _files(directory: Path) -> list[Path]:
+    return sorted(directory.glob("results/results/VOC2012/Segmentation/comp5_test_cls/*.png"))
+
+
+def _ours(directory: Path) -> Run:
+    truth, edition = GroundTruth.load(directory / "truth.npz"), load("VOC2012")
+    Image.preinit()
+
+    def run() -> None:
+        evaluation = evaluate(directory / "results", edition, truth)
+        assert evaluation.scores["comp5"].primary.mean > 0, evaluation.problems[:3]
+
+    return run
+
+
+def _decode_one(path: Path) -> int:
+    with Image.open(io.BytesIO(path.read_bytes()), formats=("PNG",)) as image:
+        return np.asarray(image).size
+
+
+def _decode(directory: Path) -> Run:
+    Image.preinit()
+
+    def run() -> None:
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            sum(pool.map(_decode_one, _files(directory)))
+
+    return run
+
+
+DECODE = "Pillow decodes, a thread a processor"
+
+SEGMENTATION = Work(
+    name="segmentation",
+    title="segmentation, 1,449 images of 500 x 375",
+    make=make_maps,
+    contestants={
+        "vocboard": Contestant(Kind.OURS, _ours),
+        DECODE: Contestant(Kind.FLOOR, _decode),
+        "read the bytes": Contestant(Kind.FLOOR, lambda directory: lambda: [p.read_bytes() for p in _files(directory)]),
+    },
+    goals=(Goal(1.25, (DECODE,)),),
+)
