@@ -22,7 +22,6 @@ from evaluator.result_files.report import FileReport
 from evaluator.result_files.text import Lines, read_lines, without_blank
 
 _LINES_EXPLAINED = 256  # around one that is wrong
-_MOST_PROBLEMS = 20_000  # of one file, before its reading is stopped
 _MARK = " \ud800 "  # takes the place of line ends where fields are divided; no text decoded from UTF-8 has it
 
 
@@ -69,24 +68,13 @@ class _Reader:
 
     def take_plain(self, data: bytes) -> None:
         """Read a large and plain file."""
-        first = 1
-        for part in parts_of(data):
-            if not self._take_part(part, first):
-                line = first
-                for smaller in smaller_parts_of(part):
-                    if not self._take_part(smaller, line):
-                        texts = smaller.decode("ascii").removesuffix("\n").split("\n")
-                        self.take_lines(without_blank(texts, line))
-                    if self._has_enough:
-                        return
-                    line += smaller.count(b"\n")
-            first += part.count(b"\n")
+        self._take_parts(parts_of(data), 1)
 
     def take_lines(self, blocks: Iterable[Lines]) -> None:
         """Read blocks of lines; report what is wrong with them."""
         for lines in blocks:
             self._take(lines)
-            if self._has_enough:
+            if self._report.has_enough:
                 self._report.stop(lines.numbers[-1])
                 return
 
@@ -99,18 +87,19 @@ class _Reader:
             label = np.empty(0, dtype=np.int16) if self._format.names_class else None
             return Columns(nothing, np.empty((numbers, 0)), nothing, label)
         taken, self._taken = self._taken, []
-        return Columns(
-            np.concatenate([block.item for block in taken]),
-            np.concatenate([block.numbers for block in taken], axis=1),
-            np.concatenate([block.lines for block in taken]),
-            np.concatenate([block.label for block in taken if block.label is not None])
-            if self._format.names_class
-            else None,
-        )
-
-    @property
-    def _has_enough(self) -> bool:
-        return self._report.errors > _MOST_PROBLEMS
+        count = sum(len(block.item) for block in taken)
+        values = np.empty((len(taken[0].numbers), count))
+        item, lines = np.empty(count, dtype=np.int32), np.empty(count, dtype=np.int32)
+        label = np.empty(count, dtype=np.int16) if self._format.names_class else None
+        end = count
+        while taken:  # each block is given back at once, so that they never are in memory twice
+            block = taken.pop()
+            place = slice(end - len(block.item), end)
+            item[place], values[:, place], lines[place] = block.item, block.numbers, block.lines
+            if label is not None and block.label is not None:
+                label[place] = block.label
+            end = place.start
+        return Columns(item, values, lines, label)
 
     def _take(self, lines: Lines) -> None:
         if self._keep(_columns(lines, self._format, self._items, self._limits)):
@@ -119,8 +108,21 @@ class _Reader:
             part = lines.part(start, start + _LINES_EXPLAINED)
             if not self._keep(_columns(part, self._format, self._items, self._limits)):
                 self._explain(part)
-            if self._has_enough:
+            if self._report.has_enough:
                 return
+
+    def _take_parts(self, parts: Iterable[bytes], first: int) -> None:
+        """Read parts of which the first begins with line `first`, and smaller parts of those with anything wrong."""
+        for part in parts:
+            if not self._take_part(part, first):
+                smaller = smaller_parts_of(part)
+                if smaller is not None:
+                    self._take_parts(smaller, first)
+                else:
+                    self.take_lines(without_blank(part.decode("ascii").removesuffix("\n").split("\n"), first))
+            if self._report.has_enough:
+                return
+            first += part.count(b"\n")
 
     def _take_part(self, part: bytes, first: int) -> bool:
         plain = read_part(part, len(self._format.fields) - 1, self._items.images, self._limits)

@@ -16,8 +16,8 @@ from evaluator.result_files.items import Index
 from evaluator.result_files.text import blocks
 
 LARGE_BYTES = 128 * 1024  # of one file; an upload of twenty such pays for importing the column reader
-_PART_BYTES = 4 * 1024 * 1024  # read at once, by several threads: bounds what reading needs besides the columns
-_SMALLER_PART_BYTES = 32 * 1024
+_PART_BYTES = 2 * 1024 * 1024  # read at once, by several threads: bounds what reading needs besides the columns
+_SMALLER_PARTS_BYTES = (256 * 1024, 32 * 1024)  # of a part with a wrong line, and again
 _MOST_THREADS = 4  # more don't help, and each takes address space, which the server limits
 _columns_of_images: WeakKeyDictionary[Index[str], Any] = WeakKeyDictionary()  # each made once for all files of a task
 _OTHER_LINE_ENDS_AND_TABS = (b"\r", b"\t")  # they mean warnings
@@ -42,9 +42,13 @@ def parts_of(data: bytes) -> Iterator[bytes]:
     return blocks(data, _PART_BYTES)
 
 
-def smaller_parts_of(part: bytes) -> Iterator[bytes]:
-    """Cut a part in which something is wrong, so that only what is near that is left to the line walker."""
-    return blocks(part, _SMALLER_PART_BYTES)
+def smaller_parts_of(part: bytes) -> Iterator[bytes] | None:
+    """Cut a part in which something is wrong, so that only what is near that is left to the line walker.
+
+    None if the part is so small that the line walker takes it whole.
+    """
+    size = next((size for size in _SMALLER_PARTS_BYTES if size < len(part) // 2), None)
+    return None if size is None else blocks(part, size)
 
 
 def read_part(data: bytes, numbers: int, images: Index[str], limits: Limits) -> PlainColumns | None:

@@ -66,6 +66,9 @@ def read_layouts(
     try:
         for element in children_of_root(data, Shape("results", _DEEPEST, most, limits.characters_per_line)):
             columns.take(element)
+            if report.has_enough:
+                report.stop(element.line)
+                break
     except XmlError as error:
         report.add(error.kind, error.line, **error.found)
     return None if report.has_errors else columns.finish()

@@ -7,6 +7,7 @@ from evaluator.catalogue.files import MORE_PROBLEMS, MORE_WARNINGS, READING_STOP
 from evaluator.problems import Kind, Problem, Severity, counted
 
 LISTED = 20
+MOST_PROBLEMS = 20_000  # of one file, before its reading is stopped
 
 
 class FileReport:
@@ -34,6 +35,11 @@ class FileReport:
     def has_errors(self) -> bool:
         """Whether anything so far refuses the upload."""
         return self._errors > 0
+
+    @property
+    def has_enough(self) -> bool:
+        """Whether there are so many problems that reading on would only take time."""
+        return self._errors > MOST_PROBLEMS
 
     def stop(self, line: int) -> None:
         """Note that nothing after a line has been looked at."""

@@ -122,6 +122,10 @@ class TestErrors:
     def test_what_is_no_xml_is_one_problem(self, data: bytes) -> None:
         assert [code for code, _ in found(data)] == ["xml_syntax"]
 
+    def test_a_file_that_is_wrong_all_over_is_not_read_to_its_end(self) -> None:
+        codes = [code for code, _ in found(results("<layout/>\n" * 100_000))]
+        assert codes == ["missing_element"] * 20 + ["more_problems", "reading_stopped"]
+
     def test_another_root_is_refused(self) -> None:
         assert found("<annotation/>") == [("not_a_layout", 1)]
 

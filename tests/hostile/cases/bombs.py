@@ -24,6 +24,7 @@ from tests.hostile.cases.packing import (
     zipped,
 )
 
+_LAYOUTS = "results/VOC2012/Layout/comp7_layout_test.xml"
 _BOMB_BYTES = 96 * MIB  # past where the ratio counts
 
 
@@ -139,6 +140,14 @@ def cases() -> Cases:
         "two million lines, all wrong",
         lambda: xz(tar(entry(DETECTIONS, b"x\n" * 2_000_000))),
         "wrong_number_of_fields",
+        "more_problems",
+        "reading_stopped",
+    )
+    yield rejected(
+        "bomb-of-wrong-layouts.tar.xz",
+        "six million empty layouts",
+        lambda: xz(tar(entry(_LAYOUTS, b"<results>" + b"<layout/>\n" * 6_000_000 + b"</results>"))),
+        "missing_element",
         "more_problems",
         "reading_stopped",
     )
