@@ -4,9 +4,16 @@ from commands.demo.methods import Method
 from commands.demo.scenes import PERSON
 from evaluator.editions import Training
 
-TRAINING_STATEMENTS = {
-    Training.TRAINVAL: "The provided trainval data alone: segmentations and bounding boxes.",
-    Training.ANY: "ImageNet and the provided trainval data; no images from flickr.",
+DECLARATIONS = {
+    Training.TRAINVAL: {
+        "training_data": "The provided trainval data alone.",
+        "training_annotation": "other_annotation",
+    },
+    Training.ANY: {
+        "training_data": "ImageNet and the provided trainval data.",
+        "training_annotation": "other_annotation",
+        "flickr_images": "no",
+    },
 }
 
 PUBLISHED = (

@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 
-from commands.demo.cast import PRIVATE, PUBLISHED, TRAINING_STATEMENTS, WITHDRAWN
+from commands.demo.cast import DECLARATIONS, PRIVATE, PUBLISHED, WITHDRAWN
 from commands.demo.methods import Method, enters, results_archive
 from commands.demo.scenes import World
 from evaluator.editions import Edition
@@ -140,7 +140,7 @@ def _submit(api: Api, slug: str, method: Method, archive: Callable[[], bytes], e
         "method_description": method.description,
         "contributors": method.contributors,
         "affiliation": method.affiliation,
-        "training_data": TRAINING_STATEMENTS[method.training],
+        **DECLARATIONS[method.training],
         "segmentation_classes": [name for name in edition.classes if name in method.only_classes],
     }
     name = f"{method.name.lower().replace(' ', '-')}.tar.gz"
