@@ -149,7 +149,10 @@ def declare(request: Request, user: SubmittingUser, submission_id: uuid.UUID, gi
 
 
 @router.get(
-    "/submissions/{submission_id}/flickr-images", response_class=Response, responses=problem_responses(401, 403, 404)
+    "/submissions/{submission_id}/flickr-images",
+    response_class=Response,
+    responses=problem_responses(401, 403, 404)
+    | {200: {"content": {"text/plain": {"schema": {"type": "string"}}}, "description": "One image a line."}},
 )
 def get_flickr_images(request: Request, user: ReadingUser, submission_id: uuid.UUID) -> Response:
     """The hashes of the listed images from flickr, for its owner and the organisers; see `vocboard admin`."""
