@@ -56,9 +56,11 @@ def run(arguments: argparse.Namespace) -> int:
     with _stopped_by_signals(), listener:
         if settings.environment is Environment.EMBEDDED:
             import migrations  # noqa: PLC0415
+            from worker.truth_directory import TruthDirectory  # noqa: PLC0415
 
             settings.data_directory.mkdir(mode=0o700, parents=True, exist_ok=True)  # password hashes, exact scores
             migrations.upgrade(settings.database)
+            TruthDirectory(settings).private_key()  # published, so that ground truth is taken from the first moment on
             with worker_kept_running():
                 server.run(sockets=[listener])
         elif arguments.processes > 1:
