@@ -7,35 +7,30 @@ ends the upload before that (a disconnect, a full disk, an exception) leaves not
 import hashlib
 import os
 import re
-import tempfile
 import time
 from datetime import timedelta
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from app.errors import TooLargeError
+from app.incoming_file import IncomingFile
 
 ABANDONED_AFTER = timedelta(days=1)  # longer than any upload takes
 _INCOMING = "incoming"
 
 
-class IncomingArchive:
+class IncomingArchive(IncomingFile):
     """An upload while it arrives.
 
     Attributes:
-        path: the temporary file.
         size: bytes so far.
     """
 
     def __init__(self, store: "ArchiveStore", *, limit: int) -> None:
+        super().__init__(store.incoming)
         self._store = store
         self._limit = limit
         self._hash = hashlib.sha256()
         self.size = 0
-        descriptor, name = tempfile.mkstemp(dir=store.incoming)
-        self.path = Path(name)
-        self._file = os.fdopen(descriptor, "wb")
 
     def write(self, chunk: bytes) -> None:
         """Append to the upload.
@@ -50,13 +45,6 @@ class IncomingArchive:
         self._hash.update(chunk)
         self._file.write(chunk)
 
-    def finish(self) -> None:
-        """Bring the whole upload to the disk; afterwards `path` can be read. Does nothing the second time."""
-        if not self._file.closed:
-            self._file.flush()
-            os.fsync(self._file.fileno())
-            self._file.close()
-
     @property
     def sha256(self) -> str:
         """SHA-256 of what has arrived, in hexadecimal."""
@@ -65,20 +53,6 @@ class IncomingArchive:
     def keep(self) -> str:
         """Put the upload into the store for good, and return its SHA-256."""
         return self._store.keep(self)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        try:
-            self._file.close()
-        except OSError:  # a full disk shows once more when what is buffered is written; it has been reported
-            if error is None:
-                raise
-        finally:
-            self.path.unlink(missing_ok=True)
 
 
 class ArchiveStore:

@@ -11,12 +11,11 @@ import uuid
 from collections.abc import Collection
 from datetime import timedelta
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from nacl.public import PublicKey
 
 from app.errors import ConflictError, TooLargeError
+from app.incoming_file import IncomingFile
 from app.sealing import SealingStream
 
 PUBLIC_KEY_FILE = "worker.public-key"
@@ -25,7 +24,7 @@ _INCOMING_PREFIX = ".incoming-"
 _SUFFIX = ".sealed"
 
 
-class IncomingTruth:
+class IncomingTruth(IncomingFile):
     """An upload of ground truth while it arrives: sealed as it comes, plain nowhere.
 
     Attributes:
@@ -38,9 +37,7 @@ class IncomingTruth:
         self.size = 0
         self._target = inbox.path(self.version_id)
         self._limit = limit
-        descriptor, name = tempfile.mkstemp(dir=self._target.parent, prefix=_INCOMING_PREFIX)
-        self._path = Path(name)
-        self._file = os.fdopen(descriptor, "wb")
+        super().__init__(self._target.parent, prefix=_INCOMING_PREFIX)
         self._stream = SealingStream(self._file, public_key)
 
     def write(self, chunk: bytes) -> None:
@@ -58,25 +55,9 @@ class IncomingTruth:
     def keep(self) -> uuid.UUID:
         """Put the complete upload into the inbox for good, and return its version id, to be announced next."""
         self._stream.finish()
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        self._file.close()
-        self._path.replace(self._target)
+        self.finish()
+        self.path.replace(self._target)
         return self.version_id
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        try:
-            self._file.close()
-        except OSError:  # a full disk shows once more when what is buffered is written; it has been reported
-            if error is None:
-                raise
-        finally:
-            self._path.unlink(missing_ok=True)
 
 
 class TruthInbox:
