@@ -8,7 +8,7 @@ import secrets
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,8 +77,11 @@ def conninfo(url: URL) -> str:
 
 
 @contextlib.contextmanager
-def postgres_server() -> Iterator[PostgresServer]:
+def postgres_server(settings: Mapping[str, str] = SETTINGS) -> Iterator[PostgresServer]:
     """Give a server until the block ends.
+
+    Args:
+        settings: its own; a server given by address keeps those that it has.
 
     Raises:
         UnavailableError: there is none, or it does not start.
@@ -93,7 +96,7 @@ def postgres_server() -> Iterator[PostgresServer]:
         password = secrets.token_hex(16)
         initialise(binaries, directory, user, password)
         program = [str(binaries / "postgres"), "-D", str(directory / "data")]
-        program += [part for name, value in SETTINGS.items() for part in ("-c", f"{name}={value}")]
+        program += [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         address = URL.create(DRIVER, "postgres", password, "127.0.0.1", database="postgres")
         with listening(
             lambda port: [*program, "-c", f"port={port}"],
