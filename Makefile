@@ -9,7 +9,7 @@ COMPILE = .venv/bin/uv pip compile pyproject.toml --quiet --no-config --universa
 	--custom-compile-command "make lock" --extra server --group build
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench lint format lock deploy-env set-up set-up-server
+.PHONY: help demo test bench growth lint format lock deploy-env set-up set-up-server
 
 help: ## list what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' Makefile
@@ -22,6 +22,9 @@ test: set-up ## all tests, on as many processes as the machine has processors (a
 
 bench: set-up ## ours next to peers and floors, in one table; ARGS="--quick" for a minute's worth
 	@.venv/bin/python -m benchmarks $(ARGS)
+
+growth: set-up ## how cost grows with detections, methods and workers, as tables and plots
+	@.venv/bin/python -m benchmarks.growth $(ARGS)
 
 lint: set-up ## ruff's rules and format, and the type checker
 	.venv/bin/ruff check .

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benchmarks import peers
 from benchmarks.contest import hold
-from benchmarks.machine import describe_machine, versions
+from benchmarks.machine import cache_directory, describe_machine, versions
 from benchmarks.table import Result, rows, verdicts
 from benchmarks.works import WORKS
 
@@ -30,7 +30,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=None)
     parser.add_argument("--json", type=Path, help="where to write the figures; by default beside the data")
     arguments = parser.parse_args()
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "vocboard-benchmarks"
+    cache = cache_directory()
     rounds = arguments.rounds or (1 if arguments.quick else ROUNDS)
     scale = QUICK_SCALE if arguments.quick else 1.0
     installed, missing = peers.install(cache)

@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-from benchmarks.growth import GROWTH
+from benchmarks.growth.detections import GROWTH
 from benchmarks.works import WORKS
 
 KIB_IN_MIB = 1024

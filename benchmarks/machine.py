@@ -8,6 +8,13 @@ from pathlib import Path
 OURS = ("numpy", "pillow", "lxml", "pyarrow")
 
 
+def cache_directory() -> Path:
+    """Where made data, peers and figures are kept; made if it is not there."""
+    directory = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "vocboard-benchmarks"
+    directory.mkdir(parents=True, exist_ok=True)
+    return directory
+
+
 def describe_machine() -> str:
     """Processor, number of them, memory, system, and how busy it is with other things."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30

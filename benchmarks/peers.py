@@ -6,6 +6,7 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+TORCH_FOR_PROCESSORS = "https://download.pytorch.org/whl/cpu"  # PyPI's builds for Linux need gigabytes of CUDA
 
 
 def install(cache: Path) -> tuple[Path, list[str]]:
@@ -17,10 +18,12 @@ def install(cache: Path) -> tuple[Path, list[str]]:
         stamp = directory / f".{requirement}"
         if stamp.exists():
             continue
-        # Without dependencies: all that they need of others is numpy, and that is ours.
+        # Without dependencies: those that are not ours are peers themselves.
         command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check"]
-        command += ["--upgrade", "--no-deps", "--only-binary", ":all:", "--target", str(directory), requirement]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        command += ["--upgrade", "--no-deps", "--only-binary", ":all:", "--target", str(directory)]
+        if requirement.startswith("torch=="):
+            command += ["--extra-index-url", TORCH_FOR_PROCESSORS, "--retries", "1", "--timeout", "10"]
+        done = subprocess.run([*command, requirement], capture_output=True, text=True, check=False)
         if done.returncode:
             missing.append(f"{requirement}: {(done.stderr.strip().splitlines() or ['pip failed'])[-1]}")
         else:
