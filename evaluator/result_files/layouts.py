@@ -1,20 +1,23 @@
 """Person layout files: the parts of each person, in XML.
 
+A plain file is read by a regular expression; any other, and one in which anything is wrong, element by element, to say
+precisely what and where.
+
 Source: VOC2010 document section 6.2; the VOC2007 kit for people who are named by their box.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
-from evaluator.catalogue.layouts import REPEATED_LAYOUT, TOO_MANY_PARTS, UNLISTED_PERSON
-from evaluator.catalogue.lines import BOX_OUTSIDE_IMAGE, BOX_UPSIDE_DOWN, EMPTY_FILE
+from evaluator.catalogue.layouts import TOO_MANY_PARTS
 from evaluator.editions import LayoutProtocol, Limits
-from evaluator.problems import Kind, counted
-from evaluator.result_files.boxes import is_outside, is_upside_down
 from evaluator.result_files.items import Items
 from evaluator.result_files.layout_elements import Box, ElementReader
+from evaluator.result_files.layout_warnings import warn_of_layouts
+from evaluator.result_files.plain_layouts import line_of, read_plain_layouts
 from evaluator.result_files.report import FileReport
 from evaluator.result_files.xml import Element, Shape, XmlError, children_of_root
 from evaluator.results import Layouts
@@ -61,7 +64,12 @@ def read_layouts(
         limits: on numbers and parts.
         report: takes the problems.
     """
-    columns = _LayoutColumns(protocol is LayoutProtocol.WHOLE_PERSON_BY_BOX, parts, items, limits, report)
+    by_box = protocol is LayoutProtocol.WHOLE_PERSON_BY_BOX
+    plain = read_plain_layouts(data, by_box, parts, items, limits)
+    if plain is not None:
+        warn_of_layouts(plain, partial(line_of, data, "layout"), partial(line_of, data, "part"), items, report)
+        return plain
+    columns = _LayoutColumns(by_box, parts, items, limits, report)
     most = limits.parts_per_layout * _ELEMENTS_OF_A_PART + _OTHER_ELEMENTS
     try:
         for element in children_of_root(data, Shape("results", _DEEPEST, most, limits.characters_per_line)):
@@ -114,11 +122,8 @@ class _LayoutColumns:
             part_type=np.array(columns.part_type, dtype=np.int8),
             part_box=np.array(columns.part_box, dtype=np.float64).reshape(-1, 4),
         )
-        if not columns.image:
-            self._report.add(EMPTY_FILE)
-        if not self._by_box:
-            self._warn_of_people()
-        self._warn_of_boxes(layouts)
+        line, part_line = columns.line.__getitem__, columns.part_line.__getitem__
+        warn_of_layouts(layouts, line, part_line, self._items, self._report)
         return layouts
 
     def _take_person(self, element: Element) -> None:
@@ -139,29 +144,3 @@ class _LayoutColumns:
         columns.image.append(image)
         columns.confidence.append(confidence)
         columns.line.append(element.line)
-
-    def _warn_of_people(self) -> None:
-        columns, persons = self._columns, self._items.persons
-        seen: set[tuple[int, int]] = set()
-        repeated, unlisted = [], []
-        for line, image, index in zip(columns.line, columns.image, columns.object, strict=True):
-            if persons.is_known and (image, index) not in persons:
-                unlisted.append(line)
-            elif (image, index) in seen:
-                repeated.append(line)
-            seen.add((image, index))
-        self._warn(REPEATED_LAYOUT, repeated, "layout")
-        self._warn(UNLISTED_PERSON, unlisted, "layout")
-
-    def _warn_of_boxes(self, layouts: Layouts) -> None:
-        upside_down = is_upside_down(layouts.part_box)
-        lines = np.array(self._columns.part_line, dtype=np.int64)
-        self._warn(BOX_UPSIDE_DOWN, lines[upside_down].tolist(), "box", "boxes")
-        if self._items.sizes is not None:
-            size = self._items.sizes[layouts.image[layouts.part_layout]]
-            outside = is_outside(layouts.part_box, size) & ~upside_down
-            self._warn(BOX_OUTSIDE_IMAGE, lines[outside].tolist(), "box", "boxes")
-
-    def _warn(self, kind: Kind, lines: list[int], one: str, many: str | None = None) -> None:
-        if lines:
-            self._report.add(kind, lines[0], count=counted(len(lines), one, many))
