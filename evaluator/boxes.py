@@ -54,7 +54,7 @@ def pairs_within_groups(
     """Yield, chunk by chunk, every pair of a found and a true thing that are in the same group (image, person).
 
     Args:
-        found_group: (n,) group of each found thing, in any order.
+        found_group: (n,) group of each found thing, a position in some list, in any order.
         true_group: (m,) group of each true thing, in any order.
         at_most: pairs per chunk; a chunk is only larger if one found thing alone has more.
 
@@ -62,19 +62,22 @@ def pairs_within_groups(
         Two (k,) arrays, indices of found and of true things. Pairs are in the order of the found, and for one found
         thing in the order of the true; all pairs of one found thing are in the same chunk.
     """
+    groups = 1 + max(int(found_group.max(initial=-1)), int(true_group.max(initial=-1)))
+    true_in_group = np.bincount(true_group, minlength=groups)
+    start_of_group = np.cumsum(true_in_group) - true_in_group
     by_group = np.argsort(true_group, kind="stable")
-    sorted_group = true_group[by_group]
-    start = np.searchsorted(sorted_group, found_group, side="left")
-    count = np.searchsorted(sorted_group, found_group, side="right") - start
+    paired = np.flatnonzero(true_in_group[found_group])  # most are in a group without a true thing
+    group = found_group[paired]
+    count = true_in_group[group]
     total = np.cumsum(count)
     first = 0
-    while first < len(count):
+    while first < len(paired):
         done = total[first - 1] if first else 0
         last = max(first + 1, int(np.searchsorted(total, done + at_most, side="right")))
         counts = count[first:last]
-        found = np.repeat(np.arange(first, last), counts)
-        position_in_group = np.arange(len(found)) - np.repeat(np.cumsum(counts) - counts, counts)
-        yield found, by_group[start[found] + position_in_group]
+        position_in_group = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        start = np.repeat(start_of_group[group[first:last]], counts)
+        yield np.repeat(paired[first:last], counts), by_group[start + position_in_group]
         first = last
 
 
@@ -99,8 +102,6 @@ def best_overlapping(
     best = np.zeros(len(found_box), dtype=np.int64)
     best_overlap = np.zeros(len(found_box))
     for found, true in pairs_within_groups(found_group, true_group):
-        if not len(found):
-            continue
         overlap = intersection_over_union(found_box[found], true_box[true])
         starts = np.flatnonzero(np.diff(found, prepend=-1))
         largest = np.maximum.reduceat(overlap, starts)

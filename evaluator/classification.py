@@ -18,30 +18,6 @@ from evaluator.roc import RankedItems
 from evaluator.scores import CompetitionScores
 
 
-def judge(confidences: Confidences, labels: Labels, *, with_difficult: bool = False) -> Judgement:
-    """Rank the test items of one class and judge each by its label.
-
-    Items rank by decreasing confidence, ties in the order of the class's image set.
-
-    Args:
-        confidences: at most one an item. An item without one ranks last, as if −∞, and still counts; one that the
-            class's image set does not list is left out.
-        labels: of the items to rank.
-        with_difficult: True to take items with only difficult objects for positives; else they count neither way.
-    """
-    label = labels.label[by_confidence(_confidence_of(confidences, labels))]
-    true = label >= 0 if with_difficult else label > 0
-    return Judgement(true=true, false=label < 0, positives=int(np.count_nonzero(true)))
-
-
-def ranked_items(confidences: Confidences, labels: Labels) -> RankedItems:
-    """Return the test items of one class as `judge` ranks them, for a receiver operating characteristic."""
-    confidence = _confidence_of(confidences, labels)
-    rank = by_confidence(confidence)
-    label = labels.label[rank]
-    return RankedItems(confidence[rank], positive=label > 0, negative=label < 0)
-
-
 def score(
     competition: Competition,
     classes: tuple[str, ...],
@@ -53,15 +29,30 @@ def score(
 
 
 def rank(confidences: Confidences, labels: Labels) -> RankedClass:
-    """Return one class judged, with its counts."""
-    difficult = np.isin(confidences.item, labels.item[labels.label == 0])
+    """Rank the test items of one class and judge each by its label.
+
+    Items rank by decreasing confidence, ties in the order of the class's image set. Items with only difficult objects
+    count neither way, or are taken for positives.
+
+    Args:
+        confidences: at most one an item. An item without one ranks last, as if −∞, and still counts; one that the
+            class's image set does not list is left out.
+        labels: of the items to rank.
+    """
+    confidence = _confidence_of(confidences, labels)
+    by_rank = by_confidence(confidence)
+    label = labels.label[by_rank]
     return RankedClass(
-        judgement=judge(confidences, labels),
+        judgement=_judge(label > 0, label < 0),
         results=len(confidences.item),
-        difficult=int(np.count_nonzero(difficult)),
-        with_difficult=lambda: judge(confidences, labels, with_difficult=True),
-        items=lambda: ranked_items(confidences, labels),
+        difficult=int(np.count_nonzero((labels.label == 0) & (confidence > -np.inf))),
+        with_difficult=lambda: _judge(label >= 0, label < 0),
+        items=lambda: RankedItems(confidence[by_rank], positive=label > 0, negative=label < 0),
     )
+
+
+def _judge(positive: NDArray[np.bool_], negative: NDArray[np.bool_]) -> Judgement:
+    return Judgement(true=positive, false=negative, positives=int(np.count_nonzero(positive)))
 
 
 def _confidence_of(confidences: Confidences, labels: Labels) -> NDArray[np.float64]:

@@ -17,6 +17,9 @@ from evaluator.scores import ClassDetails, Curve
 # the thresholds change the score of a real class by up to 8e-4.
 ELEVEN_RECALLS = np.arange(11) * 0.1
 
+_STEPS = 65535  # the most that NumPy sorts digit by digit
+_LEAST_SPAN = 1e-300  # of confidences, to be divided into steps without an overflow
+
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
@@ -38,8 +41,8 @@ class Judgement:
 
     @cached_property
     def _curve(self) -> Curve:
-        found = np.cumsum(self.true, dtype=np.float64)
-        counted = found + np.cumsum(self.false, dtype=np.float64)
+        found = np.cumsum(self.true)
+        counted = np.cumsum(self.true | self.false)
         undefined = np.full(len(found), np.nan)
         recall = found / self.positives if self.positives else undefined
         precision = np.divide(found, counted, out=undefined.copy(), where=counted > 0)
@@ -68,8 +71,23 @@ class Judgement:
 
 
 def by_confidence(confidence: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return (n,) indices by decreasing confidence; ties keep their order, and −∞ ranks last."""
-    return np.argsort(-confidence, kind="stable")
+    """Return (n,) indices by decreasing confidence; ties keep their order, and −∞ ranks last.
+
+    Sorted twice, both times keeping ties in order: first by steps of confidence, digit by digit, which leaves so little
+    out of order that sorting by confidence itself takes a small part of the time that it takes otherwise.
+    """
+    roughly = np.argsort(_steps_down(confidence), kind="stable")
+    return roughly[np.argsort(-confidence[roughly], kind="stable")]
+
+
+def _steps_down(confidence: NDArray[np.float64]) -> NDArray[np.uint16]:
+    """(n,) how far each is below the greatest, in steps of equal size; never more than one of less confidence."""
+    greatest, least = float(confidence.max(initial=-np.inf)), float(confidence.min(initial=np.inf))
+    if least == -np.inf:
+        least = float(confidence.min(initial=np.inf, where=confidence > -np.inf))
+    if not _LEAST_SPAN < greatest - least < np.inf:
+        return np.zeros(len(confidence), dtype=np.uint16)
+    return np.minimum((greatest - confidence) * (_STEPS / (greatest - least)), _STEPS).astype(np.uint16)
 
 
 def first_of_each(key: NDArray[np.integer]) -> NDArray[np.bool_]:

@@ -30,7 +30,7 @@ class Columns:
     """The lines of a valid file.
 
     Attributes:
-        item: (n,) int32 position of the image, or of the person.
+        item: (n,) int32 position of the image, or of the person; not to be written to.
         numbers: (k, n) float64, finite: one row for each field that is a number.
         lines: (n,) int32 1-based line numbers.
         label: (n,) int16 position of the class among those of the format; None where lines name none.
@@ -47,7 +47,7 @@ def read_columns(
 ) -> Columns | None:
     """Return the columns of a text file; None, and problems reported, if any line is wrong."""
     reader = _Reader(line_format, items, limits, report)
-    if line_format.is_image_and_numbers and is_large_and_plain(data, limits):
+    if _is_for_column_reader(line_format, items) and is_large_and_plain(data, limits):
         reader.take_plain(data)
     else:
         blocks = read_lines(data, limits, report)
@@ -55,6 +55,10 @@ def read_columns(
             return None
         reader.take_lines(blocks)
     return None if report.has_errors else reader.columns()
+
+
+def _is_for_column_reader(line_format: LineFormat, items: Items) -> bool:
+    return not line_format.names_class and (items.persons.is_known or not line_format.names_people)
 
 
 class _Reader:
@@ -87,6 +91,8 @@ class _Reader:
             label = np.empty(0, dtype=np.int16) if self._format.names_class else None
             return Columns(nothing, np.empty((numbers, 0)), nothing, label)
         taken, self._taken = self._taken, []
+        if len(taken) == 1:
+            return taken[0]
         count = sum(len(block.item) for block in taken)
         values = np.empty((len(taken[0].numbers), count))
         item, lines = np.empty(count, dtype=np.int32), np.empty(count, dtype=np.int32)
@@ -114,7 +120,9 @@ class _Reader:
     def _take_parts(self, parts: Iterable[bytes], first: int) -> None:
         """Read parts of which the first begins with line `first`, and smaller parts of those with anything wrong."""
         for part in parts:
-            if not self._take_part(part, first):
+            count = self._take_part(part, first)
+            if not count:
+                count = part.count(b"\n")
                 smaller = smaller_parts_of(part)
                 if smaller is not None:
                     self._take_parts(smaller, first)
@@ -122,14 +130,16 @@ class _Reader:
                     self.take_lines(without_blank(part.decode("ascii").removesuffix("\n").split("\n"), first))
             if self._report.has_enough:
                 return
-            first += part.count(b"\n")
+            first += count
 
-    def _take_part(self, part: bytes, first: int) -> bool:
-        plain = read_part(part, len(self._format.fields) - 1, self._items.images, self._limits)
+    def _take_part(self, part: bytes, first: int) -> int:
+        """Return how many lines were read; 0 if anything is wrong with any."""
+        names, numbers = self._format.names, len(self._format.fields[self._format.numbers])
+        plain = read_part(part, names, numbers, self._items, self._limits)
         if plain is None or not _are_in_range(plain.numbers, self._format):
-            return False
-        lines = np.arange(first, first + len(plain.image), dtype=np.int32)
-        return self._keep(Columns(plain.image, plain.numbers, lines))
+            return 0
+        lines = np.arange(first, first + len(plain.item), dtype=np.int32)
+        return len(lines) if self._keep(Columns(plain.item, plain.numbers, lines)) else 0
 
     def _keep(self, columns: Columns | None) -> bool:
         """Take columns that are valid in themselves, unless an item in them has its line already."""

@@ -67,13 +67,13 @@ def read_detections_by_class(
 
 def _boxes(columns: Columns, items: Items, report: FileReport) -> NDArray[np.float64]:
     """(n, 4) boxes; those that can match nothing are reported."""
-    box = np.ascontiguousarray(columns.numbers[1:].T)
+    box = columns.numbers[1:].T
     upside_down = is_upside_down(box)
     _warn_of_boxes(upside_down, columns, BOX_UPSIDE_DOWN, report)
     if items.sizes is not None:
-        outside = is_outside(box, items.sizes[columns.item]) & ~upside_down
-        _warn_of_boxes(outside, columns, BOX_OUTSIDE_IMAGE, report)
-        _warn_of_boxes(seem_zero_based(box, items.sizes[columns.item]), columns, ZERO_BASED_BOXES, report)
+        size = items.sizes.take(columns.item, axis=0)  # `sizes[item]` takes ten times as long
+        _warn_of_boxes(is_outside(box, size) & ~upside_down, columns, BOX_OUTSIDE_IMAGE, report)
+        _warn_of_boxes(seem_zero_based(box, size), columns, ZERO_BASED_BOXES, report)
     return box
 
 

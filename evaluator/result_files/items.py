@@ -26,19 +26,24 @@ _DIGIT_OR_LETTER = re.compile(r"[0-9]|[^\W_]")
 class Index(Generic[_Key]):
     """Positions of keys in a list, or, if no list is known, in the order in which the keys first appear."""
 
-    def __init__(self, keys: Iterable[_Key] | None):
+    def __init__(self, keys: Sequence[_Key] | None):
         self.is_known = keys is not None
-        self._positions: dict[_Key, int] = {key: position for position, key in enumerate(keys or ())}
+        self._keys = keys or ()
+
+    @cached_property
+    def _positions(self) -> dict[_Key, int]:
+        """Made when first needed: large files are read without it."""
+        return {key: position for position, key in enumerate(self._keys)}
 
     def __len__(self) -> int:
-        return len(self._positions)
+        return len(self._keys) if self.is_known else len(self._positions)
 
     def __contains__(self, key: object) -> bool:
         return key in self._positions
 
     def listed(self) -> list[_Key]:
         """All keys, by position."""
-        return list(self._positions)
+        return list(self._keys if self.is_known else self._positions)
 
     def position(self, key: _Key) -> int | None:
         """Position of one key; None if the list does not have it."""
@@ -56,6 +61,7 @@ class Items:
     """One image set with its indices, built once for all files of a task.
 
     Attributes:
+        image_set: None if it is not at hand.
         images: index of the images by identifier.
         persons: index of the people by image position and object index.
         sizes: (n, 2) int32 width and height by image position; None where unknown.
@@ -64,12 +70,13 @@ class Items:
     def __init__(self, task: Task, image_set: ImageSet | None, others: Mapping[Task, ImageSet] | None = None):
         """Take the image set, None if it is not at hand, and those of other tasks."""
         self.task = task
+        self.image_set = image_set
         self._others = others or {}
         self.images = Index[str](None if image_set is None else image_set.images)
         self.sizes = None if image_set is None else image_set.sizes
         listed = None if image_set is None else image_set.persons
         self._compared = 0
-        self.persons = Index[tuple[int, int]](None if listed is None else map(tuple, listed.tolist()))
+        self.persons = Index[tuple[int, int]](None if listed is None else list(zip(*listed.T.tolist(), strict=True)))
 
     def size_of(self, image: int) -> tuple[int, int] | None:
         """Width and height of an image; None if unknown."""

@@ -56,11 +56,6 @@ class LineFormat:
         return CLASS in self.fields
 
     @property
-    def is_image_and_numbers(self) -> bool:
-        """Whether lines hold nothing else."""
-        return not self.names_people and not self.names_class
-
-    @property
     def numbers(self) -> slice:
         """Where the numbers stand among the fields."""
         return slice(self.names, len(self.fields) - self.names_class)

@@ -23,9 +23,12 @@ class FirstLines:
             Whether all of them are new; if not, nothing has been noted.
         """
         self._reserve(int(item.max(initial=-1)))
-        if self._line[item].any() or len(np.unique(item)) != len(item):
+        if self._line[item].any():
             return False
         self._line[item] = line
+        if not np.array_equal(self._line[item], line):  # an item that repeats holds the line of one place only
+            self._line[item] = _NONE
+            return False
         return True
 
     def of(self, item: int, line: int) -> int:

@@ -12,7 +12,7 @@ from evaluator.editions import Limits, Task
 from evaluator.image_sets import ImageSet
 from evaluator.result_files import large_files
 from evaluator.result_files.detections import read_detections
-from evaluator.result_files.items import Index, Items
+from evaluator.result_files.items import Items
 from evaluator.result_files.large_files import LARGE_BYTES, PlainColumns, is_large_and_plain, parts_of, read_part
 from evaluator.result_files.report import FileReport
 from evaluator.results import Detections
@@ -46,15 +46,19 @@ def lines(draw: st.DrawFn) -> str:
     return text + (draw(line_ends) if odd else "\n")
 
 
-def read_plain(data: bytes, numbers: int, images: Index[str], limits: Limits) -> PlainColumns | None:
+def items_of(images: tuple[str, ...] | None) -> Items:
+    return Items(Task.DETECTION, None if images is None else ImageSet(images))
+
+
+def read_plain(data: bytes, items: Items, limits: Limits) -> PlainColumns | None:
     """A whole file; None if any of it is left to the line walker."""
     if not is_large_and_plain(data, limits):
         return None
-    parts = [read_part(part, numbers, images, limits) for part in parts_of(data)]
+    parts = [read_part(part, 1, 5, items, limits) for part in parts_of(data)]
     taken = [part for part in parts if part is not None]
     if len(taken) < len(parts):
         return None
-    return PlainColumns(np.concatenate([part.image for part in taken]), np.hstack([part.numbers for part in taken]))
+    return PlainColumns(np.concatenate([part.item for part in taken]), np.hstack([part.numbers for part in taken]))
 
 
 def walk(data: bytes, known: bool) -> tuple[Detections | None, list[str]]:
@@ -74,15 +78,15 @@ def walk(data: bytes, known: bool) -> tuple[Detections | None, list[str]]:
 @example(text="000001 0.5 1 2 3 4\n000001 1e-400 1 2 3 4")
 def test_what_it_reads_the_line_walker_reads_too(text: str, known: bool) -> None:
     data = text.encode()
-    index = Index(IMAGES if known else None)
+    items = items_of(IMAGES if known else None)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(large_files, "LARGE_BYTES", 0)
-        plain = read_plain(data, 5, index, LIMITS)
+        plain = read_plain(data, items, LIMITS)
     if plain is None:
         return
     content, problems = walk(data, known)
     assert content is not None, problems
-    assert plain.image.tolist() == content.image.tolist()
+    assert plain.item.tolist() == content.image.tolist()
     assert plain.numbers[0].tobytes() == content.confidence.tobytes()
     assert plain.numbers[1:].tobytes() == np.ascontiguousarray(content.box.T).tobytes()
 
@@ -93,15 +97,15 @@ def test_it_reads_plain_files(text: list[tuple[object, ...]]) -> None:
     data = "".join(" ".join(map(str, row)) + "\n" for row in text).encode()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(large_files, "LARGE_BYTES", 0)
-        plain = read_plain(data, 5, Index(IMAGES), Limits())
+        plain = read_plain(data, items_of(IMAGES), Limits())
     assert plain is not None
     assert plain.numbers.T.tolist() == [list(row[1:]) for row in text]
 
 
 def test_large_files_are_read_with_it() -> None:
     data = LINE * (1 + LARGE_BYTES // len(LINE))
-    assert read_plain(data, 5, Index(IMAGES), Limits()) is not None
-    assert read_plain(data[: LARGE_BYTES // 2], 5, Index(IMAGES), Limits()) is None
+    assert read_plain(data, items_of(IMAGES), Limits()) is not None
+    assert read_plain(data[: LARGE_BYTES // 2], items_of(IMAGES), Limits()) is None
 
 
 @pytest.mark.parametrize(
@@ -122,23 +126,23 @@ def test_large_files_are_read_with_it() -> None:
 )
 def test_one_line_that_is_not_plain_is_left_to_the_line_walker(line: bytes) -> None:
     lines = LINE * (1 + LARGE_BYTES // len(LINE))
-    assert read_plain(lines + line + b"\n" + lines, 5, Index(IMAGES), Limits()) is None
+    assert read_plain(lines + line + b"\n" + lines, items_of(IMAGES), Limits()) is None
 
 
 def test_parts_of_a_file_keep_its_order(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(large_files, "_PART_BYTES", 1_000)
     data = b"".join(b"%s %d 1 2 3 4\n" % (IMAGES[n % 3].encode(), n) for n in range(20_000))
-    for index in (Index(IMAGES), Index[str](None)):
-        plain = read_plain(data, 5, index, Limits())
+    for items in (items_of(IMAGES), items_of(None)):
+        plain = read_plain(data, items, Limits())
         assert plain is not None
-        assert np.array_equal(plain.image, np.arange(20_000) % 3)
+        assert np.array_equal(plain.item, np.arange(20_000) % 3)
         assert np.array_equal(plain.numbers[0], np.arange(20_000))
 
 
 def test_an_unknown_test_set_learns_no_image_from_a_part_left_to_the_line_walker() -> None:
-    index = Index[str](None)
-    assert read_part(LINE * 1_000 + b"000002 high 1 2 3 4\n", 5, index, Limits()) is None
-    assert len(index) == 0
+    items = items_of(None)
+    assert read_part(LINE * 1_000 + b"000002 high 1 2 3 4\n", 1, 5, items, Limits()) is None
+    assert len(items.images) == 0
 
 
 def test_wrong_lines_of_a_large_file_are_told_by_their_numbers_and_leave_the_rest_to_the_column_reader() -> None:
@@ -164,10 +168,10 @@ def test_confidences_outside_of_the_range_are_found_in_large_files() -> None:
 
 def test_more_lines_than_a_file_may_have_are_not_taken() -> None:
     data = LINE * (1 + LARGE_BYTES // len(LINE))
-    assert read_plain(data, 5, Index(IMAGES), Limits(lines_per_file=100)) is None
+    assert read_plain(data, items_of(IMAGES), Limits(lines_per_file=100)) is None
 
 
 def test_a_listed_image_with_white_space_is_left_to_the_line_walker() -> None:
     data = b"a\x0bb 0.5 1 2 3 4\n"
-    assert read_part(data, 5, Index(("a\x0bb",)), Limits()) is None
-    assert read_part(LINE, 5, Index(IMAGES), Limits()) is not None
+    assert read_part(data, 1, 5, items_of(("a\x0bb",)), Limits()) is None
+    assert read_part(LINE, 1, 5, items_of(IMAGES), Limits()) is not None

@@ -1,0 +1,113 @@
+"""Which test items the first columns of a large file name: images, or people by image and object index."""
+
+from collections.abc import Sequence
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.result_files.fields import LARGEST_OBJECT_INDEX
+from evaluator.result_files.items import Items
+
+_made: WeakKeyDictionary[Items, "ItemColumns"] = WeakKeyDictionary()  # each once for all files of a task
+
+
+def item_columns(items: Items) -> "ItemColumns":
+    """The test items as columns."""
+    return _made.get(items) or _made.setdefault(items, ItemColumns(items))
+
+
+class ItemColumns:
+    """Finds items by Arrow columns of text.
+
+    Most files name all items in the order of the test set, or of the file before. Such columns are only compared.
+    """
+
+    def __init__(self, items: Items):
+        """Take the test items; if their images are not known, whatever images come are numbered."""
+        import pyarrow as pa  # noqa: PLC0415  # takes a tenth of a second, and few uploads have large files
+
+        self._items = items
+        images = items.images.listed() if items.images.is_known else []
+        self._images = pa.array(images if _are_single_fields(images) else [], pa.string())
+        self._columns: Sequence[Any] = ()  # found last, in the beginning those of the test set
+        self._positions = np.empty(0, dtype=np.int32)
+        if items.image_set is not None and len(self._images):
+            persons = items.image_set.persons
+            if persons is None:
+                self._columns = (self._images,)
+            else:
+                self._columns = self._images.take(pa.array(persons[:, 0])), pa.array(persons[:, 1]).cast(pa.string())
+                key = _person_key(*persons.T)
+                self._by_key = np.argsort(key).astype(np.int32)
+                self._sorted_keys = key[self._by_key]
+            self._positions = np.arange(len(self._columns[0]), dtype=np.int32)
+
+    def positions(self, columns: Sequence[Any]) -> NDArray[np.int32] | None:
+        """(n,) int32 positions of items, not to be written to.
+
+        Args:
+            columns: text of n images; and of n object indices where items are people, who must be known.
+
+        Returns:
+            None if any is not in the test set, or is for the line walker to judge.
+        """
+        if not self._items.images.is_known:
+            return self._number(columns[0])
+        if len(columns) == len(self._columns) and all(map(_are_equal, columns, self._columns)):
+            return self._positions
+        found = self._find_image(columns[0]) if len(columns) == 1 else self._find_person(*columns)
+        if found is not None:
+            self._columns, self._positions = columns, found
+        return found
+
+    def _number(self, column: Any) -> NDArray[np.int32] | None:
+        encoded = column.dictionary_encode()
+        names = encoded.dictionary.to_pylist()
+        if not _are_single_fields(names):
+            return None
+        positions = self._items.images.positions(names)
+        return None if positions is None else positions[encoded.indices.to_numpy()]
+
+    def _find_image(self, column: Any) -> NDArray[np.int32] | None:
+        from pyarrow import compute  # noqa: PLC0415
+
+        found = compute.index_in(column, self._images)
+        if found.null_count:
+            return None
+        positions: NDArray[np.int32] = found.to_numpy()
+        return positions
+
+    def _find_person(self, image_column: Any, object_column: Any) -> NDArray[np.int32] | None:
+        image, index = self._find_image(image_column), _object_indices(object_column)
+        if image is None or index is None or not len(self._sorted_keys):
+            return None
+        key = _person_key(image, index)
+        place = np.minimum(np.searchsorted(self._sorted_keys, key), len(self._sorted_keys) - 1)
+        return self._by_key[place] if np.array_equal(self._sorted_keys[place], key) else None
+
+
+def _are_equal(a: Any, b: Any) -> bool:
+    return len(a) == len(b) and bool(a.equals(b))
+
+
+def _are_single_fields(names: Sequence[str]) -> bool:
+    """Whether the line walker would not divide any of them: there is other white space than blanks."""
+    return " ".join(names).split() == list(names)
+
+
+def _object_indices(column: Any) -> NDArray[np.int64] | None:
+    """(n,) the numbers that the line walker takes a column's texts for; None if it refuses one."""
+    from pyarrow import compute  # noqa: PLC0415
+
+    if not compute.all(compute.ascii_is_decimal(column)).as_py():
+        return None
+    if compute.max(compute.binary_length(column)).as_py() > len(str(LARGEST_OBJECT_INDEX)):
+        return None
+    index: NDArray[np.int64] = column.cast("int64").to_numpy()
+    return index if index.min() > 0 and index.max() <= LARGEST_OBJECT_INDEX else None
+
+
+def _person_key(image: NDArray[np.int32], index: NDArray[np.integer]) -> NDArray[np.int64]:
+    return image.astype(np.int64) << 32 | index

@@ -1,0 +1,83 @@
+"""Large files that name people: the column reader finds those that the line walker finds, and leaves it all else."""
+
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from evaluator.editions import Limits, Task
+from evaluator.image_sets import ImageSet
+from evaluator.result_files import large_files
+from evaluator.result_files.confidences import read_confidences
+from evaluator.result_files.items import Items
+from evaluator.result_files.large_files import read_part
+from evaluator.result_files.report import FileReport
+from evaluator.results import Confidences
+
+IMAGES = ("000001", "000002", "2008_000003")
+PERSONS = np.array([(2, 1), (0, 1), (0, 12), (1, 2**31 - 1)], dtype=np.int32)
+NAMED = [f"{IMAGES[image]} {index}" for image, index in PERSONS.tolist()]
+
+odd_indices = [
+    "01",
+    "0000000001",
+    "00000000001",
+    "+1",
+    "-1",
+    "1.0",
+    "0x1",
+    "0",
+    "2",
+    "1e0",
+    "",
+    "١",
+    "4294967297",
+    "1_2",
+]
+odd_indices += ["2147483648", "12345678901234567890123", '"1"', "\x0b1", "NULL"]
+names = st.sampled_from(NAMED) | st.sampled_from([*(f"000001 {index}" for index in odd_indices), "000002 12", "x 1"])
+
+
+def items(persons: np.ndarray = PERSONS) -> Items:
+    return Items(Task.ACTION, ImageSet(IMAGES, None, persons))
+
+
+def read(data: bytes, least_bytes: int) -> tuple[Confidences | None, list[tuple[str, int | None, str]]]:
+    report = FileReport("file")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(large_files, "LARGE_BYTES", least_bytes)
+        content = read_confidences(data, items(), Limits(), report)
+    return content, [(problem.code, problem.line, problem.message) for problem in report.problems()]
+
+
+@settings(deadline=None)  # the first imports the column reader
+@given(st.lists(names, min_size=1, max_size=5))
+@example(NAMED)
+@example(NAMED[::-1])
+@example([*NAMED, NAMED[0]])
+def test_a_file_reads_as_with_the_line_walker_alone(named: list[str]) -> None:
+    data = "".join(f"{name} 0.{place}\n" for place, name in enumerate(named)).encode()
+    quick, quick_problems = read(data, 0)
+    slow, slow_problems = read(data, sys.maxsize)
+    assert quick_problems == slow_problems
+    assert (quick is None) == (slow is None)
+    if quick is not None and slow is not None:
+        assert quick.item.tolist() == slow.item.tolist()
+        assert quick.confidence.tolist() == slow.confidence.tolist()
+
+
+@settings(deadline=None)
+@given(st.lists(st.permutations(range(len(NAMED))), min_size=1, max_size=4))
+def test_plain_files_are_read_in_whatever_order_they_name_people(orders: list[list[int]]) -> None:
+    people = items()
+    for order in orders:  # the columns of one file are remembered for the next
+        data = "".join(f"{NAMED[person]} {person}\n" for person in order).encode()
+        plain = read_part(data, 2, 1, people, Limits())
+        assert plain is not None
+        assert plain.item.tolist() == plain.numbers[0].tolist() == order
+
+
+def test_a_test_set_without_people_knows_none() -> None:
+    assert read_part(b"000001 1 0.5\n", 2, 1, items(PERSONS[:0]), Limits()) is None
