@@ -3,22 +3,21 @@
 Source: RFC 7578, "Returning Values from Forms: multipart/form-data".
 """
 
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-import anyio.to_thread
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import Request
 
 from app.errors import InvalidInputError, ServiceError
+from app.hand_on import hand_on
 from app.security.body_limit import raise_limit
 from app.settings import MEBIBYTE
 
 FIELDS_LIMIT_BYTES = 8 * MEBIBYTE  # of all fields but the file: room for the hashes of 100,000 images
 FIELD_COUNT_LIMIT = 200
-CHUNK_BYTES = 1 * MEBIBYTE  # what one trip to a thread handles
 
 
 class UnsupportedFormError(ServiceError):
@@ -87,20 +86,8 @@ async def receive_form(
         raise UnsupportedFormError(f"Send a multipart/form-data body with the file in the field {file_field!r}.")
     raise_limit(request, file=limit, fields=FIELDS_LIMIT_BYTES)
     reader = _FormReader(options[b"boundary"], file_field, sink, before_file, text_files)
-    async for chunk in _in_chunks(request.stream()):
-        await anyio.to_thread.run_sync(reader.feed, chunk)
+    await hand_on(request.stream(), reader.feed)
     return reader.finish()
-
-
-async def _in_chunks(stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """Join what the network delivers into pieces worth a trip to a thread."""
-    pending = bytearray()
-    async for piece in stream:
-        pending += piece
-        if len(pending) >= CHUNK_BYTES:
-            yield bytes(pending)
-            pending.clear()
-    yield bytes(pending)
 
 
 class _FormReader:
@@ -144,10 +131,11 @@ class _FormReader:
         except FormParserError as error:
             raise MalformedFormError(str(error)) from error
 
-    def feed(self, chunk: bytes) -> None:
-        """Parse the next bytes of the body."""
+    def feed(self, pieces: Iterable[bytes]) -> None:
+        """Parse the next pieces of the body."""
         try:
-            self._parser.write(chunk)
+            for piece in pieces:
+                self._parser.write(piece)
         except FormParserError as error:
             raise MalformedFormError(f"The body is not a well-formed multipart form: {error}.") from error
 

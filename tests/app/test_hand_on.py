@@ -1,0 +1,83 @@
+"""A thread gets the pieces of a stream in order while more arrives, and has stopped whenever handing on has ended."""
+
+import threading
+from collections.abc import AsyncIterator, Callable, Sequence
+
+import anyio
+import pytest
+
+from app.hand_on import BATCH_BYTES, hand_on
+
+PIECE = BATCH_BYTES // 4
+PIECES = [bytes([number]) * PIECE for number in range(18)]
+
+
+class Handler:
+    """Keeps what it is given, and stops at a gate where there is one."""
+
+    def __init__(self, *, refuses: int | None = None, gate: threading.Event | None = None) -> None:
+        self.pieces: list[bytes] = []
+        self.is_running = False
+        self.has_begun = threading.Event()
+        self._refuses, self._gate = refuses, gate
+
+    def __call__(self, batch: Sequence[bytes]) -> None:
+        self.is_running = True
+        self.has_begun.set()
+        if self._gate is not None:
+            assert self._gate.wait(30)
+        self.pieces += batch
+        self.is_running = False
+        if self._refuses is not None and len(self.pieces) > self._refuses:
+            raise ValueError("refused")
+
+
+async def stream(pieces: Sequence[bytes], then: Callable[[], None] = lambda: None) -> AsyncIterator[bytes]:
+    for piece in pieces:
+        yield piece
+    then()
+
+
+@pytest.mark.parametrize("count", [0, 1, 3, 4, 5, 18])
+def test_hands_on_all_pieces_in_order(count: int) -> None:
+    handler = Handler()
+    anyio.run(hand_on, stream(PIECES[:count]), handler)
+    assert handler.pieces == PIECES[:count]
+
+
+def test_what_comes_next_is_received_while_a_batch_is_handled() -> None:
+    gate = threading.Event()
+    handler = Handler(gate=gate)
+    # Only the end of the stream opens the gate: handled one after the other, this would wait for itself.
+    anyio.run(hand_on, stream(PIECES[:6], then=gate.set), handler)
+    assert handler.pieces == PIECES[:6]
+
+
+@pytest.mark.parametrize("refuses", [0, 4, 17])
+def test_what_handling_raises_is_raised_and_nothing_is_handed_on_afterwards(refuses: int) -> None:
+    handler = Handler(refuses=refuses)
+    with pytest.raises(ValueError, match="refused"):
+        anyio.run(hand_on, stream(PIECES), handler)
+    assert len(handler.pieces) <= refuses + 4
+
+
+def test_a_stream_that_breaks_off_waits_for_what_is_being_handled() -> None:
+    gate = threading.Event()
+    handler = Handler(gate=gate)
+
+    def break_off() -> None:
+        assert handler.has_begun.wait(30)
+        threading.Timer(0.05, gate.set).start()
+        raise ConnectionError("gone")
+
+    with pytest.raises(ConnectionError):
+        anyio.run(hand_on, broken(break_off), handler)
+    assert not handler.is_running
+    assert handler.pieces == PIECES[:4]
+
+
+async def broken(break_off: Callable[[], None]) -> AsyncIterator[bytes]:
+    for piece in PIECES[:5]:
+        yield piece
+        await anyio.sleep(0.01)  # the thread begins
+    break_off()
