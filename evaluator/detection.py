@@ -5,6 +5,7 @@ Source: VOC development kits, VOCevaldet.m; VOC2010 document section 4.4.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from evaluator.results import Detections
 from evaluator.scores import CompetitionScores
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False)
 class Matches:
     """The object that each detection looks at, in rank order.
 
@@ -47,13 +48,17 @@ class Matches:
         """
         ignored = np.zeros_like(self.enough) if with_difficult else self.ignored
         true = np.zeros_like(self.enough)
-        firsts = np.flatnonzero(self.enough)
-        firsts = firsts[first_of_each(self.object[firsts])]
-        true[firsts] = with_difficult | ~self.difficult[self.object[firsts]]
+        true[self._firsts] = with_difficult | ~self.difficult[self.object[self._firsts]]
         positives = len(self.difficult) if with_difficult else np.count_nonzero(~self.difficult)
         return Judgement(true=true, false=~true & ~ignored, positives=int(positives))
 
-    @property
+    @cached_property
+    def _firsts(self) -> NDArray[np.int64]:
+        """Ranks of the first detection of each object that overlaps it enough."""
+        enough = np.flatnonzero(self.enough)
+        return enough[first_of_each(self.object[enough])]
+
+    @cached_property
     def ignored(self) -> NDArray[np.bool_]:
         """(n,) bool, whether a detection counts neither way because it overlaps a difficult object enough."""
         ignored = np.zeros_like(self.enough)

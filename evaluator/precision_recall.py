@@ -42,21 +42,33 @@ class Judgement:
     @cached_property
     def _curve(self) -> Curve:
         found = np.cumsum(self.true)
-        counted = np.cumsum(self.true | self.false)
         undefined = np.full(len(found), np.nan)
         recall = found / self.positives if self.positives else undefined
-        precision = np.divide(found, counted, out=undefined.copy(), where=counted > 0)
+        precision = np.divide(found, self._counted, out=undefined.copy(), where=self._counted > 0)
         return Curve(recall, precision)
+
+    @cached_property
+    def _counted(self) -> NDArray[np.int64]:
+        """(n,) how many up to each rank are true or false."""
+        return np.cumsum(self.true | self.false)
 
     def average_precision(self, interpolation: Interpolation) -> float:
         """Return the average precision, 0.0 if nothing was found.
 
-        With nothing to find it is NaN as an area, but 0.0 with eleven points: the kits' numbers, see the functions.
+        With nothing to find it is NaN as an area, but 0.0 with eleven points, which are the kits' numbers: an undefined
+        recall makes an undefined area, and reaches no threshold.
         """
-        curve = self.curve()
+        if not self.positives:
+            return 0.0 if interpolation is Interpolation.ELEVEN_POINT else float("nan")
+        # At all other ranks recall stays as it is and precision falls, so that they decide nothing.
+        ranks = np.flatnonzero(self.true)
+        found = np.arange(1, len(ranks) + 1)
+        recall, precision = found / self.positives, found / self._counted[ranks]
         if interpolation is Interpolation.ELEVEN_POINT:
-            return eleven_point_average(curve.recall, curve.precision)
-        return area_under_curve(curve.recall, curve.precision) if self.positives else float("nan")
+            return eleven_point_average(recall, precision)
+        areas = np.zeros(len(self.true))  # added up at all ranks, as rounding depends on what is added to what
+        areas[ranks] = areas_under_curve(recall, precision)
+        return float(areas.sum())
 
     def details(self, *, results: int, difficult: int) -> ClassDetails:
         """Return the counts behind the score; the arguments are those that only the task knows."""
@@ -93,33 +105,37 @@ def _steps_down(confidence: NDArray[np.float64]) -> NDArray[np.uint16]:
 def first_of_each(key: NDArray[np.integer]) -> NDArray[np.bool_]:
     """Return a mask of the positions where a value of `key` occurs for the first time.
 
+    Args:
+        key: (n,) positions in some list, which bounds the memory this takes.
+
     >>> first_of_each(np.array([7, 3, 7])).tolist()
     [True, True, False]
     """
-    is_first = np.zeros(len(key), dtype=np.bool_)
-    is_first[np.unique(key, return_index=True)[1]] = True
+    place = np.arange(len(key))
+    first = np.full(1 + int(key.max(initial=-1)), len(key))
+    np.minimum.at(first, key, place)
+    is_first: NDArray[np.bool_] = first[key] == place
     return is_first
 
 
-def area_under_curve(recall: NDArray[np.float64], precision: NDArray[np.float64]) -> float:
-    """Return the area under the interpolated precision/recall curve: average precision from VOC2010 on.
+def areas_under_curve(recall: NDArray[np.float64], precision: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the areas that make up the one under the interpolated curve: average precision from VOC2010 on.
 
     Precision at a recall is the largest at that recall or any greater one; the area is summed under the steps at each
     new recall. Source: VOC development kit 2010, VOCap.m.
 
     Args:
         recall: (n,) non-decreasing fractions, by decreasing confidence.
-        precision: (n,) fractions at the same ranks; NaN where nothing has been counted yet.
+        precision: (n,) fractions at the same ranks.
 
     Returns:
-        A fraction. 0.0 for n = 0 (nothing was found); NaN where recall is (there was nothing to find).
+        (n,) the area under each rank's step; their sum is the average precision.
 
-    >>> area_under_curve(np.array([0.0, 1.0]), np.array([0.0, 0.5]))
-    0.5
+    >>> areas_under_curve(np.array([0.5, 1.0]), np.array([1.0, 0.5])).tolist()
+    [0.5, 0.25]
     """
-    if np.isnan(recall).any():
-        return float("nan")
-    return float(np.sum(np.diff(recall, prepend=0.0) * _best_from_here_on(precision)))
+    areas: NDArray[np.float64] = np.diff(recall, prepend=0.0) * _best_from_here_on(precision)
+    return areas
 
 
 def eleven_point_average(recall: NDArray[np.float64], precision: NDArray[np.float64]) -> float:
@@ -130,22 +146,17 @@ def eleven_point_average(recall: NDArray[np.float64], precision: NDArray[np.floa
 
     Args:
         recall: (n,) non-decreasing fractions, by decreasing confidence.
-        precision: (n,) fractions at the same ranks; NaN where nothing has been counted yet.
+        precision: (n,) fractions at the same ranks.
 
     Returns:
-        A fraction. 0.0 for n = 0 (nothing was found). Also 0.0 where recall is NaN (there was nothing to find): an
-        undefined recall reaches no threshold, and that is what the kits give.
+        A fraction. 0.0 for n = 0 (nothing was found).
 
     >>> eleven_point_average(np.array([0.5]), np.array([1.0]))  # reaches 0, 0.1 ... 0.5
     0.5454545454545454
     """
-    if np.isnan(recall).any():
-        return 0.0
     best_by_rank = np.append(_best_from_here_on(precision), 0.0)
     return float(np.sum(best_by_rank[np.searchsorted(recall, ELEVEN_RECALLS, side="left")]) / len(ELEVEN_RECALLS))
 
 
 def _best_from_here_on(precision: NDArray[np.float64]) -> NDArray[np.float64]:
-    # fmax, not maximum: ranks where nothing has been counted yet have no precision (0/0) and must not spread. The zero
-    # in front is for a list in which nothing is counted at all.
-    return np.fmax.accumulate(np.append(0.0, precision[::-1]))[:0:-1]
+    return np.maximum.accumulate(precision[::-1])[::-1]

@@ -17,6 +17,7 @@ from evaluator.result_files.text import blocks
 
 LARGE_BYTES = 128 * 1024  # of one file; an upload of twenty such pays for importing the column reader
 _PART_BYTES = 8 * 1024 * 1024  # read at once, by several threads: bounds what reading needs besides the columns
+_SEARCHED_AT_ONCE_BYTES = 256 * 1024  # what a processor's cache holds
 _SMALLER_PARTS_BYTES = (1024 * 1024, 128 * 1024, 32 * 1024)  # of a part with a wrong line, and again
 _MOST_THREADS = 4  # more don't help, and each takes address space, which the server limits
 _OTHER_LINE_ENDS_AND_TABS = (b"\r", b"\t")  # they mean warnings
@@ -77,7 +78,7 @@ def _are_short(data: bytes, characters_per_line: int) -> bool:
     """Whether no line has more characters than that, because every piece of half as many has a line end."""
     half = max(1, characters_per_line // 2)
     pieces = np.frombuffer(data, dtype=np.uint8, count=len(data) // half * half).reshape(-1, half)
-    at_once = max(1, _PART_BYTES // half)
+    at_once = max(1, _SEARCHED_AT_ONCE_BYTES // half)
     return all(
         bool((pieces[start : start + at_once] == ord("\n")).any(axis=1).all())
         for start in range(0, len(pieces), at_once)
