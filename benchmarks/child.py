@@ -7,8 +7,10 @@ import os
 import resource
 import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 
+from benchmarks.contest import Measurement
 from benchmarks.growth.detections import GROWTH
 from benchmarks.works import WORKS
 
@@ -22,11 +24,10 @@ def main() -> None:
         run = {**WORKS, GROWTH.name: GROWTH}[work].contestants[name].prepare(Path(directory))
         gc.collect()
         before, processor_before = time.perf_counter(), _processor_seconds()
-        run()
+        returned = run()
         seconds, processor_seconds = time.perf_counter() - before, _processor_seconds() - processor_before
-    print(
-        json.dumps({"seconds": seconds, "processor_seconds": processor_seconds, "peak_mib": _peak_kib() / KIB_IN_MIB})
-    )
+    own = Measurement(seconds, processor_seconds, _peak_kib() / KIB_IN_MIB)
+    print(json.dumps(asdict(returned if isinstance(returned, Measurement) else own)))
 
 
 def _peak_kib() -> int:

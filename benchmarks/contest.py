@@ -6,7 +6,7 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PATIENCE_SECONDS = 900
 SLOW_SECONDS = 20  # a contestant that takes longer runs once: its figure need not be as exact
 
-Run = Callable[[], Any]
+Run = Callable[[], Any]  # what is timed; work that other processes do returns its own `Measurement`
 
 
 class Kind(StrEnum):
@@ -40,7 +40,12 @@ class Contestant:
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """What ours is to reach: at most so many times the sum of some contestants, or seconds, or MiB."""
+    """What ours is to reach.
+
+    Attributes:
+        unit: what `limit` is. "x": at most so many times what some contestants take together; "more s": at most so many
+            seconds more; "rate": at least this part of their rate; "s", "MiB": at most so many.
+    """
 
     limit: float
     floors: tuple[str, ...] = ()
@@ -70,11 +75,13 @@ class Measurement:
         seconds: on the clock, from start to end of the work.
         processor_seconds: of all processors, user and system.
         peak_mib: largest resident size of the process, its libraries and the truth included.
+        parts: what else there is to tell, by name.
     """
 
     seconds: float
     processor_seconds: float
     peak_mib: float
+    parts: Mapping[str, float] = field(default_factory=dict)
 
 
 def hold(work: Work, directory: Path, rounds: int, peers: Path) -> tuple[dict[str, Measurement], dict[str, str]]:
@@ -115,4 +122,5 @@ def _median(measurements: list[Measurement]) -> Measurement:
         statistics.median(each.seconds for each in measurements),
         statistics.median(each.processor_seconds for each in measurements),
         statistics.median(each.peak_mib for each in measurements),
+        {name: statistics.median(each.parts[name] for each in measurements) for name in measurements[0].parts},
     )

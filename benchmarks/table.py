@@ -26,6 +26,8 @@ def rows(result: Result) -> Iterator[str]:
         if kind is not Kind.OURS and ours is not None:
             ratios = f"{ours.seconds / each.seconds:>9.2f}{ours.processor_seconds / each.processor_seconds:>8.2f}"
         yield f"  {name:<56}{kind:>6}{each.seconds:>10.4f}{each.processor_seconds:>10.4f}{each.peak_mib:>7.0f}{ratios}"
+        if each.parts:
+            yield "    " + ", ".join(f"{part} {value:.3g}" for part, value in each.parts.items())
 
 
 def verdicts(result: Result) -> Iterator[str]:
@@ -43,6 +45,12 @@ def _verdict(goal: Goal, ours: Measurement, floors: list[Measurement]) -> str:
         return f"reach {goal.limit:g} MiB: {ours.peak_mib:.0f}"
     if goal.unit == "s":
         return f"reach {goal.limit:g} s: {ours.seconds:.3f} ({ours.processor_seconds:.3f} of processor time)"
-    wall = ours.seconds / sum(each.seconds for each in floors)
-    processor = ours.processor_seconds / sum(each.processor_seconds for each in floors)
-    return f"reach {goal.limit:g} x ({' + '.join(goal.floors)}): {wall:.2f} (by processor time {processor:.2f})"
+    names = " + ".join(goal.floors)
+    seconds, processor_seconds = sum(each.seconds for each in floors), sum(each.processor_seconds for each in floors)
+    if goal.unit == "more s":
+        more, processor = ours.seconds - seconds, ours.processor_seconds - processor_seconds
+        return f"reach {names} + {goal.limit:g} s: + {more:.3f} s ({processor:.3f} of processor time)"
+    wall, processor = ours.seconds / seconds, ours.processor_seconds / processor_seconds
+    if goal.unit == "rate":
+        return f"reach {goal.limit:.0%} of the rate of {names}: {1 / wall:.0%} (by processor time {1 / processor:.0%})"
+    return f"reach {goal.limit:g} x ({names}): {wall:.2f} (by processor time {processor:.2f})"

@@ -47,9 +47,9 @@ class World:
         return np.flatnonzero(self.class_index == self.edition.classes.index("person"))
 
 
-def make_world(images: int = IMAGES, objects: int = OBJECTS) -> World:
+def make_world(images: int = IMAGES, objects: int = OBJECTS, *, edition_name: str = "VOC2012") -> World:
     """Return a test set of so many images and objects."""
-    edition = load("VOC2012")
+    edition = load(edition_name)
     random = np.random.default_rng(SEED)
     image = np.sort(
         np.concatenate([np.arange(min(images, objects)), random.integers(0, images, max(0, objects - images))])
@@ -64,7 +64,7 @@ def make_world(images: int = IMAGES, objects: int = OBJECTS) -> World:
     starts = np.searchsorted(image, image, side="left")
     return World(
         edition=edition,
-        images=tuple(f"2008_{number:06}" for number in range(1, images + 1)),
+        images=tuple(f"{'' if edition_name == 'VOC2007' else '2008_'}{number:06}" for number in range(1, images + 1)),
         image=image,
         class_index=class_index,
         difficult=random.random(objects) < DIFFICULT,

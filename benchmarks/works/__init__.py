@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from benchmarks.contest import Work
-from benchmarks.works import annotations, boxes, labels, maps, start_up
+from benchmarks.works import annotations, boxes, labels, maps, scoring, start_up, uploading
 
 WORKS: Mapping[str, Work] = {
     work.name: work
@@ -17,5 +17,8 @@ WORKS: Mapping[str, Work] = {
         annotations.TREE,
         annotations.STORED,
         start_up.VALIDATE,
+        uploading.UPLOAD,
+        scoring.SCORING,
+        scoring.EMBEDDED,
     )
 }

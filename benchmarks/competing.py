@@ -1,0 +1,129 @@
+"""What takes place in an installation: a challenge of VOC2007's size, its participants, and their uploads."""
+
+import http.client
+import json
+import socket
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from app.accounts.models import User
+from app.challenges.ground_truth import pack_image_sets
+from app.challenges.models import Challenge
+from app.database import Database
+from app.storage import ArchiveStore
+from app.submissions import queue, service
+from app.submissions.forms import SubmissionForm
+from app.submissions.validation import EnteredCompetition, Report
+from benchmarks.made.voc2007 import COMPETITIONS, EDITION
+from benchmarks.running import Installation
+from evaluator.editions import load
+from evaluator.ground_truth import GroundTruth
+from tests.support.factories import make_challenge, make_organiser, make_token, make_truth, make_user
+from worker import stored_truth
+
+FORM = {"method_name": "Method", "training_data": "Images of our own."}
+BOUNDARY = "benchmark"
+ANSWER_SECONDS = 300
+
+
+@dataclass(frozen=True)
+class Competition:
+    """An open challenge, and a participant."""
+
+    installation: Installation
+    database: Database
+    challenge: Challenge
+    user: User
+    token: str
+
+    def queue(self, archive: Path, number: int) -> None:
+        """Queue the same valid results so many times, as the web process does after its checks; nobody rings."""
+        store, classes = ArchiveStore(self.installation.settings.archives), load(EDITION).classes
+        content = archive.read_bytes()
+        report = Report((), tuple(EnteredCompetition(key, classes) for key in COMPETITIONS))
+        for _ in range(number):
+            with store.receive(limit=len(content)) as incoming, self.database.writing() as session:
+                incoming.write(content)
+                incoming.finish()
+                service.submit(
+                    session,
+                    user=self.user,
+                    challenge=self.challenge,
+                    form=SubmissionForm(**FORM),
+                    archive=incoming,
+                    report=report,
+                )
+
+    def unfinished(self) -> int:
+        """How many submissions wait or are being evaluated."""
+        with self.database.reading() as session:
+            return queue.waiting(session) + queue.running(session)
+
+    def upload(self, archive: Path) -> tuple[int, dict[str, Any]]:
+        """Send a file to the challenge; return the answer's status and JSON. The system sends it, next to no Python."""
+        fields = "".join(
+            f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
+            for name, value in FORM.items()
+        )
+        part = f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="archive"; filename="{archive.name}"\r\n\r\n'
+        body, end = (fields + part).encode(), f"\r\n--{BOUNDARY}--\r\n".encode()
+        head = {
+            "Authorization": f"Bearer {self.token}",
+            "Content-Type": f"multipart/form-data; boundary={BOUNDARY}",
+            "Content-Length": str(len(body) + archive.stat().st_size + len(end)),
+        }
+        with self._connected() as connection, archive.open("rb") as file:
+            connection.putrequest("POST", f"/api/v1/challenges/{self.challenge.slug}/submissions")
+            for name, value in head.items():
+                connection.putheader(name, value)
+            connection.endheaders(body)
+            assert isinstance(connection.sock, socket.socket)
+            connection.sock.sendfile(file)
+            connection.send(end)
+            answer = connection.getresponse()
+            return answer.status, json.load(answer)
+
+    def state(self, submission_id: uuid.UUID | str) -> str:
+        """What the API says of a submission's state."""
+        with self._connected() as connection:
+            path = f"/api/v1/submissions/{submission_id}"
+            connection.request("GET", path, headers={"Authorization": f"Bearer {self.token}"})
+            return str(json.load(connection.getresponse())["state"])
+
+    @contextmanager
+    def _connected(self) -> Iterator[http.client.HTTPConnection]:
+        address = urlsplit(self.installation.url)
+        connection = http.client.HTTPConnection(str(address.hostname), address.port, timeout=ANSWER_SECONDS)
+        try:
+            yield connection
+        finally:
+            connection.close()
+
+
+@contextmanager
+def competing(installation: Installation, truth_file: Path) -> Iterator[Competition]:
+    """Make a challenge that is scored against a ground truth, without quota to speak of, and a participant."""
+    truth, database = GroundTruth.load(truth_file), Database(installation.settings.database)
+    truth.save(stored_truth.path_of(installation.settings, truth.sha256))
+    with database.writing() as session:
+        user, organiser = make_user(session), make_organiser(session)
+        challenge = make_challenge(
+            session,
+            organiser=organiser,
+            ready=False,
+            edition=EDITION,
+            competitions=list(COMPETITIONS),
+            quota_count=10_000,
+        )
+        version = make_truth(session, challenge)
+        version.sha256, version.image_sets = truth.sha256, pack_image_sets(truth.image_sets)
+        token = make_token(session, user)
+    try:
+        yield Competition(installation, database, challenge, user, token)
+    finally:
+        database.close()

@@ -1,0 +1,88 @@
+"""An upload of 200 MB over the loopback: received, stored and hashed, before it is validated.
+
+The file is no archive, which validation finds in its first bytes, so that of the time up to the answer nearly all is
+reception. What the same answer takes for a file of ten bytes is told beside it, and not subtracted.
+"""
+
+import hashlib
+import os
+import tempfile
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.competing import competing
+from benchmarks.contest import Contestant, Goal, Kind, Measurement, Run, Work
+from benchmarks.made.voc2007 import make_voc2007
+from benchmarks.made.world import SEED
+from benchmarks.running import installed, serving
+
+UPLOAD_BYTES = 200_000_000
+CHUNK_BYTES = 1024 * 1024
+REFUSED = 422
+WARMING = 3  # small uploads before those that are measured
+
+
+def make_upload(directory: Path, scale: float) -> None:
+    """Write a large file and a small one, both no archives, and the truth of a challenge to send them to."""
+    make_voc2007(directory, 0.01)
+    (directory / "large").write_bytes(np.random.default_rng(SEED).bytes(int(UPLOAD_BYTES * scale)))
+    (directory / "small").write_bytes(b"no archive")
+
+
+def _ours(directory: Path) -> Run:
+    def run() -> Measurement:
+        with ExitStack() as stack:
+            scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=directory)))
+            installation = stack.enter_context(installed(scratch, rejected_uploads_per_hour=100))
+            competition = stack.enter_context(competing(installation, directory / "truth.npz"))
+            stack.enter_context(serving(installation))
+
+            def send(file: str) -> float:
+                began = time.perf_counter()
+                status, answer = competition.upload(directory / file)
+                assert status == REFUSED, answer
+                return time.perf_counter() - began
+
+            small = [send("small") for _ in range(WARMING)][-1]
+            before, processor_before = installation.peak_mib("serve"), installation.processor_seconds()
+            seconds = send("large")
+            grown = installation.peak_mib("serve") - before
+            processor_seconds = installation.processor_seconds() - processor_before
+            return Measurement(
+                seconds,
+                processor_seconds,
+                installation.peak_mib("serve"),
+                {"ten bytes s": small, "grown by MiB": grown},
+            )
+
+    return run
+
+
+def _write_and_hash(directory: Path) -> Run:
+    content = memoryview((directory / "large").read_bytes())
+
+    def run() -> None:
+        digest = hashlib.sha256()
+        with tempfile.TemporaryFile(dir=directory) as file:
+            for start in range(0, len(content), CHUNK_BYTES):
+                chunk = content[start : start + CHUNK_BYTES]
+                digest.update(chunk)
+                file.write(chunk)
+            file.flush()
+            os.fsync(file.fileno())
+
+    return run
+
+
+WRITE = "write, hash, bring to the disk"
+
+UPLOAD = Work(
+    name="upload",
+    title="upload of 200 MB, stored and hashed",
+    make=make_upload,
+    contestants={"vocboard": Contestant(Kind.OURS, _ours), WRITE: Contestant(Kind.FLOOR, _write_and_hash)},
+    goals=(Goal(1.5, (WRITE,)),),
+)
