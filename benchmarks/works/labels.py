@@ -1,6 +1,6 @@
 """Classification, action and layout: a confidence an image or person, and parts of people."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +8,7 @@ from lxml import etree
 
 from benchmarks.contest import Contestant, Goal, Kind, Run, Work
 from benchmarks.made.world import HEIGHT, IMAGES, OBJECTS, SEED, WIDTH, make_world
+from benchmarks.works.parsing import NUMBER, PARSE, TEXT, WHOLE, parsing
 from evaluator.editions import Task, load
 from evaluator.evaluation import evaluate
 from evaluator.ground_truth import GroundTruth, Key, Labels, LabelTruth, LayoutTruth, Truth
@@ -90,22 +91,21 @@ def _ours(competition: str) -> Callable[[Path], Run]:
     return prepare
 
 
-def _parse(competition: str) -> Callable[[Path], Run]:
-    def prepare(directory: Path) -> Run:
-        import pyarrow as pa  # noqa: PLC0415
-        from pyarrow import csv  # noqa: PLC0415
+def _torchmetrics(directory: Path) -> Run:
+    import torch  # noqa: PLC0415
+    from pyarrow import csv  # noqa: PLC0415
+    from torchmetrics.functional.classification import multilabel_average_precision  # noqa: PLC0415
 
-        files = sorted((directory / competition).glob("*.txt"))
-        names = ["image", "confidence"] if competition == "comp1" else ["image", "object", "confidence"]
-        types = {"image": pa.string(), "object": pa.int32(), "confidence": pa.float64()}
-        options = (
-            csv.ReadOptions(column_names=names),
-            csv.ParseOptions(delimiter=" ", quote_char=False),
-            csv.ConvertOptions(column_types=types),
-        )
-        return lambda: [csv.read_csv(path, *options) for path in files]
-
-    return prepare
+    edition = load("VOC2012")
+    truth = GroundTruth.load(directory / "truth.npz").truths[Task.CLASSIFICATION, "test"]
+    assert isinstance(truth, LabelTruth)
+    label = np.stack([truth.labels[name].label for name in edition.classes], axis=1).astype(np.int64)
+    files = (directory / "comp1" / f"comp1_cls_test_{name}.txt" for name in edition.classes)
+    options = csv.ReadOptions(column_names=["image", "confidence"]), csv.ParseOptions(delimiter=" ")
+    confidence = np.stack([csv.read_csv(path, *options)["confidence"].to_numpy() for path in files], axis=1)
+    found, true = torch.from_numpy(confidence), torch.from_numpy(np.choose(label + 1, (0, -1, 1)))
+    count = len(edition.classes)
+    return lambda: multilabel_average_precision(found, true, num_labels=count, average="none", ignore_index=-1)
 
 
 def _parse_xml(directory: Path) -> Run:
@@ -113,17 +113,33 @@ def _parse_xml(directory: Path) -> Run:
     return lambda: [element.text for element in etree.fromstring(path.read_bytes()).iter()]
 
 
-PARSE, PARSE_XML = "pyarrow parses the text", "lxml parses the XML"
+PARSE_XML = "lxml parses the XML"
 
 
-def _work(name: str, title: str, competition: str, floor: str, parse: Callable[[Path], Run]) -> Work:
-    contestants = {
-        "vocboard": Contestant(Kind.OURS, _ours(competition)),
-        floor: Contestant(Kind.FLOOR, parse),
-    }
+def _work(name: str, title: str, competition: str, floor: str, others: Mapping[str, Contestant]) -> Work:
+    contestants = {"vocboard": Contestant(Kind.OURS, _ours(competition)), **others}
     return Work(name, title, make_labels, contestants, (Goal(2.0, (floor,)),))
 
 
-CLASSIFICATION = _work("classification", "classification, 10,991 images x 20 classes", "comp1", PARSE, _parse("comp1"))
-ACTION = _work("action", "action, all people x 10 actions", "comp9", PARSE, _parse("comp9"))
-LAYOUT = _work("layout", "layout, all people", "comp7", PARSE_XML, _parse_xml)
+def _parse(competition: str, fields: Mapping[str, str]) -> Contestant:
+    return Contestant(Kind.FLOOR, parsing(f"{competition}/*.txt", fields))
+
+
+CLASSIFICATION = _work(
+    "classification",
+    "classification, 10,991 images x 20 classes",
+    "comp1",
+    PARSE,
+    {
+        "torchmetrics, from tensors": Contestant(Kind.PEER, _torchmetrics),
+        PARSE: _parse("comp1", {"image": TEXT, "confidence": NUMBER}),
+    },
+)
+ACTION = _work(
+    "action",
+    "action, all people x 10 actions",
+    "comp9",
+    PARSE,
+    {PARSE: _parse("comp9", {"image": TEXT, "object": WHOLE, "confidence": NUMBER})},
+)
+LAYOUT = _work("layout", "layout, all people", "comp7", PARSE_XML, {PARSE_XML: Contestant(Kind.FLOOR, _parse_xml)})
