@@ -3,11 +3,19 @@
 Source: VOC2010 document sections 2.5-2.8 and 9.2.2; VOC development kit 2010, PASreadrecord.m.
 """
 
+import math
+from collections.abc import Mapping
+
 from lxml import etree
 
 from evaluator.annotations.model import AnnotatedObject, AnnotatedPart, Annotation, AnnotationError, Box
 
 MAXIMUM_BYTES = 4 * 1024 * 1024  # of one annotation file; real ones have some 2 KB
+
+# Making one takes half as long as parsing an annotation. Threads that share it take turns.
+_PARSER = etree.XMLParser(
+    resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True
+)
 
 
 def read_xml(data: bytes) -> Annotation:
@@ -19,11 +27,8 @@ def read_xml(data: bytes) -> Annotation:
     """
     if len(data) > MAXIMUM_BYTES:
         raise AnnotationError([(None, f"is larger than {MAXIMUM_BYTES} bytes")])
-    parser = etree.XMLParser(
-        resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True
-    )
     try:
-        root = etree.fromstring(data, parser)
+        root = etree.fromstring(data, _PARSER)
     except etree.XMLSyntaxError as error:
         raise AnnotationError([(error.lineno, f"is not well-formed XML: {error.msg}")]) from error
     if root.getroottree().docinfo.internalDTD is not None:
@@ -40,7 +45,7 @@ class _XmlReader:
     def annotation(self, root: etree._Element) -> Annotation:
         if root.tag != "annotation":
             self._complain(root, f"the outermost element is <{root.tag}>, expected <annotation>")
-        size = root.find("size")
+        size = next(root.iterchildren("size"), None)
         annotation = Annotation(
             size=None if size is None else self._size(size),
             objects=tuple(self._object(element) for element in root.iterchildren("object")),
@@ -50,44 +55,51 @@ class _XmlReader:
         return annotation
 
     def _object(self, element: etree._Element) -> AnnotatedObject:
-        actions = element.find("actions")
+        children = _children(element)
+        actions = children.get("actions")
         return AnnotatedObject(
-            name=self._text(element, "name"),
-            box=self._box(element),
-            difficult=self._flag(element.find("difficult")),
-            parts=tuple(
-                AnnotatedPart(self._text(part, "name"), self._box(part)) for part in element.iterchildren("part")
-            ),
+            name=self._text(element, children, "name"),
+            box=self._box(element, children),
+            difficult=self._flag(children.get("difficult")),
+            parts=tuple(map(self._part, element.iterchildren("part"))) if "part" in children else (),
             actions=None if actions is None else {str(flag.tag): self._flag(flag) for flag in actions},
         )
 
+    def _part(self, element: etree._Element) -> AnnotatedPart:
+        children = _children(element)
+        return AnnotatedPart(self._text(element, children, "name"), self._box(element, children))
+
     def _size(self, element: etree._Element) -> tuple[int, int] | None:
-        width, height = self._number(element, "width"), self._number(element, "height")
+        width, height = self._numbers(element, "width", "height")
         if width < 1 or height < 1 or not width.is_integer() or not height.is_integer():
             self._complain(element, f"an image of {width:g} x {height:g} pixels")
             return None
         return int(width), int(height)
 
-    def _box(self, element: etree._Element) -> Box:
-        box, point = element.find("bndbox"), element.find("point")
+    def _box(self, element: etree._Element, children: Mapping[str, etree._Element]) -> Box:
+        box, point = children.get("bndbox"), children.get("point")
         if box is None and point is not None:
-            x, y = self._number(point, "x"), self._number(point, "y")
+            x, y = self._numbers(point, "x", "y")
             return x, y, x, y
         if box is None:
             self._complain(element, f"<{element.tag}> has no <bndbox>")
             return (1.0, 1.0, 1.0, 1.0)
-        left, top, right, bottom = (self._number(box, name) for name in ("xmin", "ymin", "xmax", "ymax"))
+        left, top, right, bottom = self._numbers(box, "xmin", "ymin", "xmax", "ymax")
         if right < left or bottom < top:
             self._complain(box, f"<bndbox> is upside down: {left:g}, {top:g} to {right:g}, {bottom:g}")
         return left, top, right, bottom
 
-    def _number(self, element: etree._Element, name: str) -> float:
-        text = self._text(element, name)
+    def _numbers(self, element: etree._Element, *names: str) -> list[float]:
+        children = _children(element)
+        return [self._number(element, children, name) for name in names]
+
+    def _number(self, element: etree._Element, children: Mapping[str, etree._Element], name: str) -> float:
+        text = self._text(element, children, name)
         try:
             number = float(text)
         except ValueError:
-            number = float("nan")
-        if not abs(number) < float("inf"):
+            number = math.nan
+        if not math.isfinite(number):
             if text:  # an absent one has been complained of
                 self._complain(element, f"<{name}> is {text!r}, expected a number")
             return 1.0
@@ -101,8 +113,8 @@ class _XmlReader:
             self._complain(element, f"<{element.tag}> is {text!r}, expected 0 or 1")
         return text == "1"
 
-    def _text(self, element: etree._Element, name: str) -> str:
-        text = (element.findtext(name) or "").strip()
+    def _text(self, element: etree._Element, children: Mapping[str, etree._Element], name: str) -> str:
+        text = (children[name].text or "").strip() if name in children else ""
         if not text:
             self._complain(element, f"<{element.tag}> has no <{name}>")
         return text
@@ -110,3 +122,11 @@ class _XmlReader:
     def _complain(self, element: etree._Element, message: str) -> None:
         line = element.sourceline
         self._complaints.append((line if isinstance(line, int) else None, message))
+
+
+def _children(element: etree._Element) -> dict[str, etree._Element]:
+    """The first child of each name. Several times as fast as finding each by its name."""
+    children: dict[str, etree._Element] = {}
+    for child in element:
+        children.setdefault(child.tag, child)
+    return children

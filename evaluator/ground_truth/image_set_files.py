@@ -6,7 +6,7 @@ Source: VOC2010 document section 9.1.
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -54,8 +54,7 @@ class Listed:
         return {image: index for index, image in enumerate(self.images)}
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """A line that is not blank: its 1-based number and its fields."""
 
     number: int
@@ -101,6 +100,9 @@ class ImageSetFiles:
 
     def image_labels(self, name: str, images: Mapping[str, int]) -> Labels:
         """Return one class's labels from lines `<image> <label>`; every test image must have one."""
+        plain = self._plain_image_labels(name, images)
+        if plain is not None:
+            return plain
         labels = self._labels(name, 2, lambda line: self._image(name, line, images))
         if missing := [image for image, index in images.items() if index not in labels]:
             listed = f"lists {len(labels)} of the {len(images)} test images; without a label: {some(missing)}"
@@ -127,6 +129,24 @@ class ImageSetFiles:
             return image, index
 
         return self._labels(name, 3, person)
+
+    def _plain_image_labels(self, name: str, images: Mapping[str, int]) -> Labels | None:
+        """Return the labels of a file that has one line for each image and nothing else; None of any other.
+
+        They are worth it: the lists of twenty classes have more lines than all annotations have objects.
+        """
+        try:
+            lines = self._files[name].decode("utf-8-sig").splitlines()
+        except UnicodeDecodeError:
+            return None
+        label_of: dict[int, int] = {}
+        for line in lines:
+            fields = line.split()
+            item, label = (images.get(fields[0]), LABELS.get(fields[1])) if len(fields) == 2 else (None, None)
+            if item is None or label is None:
+                return None
+            label_of[item] = label
+        return as_labels(label_of) if len(lines) == len(label_of) == len(images) else None
 
     def _labels(self, name: str, fields: int, item_of: Callable[[Line], Item | None]) -> dict[Item, int]:
         labels: dict[Item, int] = {}

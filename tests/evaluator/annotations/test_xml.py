@@ -24,3 +24,26 @@ def test_a_box_goes_before_a_point() -> None:
 def test_neither_box_nor_point_is_an_error() -> None:
     with pytest.raises(AnnotationError, match="<object> has no <bndbox>"):
         read_xml(annotation("<object><name>person</name></object>").encode())
+
+
+def test_the_first_of_several_elements_counts() -> None:
+    box = "<bndbox><xmin>1</xmin><ymin>2</ymin><xmax>3</xmax><xmax>9</xmax><ymax>4</ymax></bndbox>"
+    [found] = read_xml(annotation(f"<object><name>cow</name><name>dog</name>{box}</object>").encode()).objects
+    assert (found.name, found.box) == ("cow", (1, 2, 3, 4))
+
+
+def test_what_is_wrong_is_told_with_its_line_and_the_next_file_is_read() -> None:
+    with pytest.raises(AnnotationError) as error:
+        read_xml(b"<annotation>\n<object>")
+    assert [line for line, _ in error.value.complaints] == [2]
+    part = "<part><name/>\n<bndbox><xmin>1</xmin><ymin>nan</ymin><xmax/></bndbox></part>"
+    with pytest.raises(AnnotationError) as error:
+        read_xml(f"<annotation>\n<object><name>a</name>{part}</object></annotation>".encode())
+    assert error.value.complaints == [
+        (2, "<object> has no <bndbox>"),
+        (2, "<part> has no <name>"),
+        (3, "<ymin> is 'nan', expected a number"),
+        (3, "<bndbox> has no <xmax>"),
+        (3, "<bndbox> has no <ymax>"),
+    ]
+    assert read_xml(b"<annotation/>").objects == ()
