@@ -59,14 +59,12 @@ def _lxml(directory: Path) -> Run:
     return lambda: [etree.fromstring(path.read_bytes()).findtext("object/name") for path in files]
 
 
-LXML = "lxml parses file by file"
-
 TREE = Work(
     name="tree",
     title="ground truth tree of 10,991 XML files",
     make=make_tree,
-    contestants={"vocboard": Contestant(Kind.OURS, _ours), LXML: Contestant(Kind.FLOOR, _lxml)},
-    goals=(Goal(2.0, (LXML,)),),
+    contestants={"vocboard": Contestant(Kind.OURS, _ours), "lxml parses file by file": Contestant(Kind.FLOOR, _lxml)},
+    goals=(),  # read once; from then on it is loaded, see STORED
 )
 STORED = Work(
     name="stored",
