@@ -90,7 +90,7 @@ class _Confusions:
     def add(self, competition: Competition, image: int, label_map: NDArray[np.uint8]) -> None:
         truth = self._truth.truths.get((competition.task, competition.image_set))
         if isinstance(truth, SegmentationTruth):
-            self._of(competition).add(truth.label_map(image), label_map)
+            self._of(competition).add(truth.runs(image), label_map)
 
     def matrix(self, competition: Competition) -> NDArray[np.int64]:
         return self._of(competition).matrix

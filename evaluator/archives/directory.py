@@ -21,9 +21,10 @@ _KINDS = (
 def directory_members(root: Path, limits: ArchiveLimits, report: Callable[[Problem], None]) -> Iterator[Member]:
     """Yield the regular files below `root`, sorted by name; links are reported, not followed."""
     meter = Meter(limits, packed_bytes=lambda: limits.total_bytes)  # nothing is packed: no ratio to watch
+    above = len(os.path.join(root, ""))
     for entry in _walk(root):
         meter.count_member()
-        raw = os.path.relpath(entry.path, root)
+        raw = entry.path[above:]
         name = plain_name(raw, limits, report)
         if name is None or entry.is_dir(follow_symlinks=False):
             continue
@@ -40,7 +41,7 @@ def directory_members(root: Path, limits: ArchiveLimits, report: Callable[[Probl
 def _reader(path: str, meter: Meter) -> Callable[[int], bytes]:
     def read(number: int) -> bytes:
         meter.count_bytes(number)
-        with open(path, "rb") as file:
+        with open(path, "rb", buffering=0) as file:  # one system call: files are small and many, or read at once
             return file.read(number)
 
     return read

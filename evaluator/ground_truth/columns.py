@@ -1,7 +1,8 @@
 """Ground truth taken apart into named arrays, put together again, and its digest."""
 
 import hashlib
-from collections.abc import Mapping
+import zlib
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -56,6 +57,8 @@ def of_truth(truth: Truth) -> dict[str, NDArray[Any]]:
 
 def to_truth(task: Task, arrays: Arrays) -> Truth:
     """Return what `of_truth` took apart."""
+    if task is Task.SEGMENTATION and "data" in arrays:
+        return SegmentationTruth.of(_inflated(arrays))
     if task in COLUMNS:
         truth = COLUMNS[task]
         return truth(**{field.name: arrays[field.name] for field in fields(truth)})
@@ -69,15 +72,15 @@ def digest(image_sets: ImageSets, truths: Mapping[Key, Truth]) -> str:
     """Return the SHA-256 of the content, in hexadecimal.
 
     It covers everything that scores depend on and nothing else: not where the truth was read from, in which order the
-    files came, their time stamps, or how label maps are compressed.
+    files came, their time stamps, or how label maps are held.
     """
     content = hashlib.sha256(image_sets.edition.encode())
     for key, image_set in sorted(image_sets.sets.items()):
         _add(content, "public", key, of_image_set(image_set))
     for key, truth in sorted(truths.items(), key=lambda item: item[0]):
         if isinstance(truth, SegmentationTruth):
-            maps = {str(image): truth.label_map(image) for image in range(len(truth))}
-            _add(content, "secret", key, maps)
+            for image in range(len(truth)):
+                _add(content, "secret", key, {str(image): truth.runs(image).pixels()})
         else:
             _add(content, "secret", key, of_truth(truth))
     return content.hexdigest()
@@ -91,6 +94,15 @@ def as_bytes(text: str) -> NDArray[np.uint8]:
 def as_text(array: NDArray[Any]) -> str:
     """Return what `as_bytes` made an array."""
     return array.tobytes().decode()
+
+
+def _inflated(arrays: Arrays) -> Iterator[NDArray[np.uint8]]:
+    """Yield the (height, width) label maps of files of format 1: zlib, one map after another."""
+    start = 0
+    for end, (width, height) in zip(arrays["end"], arrays["size"].tolist(), strict=True):
+        pixels = zlib.decompress(arrays["data"][start:end].data, bufsize=width * height)
+        yield np.frombuffer(pixels, dtype=np.uint8).reshape(height, width)
+        start = end
 
 
 def _add(content: "hashlib._Hash", half: str, key: Key, arrays: Arrays) -> None:

@@ -16,7 +16,8 @@ from evaluator.ground_truth import columns
 from evaluator.ground_truth.model import Key, Truth
 from evaluator.image_sets import ImageSets
 
-FORMAT = 1  # of stored ground truth; raised when older files can no longer be read
+FORMAT = 2  # of stored ground truth; raised when older versions cannot read what this one writes
+READABLE = (1, FORMAT)  # in format 1 label maps were compressed pixels
 
 
 class GroundTruthFileError(Exception):
@@ -49,7 +50,7 @@ class GroundTruth:
     def save(self, path: Path) -> None:
         """Write to a file, which is there whole or not at all.
 
-        It is an .npz without pickled objects, uncompressed (label maps are compressed in themselves) to load fast.
+        It is an .npz without pickled objects, uncompressed to load fast; label maps are small as runs.
         """
         arrays: dict[str, NDArray[Any]] = {}
         for key, image_set in self.image_sets.sets.items():
@@ -86,8 +87,9 @@ class GroundTruth:
         try:
             with path.open("rb") as stored, np.load(stored, allow_pickle=False) as file:
                 header = json.loads(columns.as_text(file["header"]))
-                if header["format"] != FORMAT:
-                    raise GroundTruthFileError(f"{path.name}: format {header['format']}, this version reads {FORMAT}")
+                if header["format"] not in READABLE:
+                    known = " and ".join(map(str, READABLE))
+                    raise GroundTruthFileError(f"{path.name}: format {header['format']}, this version reads {known}")
                 arrays = {name: file[name] for name in file.files}
         except (ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile) as error:
             raise GroundTruthFileError(f"{path.name} is not stored ground truth: {error}") from error

@@ -57,7 +57,7 @@ class LabelMaps:
             self._decoding.add(lambda: seen)
             return
         self._given.append(position)
-        self._decoding.add(partial(self._look_at, member.name, member.read(), position))
+        self._decoding.add(partial(self._look_at, member.name, member.read(), position), member.size)
 
     def wait(self) -> None:
         """Wait until everything taken has been looked at."""

@@ -156,8 +156,8 @@ def _decode(chunks: list[_Chunk]) -> NDArray[np.uint8]:
     try:
         # The plugin itself rather than Image.open, which would let other decoders have a look.
         with PngImagePlugin.PngImageFile(clean) as image:
-            image.load()
-            return np.asarray(image, dtype=np.uint8)
+            width, height = image.size
+            return np.frombuffer(image.tobytes(), dtype=np.uint8).reshape(height, width)
     except (OSError, SyntaxError, ValueError, EOFError, Image.DecompressionBombError) as error:
         raise _damaged("its data cannot be decoded") from error
 

@@ -1,5 +1,7 @@
 """Development kit trees: what is read from them, what is said of broken ones, and how truth is stored."""
 
+import json
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -85,7 +87,7 @@ class TestContent:
         truth = read(tmp_path, trees.files_of_2012())
         maps = truth.truths[Task.SEGMENTATION, "test"]
         assert isinstance(maps, SegmentationTruth)
-        assert maps.label_map(0).tolist() == [[0, 7, 255], [20, 0, 0]]
+        assert maps.runs(0).pixels().tolist() == [[0, 7, 255], [20, 0, 0]]
         assert truth.image_sets.sets[Task.SEGMENTATION, "test"].sizes.tolist() == [[3, 2]]
 
     def test_the_public_half_holds_nothing_but_identifiers_sizes_and_people(self, tmp_path: Path) -> None:
@@ -306,6 +308,30 @@ class TestStorage:
         assert loaded.missing == truth.missing
         assert set(loaded.truths) == {(Task.CLASSIFICATION, "test"), (Task.DETECTION, "test")}
         assert loaded.image_sets.sets[Task.DETECTION, "test"].images == ("m1",)
+
+    def test_files_of_format_1_still_load(self, tmp_path: Path) -> None:
+        truth = read(tmp_path / "tree", trees.files_of_2012())
+        truth.save(tmp_path / "truth.npz")
+        with np.load(tmp_path / "truth.npz") as stored:
+            arrays = {name: stored[name] for name in stored.files}
+        for name in ("label", "last", "end"):
+            del arrays[f"secret/segmentation/test/{name}"]
+        maps = truth.truths[Task.SEGMENTATION, "test"]
+        assert isinstance(maps, SegmentationTruth)
+        deflated = [zlib.compress(maps.runs(image).pixels().tobytes()) for image in range(len(maps))]
+        arrays["secret/segmentation/test/data"] = np.frombuffer(b"".join(deflated), dtype=np.uint8)
+        arrays["secret/segmentation/test/end"] = np.cumsum([len(each) for each in deflated], dtype=np.int64)
+        header = json.loads(arrays["header"].tobytes()) | {"format": 1}
+        arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+        np.savez(tmp_path / "old.npz", **arrays)
+        loaded = GroundTruth.load(tmp_path / "old.npz")
+        assert GroundTruth.of(loaded.image_sets, loaded.truths, loaded.missing).sha256 == truth.sha256
+
+    def test_refuses_a_format_it_does_not_know(self, tmp_path: Path) -> None:
+        header = np.frombuffer(json.dumps({"format": 3}).encode(), dtype=np.uint8)
+        np.savez(tmp_path / "newer.npz", header=header)
+        with pytest.raises(GroundTruthFileError, match="format 3, this version reads 1 and 2"):
+            GroundTruth.load(tmp_path / "newer.npz")
 
     @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"\x80\x04N.", b"hello"])
     def test_refuses_what_is_something_else(self, tmp_path: Path, content: bytes) -> None:

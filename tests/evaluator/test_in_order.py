@@ -57,6 +57,26 @@ def test_only_so_much_waits() -> None:
     assert len(taken) == 1_000
 
 
+def test_little_waits_of_work_that_holds_much() -> None:
+    gate = threading.Event()
+    doing: InOrder[bool] = InOrder(lambda _: None)
+    added = 0
+
+    def add_many() -> None:
+        nonlocal added
+        for _ in range(100):
+            doing.add(gate.wait, held_bytes=100 * 1024 * 1024)
+            added += 1
+
+    adding = threading.Thread(target=add_many)
+    adding.start()
+    time.sleep(0.1)
+    assert 0 < added < 12  # each by itself: at most two of each of four threads, and those being handed over
+    gate.set()
+    adding.join()
+    doing.finish()
+
+
 def test_what_work_raises_is_raised() -> None:
     doing: InOrder[object] = InOrder(lambda _: None)
     doing.add(lambda: None)

@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evaluator import segmentation
 from evaluator.confusion import Confusion
 from evaluator.editions import load
+from evaluator.label_runs import LabelRuns
 from evaluator.scores import CompetitionScores
 from tests.evaluator.rivals import segmentation as rival
 
@@ -15,7 +18,7 @@ LabelMap = list[list[int]]
 def matrix_of(truths: list[LabelMap], results: list[LabelMap]) -> np.ndarray:
     confusion = Confusion(20)
     for truth, result in zip(truths, results, strict=True):
-        confusion.add(np.array(truth, dtype=np.uint8), np.array(result, dtype=np.uint8))
+        confusion.add(LabelRuns.of(np.array(truth, dtype=np.uint8)), np.array(result, dtype=np.uint8))
     return confusion.matrix
 
 
@@ -44,6 +47,38 @@ def test_scores_as_the_slow_rival_does(seed: int) -> None:
         expected = rival.intersection_over_union(truths, results, label)
         assert overlap[label] == pytest.approx(np.nan if expected is None else expected, nan_ok=True)
         assert share[label] == pytest.approx(rival.pixel_accuracy(truths, results, label))
+
+
+@st.composite
+def patchy_maps(draw: st.DrawFn) -> tuple[LabelMap, LabelMap]:
+    """A truth and a result of one size, each anything from one area to noise."""
+    chance = np.random.default_rng(draw(st.integers(0, 2**32)))
+    height, width = draw(st.tuples(st.integers(1, 12), st.integers(1, 40)))
+
+    def patchy(labels: list[int]) -> LabelMap:
+        patch = draw(st.sampled_from([1, 2, 7, 9, 30, 500]))
+        return np.repeat(chance.choice(labels, height * width), patch)[: height * width].reshape(height, width).tolist()
+
+    return patchy([0, 1, 20, 255]), patchy([0, 1, 2, 20])
+
+
+@given(st.lists(patchy_maps(), max_size=4))
+def test_counts_runs_and_noise_as_the_slow_rival_counts_pixels(pairs: list[tuple[LabelMap, LabelMap]]) -> None:
+    truths, results = [truth for truth, _ in pairs], [result for _, result in pairs]
+    assert matrix_of(truths, results).tolist() == rival.confusion(truths, results, 21)
+
+
+def test_counts_noise_of_many_pixels() -> None:
+    chance = np.random.default_rng(1)
+    truth, result = chance.integers(0, 21, (300, 500)), chance.integers(0, 21, (300, 500))
+    counts = np.zeros((21, 21), dtype=np.int64)
+    np.add.at(counts, (truth, result), 1)
+    assert matrix_of([truth.tolist()], [result.tolist()]).tolist() == counts.tolist()
+
+
+def test_refuses_a_label_too_large_in_noise_too() -> None:
+    with pytest.raises(ValueError, match="label map"):
+        matrix_of([[[0] * 8]], [[[0, 1, 2, 3, 4, 5, 6, 21]]])
 
 
 def test_void_pixels_of_the_truth_are_left_out() -> None:
