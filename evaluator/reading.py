@@ -221,6 +221,8 @@ class _Reader:
         )
 
     def _explain_foreign(self) -> None:
+        if not self._foreign and (self._member_of or self._closed):
+            return  # as of most uploads; the rest would take some milliseconds to find nothing
         foreign = ForeignNames(self._edition, self._names)
         explained = self._foreign
         if not self._member_of and not self._closed:

@@ -58,7 +58,7 @@ def read_columns(
 
 
 def _is_for_column_reader(line_format: LineFormat, items: Items) -> bool:
-    return not line_format.names_class and (items.persons.is_known or not line_format.names_people)
+    return not line_format.names_class and (items.listed_persons is not None or not line_format.names_people)
 
 
 class _Reader:

@@ -12,7 +12,7 @@ from evaluator.catalogue.lines import IMAGES_WITHOUT_CONFIDENCE, PERSONS_WITHOUT
 from evaluator.editions import Limits, Task
 from evaluator.problems import counted, quoted
 from evaluator.result_files.columns import read_columns
-from evaluator.result_files.items import Index, Items
+from evaluator.result_files.items import Items
 from evaluator.result_files.line_format import CONFIDENCE, IMAGE, OBJECT, LineFormat
 from evaluator.result_files.report import FileReport
 from evaluator.results import Confidences
@@ -45,12 +45,12 @@ def read_confidences(
 
 
 def _warn_of_missing(item: NDArray[np.int32], items: Items, report: FileReport) -> None:
-    index: Index[tuple[int, int]] | Index[str] = items.persons if items.task is Task.ACTION else items.images
-    if not index.is_known:
+    if items.image_set is None:
         return
-    has_line = np.zeros(len(index), dtype=np.bool_)
-    has_line[item] = True
-    missing = np.flatnonzero(~has_line)
+    listed = items.listed_persons if items.task is Task.ACTION else items.image_set.images
+    if listed is None:
+        return
+    missing = np.flatnonzero(np.bincount(item, minlength=len(listed)) == 0)
     if not len(missing):
         return
     has = "has" if len(missing) == 1 else "have"
@@ -59,7 +59,7 @@ def _warn_of_missing(item: NDArray[np.int32], items: Items, report: FileReport) 
         report.add(
             PERSONS_WITHOUT_CONFIDENCE,
             count=counted(len(missing), "person", "people"),
-            all=len(index),
+            all=len(listed),
             has=has,
             object=person,
             first=quoted(image),
@@ -68,7 +68,7 @@ def _warn_of_missing(item: NDArray[np.int32], items: Items, report: FileReport) 
         report.add(
             IMAGES_WITHOUT_CONFIDENCE,
             count=counted(len(missing), "image"),
-            all=len(index),
+            all=len(listed),
             has=has,
             first=quoted(items.images.listed()[int(missing[0])]),
         )

@@ -1,6 +1,7 @@
 """Which test items the first columns of a large file name: images, or people by image and object index."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -31,20 +32,19 @@ class ItemColumns:
         self._items = items
         images = items.images.listed() if items.images.is_known else []
         self._images = pa.array(images if _are_single_fields(images) else [], pa.string())
-        self._columns: Sequence[Any] = ()  # found last, in the beginning those of the test set
-        self._positions = np.empty(0, dtype=np.int32)
-        if items.image_set is not None and len(self._images):
-            persons = items.image_set.persons
-            if persons is None:
-                self._columns = (self._images,)
-            else:
-                # As lists: to be made into a column, an array would have a module of NumPy imported, for 10 ms.
-                image, index = (pa.array(column, pa.int32()) for column in persons.T.tolist())
-                self._columns = self._images.take(image), index.cast(pa.string())
-                key = _person_key(*persons.T)
-                self._by_key = np.argsort(key).astype(np.int32)
-                self._sorted_keys = key[self._by_key]
-            self._positions = np.arange(len(self._columns[0]), dtype=np.int32)
+        persons = items.listed_persons
+        self._columns: Sequence[Any]  # found last, in the beginning those of the test set
+        if persons is None:
+            self._columns = (self._images,)
+        elif len(self._images):
+            image, index = (
+                pa.Array.from_buffers(pa.int32(), len(persons), [None, pa.py_buffer(column.copy())])
+                for column in persons.T
+            )
+            self._columns = self._images.take(image), index.cast(pa.string())
+        else:
+            self._columns = self._images, self._images
+        self._positions = np.arange(len(self._columns[0]), dtype=np.int32)
 
     def positions(self, columns: Sequence[Any]) -> NDArray[np.int32] | None:
         """(n,) int32 positions of items, not to be written to.
@@ -83,11 +83,22 @@ class ItemColumns:
 
     def _find_person(self, image_column: Any, object_column: Any) -> NDArray[np.int32] | None:
         image, index = self._find_image(image_column), _object_indices(object_column)
-        if image is None or index is None or not len(self._sorted_keys):
+        if image is None or index is None or not len(self._columns[0]):
             return None
+        by_key, sorted_keys = self._persons
         key = _person_key(image, index)
-        place = np.minimum(np.searchsorted(self._sorted_keys, key), len(self._sorted_keys) - 1)
-        return self._by_key[place] if np.array_equal(self._sorted_keys[place], key) else None
+        place = np.minimum(np.searchsorted(sorted_keys, key), len(sorted_keys) - 1)
+        return by_key[place] if np.array_equal(sorted_keys[place], key) else None
+
+    @cached_property
+    def _persons(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """(m,) the people's positions by their keys, and the keys."""
+        persons = self._items.listed_persons
+        if persons is None:
+            raise ValueError("the people are not known")
+        key = _person_key(*persons.T)
+        by_key = np.argsort(key).astype(np.int32)
+        return by_key, key[by_key]
 
 
 def _are_equal(a: Any, b: Any) -> bool:
@@ -95,8 +106,9 @@ def _are_equal(a: Any, b: Any) -> bool:
 
 
 def _are_single_fields(names: Sequence[str]) -> bool:
-    """Whether the line walker would not divide any of them: there is other white space than blanks."""
-    return " ".join(names).split() == list(names)
+    """Whether the line walker would divide none of them; it does at any white space, none of which is printable."""
+    text = " ".join(names)
+    return text.isprintable() and text.count(" ") == len(names) - 1 and all(names)
 
 
 def _object_indices(column: Any) -> NDArray[np.int64] | None:

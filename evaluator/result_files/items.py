@@ -63,7 +63,6 @@ class Items:
     Attributes:
         image_set: None if it is not at hand.
         images: index of the images by identifier.
-        persons: index of the people by image position and object index.
         sizes: (n, 2) int32 width and height by image position; None where unknown.
     """
 
@@ -74,9 +73,18 @@ class Items:
         self._others = others or {}
         self.images = Index[str](None if image_set is None else image_set.images)
         self.sizes = None if image_set is None else image_set.sizes
-        listed = None if image_set is None else image_set.persons
         self._compared = 0
-        self.persons = Index[tuple[int, int]](None if listed is None else list(zip(*listed.T.tolist(), strict=True)))
+
+    @cached_property
+    def persons(self) -> Index[tuple[int, int]]:
+        """Index of the people by image position and object index; made when first needed, as large files don't."""
+        listed = self.listed_persons
+        return Index(None if listed is None else list(zip(*listed.T.tolist(), strict=True)))
+
+    @property
+    def listed_persons(self) -> NDArray[np.int32] | None:
+        """(m, 2) image position and object index of the people; None where they are not known."""
+        return None if self.image_set is None else self.image_set.persons
 
     def size_of(self, image: int) -> tuple[int, int] | None:
         """Width and height of an image; None if unknown."""

@@ -17,8 +17,9 @@ from evaluator.result_files.text import blocks
 
 LARGE_BYTES = 128 * 1024  # of one file; an upload of twenty such pays for importing the column reader
 _PART_BYTES = 8 * 1024 * 1024  # read at once, by several threads: bounds what reading needs besides the columns
-_SEARCHED_AT_ONCE_BYTES = 256 * 1024  # what a processor's cache holds
+_SEARCHED_AT_ONCE_BYTES = 64 * 1024  # what a processor's cache holds
 _SMALLER_PARTS_BYTES = (1024 * 1024, 128 * 1024, 32 * 1024)  # of a part with a wrong line, and again
+_LEAST_BLOCK_BYTES, _MOST_BLOCK_BYTES = 128 * 1024, 1024 * 1024  # for one thread
 _MOST_THREADS = 4  # more don't help, and each takes address space, which the server limits
 _OTHER_LINE_ENDS_AND_TABS = (b"\r", b"\t")  # they mean warnings
 
@@ -90,13 +91,15 @@ def _parse(data: bytes, names: int, numbers: int) -> list[Any] | None:
     import pyarrow as pa  # noqa: PLC0415  # takes a tenth of a second, and few uploads have large files
     from pyarrow import csv  # noqa: PLC0415
 
-    pa.set_cpu_count(min(pa.cpu_count(), _MOST_THREADS))
+    threads = min(pa.cpu_count(), _MOST_THREADS)
+    pa.set_cpu_count(threads)
     pa.set_memory_pool(pa.system_memory_pool())  # the others reserve a gigabyte of address space, see `_MOST_THREADS`
+    block = min(max(len(data) // threads + 1, _LEAST_BLOCK_BYTES), _MOST_BLOCK_BYTES)
     types = {str(place): pa.string() if place < names else pa.float64() for place in range(names + numbers)}
     try:
         table = csv.read_csv(
             pa.BufferReader(data),
-            csv.ReadOptions(column_names=list(types)),
+            csv.ReadOptions(column_names=list(types), block_size=block),
             csv.ParseOptions(delimiter=" ", quote_char=False, ignore_empty_lines=False),
             csv.ConvertOptions(column_types=types, null_values=[], check_utf8=False),
         )
