@@ -31,6 +31,8 @@ OURS = ("app", "client", "commands", "evaluator", "migrations", "worker")
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command that the arguments name, and return the exit status."""
+    # Ours are no matrices to multiply, and numpy's BLAS spends a third of numpy's import on starting threads for them.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     arguments = sys.argv[1:] if argv is None else list(argv)
     parser = argparse.ArgumentParser(
         prog="vocboard", description="A challenge submission server in the tradition of the PASCAL VOC challenges."

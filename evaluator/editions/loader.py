@@ -1,7 +1,7 @@
 """The editions that come with vocboard, and editions from files of one's own."""
 
-from collections.abc import Mapping
-from functools import cache
+import re
+from functools import cache, partial
 from pathlib import Path
 
 from evaluator.editions.lines import line_index, parse
@@ -10,7 +10,8 @@ from evaluator.editions.model import Edition
 from evaluator.editions.schema import edition_in
 from evaluator.editions.tables import Table
 
-_DIRECTORY = Path(__file__).parent
+_FILES = {path.stem: path for path in Path(__file__).parent.glob("*.toml")}  # by name in lower case
+_NAME = re.compile(r'name = "(.+)"\n')
 
 
 class UnknownEditionError(LookupError):
@@ -20,7 +21,9 @@ class UnknownEditionError(LookupError):
 @cache
 def names() -> tuple[str, ...]:
     """Names of the editions that come with vocboard: those of VOC from the oldest on, then the others."""
-    return tuple(edition.name for edition in sorted(_all().values(), key=lambda edition: edition.title))
+    # Only their first lines are looked at: every command tells these names, and few read more than one of the files.
+    named = [_NAME.match(path.read_text(encoding="utf-8")) for path in _FILES.values()]
+    return tuple(sorted((found[1] for found in named if found), key=lambda name: (not name.startswith("VOC"), name)))
 
 
 def load(name: str) -> Edition:
@@ -30,10 +33,10 @@ def load(name: str) -> Edition:
         UnknownEditionError: there is none of that name.
         EditionFileError: its file is malformed.
     """
-    edition = _all().get(name.lower())
-    if edition is None:
+    path = _FILES.get(name.lower())
+    if path is None:
         raise UnknownEditionError(f"There is no edition {name!r}; there are {', '.join(names())}.")
-    return edition
+    return _kept(path)
 
 
 def source(name: str) -> str:
@@ -42,8 +45,7 @@ def source(name: str) -> str:
     Raises:
         UnknownEditionError: there is none of that name.
     """
-    edition = load(name)
-    return (_DIRECTORY / f"{edition.name.lower()}.toml").read_text(encoding="utf-8")
+    return _FILES[load(name).name.lower()].read_text(encoding="utf-8")
 
 
 def read(path: Path) -> Edition:
@@ -71,12 +73,10 @@ def read_text(text: str, file: str) -> Edition:
         EditionFileError: it is not TOML, or not an edition; with all that is wrong.
     """
     text = text.replace("\r\n", "\n")
-    mistakes = Mistakes(file, line_index(text) if (content := parse(text, file)) else {})
-    edition = edition_in(Table(mistakes, "", content))
+    mistakes = Mistakes(file, partial(line_index, text))
+    edition = edition_in(Table(mistakes, "", parse(text, file)))
     mistakes.raise_if_any()
     return edition
 
 
-@cache
-def _all() -> Mapping[str, Edition]:
-    return {path.stem: read(path) for path in _DIRECTORY.glob("*.toml")}
+_kept = cache(read)

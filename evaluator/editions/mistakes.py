@@ -1,7 +1,8 @@
 """What is wrong with an edition file: all of it at once, each mistake with its line."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,19 +38,20 @@ class Mistakes:
     """Collects what is wrong with one file.
 
     Args:
-        lines: of each place, such as `tasks.detection.file` or `competitions[2]`.
+        lines: returns the line of each place, such as `tasks.detection.file` or `competitions[2]`; asked for at the
+            first mistake only, because finding them takes longer than reading the file.
     """
 
-    def __init__(self, file: str, lines: Mapping[str, int]) -> None:
-        self._file, self._lines = file, lines
+    def __init__(self, file: str, lines: Callable[[], Mapping[str, int]]) -> None:
+        self._file, self._lines = file, cache(lines)
         self._noted: list[Mistake] = []
 
     def note(self, place: str, message: str) -> None:
         """Add a mistake; one at a place that the file does not have is told at the table around it."""
-        around = place
-        while around and not {around, f"{around}[1]"} & self._lines.keys():
+        lines, around = self._lines(), place
+        while around and not {around, f"{around}[1]"} & lines.keys():
             around = around.rpartition(".")[0]
-        line = self._lines.get(around) or self._lines.get(f"{around}[1]")
+        line = lines.get(around) or lines.get(f"{around}[1]")
         self._noted.append(Mistake(line, message))
 
     def raise_if_any(self) -> None:

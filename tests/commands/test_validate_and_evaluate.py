@@ -1,6 +1,9 @@
 """`vocboard validate` and `vocboard evaluate`: exit statuses, JSON and text."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +38,18 @@ class TestValidate:
         assert status == 0
         assert "comp3" in out
         assert out.endswith("Valid.\n")
+
+    @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="tells threads as Linux does")
+    def test_starts_no_threads_for_a_small_archive(self, tmp_path: Path) -> None:
+        upload = tar(tmp_path / "a.tgz", VALID)
+        program = (
+            "import os, sys; from commands.main import main; main(sys.argv[1:]); "
+            "print(len(os.listdir('/proc/self/task')), 'PIL' in sys.modules, 'pyarrow' in sys.modules)"
+        )
+        command = [sys.executable, "-c", program, "validate", "VOC2012", str(upload)]
+        environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+        assert done.stdout.splitlines()[-1] == "1 False False"
 
     def test_problems_exit_1_and_are_grouped_by_file(
         self, tmp_path: Path, public: Path, capsys: pytest.CaptureFixture[str]

@@ -41,6 +41,7 @@ image_set = "val"
 
 def test_there_are_the_eight_years_and_paralleleye() -> None:
     assert names() == (*(f"VOC{year}" for year in range(2005, 2013)), "ParallelEye")
+    assert [load(name).name for name in names()] == list(names())
 
 
 def test_an_unknown_name_is_told_the_known_ones() -> None:
