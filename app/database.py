@@ -78,9 +78,9 @@ class OutcomeError(Exception):
 class Database:
     """One engine and its transactions.
 
-    `reading()` and `writing()` are the only ways to a session; `writing()` is the one commit point. On SQLite a
-    writing transaction takes the write lock at once (`BEGIN IMMEDIATE`), so that what it has read stays true; on
-    PostgreSQL services lock the rows they decide upon.
+    `reading()`, `glance()`, `snapshot()` and `writing()` are the only ways to a session; `writing()` is the one commit
+    point. On SQLite a writing transaction takes the write lock at once (`BEGIN IMMEDIATE`), so that what it has read
+    stays true; on PostgreSQL services lock the rows they decide upon.
     """
 
     def __init__(self, url: str) -> None:
@@ -89,6 +89,11 @@ class Database:
             options = {"connect_args": {"timeout": SQLITE_BUSY_TIMEOUT_SECONDS, "isolation_level": None}}
         self.engine: Engine = create_engine(url, **options)
         self._writing_engine = self.engine.execution_options(writing=True)
+        # On SQLite every reading transaction is a snapshot, and begins without a word to a server.
+        self._glance_engine = self._snapshot_engine = self.engine
+        if not self.is_sqlite:
+            self._glance_engine = self.engine.execution_options(isolation_level="AUTOCOMMIT")
+            self._snapshot_engine = self.engine.execution_options(isolation_level="REPEATABLE READ")
         if self.is_sqlite:
             event.listen(self.engine, "connect", _prepare_sqlite)
             event.listen(self.engine, "begin", _begin_sqlite)
@@ -102,6 +107,18 @@ class Database:
     def reading(self) -> Iterator[Session]:
         """A transaction that is rolled back at the end."""
         with Session(self.engine, expire_on_commit=False) as session:
+            yield session
+
+    @contextmanager
+    def glance(self) -> Iterator[Session]:
+        """For reading without a transaction, which saves beginning and ending one; each statement sees what is then."""
+        with Session(self._glance_engine, expire_on_commit=False) as session:
+            yield session
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Session]:
+        """A reading transaction all of whose statements see the database as the first one does."""
+        with Session(self._snapshot_engine, expire_on_commit=False) as session:
             yield session
 
     @contextmanager

@@ -22,7 +22,7 @@ class Readiness(BaseModel):
 
 
 @router.get("/healthz")
-def healthz() -> dict[str, str]:
+async def healthz() -> dict[str, str]:
     """That the process answers at all."""
     return {"status": "ok"}
 

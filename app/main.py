@@ -19,6 +19,7 @@ from app.api import documentation
 from app.api.events import OpenStreams
 from app.database import Database
 from app.doorbell import Doorbell
+from app.leaderboards.current import Boards
 from app.security import access_log
 from app.security.body_limit import BodyLimit
 from app.security.csrf import ForgeryProtection
@@ -37,7 +38,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     """Return the web application.
 
     Its state holds what handlers need: `settings`, `database`, `store` (of archives), `truth_inbox`, `validator` (of
-    uploads), `doorbell` and `open_streams` (of events).
+    uploads), `doorbell`, `boards` and `open_streams` (of events).
 
     Args:
         settings: by default those of the environment.
@@ -62,6 +63,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     application.state.truth_inbox = TruthInbox(settings.truth_inbox)
     application.state.validator = Validator(settings)
     application.state.doorbell = Doorbell(settings)
+    application.state.boards = Boards(application.state.database)
     application.state.open_streams = OpenStreams()
     problem_details.install(application)
     documentation.install(application)

@@ -15,6 +15,7 @@ MOST_LINES = 300
 # The only modules that know HTTP; `api` and `pages` handle requests, the others are what requests meet before.
 WEB = (
     "app.api",
+    "app.conditional",
     "app.health",
     "app.intake",
     "app.main",

@@ -1,10 +1,23 @@
 """The REST API: parse, call one service function, answer."""
 
 from fastapi import APIRouter
+from starlette.routing import Match
+from starlette.types import Scope
 
 from app.api import accounts, challenges, events, ground_truth, leaderboards, submission_changes, submissions
 from app.api.problems import problem_responses
 
-router = APIRouter(prefix="/api/v1", responses=problem_responses(422))
+PREFIX = "/api/v1"
+
+
+class Api(APIRouter):
+    """Looks at the beginning of an address before it looks through all of its routes: most addresses are pages'."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Tell whether a route of the API answers a request."""
+        return super().matches(scope) if scope["path"].startswith(PREFIX) else (Match.NONE, {})
+
+
+router = Api(prefix=PREFIX, responses=problem_responses(422))
 for _part in (challenges, submissions, submission_changes, events, leaderboards, ground_truth, accounts):
     router.include_router(_part.router)

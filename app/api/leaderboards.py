@@ -7,11 +7,10 @@ from fastapi import APIRouter, Query, Request, Response
 
 from app.api.problems import problem_responses
 from app.api.schemas.leaderboards import Leaderboard, LeaderboardRow
-from app.challenges import service as challenges
-from app.database import Database
+from app.conditional import KEPT_BUT_ASKED_FOR, Rendering, answer
 from app.errors import ServiceError
 from app.leaderboards import export
-from app.leaderboards import service as leaderboards
+from app.leaderboards.current import Boards
 from app.leaderboards.service import Board, BoardRow
 from app.security.identity import Viewer
 
@@ -56,13 +55,13 @@ class NotAcceptableError(ServiceError):
     response_model=Leaderboard,
     responses=problem_responses(401, 403, 404) | _OTHER_FORMATS,  # type: ignore[operator]
 )
-def leaderboard(
+async def leaderboard(
     request: Request,
     viewer: Viewer,
     slug: str,
     competition: str,
     wanted: Annotated[Format | None, Query(alias="format", description="Instead of the header `Accept`.")] = None,
-) -> Leaderboard | Response:
+) -> Response:
     """The leaderboard of one competition: JSON, or by `?format=`, `Accept` or the end of the name CSV or LaTeX.
 
     One row a published method, ranked by the unrounded mean; of equal ones the earlier submission is first.
@@ -71,18 +70,27 @@ def leaderboard(
     if dot and ending in set(Format):
         competition, wanted = name, Format(ending)
     wanted = wanted or _accepted(request.headers.get("accept") or "*/*")
-    database: Database = request.app.state.database
-    with database.reading() as session:
-        board = leaderboards.board(session, challenges.get_visible(session, slug, viewer), competition)
-    if wanted is Format.JSON:
-        return _leaderboard(board)
-    written = export.as_csv(board) if wanted is Format.CSV else export.as_latex(board)
-    file_name = f"{board.challenge}-{board.competition.key}.{wanted}"
-    return Response(
-        written,
-        media_type=MEDIA_TYPES[wanted],
-        headers={"Content-Disposition": f'attachment; filename="{file_name}"', "Vary": "Accept"},
-    )
+    boards: Boards = request.app.state.boards
+    current = await boards.look(slug, competition, viewer)
+    rendering = await boards.made(current, wanted, lambda: _written(current.board, wanted))
+    headers = {"Vary": "Accept"}
+    if viewer is None:
+        headers["Cache-Control"] = KEPT_BUT_ASKED_FOR
+    if wanted is not Format.JSON:
+        file_name = f"{current.board.challenge}-{current.board.competition.key}.{wanted}"
+        headers["Content-Disposition"] = f'attachment; filename="{file_name}"'
+    return answer(request, rendering, headers)
+
+
+def _written(board: Board, wanted: Format) -> Rendering:
+    match wanted:
+        case Format.JSON:
+            body = _leaderboard(board).model_dump_json()
+        case Format.CSV:
+            body = export.as_csv(board)
+        case Format.LATEX:
+            body = export.as_latex(board)
+    return Rendering.of(body.encode(), MEDIA_TYPES[wanted])
 
 
 def _accepted(accept: str) -> Format:

@@ -6,14 +6,18 @@ from typing import Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
+from fastapi.concurrency import run_in_threadpool
+from markupsafe import Markup
 from starlette.responses import Response
 
 from app.challenges import service as challenges
-from app.database import Database, now
-from app.leaderboards import service as leaderboards
+from app.challenges.service import Phase
+from app.conditional import KEPT_BUT_ASKED_FOR, Rendering, answer
+from app.database import now
+from app.leaderboards.current import Boards, CurrentBoard
 from app.leaderboards.service import Board, BoardRow, Cell
 from app.pages.challenges import competitions_of
-from app.pages.rendering import render
+from app.pages.rendering import environment, render, theme_of
 from app.pages.results import curve_kind
 from app.security.identity import CurrentIdentity
 from evaluator.editions import Metric, Task
@@ -80,7 +84,7 @@ class Order:
 
 
 @router.get("/challenges/{slug}/leaderboards/{competition}")
-def leaderboard_page(  # noqa: PLR0917  # the address's parameters, given by name
+async def leaderboard_page(  # noqa: PLR0917  # the address's parameters, given by name
     request: Request,
     identity: CurrentIdentity,
     slug: str,
@@ -89,13 +93,31 @@ def leaderboard_page(  # noqa: PLR0917  # the address's parameters, given by nam
     order: str | None = None,
     q: str = "",
 ) -> Response:
-    """The leaderboard of one competition."""
-    database: Database = request.app.state.database
-    with database.reading() as session:
-        challenge = challenges.get_visible(session, slug, identity.user)
-        board = leaderboards.board(session, challenge, competition)
+    """The leaderboard of one competition.
+
+    Who is not signed in gets the same page as all visitors, compressed. The pages of others hold the token of their
+    forms; of these the rows alone are kept.
+    """
+    boards: Boards = request.app.state.boards
+    current = await boards.look(slug, competition, identity.user)
     text = " ".join(q.split())
-    asked = Order.asked(sort, order, text, board)
+    asked = Order.asked(sort, order, text, current.board)
+    phase = challenges.phase(current.challenge, now())
+    if text:
+        return await run_in_threadpool(lambda: _page(request, current, asked, _rows(current.board, asked), phase))
+    rows = await boards.made(current, asked, lambda: _rows(current.board, asked))
+    if identity.user is not None or "done" in request.query_params:
+        return await run_in_threadpool(_page, request, current, asked, rows, phase)
+    page = await boards.made(
+        current,
+        (asked, phase, theme_of(request)),
+        lambda: Rendering.of(bytes(_page(request, current, asked, rows, phase).body), "text/html"),
+    )
+    return answer(request, page, {"Cache-Control": KEPT_BUT_ASKED_FOR})
+
+
+def _page(request: Request, current: CurrentBoard, asked: Order, rows: Markup, phase: Phase) -> Response:
+    challenge, board = current.challenge, current.board
     return render(
         request,
         "leaderboard.html",
@@ -103,13 +125,26 @@ def leaderboard_page(  # noqa: PLR0917  # the address's parameters, given by nam
         competition=board.competition,
         competitions=competitions_of(challenge),
         board=board,
-        rows=asked.sorted([row for row in board.rows if _matches(row, text)], board),
+        rows=rows,
         order=asked,
-        filter=text,
-        has_curves=board.competition.task is not Task.SEGMENTATION,
+        filter=asked.filter,
+        has_curves=_has_curves(board),
         curve_kind=curve_kind(board.competition),
-        phase=challenges.phase(challenge, now()),
+        phase=phase,
     )
+
+
+def _rows(board: Board, asked: Order) -> Markup:
+    """The rows of the table that the address asks for, which are most of the page."""
+    rows = asked.sorted([row for row in board.rows if _matches(row, asked.filter)], board)
+    template = environment().get_template("leaderboard_rows.html")
+    return Markup(  # noqa: S704  # the template escapes
+        template.render(board=board, competition=board.competition, rows=rows, has_curves=_has_curves(board))
+    )
+
+
+def _has_curves(board: Board) -> bool:
+    return board.competition.task is not Task.SEGMENTATION
 
 
 def _shown(cell: Cell) -> float | None:

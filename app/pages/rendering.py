@@ -29,7 +29,6 @@ def render(request: Request, template: str, *, status: int = 200, **context: Any
         context: what the template names, besides what every page has.
     """
     identity: Identity = getattr(request.state, "identity", Identity())
-    theme = request.cookies.get(THEME_COOKIE)
     page = (
         environment()
         .get_template(template)
@@ -38,12 +37,18 @@ def render(request: Request, template: str, *, status: int = 200, **context: Any
             path=request.url.path,
             identity=identity,
             csrf_token=lambda: csrf_token(request),
-            theme=theme if theme in THEMES else None,
+            theme=theme_of(request),
             done=wording.DONE.get(request.query_params.get("done", "")),
             **context,
         )
     )
     return HTMLResponse(page, status)
+
+
+def theme_of(request: Request) -> str | None:
+    """The colours that the person has chosen, if any."""
+    theme = request.cookies.get(THEME_COOKIE)
+    return theme if theme in THEMES else None
 
 
 def error_page(request: Request, details: ProblemDetails) -> HTMLResponse:

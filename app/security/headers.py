@@ -1,6 +1,5 @@
 """Response headers that tell the browser what a page of ours may never do."""
 
-from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 CONTENT_SECURITY_POLICY = "; ".join(
@@ -36,7 +35,8 @@ class SecurityHeaders:
 
     def __init__(self, app: ASGIApp, *, tls: bool) -> None:
         self._app = app
-        self._headers = HEADERS | ({"Strict-Transport-Security": STRICT_TRANSPORT_SECURITY} if tls else {})
+        headers = HEADERS | ({"Strict-Transport-Security": STRICT_TRANSPORT_SECURITY} if tls else {})
+        self._headers = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -46,9 +46,9 @@ class SecurityHeaders:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in self._headers.items():
-                    headers.setdefault(name, value)
+                own = message.setdefault("headers", [])
+                said = {name.lower() for name, _ in own}
+                message["headers"] = [*own, *(header for header in self._headers if header[0] not in said)]
             await send(message)
 
         await self._app(scope, receive, send_with_headers)

@@ -1,10 +1,11 @@
 """Who sent the request, and what it may be used for."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import Depends, Request
+from fastapi.concurrency import run_in_threadpool
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from app.accounts import service as accounts
@@ -66,22 +67,15 @@ def client_address(request: Request) -> str:
     return request.client.host if request.client else "unknown"
 
 
-def current_identity(request: Request) -> Identity:
-    """Dependency of pages: the person signed in with this browser, or a visitor."""
+async def current_identity(request: Request) -> Identity:
+    """Dependency of pages: the person signed in with this browser, or a visitor, whom no thread is needed for."""
     secret = cookies.session_token(request, request.app.state.settings)
-    identity = Identity()
-    if secret:
-        with _database(request).reading() as session:
-            found = accounts.user_of_session(session, secret)
-        if found is not None:
-            user, used = found
-            identity = Identity(user, ALL_SCOPES, used)
-            _record_use(request, used)
+    identity = await run_in_threadpool(_signed_in, request, secret) if secret else Identity()
     request.state.identity = identity
     return identity
 
 
-def current_api_identity(
+async def current_api_identity(
     request: Request, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(BEARER)]
 ) -> Identity:
     """Dependency of the API: a bearer token's person, or else the one signed in with this browser.
@@ -91,20 +85,33 @@ def current_api_identity(
         ForgedRequestError: a browser's session wants to change something without showing the forms' token.
     """
     if "authorization" not in request.headers:
-        identity = current_identity(request)
+        identity = await current_identity(request)
         if identity.user is not None and request.method not in SAFE_METHODS:
             verify_csrf(request, request.headers.get(HEADER))
         return identity
-    found = None
-    if credentials is not None:
-        with _database(request).reading() as session:
-            found = accounts.user_of_token(session, credentials.credentials)
+    identity = await run_in_threadpool(_of_token, request, credentials.credentials if credentials else "")
+    request.state.identity = identity
+    return identity
+
+
+def _signed_in(request: Request, secret: str) -> Identity:
+    with _database(request).reading() as session:
+        found = accounts.user_of_session(session, secret)
+    if found is None:
+        return Identity()
+    user, used = found
+    _record_use(request, used)
+    return Identity(user, ALL_SCOPES, used)
+
+
+def _of_token(request: Request, secret: str) -> Identity:
+    with _database(request).reading() as session:
+        found = accounts.user_of_token(session, secret) if secret else None
     if found is None:
         raise InvalidTokenError("The token is unknown, expired or revoked. Make a new one on your account page.")
     user, used = found
     _record_use(request, used)
-    identity = request.state.identity = Identity(user, used.granted)
-    return identity
+    return Identity(user, used.granted)
 
 
 def _database(request: Request) -> Database:
@@ -122,7 +129,7 @@ CurrentIdentity = Annotated[Identity, Depends(current_identity)]
 ApiIdentity = Annotated[Identity, Depends(current_api_identity)]
 
 
-def require_user(identity: CurrentIdentity) -> User:
+async def require_user(identity: CurrentIdentity) -> User:
     """Dependency of the pages of signed-in people.
 
     Raises:
@@ -131,7 +138,7 @@ def require_user(identity: CurrentIdentity) -> User:
     return identity.require_user()
 
 
-def require_organiser(identity: CurrentIdentity) -> User:
+async def require_organiser(identity: CurrentIdentity) -> User:
     """Dependency of organisers' pages. Which challenges a person organises is the service's to say.
 
     Raises:
@@ -144,13 +151,13 @@ def require_organiser(identity: CurrentIdentity) -> User:
     return user
 
 
-def requires(scope: Scope) -> Callable[[Identity], User]:
+def requires(scope: Scope) -> Callable[[Identity], Awaitable[User]]:
     """Make the dependency of API routes that need a person and a scope.
 
     It raises `NotSignedInError` for a visitor and `ForbiddenError` for a token without the scope.
     """
 
-    def user_with_scope(identity: ApiIdentity) -> User:
+    async def user_with_scope(identity: ApiIdentity) -> User:
         user = identity.require_user()
         if scope not in identity.scopes:
             raise ForbiddenError(
@@ -161,7 +168,7 @@ def requires(scope: Scope) -> Callable[[Identity], User]:
     return user_with_scope
 
 
-def reader(identity: ApiIdentity) -> User | None:
+async def reader(identity: ApiIdentity) -> User | None:
     """Dependency of API routes that visitors may read: the person if the request has one, with the scope to read.
 
     Raises:

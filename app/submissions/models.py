@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import JSON, ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint
+from sqlalchemy import JSON, ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, deferred, mapped_column, relationship
 
 from app.accounts.models import User
@@ -77,6 +77,13 @@ class Submission(Base):
     __table_args__ = (
         Index("ix_submissions_queue", "state", "queued_at"),
         Index("ix_submissions_user_challenge", "user_id", "challenge_id", "created_at"),
+        # Of many submissions, leaderboards are of few.
+        Index(
+            "ix_submissions_published",
+            "challenge_id",
+            postgresql_where=text("published_at IS NOT NULL"),
+            sqlite_where=text("published_at IS NOT NULL"),
+        ),
     )
 
     id: Mapped[Identifier]

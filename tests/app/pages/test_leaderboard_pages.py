@@ -24,7 +24,6 @@ def row(rank: int | None, method: str, *scores: float | None, entered: bool = Tr
         rank=rank,
         submission_id=uuid4(),
         method=method,
-        description="",
         contributors="",
         affiliation="",
         declared=(),

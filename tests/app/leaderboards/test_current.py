@@ -1,0 +1,211 @@
+"""A board is as the database has it at every request, whoever changed it; rights are asked for each time."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from sqlalchemy import event, update
+from sqlalchemy.orm import Session
+
+from app.accounts.models import Role
+from app.challenges.models import Challenge, Visibility
+from app.database import now
+from app.settings import Settings
+from app.submissions.models import Method, Submission
+from tests.browser.gallery import fill
+from tests.support.browsing import sign_in
+from tests.support.factories import make_token, make_user
+from tests.support.site import Site, serving
+
+SLUG = "voc2012"
+PAGE = f"/challenges/{SLUG}/leaderboards/comp3"
+BOARD = f"/api/v1{PAGE}"
+METHODS = 3
+
+
+@pytest.fixture
+def sites(database_url: str, broker_url: str, tmp_path: Path) -> Iterator[tuple[Site, Site]]:
+    """Two processes' worth of the application on one database."""
+    settings = Settings(data_directory=tmp_path / "data", database_url=database_url, broker_url=broker_url)
+    with serving(settings) as one, serving(settings) as other:
+        with one.writing() as session:
+            fill(session, methods=METHODS)
+        yield one, other
+
+
+def first(session: Session) -> Submission:
+    found = session.query(Submission).filter(Submission.published_at.is_not(None)).order_by(Submission.created_at)
+    return found.filter(Submission.entries.any(competition="comp3")).limit(1).one()
+
+
+def unpublish(session: Session) -> None:
+    first(session).published_at = None
+
+
+def rename(session: Session) -> None:
+    session.execute(update(Method).where(Method.id == first(session).method_id).values(name="Renamed"))
+
+
+def move(session: Session) -> None:
+    first(session).affiliation = "Elsewhere"
+
+
+def round_coarsely(session: Session) -> None:
+    session.execute(update(Challenge).where(Challenge.slug == SLUG).values(decimals=2))
+
+
+def retitle(session: Session) -> None:
+    session.execute(update(Challenge).where(Challenge.slug == SLUG).values(title="Another title"))
+
+
+def close(session: Session) -> None:
+    session.execute(update(Challenge).where(Challenge.slug == SLUG).values(closes_at=now()))
+
+
+@pytest.mark.parametrize("change", [unpublish, rename, move, round_coarsely])
+def test_every_change_shows_at_once_in_every_process_and_format(
+    sites: tuple[Site, Site], change: Callable[[Session], None]
+) -> None:
+    addresses = (BOARD, f"{BOARD}.csv", f"{BOARD}.tex", PAGE, f"{PAGE}?sort=car")
+    if change is move:  # no column of LaTeX
+        addresses = (BOARD, f"{BOARD}.csv", PAGE, f"{PAGE}?sort=car")
+    with sites[0].client() as one, sites[1].client() as other:
+        before = {address: [client.get(address).text for client in (one, other)] for address in addresses}
+        with sites[0].writing() as session:
+            change(session)
+        for address in addresses:
+            after = [client.get(address) for client in (one, other)]
+            assert [each.status_code for each in after] == [200, 200]
+            assert after[0].text == after[1].text
+            assert before[address][0] == before[address][1] != after[0].text
+
+
+@pytest.mark.parametrize("change", [retitle, close])
+def test_what_the_page_says_of_the_challenge_is_as_fresh(
+    sites: tuple[Site, Site], change: Callable[[Session], None]
+) -> None:
+    with sites[0].client() as one, sites[1].client() as other:
+        before = [client.get(PAGE).text for client in (one, other)]
+        with sites[0].writing() as session:
+            change(session)
+        after = [client.get(PAGE).text for client in (one, other)]
+    assert before[0] == before[1]
+    assert after[0] == after[1] != before[0]
+
+
+def test_what_is_published_again_is_as_it_was(sites: tuple[Site, Site]) -> None:
+    with sites[0].client() as client:
+        before = client.get(BOARD)
+        with sites[0].writing() as session:
+            hidden = first(session)
+            hidden.published_at = None
+            hidden_id = hidden.id
+        assert len(client.get(BOARD).json()["rows"]) == METHODS - 1
+        with sites[0].writing() as session:
+            session.get_one(Submission, hidden_id).published_at = now()
+        again = client.get(BOARD)
+    assert (again.text, again.headers["etag"]) == (before.text, before.headers["etag"])
+
+
+def test_a_draft_is_nobodys_but_its_organisers_though_it_is_kept(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        fill(session, methods=METHODS)
+        token = make_token(session, make_user(session, role=Role.ADMINISTRATOR))
+        stranger = make_token(session, make_user(session, role=Role.ORGANISER))
+    with (
+        embedded_site.client() as visitor,
+        embedded_site.client(token) as administrator,
+        embedded_site.client(stranger) as other,
+    ):
+        assert visitor.get(BOARD).status_code == 200
+        assert administrator.get(BOARD).status_code == 200
+        with embedded_site.writing() as session:
+            session.execute(update(Challenge).where(Challenge.slug == SLUG).values(visibility=Visibility.DRAFT))
+        assert administrator.get(BOARD).status_code == 200
+        for _ in range(2):
+            assert visitor.get(BOARD).status_code == 404
+            assert visitor.get(PAGE).status_code == 404
+            assert other.get(BOARD).status_code == 404
+
+
+def test_pages_of_signed_in_people_are_their_own_and_not_compressed(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        fill(session, methods=METHODS)
+        person = make_user(session)
+    with embedded_site.client() as client, embedded_site.client() as visitor:
+        plain = visitor.get(PAGE)
+        sign_in(client, person.email)
+        for _ in range(2):
+            own = client.get(PAGE)
+            assert "csrf_token" in own.text
+            assert "content-encoding" not in own.headers
+            assert own.headers["cache-control"] == "no-store"
+            assert client.get(BOARD).headers["cache-control"] == "no-store"
+            assert visitor.get(PAGE).text == plain.text
+    assert "csrf_token" not in plain.text
+
+
+def test_the_chosen_colours_are_not_other_peoples(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        fill(session, methods=METHODS)
+    with embedded_site.client() as client:
+        themes = [
+            client.get(PAGE, headers={"Cookie": f"vocboard_theme={name}"}).text for name in ("dark", "light", "x")
+        ]
+    assert ['data-theme="dark"' in page for page in themes] == [True, False, False]
+    assert ['data-theme="light"' in page for page in themes] == [False, True, False]
+
+
+@pytest.mark.parametrize("path", [BOARD, PAGE])
+def test_who_has_it_already_is_told_so(embedded_site: Site, path: str) -> None:
+    with embedded_site.writing() as session:
+        fill(session, methods=METHODS)
+    with embedded_site.client() as client:
+        found = client.get(path)
+        tag = found.headers["etag"]
+        assert found.headers["cache-control"] == "private, no-cache"
+        assert found.headers["content-encoding"] == "gzip"
+        for header in (tag, f'"other", {tag}', tag.removeprefix("W/"), "*"):
+            same = client.get(path, headers={"If-None-Match": header})
+            assert (same.status_code, same.content, same.headers["etag"]) == (304, b"", tag)
+        assert client.get(path, headers={"If-None-Match": '"other"'}).status_code == 200
+        uncompressed = client.get(path, headers={"Accept-Encoding": "identity"})
+        assert "content-encoding" not in uncompressed.headers
+        assert uncompressed.text == found.text
+        with embedded_site.writing() as session:
+            unpublish(session)
+        assert client.get(path, headers={"If-None-Match": tag}).status_code == 200
+
+
+@pytest.mark.parametrize("path", [BOARD, PAGE])
+def test_statements_are_as_many_for_many_methods_and_fewer_when_nothing_changed(embedded_site: Site, path: str) -> None:
+    with embedded_site.writing() as session:
+        fill(session, methods=1)
+    one = [_statements(embedded_site, path) for _ in range(2)]
+    with embedded_site.writing() as session:
+        _publish_more(session)
+    many = [_statements(embedded_site, path) for _ in range(2)]
+    assert one == many
+    assert one[1] == 3  # challenge, its competitions, the board's state
+
+
+def _statements(site: Site, path: str) -> int:
+    count = 0
+
+    def note(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        nonlocal count
+        count += statement != "BEGIN"  # SQLite's
+
+    event.listen(site.database.engine, "before_cursor_execute", note)
+    try:
+        with site.client() as client:
+            answer: httpx.Response = client.get(path)
+    finally:
+        event.remove(site.database.engine, "before_cursor_execute", note)
+    assert answer.status_code == 200
+    return count
+
+
+def _publish_more(session: Session) -> None:
+    session.execute(update(Submission).where(Submission.published_at.is_(None)).values(published_at=now()))
