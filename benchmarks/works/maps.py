@@ -3,9 +3,11 @@
 import io
 import os
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from benchmarks.contest import Contestant, Goal, Kind, Run, Work
@@ -66,9 +68,9 @@ def _ours(directory: Path) -> Run:
     return run
 
 
-def _decode_one(path: Path) -> int:
+def _decode_one(path: Path) -> NDArray[np.uint8]:
     with Image.open(io.BytesIO(path.read_bytes()), formats=("PNG",)) as image:
-        return np.asarray(image).size
+        return np.asarray(image)
 
 
 def _decode(directory: Path) -> Run:
@@ -76,7 +78,28 @@ def _decode(directory: Path) -> Run:
 
     def run() -> None:
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            sum(pool.map(_decode_one, _files(directory)))
+            sum(pool.map(lambda path: _decode_one(path).size, _files(directory)))
+
+    return run
+
+
+def _torchmetrics(directory: Path) -> Run:
+    import torch  # noqa: PLC0415
+    from torchmetrics.functional.classification import multiclass_confusion_matrix  # noqa: PLC0415
+
+    truth = GroundTruth.load(directory / "truth.npz").truths[Task.SEGMENTATION, "test"]
+    assert isinstance(truth, SegmentationTruth)
+    true = [torch.from_numpy(truth.runs(image).pixels()) for image in range(len(truth))]
+    labels = len(load("VOC2012").classes) + 1
+    count = partial(multiclass_confusion_matrix, num_classes=labels, ignore_index=VOID, validate_args=False)
+    Image.preinit()
+
+    def run() -> None:
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            found = map(torch.tensor, pool.map(_decode_one, _files(directory)))
+            matrix = sum(map(count, found, true), torch.tensor(0))
+        correct = matrix.diag()
+        assert (correct / (matrix.sum(0) + matrix.sum(1) - correct)).nanmean() > 0
 
     return run
 
@@ -89,6 +112,7 @@ SEGMENTATION = Work(
     make=make_maps,
     contestants={
         "vocboard": Contestant(Kind.OURS, _ours),
+        "torchmetrics' confusion matrix": Contestant(Kind.PEER, _torchmetrics),
         DECODE: Contestant(Kind.FLOOR, _decode),
         "read the bytes": Contestant(Kind.FLOOR, lambda directory: lambda: [p.read_bytes() for p in _files(directory)]),
     },
