@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from evaluator.scores import AnyCurve, Curve, CurveKind, RocCurve
 
 _STORED = np.dtype("<f8")
+_BY_SIGNIFICANCE = b"\x01"  # how points that are packed so begin; zlib alone, as they once were packed, begins with "x"
 
 # What a plot has to the right and upwards, by kind of curve.
 AXES = {
@@ -17,14 +18,24 @@ AXES = {
 
 
 def pack(curve: AnyCurve) -> bytes:
-    """Return a curve as the database keeps it: zlib of little-endian float64, one axis after the other."""
-    return zlib.compress(np.concatenate([getattr(curve, axis) for axis in AXES[curve.kind]]).astype(_STORED).tobytes())
+    """Return a curve as the database keeps it: zlib of little-endian float64, one axis after the other.
+
+    First all numbers' least significant bytes, then all next ones: neighbours on a curve share the significant ones, so
+    that looking for runs finds what there is to find, in a third of the time of looking for repetitions.
+    """
+    points = np.concatenate([getattr(curve, axis) for axis in AXES[curve.kind]]).astype(_STORED)
+    by_significance = points.view(np.uint8).reshape(-1, _STORED.itemsize).T
+    deflating = zlib.compressobj(strategy=zlib.Z_RLE)
+    return _BY_SIGNIFICANCE + deflating.compress(by_significance.tobytes()) + deflating.flush()
 
 
 def unpack(points: bytes, kind: CurveKind) -> AnyCurve:
     """Return the curve that `pack` packed, every point of it exactly."""
-    values = np.frombuffer(zlib.decompress(points), dtype=_STORED).astype(np.float64)
-    right, up = np.split(values, 2)
+    if points.startswith(_BY_SIGNIFICANCE):
+        content = np.frombuffer(zlib.decompress(points[1:]), dtype=np.uint8).reshape(_STORED.itemsize, -1).T.tobytes()
+    else:
+        content = zlib.decompress(points)
+    right, up = np.split(np.frombuffer(content, dtype=_STORED).astype(np.float64), 2)
     return RocCurve(right, up) if kind is CurveKind.ROC else Curve(right, up)
 
 

@@ -1,5 +1,6 @@
 """Curves are stored exactly, and plotted without a visible difference."""
 
+import zlib
 from itertools import pairwise
 
 import numpy as np
@@ -26,6 +27,14 @@ def test_unpacks_every_point_exactly() -> None:
     assert isinstance(unpacked, Curve)
     assert_array_equal(unpacked.recall, curve.recall)
     assert_array_equal(unpacked.precision, curve.precision)
+
+
+def test_unpacks_what_was_packed_by_zlib_alone() -> None:
+    recall, precision = np.array([0.5, 1.0]), np.array([1.0, 1 / 3])
+    unpacked = unpack(zlib.compress(np.concatenate([recall, precision]).tobytes()), CurveKind.PRECISION_RECALL)
+    assert isinstance(unpacked, Curve)
+    assert_array_equal(unpacked.recall, recall)
+    assert_array_equal(unpacked.precision, precision)
 
 
 def test_unpacks_a_curve_without_points() -> None:
