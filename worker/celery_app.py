@@ -45,11 +45,13 @@ def create_worker(settings: Settings) -> Celery:
 
 
 def _on_start(application: Celery, settings: Settings) -> None:
-    def set_limits(**_signal: Any) -> None:
+    def prepare(**_signal: Any) -> None:
+        import pyarrow.csv  # noqa: F401, PLC0415  # which the evaluator imports when it first needs it
+
         limit_memory(settings.evaluation_memory_limit_bytes)
 
     def look_for_work(**_signal: Any) -> None:
         application.send_task(SWEEP)
 
-    worker_process_init.connect(set_limits, weak=False)
+    worker_process_init.connect(prepare, weak=False)
     worker_ready.connect(look_for_work, weak=False)

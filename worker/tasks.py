@@ -1,6 +1,8 @@
 """The worker's tasks: thin, and each safe to repeat."""
 
+import time
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cached_property
 
 from celery import Celery
@@ -9,9 +11,11 @@ from app.broker import EVALUATE_NEXT, IMPORT_GROUND_TRUTH, SWEEP
 from app.database import Database
 from app.settings import Settings
 from app.storage import ArchiveStore
-from app.submissions import queue
 from worker import recovery, truth_import
 from worker.evaluation import evaluate_next
+
+# For so long one bell starts evaluations: small ones without a message each, and each has its time limit but for this.
+TURN = timedelta(seconds=1)
 
 
 @dataclass
@@ -36,13 +40,12 @@ def register(application: Celery, settings: Settings) -> None:
     process = Process(settings)
 
     def evaluate() -> None:
-        """Evaluate one submission; ring again if more wait."""
-        if not evaluate_next(process.database, process.store, settings):
-            return
-        with process.database.reading() as session:
-            more = queue.waiting(session) > 0
-        if more:
-            application.send_task(EVALUATE_NEXT)
+        """Evaluate submissions until none waits; ring again when that takes long, so that other tasks have a turn."""
+        turn_ends = time.monotonic() + TURN.total_seconds()
+        while evaluate_next(process.database, process.store, settings):
+            if time.monotonic() > turn_ends:
+                application.send_task(EVALUATE_NEXT)
+                return
 
     def import_ground_truth() -> None:
         """Import one uploaded ground truth; ring again, in case more wait."""
