@@ -26,7 +26,7 @@ from evaluator.ground_truth import GroundTruth
 from tests.support.factories import make_challenge, make_organiser, make_token, make_truth, make_user
 from worker import stored_truth
 
-FORM = {"method_name": "Method", "training_data": "Images of our own."}
+FORM: dict[str, Any] = {"method_name": "Method", "training_data": "Images of our own."}
 BOUNDARY = "benchmark"
 ANSWER_SECONDS = 300
 
@@ -42,22 +42,23 @@ class Competition:
     token: str
 
     def queue(self, archive: Path, number: int) -> None:
-        """Queue the same valid results so many times, as the web process does after its checks; nobody rings."""
+        """Queue the same valid results so many times, all at one moment, as the web process does after its checks."""
         store, classes = ArchiveStore(self.installation.settings.archives), load(EDITION).classes
         content = archive.read_bytes()
         report = Report((), tuple(EnteredCompetition(key, classes) for key in COMPETITIONS))
-        for _ in range(number):
-            with store.receive(limit=len(content)) as incoming, self.database.writing() as session:
-                incoming.write(content)
-                incoming.finish()
-                service.submit(
-                    session,
-                    user=self.user,
-                    challenge=self.challenge,
-                    form=SubmissionForm(**FORM),
-                    archive=incoming,
-                    report=report,
-                )
+        with self.database.writing() as session:
+            for _ in range(number):
+                with store.receive(limit=len(content)) as incoming:
+                    incoming.write(content)
+                    incoming.finish()
+                    service.submit(
+                        session,
+                        user=self.user,
+                        challenge=self.challenge,
+                        form=SubmissionForm(**FORM),
+                        archive=incoming,
+                        report=report,
+                    )
 
     def unfinished(self) -> int:
         """How many submissions wait or are being evaluated."""

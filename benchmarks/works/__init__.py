@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from benchmarks.contest import Work
-from benchmarks.works import annotations, boxes, labels, maps, scoring, start_up, uploading
+from benchmarks.works import annotations, board, boxes, draining, labels, maps, scoring, start_up, uploading
 
 WORKS: Mapping[str, Work] = {
     work.name: work
@@ -20,5 +20,8 @@ WORKS: Mapping[str, Work] = {
         uploading.UPLOAD,
         scoring.SCORING,
         scoring.EMBEDDED,
+        draining.DRAINING,
+        board.BOARD_PAGE,
+        board.BOARD_JSON,
     )
 }
