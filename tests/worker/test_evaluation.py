@@ -1,10 +1,17 @@
-"""Real workers, as child processes, score what is queued."""
+"""Real workers, as child processes, score what is queued; each bell starts evaluations for a while."""
 
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+
+from app.broker import EVALUATE_NEXT
 from app.doorbell import Doorbell
 from app.evaluations import queries as evaluations
 from app.submissions.models import State
 from evaluator import VERSION
 from tests.support.backstage import Backstage, make_ground_truth
+from worker import tasks
 
 
 def test_scores_a_submission_that_somebody_rang_for(backstage: Backstage) -> None:
@@ -22,3 +29,35 @@ def test_scores_a_submission_that_somebody_rang_for(backstage: Backstage) -> Non
         assert evaluation.evaluator_version == VERSION
         assert evaluation.ground_truth_sha256 == make_ground_truth().sha256
         assert evaluation.archive_sha256 == submission.archive_sha256
+
+
+class Tasks:
+    """What stands in for a Celery application: keeps tasks and messages."""
+
+    def __init__(self) -> None:
+        self.tasks: dict[str, Callable[[], None]] = {}
+        self.sent: list[str] = []
+
+    def task(self, function: Callable[[], None], *, name: str) -> None:
+        self.tasks[name] = function
+
+    def send_task(self, name: str) -> None:
+        self.sent.append(name)
+
+
+@pytest.mark.parametrize(
+    ("turn", "scored", "rung"), [(timedelta(hours=1), 3, 0), (timedelta(0), 1, 1)], ids=["in its turn", "turn over"]
+)
+def test_a_bell_starts_evaluations_until_none_waits_or_its_turn_is_over(
+    backstage: Backstage, monkeypatch: pytest.MonkeyPatch, turn: timedelta, scored: int, rung: int
+) -> None:
+    monkeypatch.setattr(tasks, "TURN", turn)
+    monkeypatch.setattr(tasks, "Database", lambda _: backstage.database)  # which is closed in the end
+    application = Tasks()
+    tasks.register(application, backstage.settings)  # type: ignore[arg-type]
+    challenge, user = backstage.challenge(), backstage.user()
+    submissions = [backstage.submit(user, challenge) for _ in range(3)]
+    application.tasks[EVALUATE_NEXT]()
+    states = [backstage.submission(submission).state for submission in submissions]
+    assert states == [State.SCORED] * scored + [State.QUEUED] * (3 - scored)
+    assert application.sent == [EVALUATE_NEXT] * rung
