@@ -44,7 +44,7 @@ class Goal:
 
     Attributes:
         unit: what `limit` is. "x": at most so many times what some contestants take together; "more s": at most so many
-            seconds more; "rate": at least this part of their rate; "s", "MiB": at most so many.
+            seconds more; "rate": at least this part of their rate; "s", "MiB" or the name of a part: at most so many.
     """
 
     limit: float

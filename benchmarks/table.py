@@ -45,6 +45,8 @@ def _verdict(goal: Goal, ours: Measurement, floors: list[Measurement]) -> str:
         return f"reach {goal.limit:g} MiB: {ours.peak_mib:.0f}"
     if goal.unit == "s":
         return f"reach {goal.limit:g} s: {ours.seconds:.3f} ({ours.processor_seconds:.3f} of processor time)"
+    if goal.unit in ours.parts:
+        return f"reach {goal.limit:g} {goal.unit}: {ours.parts[goal.unit]:.1f}"
     names = " + ".join(goal.floors)
     seconds, processor_seconds = sum(each.seconds for each in floors), sum(each.processor_seconds for each in floors)
     if goal.unit == "more s":

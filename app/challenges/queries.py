@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Sequence
 
 from sqlalchemy import ColumnElement, exists, false, func, select, true
-from sqlalchemy.orm import Session, selectinload
+from sqlalchemy.orm import Session, joinedload, selectinload
 
 from app.accounts.models import Role, User
 from app.challenges.models import (
@@ -56,9 +56,10 @@ def challenge_by_slug(session: Session, slug: str, viewer: User | None) -> tuple
     found = session.execute(
         select(Challenge, organised)
         .where(Challenge.slug == slug, (Challenge.visibility != Visibility.DRAFT) | organised)
-        .options(selectinload(Challenge.competitions))
-    ).one_or_none()
-    return (found[0], bool(found[1])) if found else None
+        .options(joinedload(Challenge.competitions))  # in one statement: every page of a challenge begins with it
+    )
+    row = found.unique().one_or_none()
+    return (row[0], bool(row[1])) if row else None
 
 
 def lock_challenge(session: Session, challenge_id: uuid.UUID) -> None:

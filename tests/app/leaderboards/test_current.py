@@ -187,7 +187,7 @@ def test_statements_are_as_many_for_many_methods_and_fewer_when_nothing_changed(
         _publish_more(session)
     many = [_statements(embedded_site, path) for _ in range(2)]
     assert one == many
-    assert one[1] == 3  # challenge, its competitions, the board's state
+    assert one[1] == 2  # the challenge, the board's state
 
 
 def _statements(site: Site, path: str) -> int:

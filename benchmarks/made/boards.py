@@ -1,0 +1,180 @@
+"""A made-up database: a challenge with many scored submissions, some of them on the leaderboard of a competition."""
+
+import uuid
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+from sqlalchemy import insert
+from sqlalchemy.orm import Session
+
+from app.accounts.models import User
+from app.challenges.models import (
+    Challenge,
+    ChallengeCompetition,
+    GroundTruthVersion,
+    Scoring,
+    TruthState,
+    Visibility,
+)
+from app.database import Base
+from app.evaluations.models import ClassScore, CompetitionResult, Evaluation, Measure
+from app.submissions.models import Method, State, Submission, SubmissionEntry
+from evaluator.editions import load
+
+SLUG, COMPETITION = "made-up", "comp3"
+EDITION = "VOC2012"
+BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
+PEOPLE = 100
+METHODS_A_PERSON = 10
+LABS = ("Field Robotics Laboratory", "Institute of Imaging", "Vision Group, Technical University of Somewhere Far Away")
+SEED = 2012
+
+
+def fill(session: Session, *, submissions: int, published: int) -> None:
+    """Add a public challenge, its people and their submissions to one competition, each scored for all classes.
+
+    Everything is what the application's own models make of it, but for files: nobody reads archives or curves here.
+
+    Args:
+        submissions: of the challenge, those that are published included.
+        published: the first so many, each of a method of its own.
+    """
+    random = np.random.default_rng(SEED)
+    challenge_id, truth_id, scoring_id = (_identifier(random) for _ in range(3))
+    people = [_identifier(random) for _ in range(PEOPLE)]
+    competition = load(EDITION).competitions[COMPETITION]
+    _add(
+        session,
+        User,
+        [
+            {"id": each, "email": f"person{number}@lab.example", "name": f"Person {number}", "password_hash": "none"}
+            for number, each in enumerate(people)
+        ],
+    )
+    session.add(
+        Challenge(
+            id=challenge_id,
+            slug=SLUG,
+            title="Visual object classes",
+            edition=EDITION,
+            visibility=Visibility.PUBLIC,
+            opens_at=BEGIN,
+            competitions=[ChallengeCompetition(key=COMPETITION, position=0)],
+        )
+    )
+    session.flush()
+    session.add(
+        GroundTruthVersion(
+            id=truth_id,
+            challenge_id=challenge_id,
+            number=1,
+            file_name="devkit.tar.gz",
+            state=TruthState.READY,
+            competitions=[COMPETITION],
+        )
+    )
+    session.flush()
+    session.add(Scoring(id=scoring_id, challenge_id=challenge_id, ground_truth_version_id=truth_id))
+    session.flush()
+    session.get_one(Challenge, challenge_id).current_scoring_id = scoring_id
+    number_of_methods = max(published, min(submissions, PEOPLE * METHODS_A_PERSON))
+    methods = [_identifier(random) for _ in range(number_of_methods)]
+    _add(
+        session,
+        Method,
+        [
+            {"id": each, "challenge_id": challenge_id, "user_id": people[number % PEOPLE], "name": _name(number)}
+            for number, each in enumerate(methods)
+        ],
+    )
+    rows: dict[type[Base], list[dict[str, Any]]] = {
+        model: [] for model in (Submission, SubmissionEntry, Evaluation, CompetitionResult, Measure, ClassScore)
+    }
+    for number in range(submissions):
+        submission_id, evaluation_id, result_id, measure_id = (_identifier(random) for _ in range(4))
+        method = number % number_of_methods
+        instant = BEGIN + timedelta(minutes=10 * number)
+        scores = random.random(len(competition.classes)).tolist()
+        rows[Submission].append(
+            {
+                "id": submission_id,
+                "created_at": instant,
+                "queued_at": instant,
+                "finished_at": instant + timedelta(minutes=1),
+                "challenge_id": challenge_id,
+                "user_id": people[method % PEOPLE],
+                "method_id": methods[method],
+                "description": "Looks at the image twice, and then again at what it has not understood. " * 5,
+                "contributors": f"Person {method % PEOPLE}, A. Colleague, B. Colleague",
+                "affiliation": LABS[method % len(LABS)],
+                "training_data": "trainval of the challenge",
+                "archive_sha256": f"{number:064x}",
+                "archive_bytes": 3_456_789,
+                "archive_name": "results.tar.gz",
+                "state": State.SCORED,
+                "published_at": instant + timedelta(days=1) if number < published else None,
+            }
+        )
+        rows[SubmissionEntry].append(
+            {
+                "submission_id": submission_id,
+                "competition": COMPETITION,
+                "position": 0,
+                "classes": list(competition.classes),
+            }
+        )
+        rows[Evaluation].append(
+            {
+                "id": evaluation_id,
+                "submission_id": submission_id,
+                "scoring_id": scoring_id,
+                "evaluator_version": "1",
+                "ground_truth_sha256": "0" * 64,
+                "archive_sha256": f"{number:064x}",
+                "started_at": instant,
+                "seconds": 1.0,
+            }
+        )
+        rows[CompetitionResult].append(
+            {
+                "id": result_id,
+                "evaluation_id": evaluation_id,
+                "competition": COMPETITION,
+                "position": 0,
+                "task": competition.task.value,
+                "details": {
+                    name: {"positives": 1234, "results": 52404, "final_recall": 0.5, "final_precision": 0.25}
+                    for name in competition.classes
+                },
+                "not_entered": [],
+            }
+        )
+        rows[Measure].append(
+            {
+                "id": measure_id,
+                "result_id": result_id,
+                "metric": competition.rules.metric.value,
+                "position": 0,
+                "mean": sum(scores) / len(scores),
+                "mean_over": len(scores),
+            }
+        )
+        rows[ClassScore] += [
+            {"measure_id": measure_id, "class_name": name, "position": position, "value": score}
+            for position, (name, score) in enumerate(zip(competition.classes, scores, strict=True))
+        ]
+    for model, made in rows.items():
+        _add(session, model, made)
+
+
+def _add(session: Session, model: type[Base], rows: list[dict[str, Any]]) -> None:
+    session.execute(insert(model), rows)
+
+
+def _identifier(random: np.random.Generator) -> uuid.UUID:
+    return uuid.UUID(bytes=random.bytes(16), version=4)
+
+
+def _name(number: int) -> str:
+    return f"{('YOLO', 'R-CNN', 'DPM', 'Transformer', 'An ensemble of everything')[number % 5]}-{number:05}"

@@ -1,0 +1,134 @@
+"""A leaderboard under load, over HTTP: real web processes on PostgreSQL, next to a route that returns a constant."""
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlalchemy import text
+
+from app.database import Base, Database
+from benchmarks.contest import ROOT, Contestant, Goal, Kind, Measurement, Run, Work
+from benchmarks.load import Load
+from benchmarks.made.boards import COMPETITION, SLUG, fill
+from benchmarks.running import Installation, installed, serving
+
+SUBMISSIONS, PUBLISHED = 10_000, 200
+PROCESSES = 2  # as docker-compose.yml starts them
+CONNECTIONS = 50
+REQUESTS = 10_000
+WARMING = 500
+CONSTANT = "/healthz"
+PAGE = f"/challenges/{SLUG}/leaderboards/{COMPETITION}"
+JSON = f"/api/v1{PAGE}"
+
+
+def make_board(directory: Path, scale: float) -> None:
+    """Fill a database, and write its tables into files: that is ten times as quick to fill the next one with."""
+    with tempfile.TemporaryDirectory() as temporary, installed(Path(temporary)) as installation:
+        database = Database(installation.settings.database)
+        with database.writing() as session:
+            fill(session, submissions=int(SUBMISSIONS * scale), published=int(PUBLISHED * scale))
+        with database.engine.connect() as connection, connection.connection.cursor() as cursor:
+            for table in Base.metadata.tables:
+                with cursor.copy(f"COPY {table} TO STDOUT") as copy:  # type: ignore[attr-defined]
+                    (directory / f"{table}.copy").write_bytes(b"".join(copy))
+        database.close()
+
+
+@contextmanager
+def board_served(directory: Path, *, processes: int = PROCESSES) -> Iterator[Installation]:
+    """Serve a board that `make_board` has made."""
+    with tempfile.TemporaryDirectory() as temporary, installed(Path(temporary)) as installation:
+        database = Database(installation.settings.database)
+        with database.engine.begin() as connection, connection.connection.cursor() as cursor:
+            cursor.execute("SET LOCAL session_replication_role = replica")  # in whatever order tables come
+            for table in Base.metadata.tables:
+                with cursor.copy(f"COPY {table} FROM STDIN") as copy:  # type: ignore[attr-defined]
+                    copy.write((directory / f"{table}.copy").read_bytes())
+        analyse(database)
+        database.close()
+        with serving(installation, processes=processes):
+            yield installation
+
+
+def analyse(database: Database) -> None:
+    """Do what PostgreSQL does by itself some time after much was written."""
+    with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.execute(text("VACUUM ANALYZE"))
+
+
+def load(installation: Installation, path: str, requests: int = REQUESTS, connections: int = CONNECTIONS) -> Load:
+    """Send requests from a process of their own."""
+    command = [sys.executable, "-m", "benchmarks.load", f"{installation.url}{path}", str(requests), str(connections)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    if done.returncode:
+        raise RuntimeError(done.stderr + (installation.directory / "serve.log").read_text()[-2000:])
+    return Load(**json.loads(done.stdout))
+
+
+def _under_load(path: str) -> Callable[[Path], Run]:
+    def prepare(directory: Path) -> Run:
+        def run() -> Measurement:
+            with board_served(directory) as installation:
+                load(installation, path, WARMING)
+                before = installation.processor_seconds()
+                found = load(installation, path)
+                processor_seconds = installation.processor_seconds() - before
+                peak = installation.peak_mib("serve")
+            parts = {
+                "a second": found.requests / found.seconds,
+                "p50 ms": found.p50,
+                "p99 ms": found.p99,
+                "KiB": found.answer_bytes / 1024,
+            }
+            return Measurement(found.seconds, processor_seconds, peak, parts)
+
+        return run
+
+    return prepare
+
+
+def measure_board(methods: int) -> dict[str, float]:
+    """Return milliseconds from a request to the end of the answer, on a board of so many published methods.
+
+    Returns:
+        `page` and `JSON`: the first time and, with ` again`, when nothing has changed since; ` KiB`: of the answer.
+    """
+    figures: dict[str, float] = {}
+    with tempfile.TemporaryDirectory() as temporary, installed(Path(temporary)) as installation:
+        database = Database(installation.settings.database)
+        with database.writing() as session:
+            fill(session, submissions=methods, published=methods)
+        analyse(database)
+        database.close()
+        with serving(installation):
+            load(installation, CONSTANT, 1, 1)
+            for name, path in (("page", PAGE), ("JSON", JSON)):
+                first = load(installation, path, 1, 1)
+                again = load(installation, path, 21, 1)
+                figures |= {name: first.p50, f"{name} again": again.p50, f"{name} KiB": first.answer_bytes / 1024}
+    return figures
+
+
+FLOOR = "a route that returns a constant"
+
+
+def _work(name: str, title: str, path: str) -> Work:
+    return Work(
+        name=name,
+        title=f"{title}, 200 of 10,000 submissions, 50 connections",
+        make=make_board,
+        contestants={
+            "vocboard": Contestant(Kind.OURS, _under_load(path)),
+            FLOOR: Contestant(Kind.FLOOR, _under_load(CONSTANT)),
+        },
+        goals=(Goal(0.5, (FLOOR,), "rate"), Goal(50, (), "p99 ms")),
+    )
+
+
+BOARD_PAGE = _work("board", "leaderboard page", PAGE)
+BOARD_JSON = _work("board-json", "leaderboard as JSON", JSON)
