@@ -15,7 +15,13 @@ from evaluator.editions import Limits
 from evaluator.result_files.explaining import Explainer
 from evaluator.result_files.fields import LARGEST_OBJECT_INDEX, is_plain
 from evaluator.result_files.items import Items
-from evaluator.result_files.large_files import is_large_and_plain, parts_of, read_part, smaller_parts_of
+from evaluator.result_files.large_files import (
+    MOST_BYTES_AFTER_ERRORS,
+    is_large_and_plain,
+    parts_of,
+    read_part,
+    smaller_parts_of,
+)
 from evaluator.result_files.line_format import LineFormat
 from evaluator.result_files.repetitions import FirstLines
 from evaluator.result_files.report import FileReport
@@ -120,7 +126,8 @@ class _Reader:
     def _take_parts(self, parts: Iterable[bytes], first: int) -> None:
         """Read parts of which the first begins with line `first`, and smaller parts of those with anything wrong."""
         for part in parts:
-            count = self._take_part(part, first)
+            is_tried = len(part) <= MOST_BYTES_AFTER_ERRORS or not self._report.has_errors
+            count = self._take_part(part, first) if is_tried else 0
             if not count:
                 count = part.count(b"\n")
                 smaller = smaller_parts_of(part)

@@ -19,6 +19,7 @@ LARGE_BYTES = 128 * 1024  # of one file; an upload of twenty such pays for impor
 _PART_BYTES = 8 * 1024 * 1024  # read at once, by several threads: bounds what reading needs besides the columns
 _SEARCHED_AT_ONCE_BYTES = 64 * 1024  # what a processor's cache holds
 _SMALLER_PARTS_BYTES = (1024 * 1024, 128 * 1024, 32 * 1024)  # of a part with a wrong line, and again
+MOST_BYTES_AFTER_ERRORS = 2 * 1024 * 1024  # of a part that is tried whole once a line was wrong: they seldom come alone
 _LEAST_BLOCK_BYTES, _MOST_BLOCK_BYTES = 128 * 1024, 1024 * 1024  # for one thread
 _MOST_THREADS = 4  # more don't help, and each takes address space, which the server limits
 _OTHER_LINE_ENDS_AND_TABS = (b"\r", b"\t")  # they mean warnings
