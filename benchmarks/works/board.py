@@ -8,13 +8,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import psycopg
+from psycopg import sql
 from sqlalchemy import text
+from sqlalchemy.engine import make_url
 
 from app.database import Base, Database
 from benchmarks.contest import ROOT, Contestant, Goal, Kind, Measurement, Run, Work
 from benchmarks.load import Load
 from benchmarks.made.boards import COMPETITION, SLUG, fill
 from benchmarks.running import Installation, installed, serving
+from tests.support.postgres import conninfo
 
 SUBMISSIONS, PUBLISHED = 10_000, 200
 PROCESSES = 2  # as docker-compose.yml starts them
@@ -32,27 +36,31 @@ def make_board(directory: Path, scale: float) -> None:
         database = Database(installation.settings.database)
         with database.writing() as session:
             fill(session, submissions=int(SUBMISSIONS * scale), published=int(PUBLISHED * scale))
-        with database.engine.connect() as connection, connection.connection.cursor() as cursor:
-            for table in Base.metadata.tables:
-                with cursor.copy(f"COPY {table} TO STDOUT") as copy:  # type: ignore[attr-defined]
-                    (directory / f"{table}.copy").write_bytes(b"".join(copy))
         database.close()
+        with _connected(installation) as connection, connection.cursor() as cursor:
+            for table in Base.metadata.tables.values():
+                with cursor.copy(sql.SQL("COPY {} TO STDOUT").format(sql.Identifier(table.name))) as copy:
+                    (directory / f"{table.name}.copy").write_bytes(b"".join(copy))
 
 
 @contextmanager
 def board_served(directory: Path, *, processes: int = PROCESSES) -> Iterator[Installation]:
     """Serve a board that `make_board` has made."""
     with tempfile.TemporaryDirectory() as temporary, installed(Path(temporary)) as installation:
-        database = Database(installation.settings.database)
-        with database.engine.begin() as connection, connection.connection.cursor() as cursor:
+        with _connected(installation) as connection, connection.cursor() as cursor:
             cursor.execute("SET LOCAL session_replication_role = replica")  # in whatever order tables come
-            for table in Base.metadata.tables:
-                with cursor.copy(f"COPY {table} FROM STDIN") as copy:  # type: ignore[attr-defined]
-                    copy.write((directory / f"{table}.copy").read_bytes())
+            for table in Base.metadata.tables.values():
+                with cursor.copy(sql.SQL("COPY {} FROM STDIN").format(sql.Identifier(table.name))) as copy:
+                    copy.write((directory / f"{table.name}.copy").read_bytes())
+        database = Database(installation.settings.database)
         analyse(database)
         database.close()
         with serving(installation, processes=processes):
             yield installation
+
+
+def _connected(installation: Installation) -> psycopg.Connection:
+    return psycopg.connect(conninfo(make_url(installation.settings.database)))
 
 
 def analyse(database: Database) -> None:
