@@ -13,7 +13,7 @@ from benchmarks import peers
 from benchmarks.contest import hold
 from benchmarks.machine import cache_directory, describe_machine, versions
 from benchmarks.table import Result, rows, verdicts
-from benchmarks.works import WORKS
+from benchmarks.works import WORKS, find
 
 ROUNDS = 5
 FORMAT = 2  # of the made data; raise it when the data change
@@ -26,7 +26,7 @@ def main() -> None:
     parser.add_argument(
         "--quick", action="store_true", help="a tenth of the data, one round: a minute, for development"
     )
-    parser.add_argument("--only", nargs="+", choices=list(WORKS), default=list(WORKS), metavar="WORK")
+    parser.add_argument("--only", nargs="+", choices=WORKS, default=WORKS, metavar="WORK")
     parser.add_argument("--rounds", type=int, default=None)
     parser.add_argument("--json", type=Path, help="where to write the figures; by default beside the data")
     arguments = parser.parse_args()
@@ -41,7 +41,7 @@ def main() -> None:
     )
     results = []
     for name in arguments.only:
-        work = WORKS[name]
+        work = find(name)
         directory = cache / f"data-{FORMAT}-{scale:g}" / work.make.__name__
         if not (directory / "made").exists():
             directory.mkdir(parents=True, exist_ok=True)

@@ -11,8 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from benchmarks.contest import Measurement
-from benchmarks.growth.detections import GROWTH
-from benchmarks.works import WORKS
+from benchmarks.works import find
 
 KIB_IN_MIB = 1024
 
@@ -21,7 +20,7 @@ def main() -> None:
     """Prepare, run, and print."""
     work, name, directory = sys.argv[1:]
     with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
-        run = {**WORKS, GROWTH.name: GROWTH}[work].contestants[name].prepare(Path(directory))
+        run = find(work).contestants[name].prepare(Path(directory))
         gc.collect()
         before, processor_before = time.perf_counter(), _processor_seconds()
         returned = run()

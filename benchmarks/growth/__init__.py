@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.growth import detections
+from benchmarks.growth import detections, methods, workers
 
 Measure = Callable[[int, int, Path], Mapping[str, float]]
 
@@ -42,6 +42,29 @@ GROWTHS: Mapping[str, Growth] = {
             detections.NUMBERS,
             detections.measure,
             {"s": "on the clock", "s of processor": "of processors"},
+        ),
+        Growth(
+            "methods",
+            "A leaderboard of 20 classes, to the end of the answer",
+            "published methods",
+            "milliseconds",
+            methods.NUMBERS,
+            methods.measure,
+            {
+                "page": "page, first",
+                "page again": "page, nothing changed",
+                "JSON": "JSON, first",
+                "JSON again": "JSON, nothing changed",
+            },
+        ),
+        Growth(
+            "workers",
+            "Waiting submissions of VOC2007's size",
+            "worker processes",
+            "scored a second",
+            workers.NUMBERS,
+            workers.measure,
+            {"scored a second": "vocboard"},
         ),
     )
 }

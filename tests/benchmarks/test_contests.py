@@ -8,11 +8,15 @@ from benchmarks.contest import Contestant, Goal, Kind, Measurement, Work, hold
 from benchmarks.made.detections import detection_lines, make_detections
 from benchmarks.made.world import make_world
 from benchmarks.table import Result, rows, verdicts
-from benchmarks.works import WORKS
+from benchmarks.works import WORKS, find
 
 
 def measured(seconds: float) -> Measurement:
     return Measurement(seconds, processor_seconds=2 * seconds, peak_mib=100)
+
+
+def test_every_work_is_found_by_its_name() -> None:
+    assert [find(name).name for name in WORKS] == list(WORKS)
 
 
 def test_made_data_are_the_same_each_time() -> None:
@@ -25,7 +29,7 @@ def test_made_data_are_the_same_each_time() -> None:
 
 
 def test_a_contest_runs_each_contestant_in_a_process_of_its_own(tmp_path: Path) -> None:
-    work = WORKS["start-up"]
+    work = find("start-up")
     work.make(tmp_path, 1.0)
     figures, skipped = hold(work, tmp_path, 1, tmp_path)
     assert skipped == {}
@@ -34,7 +38,7 @@ def test_a_contest_runs_each_contestant_in_a_process_of_its_own(tmp_path: Path) 
 
 
 def test_who_cannot_run_is_skipped_and_said_why(tmp_path: Path) -> None:
-    figures, skipped = hold(WORKS["stored"], tmp_path, 1, tmp_path)  # no data have been made
+    figures, skipped = hold(find("stored"), tmp_path, 1, tmp_path)  # no data have been made
     assert figures == {}
     assert "FileNotFoundError" in skipped["vocboard"]
 
