@@ -50,12 +50,16 @@ def organised_challenges(session: Session, organiser: User) -> Sequence[Challeng
     ).all()
 
 
+def is_visible(slug: ColumnElement[str] | str, viewer: User | None) -> tuple[ColumnElement[bool], ...]:
+    """Conditions: it is the challenge of that name, and the person may see it."""
+    return Challenge.slug == slug, (Challenge.visibility != Visibility.DRAFT) | organised_by(viewer)
+
+
 def challenge_by_slug(session: Session, slug: str, viewer: User | None) -> tuple[Challenge, bool] | None:
     """The challenge with competitions, if the person may see it, and whether the person organises it."""
-    organised = organised_by(viewer)
     found = session.execute(
-        select(Challenge, organised)
-        .where(Challenge.slug == slug, (Challenge.visibility != Visibility.DRAFT) | organised)
+        select(Challenge, organised_by(viewer))
+        .where(*is_visible(slug, viewer))
         .options(joinedload(Challenge.competitions))  # in one statement: every page of a challenge begins with it
     )
     row = found.unique().one_or_none()

@@ -3,44 +3,73 @@
 import uuid
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Mapping, Sequence
+from functools import reduce
 from typing import Any
 
-from sqlalchemy import and_, bindparam, select
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, ScalarSelect, Text, and_, bindparam, cast, func, literal_column, select
+from sqlalchemy.orm import QueryableAttribute, Session
 
-from app.challenges.models import Challenge
+from app.accounts.models import User
+from app.challenges import queries as challenges
+from app.challenges.models import Challenge, ChallengeCompetition
 from app.evaluations.models import ClassScore, CompetitionResult, Evaluation, Measure
 from app.submissions.models import Method, State, Submission
 from evaluator.editions import Metric
 
-_CONDITIONS = (
-    Submission.challenge_id == bindparam("challenge_id"),
-    Submission.state == State.SCORED,
-    Submission.published_at.is_not(None),
-)
-# What a board shows of submissions and may change. All else is the result's, which is never changed, only replaced by
-# another one. Subqueries, so that PostgreSQL looks up what belongs to the few that are published and reads no table.
-_STATE = (
-    select(
-        select(CompetitionResult.id)
-        .join(Evaluation, Evaluation.id == CompetitionResult.evaluation_id)
-        .where(
-            Evaluation.submission_id == Submission.id,
-            Evaluation.scoring_id == bindparam("scoring_id"),
-            CompetitionResult.competition == bindparam("competition"),
-        )
-        .scalar_subquery(),
-        select(Method.name).where(Method.id == Submission.method_id).scalar_subquery(),
-        Submission.contributors,
-        Submission.affiliation,
-        Submission.training_data,
-        Submission.training_annotation,
-        Submission.flickr_images,
-        Submission.flickr_count,
+_IS_PUBLISHED = (Submission.state == State.SCORED, Submission.published_at.is_not(None))
+
+
+def _text(*columns: ColumnElement[Any] | QueryableAttribute[Any]) -> ColumnElement[str]:
+    """Columns as one text, which differs if any of them does: what stands between them stands in none."""
+    escaped = (func.replace(cast(column, Text), literal_column("'^'"), literal_column("'^^'")) for column in columns)
+    told = (func.coalesce(text, literal_column("'^-'")) for text in escaped)
+    return reduce(lambda before, text: before + literal_column("'^,'", Text) + text, told)
+
+
+def _all_of(texts: ColumnElement[str], *conditions: ColumnElement[bool]) -> ScalarSelect[str]:
+    """The texts of the challenge's rows as one, in whatever order: should it change, a board is made again in vain."""
+    rows = func.aggregate_strings(texts, "^;")
+    return select(rows).where(*conditions).correlate(Challenge).scalar_subquery()
+
+
+# A look fetches a single row: one for each method would take ten times as long. All that a board shows of submissions
+# and that may change is in it; the rest is the result's, which is never changed, only replaced by another. Subqueries,
+# so that PostgreSQL looks up what belongs to the few that are published and reads no table.
+_RESULT = (
+    select(CompetitionResult.id)
+    .join(Evaluation, Evaluation.id == CompetitionResult.evaluation_id)
+    .where(
+        Evaluation.submission_id == Submission.id,
+        Evaluation.scoring_id == Challenge.current_scoring_id,
+        CompetitionResult.competition == bindparam("competition"),
     )
-    .where(*_CONDITIONS)
-    .order_by(Submission.created_at, Submission.id)
+    .correlate(Challenge, Submission)
+    .scalar_subquery()
 )
+_NAME = select(Method.name).where(Method.id == Submission.method_id).correlate(Submission).scalar_subquery()
+_LOOK = select(
+    *Challenge.__table__.columns,
+    _all_of(
+        _text(ChallengeCompetition.key, ChallengeCompetition.position),
+        ChallengeCompetition.challenge_id == Challenge.id,
+    ),
+    _all_of(
+        _text(
+            _RESULT,
+            _NAME,
+            Submission.id,
+            Submission.contributors,
+            Submission.affiliation,
+            Submission.training_data,
+            Submission.training_annotation,
+            Submission.flickr_images,
+            Submission.flickr_count,
+        ),
+        Submission.challenge_id == Challenge.id,
+        *_IS_PUBLISHED,
+    ),
+)
+_OF_VISITORS = _LOOK.where(*challenges.is_visible(bindparam("slug"), None))
 _PUBLISHED = (
     select(
         Submission.id,
@@ -66,7 +95,11 @@ _PUBLISHED = (
     )
     .join(CompetitionResult, CompetitionResult.evaluation_id == Evaluation.id)
     .join(Measure, and_(Measure.result_id == CompetitionResult.id, Measure.position == 0))
-    .where(*_CONDITIONS, CompetitionResult.competition == bindparam("competition"))
+    .where(
+        Submission.challenge_id == bindparam("challenge_id"),
+        *_IS_PUBLISHED,
+        CompetitionResult.competition == bindparam("competition"),
+    )
     .order_by(Submission.created_at, Submission.id)
 )
 _MEASURES = _PUBLISHED.with_only_columns(Measure.id, maintain_column_froms=True).order_by(None)
@@ -75,9 +108,14 @@ _VALUES = select(ClassScore.measure_id, ClassScore.class_name, ClassScore.value)
 )
 
 
-def state(session: Session, challenge: Challenge, competition: str) -> Sequence[Hashable]:
-    """Return what tells a board apart: as long as this and the challenge's row are the same, so is the board."""
-    return session.execute(_STATE, _of(challenge, competition)).all()
+def look(session: Session, slug: str, competition: str, viewer: User | None) -> Hashable | None:
+    """Return all that a board is made of and that may change: as long as this is the same, so is the board.
+
+    None if there is no such challenge, as far as the person may know.
+    """
+    query = _OF_VISITORS if viewer is None else _LOOK.where(*challenges.is_visible(bindparam("slug"), viewer))
+    row = session.execute(query, {"slug": slug, "competition": competition}).one_or_none()
+    return None if row is None else tuple(row)
 
 
 def published(session: Session, challenge: Challenge, competition: str) -> Sequence[Any]:

@@ -5,5 +5,5 @@ from fastapi import APIRouter
 from app.pages import account, anonymous, challenges, leaderboards, organise, signing_in, submissions, submit
 
 router = APIRouter(include_in_schema=False)
-for part in (signing_in, challenges, leaderboards, submit, submissions, anonymous, account, organise):
+for part in (leaderboards, challenges, signing_in, submit, submissions, anonymous, account, organise):
     router.include_router(part.router)

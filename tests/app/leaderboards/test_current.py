@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from app.accounts.models import Role
 from app.challenges.models import Challenge, Visibility
 from app.database import now
+from app.leaderboards import queries
 from app.settings import Settings
 from app.submissions.models import Method, Submission
 from tests.browser.gallery import fill
@@ -187,7 +188,7 @@ def test_statements_are_as_many_for_many_methods_and_fewer_when_nothing_changed(
         _publish_more(session)
     many = [_statements(embedded_site, path) for _ in range(2)]
     assert one == many
-    assert one[1] == 2  # the challenge, the board's state
+    assert one[1] == 1
 
 
 def _statements(site: Site, path: str) -> int:
@@ -209,3 +210,28 @@ def _statements(site: Site, path: str) -> int:
 
 def _publish_more(session: Session) -> None:
     session.execute(update(Submission).where(Submission.published_at.is_(None)).values(published_at=now()))
+
+
+def test_what_a_look_compares_tells_apart_what_no_reader_would_confuse(embedded_site: Site) -> None:
+    """Texts stand one after the other in it: where one ends and the next begins must show."""
+
+    def stated(contributors: str, affiliation: str) -> object:
+        with embedded_site.writing() as session:
+            session.execute(update(Submission).values(contributors=contributors, affiliation=affiliation))
+            return queries.look(session, "voc2012", "comp3", None)
+
+    with embedded_site.writing() as session:
+        fill(session, methods=1)
+    pairs = [
+        ("a", "b"),
+        ("a^,b", ""),
+        ("a^", ",b"),
+        ("a^^", "b"),
+        ("", "a^,b"),
+        ("^-", "b"),
+        ("a^;", "b"),
+        ("a", "b^;"),
+    ]
+    found = [stated(*pair) for pair in pairs]
+    assert len(set(found)) == len(pairs)
+    assert stated(*pairs[0]) == found[0]
