@@ -1,4 +1,8 @@
-"""Curves of a class: every point in the database, what a plot needs on a page."""
+"""Curves of a class: their corners in the database, what a plot needs of them on a page.
+
+Corners joined by straight lines draw exactly what all points draw, and nothing but plots reads curves: scores are stored
+as numbers of their own. 50,000 results that find 300 objects have 600 corners.
+"""
 
 import zlib
 
@@ -8,7 +12,7 @@ from numpy.typing import NDArray
 from evaluator.scores import AnyCurve, Curve, CurveKind, RocCurve
 
 _STORED = np.dtype("<f8")
-_BY_SIGNIFICANCE = b"\x01"  # how points that are packed so begin; zlib alone, as they once were packed, begins with "x"
+_NOTHING = np.array([])
 
 # What a plot has to the right and upwards, by kind of curve.
 AXES = {
@@ -18,25 +22,31 @@ AXES = {
 
 
 def pack(curve: AnyCurve) -> bytes:
-    """Return a curve as the database keeps it: zlib of little-endian float64, one axis after the other.
-
-    First all numbers' least significant bytes, then all next ones: neighbours on a curve share the significant ones, so
-    that looking for runs finds what there is to find, in a third of the time of looking for repetitions.
-    """
-    points = np.concatenate([getattr(curve, axis) for axis in AXES[curve.kind]]).astype(_STORED)
-    by_significance = points.view(np.uint8).reshape(-1, _STORED.itemsize).T
-    deflating = zlib.compressobj(strategy=zlib.Z_RLE)
-    return _BY_SIGNIFICANCE + deflating.compress(by_significance.tobytes()) + deflating.flush()
+    """Return a curve's corners as the database keeps them: zlib of little-endian float64, one axis after the other."""
+    kept = corners(curve)
+    return zlib.compress(np.concatenate(_axes(kept)).astype(_STORED), level=1)  # two thirds of the time
 
 
 def unpack(points: bytes, kind: CurveKind) -> AnyCurve:
-    """Return the curve that `pack` packed, every point of it exactly."""
-    if points.startswith(_BY_SIGNIFICANCE):
-        content = np.frombuffer(zlib.decompress(points[1:]), dtype=np.uint8).reshape(_STORED.itemsize, -1).T.tobytes()
-    else:
-        content = zlib.decompress(points)
-    right, up = np.split(np.frombuffer(content, dtype=_STORED).astype(np.float64), 2)
+    """Return the curve that `pack` packed, each corner of it exactly; or every point, which once were all packed."""
+    right, up = np.split(np.frombuffer(zlib.decompress(points), dtype=_STORED).astype(np.float64), 2)
     return RocCurve(right, up) if kind is CurveKind.ROC else Curve(right, up)
+
+
+def corners(curve: AnyCurve) -> AnyCurve:
+    """Return a curve without the points that make no difference to its plot; without any where it is undefined.
+
+    Of precision and recall the first and the last rank of each recall stay: while recall stands still precision only
+    falls. Of an ROC the lower envelope stays, whose area is the score. Corners have the same corners again.
+    """
+    if isinstance(curve, RocCurve):
+        is_drawn = len(curve.true_positive_rate) and curve.is_defined
+        return curve.envelope() if is_drawn else RocCurve(_NOTHING, _NOTHING)
+    defined = ~(np.isnan(curve.recall) | np.isnan(curve.precision))
+    recall, precision = curve.recall[defined], curve.precision[defined]
+    moves = np.diff(recall) != 0
+    is_corner = np.concatenate([[True], moves]) | np.concatenate([moves, [True]])
+    return Curve(recall[is_corner[: len(recall)]], precision[is_corner[: len(recall)]])
 
 
 def plot_points(curve: AnyCurve, decimals: int) -> list[tuple[float, float]]:
@@ -44,34 +54,18 @@ def plot_points(curve: AnyCurve, decimals: int) -> list[tuple[float, float]]:
 
     Points where either is undefined are left out, and so are points that rounding has made equal to the one before.
     """
-    right, up = _steps(curve) if isinstance(curve, RocCurve) else _corners(curve)
+    right, up = _axes(corners(curve))
     if not len(right):
         return []
+    if isinstance(curve, RocCurve):  # from each corner of the envelope to the next it goes right, then up
+        right, up = np.repeat(right, 2)[1:], np.repeat(up, 2)[:-1]
     points = np.column_stack([right, up]).round(decimals)
     return [(float(x), float(y)) for x, y in points[_differs_from_the_one_before(points)]]
 
 
-def _corners(curve: Curve) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Recall and precision of the ranks that matter to the line.
-
-    While recall stands still precision only falls, so the first and the last rank of each recall draw the same line as
-    all of them.
-    """
-    defined = ~(np.isnan(curve.recall) | np.isnan(curve.precision))
-    recall, precision = curve.recall[defined], curve.precision[defined]
-    moves = np.diff(recall) != 0
-    is_corner = np.concatenate([[True], moves]) | np.concatenate([moves, [True]])
-    return recall[is_corner[: len(recall)]], precision[is_corner[: len(recall)]]
-
-
-def _steps(curve: RocCurve) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The lower envelope, whose area is the score: right, then up, from each of its points to the next."""
-    if not curve.is_defined:
-        return np.array([]), np.array([])
-    envelope = curve.envelope()
-    right = np.repeat(envelope.false_positive_rate, 2)[1:]
-    up = np.repeat(envelope.true_positive_rate, 2)[:-1]
-    return right, up
+def _axes(curve: AnyCurve) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    right, up = AXES[curve.kind]
+    return getattr(curve, right), getattr(curve, up)
 
 
 def _differs_from_the_one_before(points: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -82,7 +82,7 @@ class ClassScore(Base):
 
 
 class Curve(Base):
-    """The curve of one class, every point of it."""
+    """The corners of one class's curve."""
 
     __tablename__ = "curves"
     __table_args__ = (Index("ix_curves_result_class", "result_id", "class_name", unique=True),)

@@ -35,7 +35,7 @@ def current(session: Session, submission: Submission) -> Evaluation | None:
 
 
 def current_curves(session: Session, submission: Submission, competition: str) -> Mapping[str, AnyCurve]:
-    """Return the current curves of one competition, every point of them, by class in the edition's order."""
+    """Return the current curves of one competition, their corners, by class in the edition's order."""
     query = (
         _current(
             select(Curve)

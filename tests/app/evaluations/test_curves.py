@@ -1,14 +1,17 @@
-"""Curves are stored exactly, and plotted without a visible difference."""
+"""Curves are stored by their corners, exactly, and plotted without a visible difference."""
 
 import zlib
 from itertools import pairwise
 
 import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 
-from app.evaluations.curves import pack, plot_points, unpack
-from evaluator.roc import area_under_envelope
+from app.evaluations.curves import corners, pack, plot_points, unpack
+from evaluator.roc import RankedItems, area_under_envelope
 from evaluator.scores import Curve, CurveKind, RocCurve
 
 NAN = float("nan")
@@ -19,18 +22,42 @@ def curve_of(is_right: NDArray[np.bool_], positives: int) -> Curve:
     return Curve(right / positives, right / np.arange(1, len(is_right) + 1))
 
 
-def test_unpacks_every_point_exactly() -> None:
-    random = np.random.default_rng(7)
-    curve = Curve(random.random(1000), random.random(1000))
-    curve.precision[:3] = NAN
-    unpacked = unpack(pack(curve), CurveKind.PRECISION_RECALL)
+def test_unpacks_every_corner_exactly() -> None:
+    curve = curve_of(np.random.default_rng(7).random(1000) < 0.3, positives=400)
+    expected, unpacked = corners(curve), unpack(pack(curve), CurveKind.PRECISION_RECALL)
+    assert isinstance(expected, Curve)
     assert isinstance(unpacked, Curve)
-    assert_array_equal(unpacked.recall, curve.recall)
-    assert_array_equal(unpacked.precision, curve.precision)
+    assert set(zip(expected.recall, expected.precision, strict=True)) <= set(
+        zip(curve.recall, curve.precision, strict=True)
+    )
+    assert_array_equal(unpacked.recall, expected.recall)
+    assert_array_equal(unpacked.precision, expected.precision)
 
 
-def test_unpacks_what_was_packed_by_zlib_alone() -> None:
-    recall, precision = np.array([0.5, 1.0]), np.array([1.0, 1 / 3])
+@given(arrays(np.bool_, st.integers(0, 200)), st.integers(0, 250), st.integers(1, 12))
+def test_what_is_stored_is_plotted_as_the_whole_curve(is_right: NDArray[np.bool_], unfound: int, decimals: int) -> None:
+    positives = np.count_nonzero(is_right) + unfound
+    curve = curve_of(is_right, positives) if positives else Curve(np.full(len(is_right), NAN), np.zeros(len(is_right)))
+    stored = unpack(pack(curve), CurveKind.PRECISION_RECALL)
+    assert plot_points(stored, decimals) == plot_points(curve, decimals)
+
+
+@given(arrays(np.bool_, st.integers(0, 200)), arrays(np.int8, 200, elements=st.integers(0, 20)), st.integers(1, 12))
+def test_what_is_stored_of_an_roc_is_plotted_as_the_whole(
+    is_positive: NDArray[np.bool_], confidence: NDArray[np.int8], decimals: int
+) -> None:
+    ranked = -np.sort(-confidence[: len(is_positive)].astype(np.float64))
+    curve = RankedItems(ranked, is_positive, ~is_positive).curve()
+    assert plot_points(unpack(pack(curve), CurveKind.ROC), decimals) == plot_points(curve, decimals)
+
+
+def test_a_curve_of_many_results_takes_little_space() -> None:
+    curve = curve_of(np.random.default_rng(5).random(50_000) < 0.01, positives=600)
+    assert len(pack(curve)) < 16 * 2 * 600
+
+
+def test_unpacks_every_point_where_all_were_packed() -> None:
+    recall, precision = np.array([0.5, 0.5, 0.5, 1.0]), np.array([1.0, 0.5, 1 / 3, 0.5])
     unpacked = unpack(zlib.compress(np.concatenate([recall, precision]).tobytes()), CurveKind.PRECISION_RECALL)
     assert isinstance(unpacked, Curve)
     assert_array_equal(unpacked.recall, recall)
@@ -43,12 +70,12 @@ def test_unpacks_a_curve_without_points() -> None:
     assert len(unpacked.recall) == 0
 
 
-def test_unpacks_an_roc_as_one() -> None:
-    curve = RocCurve(np.array([0.0, 1 / 3, 1.0]), np.array([0.0, NAN, 1.0]))
+def test_unpacks_the_envelope_of_an_roc() -> None:
+    curve = RocCurve(np.array([0.0, 1 / 3, 2 / 3, 1.0]), np.array([0.0, 0.5, 0.5, 1.0]))
     unpacked = unpack(pack(curve), CurveKind.ROC)
     assert isinstance(unpacked, RocCurve)
-    assert_array_equal(unpacked.false_positive_rate, curve.false_positive_rate)
-    assert_array_equal(unpacked.true_positive_rate, curve.true_positive_rate)
+    assert_array_equal(unpacked.false_positive_rate, [0, 1 / 3, 1])
+    assert_array_equal(unpacked.true_positive_rate, [0, 0.5, 1])
 
 
 def test_an_roc_is_drawn_as_the_steps_whose_area_is_its_score() -> None:

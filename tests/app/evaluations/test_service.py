@@ -73,13 +73,15 @@ def test_scores_come_back_exactly_and_undefined_ones_as_none(backstage: Backstag
     assert (segmentation.measures[0].mean, segmentation.measures[0].mean_over) == (None, 0)
 
 
-def test_curves_come_back_at_every_rank(backstage: Backstage) -> None:
+def test_corners_of_curves_come_back_exactly(backstage: Backstage) -> None:
     submission = stored(backstage)
     with backstage.database.reading() as session:
         curves = queries.current_curves(session, submission, "comp1")
         assert queries.current_curves(session, submission, "comp5") == {}
     assert list(curves) == ["car"]
-    np.testing.assert_array_equal(curves["car"].precision, [NAN, THIRD])
+    assert isinstance(curves["car"], Curve)
+    np.testing.assert_array_equal(curves["car"].recall, [0.5])
+    np.testing.assert_array_equal(curves["car"].precision, [THIRD])
 
 
 def test_means_of_a_list_of_submissions(backstage: Backstage) -> None:
