@@ -6,9 +6,10 @@ import traceback
 import uuid
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from celery.exceptions import SoftTimeLimitExceeded
-from sqlalchemy import select
+from sqlalchemy import Row, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
@@ -66,12 +67,13 @@ def evaluate_next(database: Database, store: ArchiveStore, settings: Settings) -
     """
     with database.writing() as session:
         claim = queue.claim(session, lease=settings.lease)
+        found = None if claim is None else _find_work(session, claim)
     if claim is None:
         return False
     renew = partial(queue.renew, claim=claim, lease=settings.lease)
     with leases.kept(database, renew, lease=settings.lease, of=f"submission {claim.submission_id}"):
         try:
-            _evaluate(database, store, settings, claim)
+            _evaluate(database, store, settings, claim, _work(found))
         except (OSError, SQLAlchemyError):
             raise
         except SoftTimeLimitExceeded:
@@ -83,9 +85,7 @@ def evaluate_next(database: Database, store: ArchiveStore, settings: Settings) -
     return True
 
 
-def _evaluate(database: Database, store: ArchiveStore, settings: Settings, claim: Claim) -> None:
-    with database.reading() as session:
-        work = _work(session, claim)
+def _evaluate(database: Database, store: ArchiveStore, settings: Settings, claim: Claim, work: Work) -> None:
     started_at, started = now(), time.monotonic()
     evaluation = evaluate(
         store.verify(work.archive_sha256),
@@ -110,7 +110,8 @@ def _evaluate(database: Database, store: ArchiveStore, settings: Settings, claim
     _log.info("submission %s: evaluated in %.1f s", work.submission_id, seconds)
 
 
-def _work(session: Session, claim: Claim) -> Work:
+def _find_work(session: Session, claim: Claim) -> Row[*tuple[Any, ...]] | None:
+    """The row that `_work` is made of; what is wrong with it must not undo the claim."""
     query = (
         select(
             Submission.id,
@@ -126,7 +127,13 @@ def _work(session: Session, claim: Claim) -> Work:
         .join(GroundTruthVersion, GroundTruthVersion.id == Scoring.ground_truth_version_id)
         .where(Submission.id == claim.submission_id)
     )
-    submission_id, archive, declared, name, file, scoring_id, truth = session.execute(query).one()
+    return session.execute(query).one_or_none()
+
+
+def _work(found: Row[*tuple[Any, ...]] | None) -> Work:
+    if found is None:
+        raise UnscorableError("its challenge has no scoring")
+    submission_id, archive, declared, name, file, scoring_id, truth = found
     if truth is None:
         raise UnscorableError(f"scoring {scoring_id} is against a ground truth that has not been imported")
     classes = None if declared is None else tuple(declared)

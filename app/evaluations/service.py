@@ -2,18 +2,23 @@
 
 import math
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 import numpy as np
 from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
+from app.database import Base
 from app.evaluations import curves
 from app.evaluations.models import ClassScore, CompetitionResult, Curve, Evaluation, Measure
 from evaluator import VERSION
-from evaluator.scores import ClassDetails, CompetitionScores
+from evaluator.scores import AnyCurve, ClassDetails, CompetitionScores
 from evaluator.scores import Measure as ComputedMeasure
+
+_Row = dict[str, Any]
 
 
 def store(
@@ -26,7 +31,7 @@ def store(
     archive_sha256: str,
     started_at: datetime,
     seconds: float,
-) -> Evaluation:
+) -> None:
     """Add what this process's evaluator says of a submission.
 
     Args:
@@ -36,69 +41,77 @@ def store(
         started_at: when the evaluation began.
         seconds: how long it took.
     """
-    evaluation = Evaluation(
-        submission_id=submission_id,
-        scoring_id=scoring_id,
-        evaluator_version=VERSION,
-        ground_truth_sha256=ground_truth_sha256,
-        archive_sha256=archive_sha256,
-        started_at=started_at,
-        seconds=seconds,
-        results=[_result(position, item) for position, item in enumerate(scores.values())],
+    evaluation_id = uuid.uuid4()
+    # Plain rows, one statement for each table: as objects they take twice as long.
+    rows: defaultdict[type[Base], list[_Row]] = defaultdict(list)
+    rows[Evaluation].append(
+        {
+            "id": evaluation_id,
+            "submission_id": submission_id,
+            "scoring_id": scoring_id,
+            "evaluator_version": VERSION,
+            "ground_truth_sha256": ground_truth_sha256,
+            "archive_sha256": archive_sha256,
+            "started_at": started_at,
+            "seconds": seconds,
+        }
     )
-    session.add(evaluation)
-    session.flush()
-    # What there are many of goes in as plain rows: as objects they take four times as long.
-    for table, rows in (ClassScore, _class_scores), (Curve, _curves):
-        if values := list(rows(evaluation, scores.values())):
+    for position, item in enumerate(scores.values()):
+        result = _result(evaluation_id, position, item)
+        rows[CompetitionResult].append(result)
+        for number, computed in enumerate((item.primary, *item.secondary)):
+            measure = _measure(result["id"], number, computed)
+            rows[Measure].append(measure)
+            rows[ClassScore] += _class_scores(measure["id"], computed)
+        rows[Curve] += _curves(result["id"], item.curves)
+    for table, values in rows.items():
+        if values:
             session.execute(insert(table), values)
-    return evaluation
 
 
-def _result(position: int, scores: CompetitionScores) -> CompetitionResult:
+def _result(evaluation_id: uuid.UUID, position: int, scores: CompetitionScores) -> _Row:
     matrix = scores.confusion_matrix
-    return CompetitionResult(
-        competition=scores.competition,
-        position=position,
-        task=scores.task.value,
-        details={name: _details(details) for name, details in scores.details.items()},
-        not_entered=list(scores.not_entered),
-        confusion_matrix=None if matrix is None else np.asarray(matrix).tolist(),
-        measures=[_measure(number, measure) for number, measure in enumerate((scores.primary, *scores.secondary))],
-    )
+    return {
+        "id": uuid.uuid4(),
+        "evaluation_id": evaluation_id,
+        "competition": scores.competition,
+        "position": position,
+        "task": scores.task.value,
+        "details": {name: _details(details) for name, details in scores.details.items()},
+        "not_entered": list(scores.not_entered),
+        "confusion_matrix": None if matrix is None else np.asarray(matrix).tolist(),
+    }
 
 
-def _measure(position: int, measure: ComputedMeasure) -> Measure:
-    return Measure(
-        metric=measure.metric.value,
-        position=position,
-        mean=_defined(measure.mean),
-        mean_over=measure.mean_over,
-    )
+def _measure(result_id: uuid.UUID, position: int, measure: ComputedMeasure) -> _Row:
+    return {
+        "id": uuid.uuid4(),
+        "result_id": result_id,
+        "metric": measure.metric.value,
+        "position": position,
+        "mean": _defined(measure.mean),
+        "mean_over": measure.mean_over,
+    }
 
 
-def _class_scores(evaluation: Evaluation, scores: Iterable[CompetitionScores]) -> Iterator[dict[str, object]]:
-    for result, item in zip(evaluation.results, scores, strict=True):
-        for row, measure in zip(result.measures, (item.primary, *item.secondary), strict=True):
-            for position, (name, value) in enumerate(measure.per_class.items()):
-                yield {
-                    "measure_id": row.id,
-                    "class_name": name,
-                    "position": position,
-                    "value": _defined(value),
-                }
+def _class_scores(measure_id: uuid.UUID, measure: ComputedMeasure) -> list[_Row]:
+    return [
+        {"measure_id": measure_id, "class_name": name, "position": position, "value": _defined(value)}
+        for position, (name, value) in enumerate(measure.per_class.items())
+    ]
 
 
-def _curves(evaluation: Evaluation, scores: Iterable[CompetitionScores]) -> Iterator[dict[str, object]]:
-    for result, item in zip(evaluation.results, scores, strict=True):
-        for position, (name, curve) in enumerate(item.curves.items()):
-            yield {
-                "result_id": result.id,
-                "class_name": name,
-                "position": position,
-                "kind": curve.kind.value,
-                "points": curves.pack(curve),
-            }
+def _curves(result_id: uuid.UUID, by_class: Mapping[str, AnyCurve]) -> list[_Row]:
+    return [
+        {
+            "result_id": result_id,
+            "class_name": name,
+            "position": position,
+            "kind": curve.kind.value,
+            "points": curves.pack(curve),
+        }
+        for position, (name, curve) in enumerate(by_class.items())
+    ]
 
 
 def _details(details: ClassDetails) -> dict[str, float | int | None]:
