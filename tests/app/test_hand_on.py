@@ -1,12 +1,12 @@
 """A thread gets the pieces of a stream in order while more arrives, and has stopped whenever handing on has ended."""
 
 import threading
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 
 import anyio
 import pytest
 
-from app.hand_on import BATCH_BYTES, hand_on
+from app.hand_on import BACKLOG_BYTES, BATCH_BYTES, hand_on
 
 PIECE = BATCH_BYTES // 4
 PIECES = [bytes([number]) * PIECE for number in range(18)]
@@ -21,15 +21,17 @@ class Handler:
         self.has_begun = threading.Event()
         self._refuses, self._gate = refuses, gate
 
-    def __call__(self, batch: Sequence[bytes]) -> None:
+    def __call__(self, pieces: Iterable[bytes]) -> None:
         self.is_running = True
         self.has_begun.set()
         if self._gate is not None:
             assert self._gate.wait(30)
-        self.pieces += batch
+        for piece in pieces:
+            self.pieces.append(piece)
+            if self._refuses is not None and len(self.pieces) > self._refuses:
+                self.is_running = False
+                raise ValueError("refused")
         self.is_running = False
-        if self._refuses is not None and len(self.pieces) > self._refuses:
-            raise ValueError("refused")
 
 
 async def stream(pieces: Sequence[bytes], then: Callable[[], None] = lambda: None) -> AsyncIterator[bytes]:
@@ -58,7 +60,33 @@ def test_what_handling_raises_is_raised_and_nothing_is_handed_on_afterwards(refu
     handler = Handler(refuses=refuses)
     with pytest.raises(ValueError, match="refused"):
         anyio.run(hand_on, stream(PIECES), handler)
-    assert len(handler.pieces) <= refuses + 4
+    assert len(handler.pieces) == refuses + 1
+
+
+def test_handling_that_fails_is_told_while_the_stream_waits_for_room() -> None:
+    gate = threading.Event()
+    threading.Timer(0.05, gate.set).start()
+    with pytest.raises(ValueError, match="refused"):
+        anyio.run(hand_on, stream(PIECES * 4), Handler(refuses=0, gate=gate))
+
+
+def test_no_more_than_the_backlog_is_received_ahead() -> None:
+    drawn, ahead = 0, list[int]()
+
+    async def counted() -> AsyncIterator[bytes]:
+        nonlocal drawn
+        for number in range(100):
+            drawn += 1
+            yield bytes([number]) * PIECE
+
+    def handle(pieces: Iterable[bytes]) -> None:
+        for piece in pieces:
+            ahead.append(drawn - len(ahead))
+            assert piece[0] == len(ahead) - 1
+
+    anyio.run(hand_on, counted(), handle)
+    assert len(ahead) == 100
+    assert max(ahead) <= BACKLOG_BYTES // PIECE + 1
 
 
 def test_a_stream_that_breaks_off_waits_for_what_is_being_handled() -> None:
@@ -73,7 +101,7 @@ def test_a_stream_that_breaks_off_waits_for_what_is_being_handled() -> None:
     with pytest.raises(ConnectionError):
         anyio.run(hand_on, broken(break_off), handler)
     assert not handler.is_running
-    assert handler.pieces == PIECES[:4]
+    assert handler.pieces == PIECES[:5]
 
 
 async def broken(break_off: Callable[[], None]) -> AsyncIterator[bytes]:
