@@ -70,6 +70,7 @@ async def take_submission(
     began_at = now()
     target = await to_thread.run_sync(_target, database, settings, slug, user)
     edition = challenges.edition_of(target.challenge)
+    validator.expect_upload()
     with store.receive(limit=settings.upload_limit_bytes) as archive:
         received = await receive_form(
             request,

@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import anyio
 from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
 from starlette.middleware import Middleware
@@ -92,7 +93,10 @@ async def _lifespan(application: FastAPI) -> AsyncIterator[None]:
     for directory in (application.state.settings.archives, application.state.settings.truth_inbox):
         directory.mkdir(parents=True, exist_ok=True)
     application.state.store.remove_abandoned()
-    yield
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(application.state.validator.keep_ready)
+        yield
+        tasks.cancel_scope.cancel()
     application.state.database.close()
 
 

@@ -37,6 +37,12 @@ class Report:
         return has_errors(self.problems)
 
 
+def get_ready() -> None:
+    """Import what reading needs and has not imported: this module's imports have been made for calling this."""
+    import pyarrow.compute  # noqa: PLC0415
+    import pyarrow.csv  # noqa: F401, PLC0415
+
+
 def check(  # noqa: PLR0917  # `anyio.to_process` passes arguments by position
     path: Path,
     edition: Edition,

@@ -1,5 +1,6 @@
 """Validation of uploads while the participant waits, in child processes that can be stopped."""
 
+import logging
 import uuid
 from collections import defaultdict
 from collections.abc import AsyncIterator, Collection
@@ -11,7 +12,7 @@ import anyio.to_process
 from anyio import BrokenWorkerProcess
 
 from app.settings import Settings
-from app.submissions.checking import EnteredCompetition, Report, check
+from app.submissions.checking import EnteredCompetition, Report, check, get_ready
 from evaluator.catalogue.server import (
     VALIDATION_STOPPED,
     VALIDATION_TAKES_TOO_LONG,
@@ -21,6 +22,10 @@ from evaluator.editions import Edition
 from evaluator.image_sets import ImageSets
 
 __all__ = ["EnteredCompetition", "Report", "Validator"]
+
+QUIET_SECONDS = 1.0  # the first requests after a start are not to share the processor
+
+_log = logging.getLogger(__name__)
 
 
 class Validator:
@@ -34,6 +39,37 @@ class Validator:
         self._memory_limit = settings.validation_memory_limit_bytes
         self._turns = anyio.CapacityLimiter(settings.validation_processes)
         self._own_turns: defaultdict[uuid.UUID, anyio.Lock] = defaultdict(anyio.Lock)
+        self._upload_expected = anyio.Event()
+
+    def expect_upload(self) -> None:
+        """Say that an upload begins to arrive, so that a process is ready when it is there."""
+        self._upload_expected.set()
+
+    async def keep_ready(self) -> None:
+        """Have a process started before it is needed: soon after this is called, then at each upload that is expected.
+
+        Never returns; cancel it. A process that has read an upload stays and is ready for the next (`anyio` ends only
+        idle ones beyond the first), so that this starts one only where none is left or all are busy.
+        """
+        with anyio.move_on_after(QUIET_SECONDS):
+            await self._upload_expected.wait()
+        while True:
+            self._upload_expected = anyio.Event()
+            await self._start_process()
+            await self._upload_expected.wait()
+
+    async def _start_process(self) -> None:
+        """Start a process unless one is free, or as many read as may."""
+        try:
+            self._turns.acquire_nowait()
+        except anyio.WouldBlock:
+            return
+        try:
+            await anyio.to_process.run_sync(get_ready, cancellable=True, limiter=anyio.CapacityLimiter(1))
+        except (BrokenWorkerProcess, OSError):
+            _log.warning("no process for validation could be started ahead", exc_info=True)
+        finally:
+            self._turns.release()
 
     async def validate(
         self,

@@ -84,6 +84,44 @@ def children() -> set[int]:
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs Linux's /proc")
+def test_a_process_is_ready_before_an_upload_is_there_and_reads_it(archive: Path) -> None:
+    async def run() -> Report:
+        validator, before = Validator(Settings()), children()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(validator.keep_ready)
+            validator.expect_upload()
+            while not (ahead := children() - before):
+                await anyio.sleep(0.05)
+            while validator._turns.borrowed_tokens:
+                await anyio.sleep(0.05)
+            report = await start(validator, archive)
+            validator.expect_upload()
+            await anyio.sleep(0.2)
+            assert children() - before == ahead
+            tasks.cancel_scope.cancel()
+        return report
+
+    assert not anyio.run(run).refuses
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs Linux's /proc")
+def test_no_process_is_started_ahead_while_as_many_read_as_may(endless: Path) -> None:
+    async def run() -> None:
+        validator, before = Validator(Settings(validation_processes=1)), children()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(start, validator, endless)
+            while not (reading := children() - before):
+                await anyio.sleep(0.05)
+            tasks.start_soon(validator.keep_ready)
+            validator.expect_upload()
+            await anyio.sleep(0.3)
+            assert children() - before == reading
+            tasks.cancel_scope.cancel()
+
+    anyio.run(run)
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs Linux's /proc")
 def test_a_killed_process_is_a_problem_that_is_told_and_the_next_upload_is_read(endless: Path, archive: Path) -> None:
     async def run() -> tuple[Report, Report]:
         validator, before = Validator(Settings()), children()
