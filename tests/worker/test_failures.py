@@ -56,6 +56,14 @@ def test_damaged_ground_truth_fails_the_submission(backstage: Backstage, submiss
     expect_failure(backstage.submission(submission_id), WENT_WRONG)
 
 
+def test_a_challenge_without_a_scoring_fails_the_submission(backstage: Backstage, submission_id: uuid.UUID) -> None:
+    with backstage.database.writing() as session:
+        challenge = session.get_one(Challenge, backstage.submission(submission_id).challenge_id)
+        challenge.current_scoring_id = None
+    assert evaluate(backstage)
+    expect_failure(backstage.submission(submission_id), WENT_WRONG)
+
+
 def test_a_disk_that_is_away_leaves_the_submission_to_a_later_attempt(
     backstage: Backstage, submission_id: uuid.UUID
 ) -> None:

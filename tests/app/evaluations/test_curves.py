@@ -36,7 +36,7 @@ def test_unpacks_every_corner_exactly() -> None:
 
 @given(arrays(np.bool_, st.integers(0, 200)), st.integers(0, 250), st.integers(1, 12))
 def test_what_is_stored_is_plotted_as_the_whole_curve(is_right: NDArray[np.bool_], unfound: int, decimals: int) -> None:
-    positives = np.count_nonzero(is_right) + unfound
+    positives = int(np.count_nonzero(is_right)) + unfound
     curve = curve_of(is_right, positives) if positives else Curve(np.full(len(is_right), NAN), np.zeros(len(is_right)))
     stored = unpack(pack(curve), CurveKind.PRECISION_RECALL)
     assert plot_points(stored, decimals) == plot_points(curve, decimals)
