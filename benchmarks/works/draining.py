@@ -17,7 +17,7 @@ from evaluator.editions import load
 from evaluator.evaluation import evaluate
 from evaluator.ground_truth import GroundTruth
 
-SUBMISSIONS = 150  # as many as keep a round of all contestants near 30 s
+SUBMISSIONS = 500
 PROCESSES = 2
 POLLING_SECONDS = (
     0.5  # seldom: asking takes some of the same processors, and the database says when the last was scored
