@@ -1,4 +1,4 @@
-"""Peers, from the dependency group `bench`: into a directory of their own, so that no lock has to hold them."""
+"""Dependency groups that no lock has to hold, each installed into a directory of its own: `bench` (peers), `plots`."""
 
 import subprocess
 import sys
@@ -9,16 +9,16 @@ ROOT = Path(__file__).resolve().parents[1]
 TORCH_FOR_PROCESSORS = "https://download.pytorch.org/whl/cpu"  # PyPI's builds for Linux need gigabytes of CUDA
 
 
-def install(cache: Path) -> tuple[Path, list[str]]:
-    """Install the peers; return where they are, and who could not be installed and why."""
-    directory = cache / f"peers-{sys.version_info.major}.{sys.version_info.minor}"
+def install(cache: Path, group: str = "bench") -> tuple[Path, list[str]]:
+    """Install a group; return where it is, and what could not be installed and why."""
+    directory = cache / f"{group}-{sys.version_info.major}.{sys.version_info.minor}"
     directory.mkdir(parents=True, exist_ok=True)
     missing = []
-    for requirement in tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]["bench"]:
+    for requirement in tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"][group]:
         stamp = directory / f".{requirement}"
         if stamp.exists():
             continue
-        # Without dependencies: those that are not ours are peers themselves.
+        # Without dependencies: those that are not ours are in the group themselves.
         command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check"]
         command += ["--upgrade", "--no-deps", "--only-binary", ":all:", "--target", str(directory)]
         if requirement.startswith("torch=="):

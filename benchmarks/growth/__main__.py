@@ -30,7 +30,7 @@ def main() -> None:
     for name in arguments.only:
         document[name] = _grow(GROWTHS[name], arguments.most, arguments.rounds, cache)
         path.write_text(json.dumps(document, indent=2))
-    installed, missing = peers.install(cache)
+    installed, missing = peers.install(cache, "plots")
     for reason in missing:
         print(f"skipped: {reason}", flush=True)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(installed)))}

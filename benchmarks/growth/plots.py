@@ -24,7 +24,7 @@ def main() -> None:
 
 def draw(growth: Growth, measured: Mapping[int, Mapping[str, float]], path: Path) -> None:
     """Write one plot."""
-    import matplotlib as mpl  # noqa: PLC0415  # a peer: see benchmarks/peers.py
+    import matplotlib as mpl  # noqa: PLC0415  # of the group `plots`: see benchmarks/peers.py
 
     mpl.use("svg")
     mpl.rcParams.update(
