@@ -22,8 +22,16 @@ from tests.support.redis_server import redis_server
 from tests.support.services import in_full
 
 ROOT = Path(__file__).resolve().parents[1]
-# As it is installed: what is committed is on the disk. (The tests' own settings leave that out.)
-DURABLE = {**SETTINGS, "fsync": "on", "full_page_writes": "on", "synchronous_commit": "on", "autovacuum": "on"}
+# As it is installed: what is committed is on the disk. (The tests' own settings leave that out, and save memory.)
+DURABLE = {
+    **SETTINGS,
+    "fsync": "on",
+    "full_page_writes": "on",
+    "synchronous_commit": "on",
+    "autovacuum": "on",
+    "shared_buffers": "128MB",
+    "max_wal_size": "1GB",
+}
 SECONDS_TO_START = 60
 SECONDS_TO_STOP = 20
 MIB = 1024 * 1024
