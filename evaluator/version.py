@@ -1,6 +1,6 @@
-"""The evaluator's version, stored beside every score it computes.
+"""The one version of vocboard: of the package, the site, the API and the evaluator.
 
-Raise it whenever a change may alter a number.
+Stored beside every score; raise it whenever a change may alter a number. CHANGELOG.md says which changes did.
 """
 
-VERSION = "1.0.0"
+VERSION = "1.1.0"

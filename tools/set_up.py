@@ -9,10 +9,9 @@ import contextlib
 import fcntl
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
-import tempfile
-import urllib.request
 import venv
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,13 +22,6 @@ PYTHON = ENVIRONMENT / "bin" / "python"
 STAMP = ENVIRONMENT / "installed"
 LOCK_FILES = {"server": ROOT / "requirements.lock", "development": ROOT / "requirements-dev.lock"}
 OLDEST_PYTHON = (3, 11)
-
-# For a Python without ensurepip, such as Debian's without the package python3-venv.
-PIP_WHEEL = (
-    "https://files.pythonhosted.org/packages/07/25/ee8c38ae72d66b844ce8eb9711ba905dba21ca1a8a0c960057c41cd23337/"
-    "pip-26.3-py3-none-any.whl"
-)
-PIP_WHEEL_SHA256 = "f3b60b20ffaadd4415ed7957212a38ac63fa4c5fa375bd0f4a797777940fad13"
 
 
 def main() -> int:
@@ -64,19 +56,25 @@ def install(kind: str) -> None:
 
 
 def add_pip() -> None:
-    """Give the environment pip: the one that comes with Python, or else from the package index, checked by its hash."""
+    """Give the environment pip; where Python comes without it, as Debian's does, install Debian's package for it."""
     if works(PYTHON, "-m", "ensurepip"):
         return
-    print("This Python comes without pip; getting it", flush=True)
-    with urllib.request.urlopen(PIP_WHEEL, timeout=60) as answer:
-        content = answer.read()
-    if hashlib.sha256(content).hexdigest() != PIP_WHEEL_SHA256:
-        sys.exit(f"{PIP_WHEEL} is not what it was; install the package python3-venv instead, then try again")
-    with tempfile.TemporaryDirectory() as directory:
-        wheel = Path(directory) / PIP_WHEEL.rsplit("/", 1)[-1]
-        wheel.write_bytes(content)
-        # A wheel is an archive that Python can run from.
-        subprocess.run([PYTHON, wheel / "pip", "install", "--quiet", "--no-index", wheel], check=True)
+    package = f"python{sys.version_info.major}.{sys.version_info.minor}-venv"
+    print(f"This Python comes without pip; installing Debian's package {package}", flush=True)
+    if not (install_debian_package(package) and works(PYTHON, "-m", "ensurepip")):
+        sys.exit(f"This Python has no pip. Install it, on Debian and Ubuntu with: sudo apt-get install {package}")
+
+
+def install_debian_package(package: str) -> bool:
+    """Install a package of the system as root, without asking; return whether that was possible."""
+    if shutil.which("apt-get") is None:
+        return False
+    as_root = [] if os.geteuid() == 0 else ["sudo", "--non-interactive"]
+    command = [*as_root, "apt-get", "install", "--quiet=2", "--yes", "--no-install-recommends", package]
+    try:
+        return subprocess.run(command, stdin=subprocess.DEVNULL, check=False).returncode == 0
+    except FileNotFoundError:  # no sudo
+        return False
 
 
 def pip(*arguments: str) -> None:
@@ -95,7 +93,7 @@ def works(python: Path, *arguments: str) -> bool:
 
 def stamp(kind: str) -> str:
     """Return what identifies a finished installation: its kind and a hash of all that decides on its content."""
-    decisive = (*LOCK_FILES.values(), ROOT / "pyproject.toml")
+    decisive = (*LOCK_FILES.values(), ROOT / "pyproject.toml", ROOT / "evaluator" / "version.py")
     return f"{kind} {hashlib.sha256(b''.join(path.read_bytes() for path in decisive)).hexdigest()} {ROOT}"
 
 
