@@ -1,24 +1,27 @@
 """`vocboard evaluate`: score result files against a development kit tree."""
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from client.scores import competition_scores
 from commands.offline import (
     PROBLEMS,
     VALID,
-    MisuseError,
     add_common_arguments,
+    add_image_set_argument,
     chosen_classes,
     chosen_edition,
+    editions_of_image_sets,
+    others,
     print_json,
+    read_truth,
     reporting_misuse,
 )
-from commands.problem_text import problem_lines, summary
+from commands.problem_text import image_set_hint, problem_lines, summary
 from commands.score_tables import score_lines
 from evaluator.evaluation import Evaluation, evaluate
-from evaluator.ground_truth import GroundTruthError, read_ground_truth
 from evaluator.problems import has_errors
 
 
@@ -26,6 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.description = "Score result files. Exit status: 0 scored, 1 the results have problems, 2 usage."
     add_common_arguments(parser)
+    add_image_set_argument(parser)
     parser.add_argument(
         "--ground-truth",
         metavar="TREE",
@@ -40,25 +44,38 @@ def run(arguments: argparse.Namespace) -> int:
     """Score the results, and print the scores."""
     edition = chosen_edition(arguments.edition)
     classes = chosen_classes(arguments.segmentation_classes, edition)
-    try:
-        truth = read_ground_truth(arguments.ground_truth, edition)
-    except GroundTruthError as error:
-        raise MisuseError(f"{arguments.ground_truth}: {error}") from error
-    evaluation = evaluate(arguments.results, edition, truth, segmentation_classes=classes)
+    chosen = editions_of_image_sets(edition, arguments.image_set)
+    evaluations = {}
+    for name, of_set in chosen.items():
+        truth = read_truth(arguments.ground_truth, of_set)
+        evaluations[name] = evaluate(
+            arguments.results, of_set, truth, segmentation_classes=classes, other_editions=others(chosen, name)
+        )
     if arguments.json:
-        print_json(evaluation.as_json())
+        print_json(_document(edition.name, evaluations))
     else:
-        print("\n".join(_lines(evaluation)))
-    return PROBLEMS if has_errors(evaluation.problems) else VALID
+        for name, evaluation in evaluations.items():
+            print("\n".join(_lines(evaluation, name)))
+    return PROBLEMS if any(has_errors(evaluation.problems) for evaluation in evaluations.values()) else VALID
 
 
-def _lines(evaluation: Evaluation) -> Iterator[str]:
+def _document(edition: str, evaluations: Mapping[str | None, Evaluation]) -> dict[str, Any]:
+    """One object as the contract has it; of several image sets, one for each by name."""
+    documents = {name: evaluation.as_json() for name, evaluation in evaluations.items()}
+    if len(documents) == 1:
+        return next(iter(documents.values()))
+    return {"edition": edition, "image_sets": documents}
+
+
+def _lines(evaluation: Evaluation, image_set: str | None) -> Iterator[str]:
+    where = "" if image_set is None else f" on {image_set}"
     for key, scores in evaluation.scores.items():
-        yield f"{evaluation.edition} {key}: {scores.task.value}"
+        yield f"{evaluation.edition} {key}{where}: {scores.task.value}"
         yield from score_lines(competition_scores(key, scores.as_json()))
         yield ""
     for key in evaluation.unavailable:
-        yield f"{evaluation.edition} {key}: not scored, the tree has no ground truth for it"
+        yield f"{evaluation.edition} {key}{where}: not scored, the tree has no ground truth for it"
         yield ""
     yield from problem_lines(evaluation.problems)
+    yield from image_set_hint(evaluation.problems)
     yield summary(evaluation.problems)

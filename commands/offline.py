@@ -7,17 +7,22 @@ import argparse
 import functools
 import json
 import os
+import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evaluator import editions
-from evaluator.editions import Edition, EditionFileError, UnknownEditionError
+from evaluator.editions import Edition, EditionFileError, UnknownEditionError, for_image_set, image_sets_of
 from evaluator.image_sets import ImageSets, ImageSetsFormatError
+
+if TYPE_CHECKING:
+    from evaluator.ground_truth import GroundTruth, GroundTruthError
 
 VALID, PROBLEMS, MISUSE = 0, 1, 2
 EDITION_FILE_SUFFIX = ".toml"
+_IMAGE_SET = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,29}")
 
 Run = Callable[[argparse.Namespace], int]
 
@@ -37,6 +42,36 @@ def add_common_arguments(parser: argparse.ArgumentParser) -> None:
         help="classes entered for segmentation, divided by commas (default: all)",
     )
     parser.add_argument("--json", action="store_true", help="print JSON, for programs")
+
+
+def add_image_set_argument(parser: argparse.ArgumentParser) -> None:
+    """Add the choice of image sets."""
+    parser.add_argument(
+        "--image-set",
+        metavar="NAME",
+        action="append",
+        help="image set that the results are for, such as val; several divided by commas (default: the edition's)",
+    )
+
+
+def editions_of_image_sets(edition: Edition, names: Sequence[str] | None) -> Mapping[str | None, Edition]:
+    """Return the edition for each image set named on the command line; under None as it is if none is named.
+
+    Raises:
+        MisuseError: something is no name of an image set.
+    """
+    if not names:
+        return {None: edition}
+    listed = [name.strip() for given in names for name in given.split(",")]
+    wrong = next((name for name in listed if not _IMAGE_SET.fullmatch(name)), None)
+    if wrong is not None:
+        raise MisuseError(f"{wrong!r} is no name of an image set; the kits have train, val, trainval and test")
+    return {name: for_image_set(edition, name) for name in dict.fromkeys(listed)}
+
+
+def others(chosen: Mapping[str | None, Edition], name: str | None) -> list[Edition]:
+    """Return the editions of all image sets but one: their result files are not its business."""
+    return [edition for other, edition in chosen.items() if other != name]
 
 
 def chosen_edition(name: str) -> Edition:
@@ -83,6 +118,10 @@ def read_public_part(path: Path, edition: Edition) -> ImageSets:
             raise MisuseError(f"{path}: {error}") from error
         if image_sets.edition != edition.name:
             raise MisuseError(f"{path} has the image sets of {image_sets.edition}, not of {edition.name}")
+        wanted = image_sets_of(edition)
+        if not any(name in wanted for _, name in image_sets.sets):
+            has = ", ".join(dict.fromkeys(name for _, name in image_sets.sets))
+            raise MisuseError(f"{path} has no image set {' or '.join(wanted)}; it has {has}")
         return image_sets
     from evaluator.ground_truth import GroundTruthError  # noqa: PLC0415  # a tree needs more than its JSON
     from evaluator.public_tree import read_image_sets  # noqa: PLC0415
@@ -90,7 +129,35 @@ def read_public_part(path: Path, edition: Edition) -> ImageSets:
     try:
         return read_image_sets(path, edition)
     except GroundTruthError as error:
-        raise MisuseError(f"{path}: {error}") from error
+        raise tree_misuse(path, edition, error) from error
+
+
+def read_truth(path: Path, edition: Edition) -> "GroundTruth":
+    """Return the ground truth of a development kit tree.
+
+    Raises:
+        MisuseError: it cannot serve as that; with all that is wrong, and which image sets it has if it lacks those.
+        OSError: the path cannot be read.
+    """
+    from evaluator.ground_truth import GroundTruthError, read_ground_truth  # noqa: PLC0415  # as above
+
+    try:
+        return read_ground_truth(path, edition)
+    except GroundTruthError as error:
+        raise tree_misuse(path, edition, error) from error
+
+
+def tree_misuse(path: Path, edition: Edition, error: "GroundTruthError") -> MisuseError:
+    """Return what to tell of a tree that cannot be used, with the image sets that it has if it lacks the one wanted."""
+    from evaluator.ground_truth.available_sets import (  # noqa: PLC0415  # as above
+        available_image_sets,
+        describe_image_sets,
+    )
+
+    message = f"{path}: {error}"
+    if any(problem.code == "no_image_sets" for problem in error.problems):
+        message += f"\n{describe_image_sets(available_image_sets(path, edition))}".replace("\nit has", "\nIt has")
+    return MisuseError(message)
 
 
 def print_json(content: Any) -> None:

@@ -29,6 +29,12 @@ def summary(problems: Sequence[Problem]) -> str:
     return f"{verdict}: {', '.join(counts)}." if counts else f"{verdict}."
 
 
+def image_set_hint(problems: Sequence[Problem]) -> Iterator[str]:
+    """Yield how to check results offline that are named for another image set, if there are such."""
+    if any(problem.code == "wrong_image_set" for problem in problems):
+        yield "To check or score results of another image set on its own ground truth, name it with --image-set."
+
+
 def _file_lines(problems: Sequence[Problem], width: int) -> Iterator[str]:
     places = ["" if problem.line is None else f"line {problem.line}" for problem in problems]
     columns = max(map(len, places))

@@ -1,7 +1,7 @@
 """`vocboard validate`: the server's checks of result files, offline."""
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +9,16 @@ from commands.offline import (
     PROBLEMS,
     VALID,
     add_common_arguments,
+    add_image_set_argument,
     chosen_classes,
     chosen_edition,
+    editions_of_image_sets,
+    others,
     print_json,
     read_public_part,
     reporting_misuse,
 )
-from commands.problem_text import problem_lines, summary
+from commands.problem_text import image_set_hint, problem_lines, summary
 from commands.tables import Column, render
 from evaluator.problems import counted
 from evaluator.reading import ReadResults, read_results
@@ -26,6 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.description = "Check result files as the server does. Exit status: 0 valid, 1 problems, 2 usage."
     add_common_arguments(parser)
+    add_image_set_argument(parser)
     parser.add_argument(
         "--image-sets",
         metavar="TREE",
@@ -40,13 +44,33 @@ def run(arguments: argparse.Namespace) -> int:
     """Check the results, and print what was found."""
     edition = chosen_edition(arguments.edition)
     classes = chosen_classes(arguments.segmentation_classes, edition)
-    image_sets = None if arguments.image_sets is None else read_public_part(arguments.image_sets, edition)
-    read = read_results(arguments.results, edition, image_sets, segmentation_classes=classes)
+    tree = arguments.image_sets
+    chosen = editions_of_image_sets(edition, arguments.image_set)
+    read = {}
+    for name, of_set in chosen.items():
+        image_sets = None if tree is None else read_public_part(tree, of_set)
+        read[name] = read_results(
+            arguments.results,
+            of_set,
+            image_sets,
+            segmentation_classes=classes,
+            other_editions=others(chosen, name),
+        )
     if arguments.json:
-        print_json(_as_json(edition.name, read))
+        print_json(_document(edition.name, read))
     else:
-        print("\n".join(_lines(edition.name, read, image_sets is not None)))
-    return VALID if read.is_valid else PROBLEMS
+        for name, results in read.items():
+            heading = edition.name if name is None else f"{edition.name} {name}"
+            print("\n".join(_lines(heading, results, tree is not None)))
+    return VALID if all(results.is_valid for results in read.values()) else PROBLEMS
+
+
+def _document(edition: str, read: Mapping[str | None, ReadResults]) -> dict[str, Any]:
+    """One object as the contract has it; of several image sets, one for each by name."""
+    documents = {name: _as_json(edition, results) for name, results in read.items()}
+    if len(documents) == 1:
+        return next(iter(documents.values()))
+    return {"edition": edition, "image_sets": documents}
 
 
 def _as_json(edition: str, read: ReadResults) -> dict[str, Any]:
@@ -73,6 +97,7 @@ def _lines(edition: str, read: ReadResults, items_known: bool) -> Iterator[str]:
         yield render(columns)
         yield ""
     yield from problem_lines(read.problems)
+    yield from image_set_hint(read.problems)
     yield summary(read.problems)
     if not items_known:
         yield "Image identifiers and sizes were not checked; name a development kit tree with --image-sets for that."

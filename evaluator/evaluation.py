@@ -45,7 +45,12 @@ class Evaluation:
 
 
 def evaluate(
-    path: Path, edition: Edition, truth: GroundTruth, *, segmentation_classes: Sequence[str] | None = None
+    path: Path,
+    edition: Edition,
+    truth: GroundTruth,
+    *,
+    segmentation_classes: Sequence[str] | None = None,
+    other_editions: Sequence[Edition] = (),
 ) -> Evaluation:
     """Read and score an upload; if anything in it is an error, nothing is scored.
 
@@ -54,6 +59,7 @@ def evaluate(
         edition: whose rules apply.
         truth: of the same edition.
         segmentation_classes: classes that the participant declares to have entered for segmentation; None for all.
+        other_editions: the same edition for other image sets, whose result files are passed over.
 
     Raises:
         ValueError: the ground truth is another edition's.
@@ -68,6 +74,7 @@ def evaluate(
         truth.image_sets,
         segmentation_classes=segmentation_classes,
         segmentation_sink=confusions.add,
+        other_editions=other_editions,
     )
     if has_errors(read.problems):
         return Evaluation(edition.name, {}, (), read.problems)

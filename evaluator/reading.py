@@ -51,6 +51,7 @@ def read_results(
     segmentation_classes: Sequence[str] | None = None,
     segmentation_sink: SegmentationSink | None = None,
     limits: ArchiveLimits = UPLOAD_LIMITS,
+    other_editions: Sequence[Edition] = (),
 ) -> ReadResults:
     """Read and check every result file of an archive or directory.
 
@@ -64,12 +65,15 @@ def read_results(
         segmentation_sink: gets each valid label map as it is read, called by several threads at once: its competition,
             the position of its image, and (height, width) uint8 class indices, 0 for background.
         limits: of the archive.
+        other_editions: the same edition for other image sets, whose files are passed over: they are read apart.
 
     Raises:
         ValueError: `competitions` or `segmentation_classes` name some that the edition does not have.
         OSError: `path` itself cannot be read.
     """
-    reader = _Reader(edition, image_sets, competitions, segmentation_classes, segmentation_sink)
+    reader = _Reader(
+        edition, image_sets, competitions, segmentation_classes, segmentation_sink, other_editions=other_editions
+    )
     try:
         for member in members(path, limits, reader.archive.note):
             reader.take(member)
@@ -90,12 +94,16 @@ class _Reader:
         competitions: Collection[str] | None,
         segmentation_classes: Sequence[str] | None,
         segmentation_sink: SegmentationSink | None,
+        *,
+        other_editions: Sequence[Edition],
     ):
         declared = edition.classes if segmentation_classes is None else segmentation_classes
         self.archive = FileReport(None)
         self._reports = [self.archive]
         self._edition = edition
         self._names = FileNames(edition)
+        self._others = [FileNames(other) for other in other_editions]
+        self._passed_over = 0
         self._image_sets = image_sets
         self._open = _known(edition.competitions if competitions is None else competitions, edition.competitions)
         self._segmentation_classes = _known(declared, edition.classes)
@@ -112,7 +120,9 @@ class _Reader:
     def take(self, member: Member) -> None:
         """Read one member, and note what is wrong with it."""
         name = self._names.identify(member.name)
-        if name is None:
+        if name is None and any(other.identify(member.name) for other in self._others):
+            self._passed_over += 1
+        elif name is None:
             self._foreign.append(look_at(member))
         elif name.competition.key not in self._open:
             self._closed.setdefault(name.competition.key, []).append(member.name)
@@ -235,7 +245,9 @@ class _Reader:
 
     def _refuse_all(self) -> None:
         found, expected = "It is empty", f"expected are {self._names.examples()}"
-        if self._foreign:
+        if self._passed_over:
+            found = f"It holds {counted(self._passed_over, 'file')} of other image sets"
+        elif self._foreign:
             first, count = self._foreign[0].name, counted(len(self._foreign), "file")
             found, expected = f"It holds {count}, the first is {quoted(first)}", self._names.expectation(first)
         self.archive.add(NO_RESULT_FILES, edition=self._edition.name, found=found, expected=expected)

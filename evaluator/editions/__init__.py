@@ -19,6 +19,7 @@ from evaluator.editions.model import (
     TaskRules,
     Training,
 )
+from evaluator.editions.splits import for_image_set, image_sets_of
 
 __all__ = [
     "BACKGROUND",
@@ -39,6 +40,8 @@ __all__ = [
     "TaskRules",
     "Training",
     "UnknownEditionError",
+    "for_image_set",
+    "image_sets_of",
     "load",
     "names",
     "read",

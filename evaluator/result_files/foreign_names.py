@@ -65,6 +65,7 @@ class ForeignNames:
     def __init__(self, edition: Edition, known: FileNames):
         self._edition, self._known = edition, known
         self._patterns = list(_patterns(edition))
+        self._map_directories = list(_map_directories(edition))
 
     def problem(self, file: ForeignFile) -> Found:
         """What is wrong with a file: the kind, and the fields of its wording."""
@@ -73,6 +74,7 @@ class ForeignNames:
             return NESTED_ARCHIVE, {"name": name, "looks": file.looks}
         return (
             self._nested(file.name)
+            or self._of_another_set(file.name)
             or self._of_another_edition(file.name)
             or self._misnamed(file.name)
             or (UNKNOWN_FILE, self._as(file.name))
@@ -97,6 +99,21 @@ class ForeignNames:
                 return NESTED_TOO_DEEP, described
         return None
 
+    def _of_another_set(self, name: str) -> Found | None:
+        directory, _, file = name.rpartition("/")
+        for competition, pattern in self._patterns:
+            match = pattern.fullmatch(file)
+            fields = match.groupdict() if match else {}
+            image_set, label = fields.get("image_set"), fields.get("class")
+            is_other = image_set is not None and image_set.lower() != competition.image_set.lower()
+            if is_other and (label is None or label in competition.classes):
+                return _wrong_image_set(str(image_set), competition)
+        for competition, pattern in self._map_directories:
+            match = pattern.fullmatch(directory.rpartition("/")[2])
+            if match and file.endswith(".png") and match["image_set"] != competition.image_set:
+                return _wrong_image_set(match["image_set"], competition)
+        return None
+
     def _of_another_edition(self, name: str) -> Found | None:
         others = [edition for edition in names() if edition != self._edition.name and _names_of(edition).identify(name)]
         return (FILE_OF_ANOTHER_EDITION, self._as(name) | {"others": _some(others)}) if others else None
@@ -109,9 +126,7 @@ class ForeignNames:
                 continue
             label, image_set = match.groupdict().get("class"), match.groupdict().get("image_set")
             if image_set is not None and image_set.lower() != competition.image_set.lower():
-                expected = quoted(competition.image_set)
-                found = {"found": quoted(image_set), "competition": competition.key, "expected": expected}
-                return WRONG_IMAGE_SET, found
+                return _wrong_image_set(image_set, competition)
             if label is not None and label not in competition.classes:
                 return UNKNOWN_CLASS, self._as_class(label, competition)
         return None
@@ -131,6 +146,11 @@ class ForeignNames:
             "edition": self._edition.name,
             "expected": expected,
         }
+
+
+def _wrong_image_set(found: str, competition: Competition) -> Found:
+    expected = quoted(competition.image_set)
+    return WRONG_IMAGE_SET, {"found": quoted(found), "competition": competition.key, "expected": expected}
 
 
 @cache
@@ -170,3 +190,12 @@ def _patterns(edition: Edition) -> Iterator[tuple[Competition, re.Pattern[str]]]
                 fields.add(field)
         if "image" not in fields:
             yield competition, re.compile("".join(parts), re.IGNORECASE)
+
+
+def _map_directories(edition: Edition) -> Iterator[tuple[Competition, re.Pattern[str]]]:
+    """What the directories of label maps are called whatever image set they name."""
+    for competition in edition.competitions.values():
+        directory = competition.rules.file.rpartition("/")[0].rpartition("/")[2]
+        if competition.task is Task.SEGMENTATION and "{image_set}" in directory:
+            pattern = re.escape(directory).replace(re.escape("{competition}"), re.escape(competition.key))
+            yield competition, re.compile(pattern.replace(re.escape("{image_set}"), "(?P<image_set>[A-Za-z0-9]{1,20})"))

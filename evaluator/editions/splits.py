@@ -1,0 +1,23 @@
+"""Editions for other image sets than the one that the challenge is judged on: the kits' `testset='val'`."""
+
+from dataclasses import replace
+
+from evaluator.editions.model import Edition
+
+
+def for_image_set(edition: Edition, image_set: str) -> Edition:
+    """Return an edition whose competitions are all judged on one image set; its result files are named for it.
+
+    Source: VOC2010 document, section 8.1: "by default VOCinit sets ... testset to 'val'".
+
+    >>> from evaluator.editions.loader import load
+    >>> for_image_set(load("VOC2007"), "val").competitions["comp4"].result_file
+    'Main/comp4_det_val_{class}.txt'
+    """
+    competitions = {key: replace(each, image_set=image_set) for key, each in edition.competitions.items()}
+    return replace(edition, competitions=competitions)
+
+
+def image_sets_of(edition: Edition) -> tuple[str, ...]:
+    """Return the image sets that the edition's competitions are judged on, each once."""
+    return tuple(dict.fromkeys(competition.image_set for competition in edition.competitions.values()))

@@ -1,0 +1,67 @@
+"""Which image sets a development kit tree has, for messages about those that it lacks."""
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+
+from evaluator.archives import TREE_LIMITS, ArchiveError, members
+from evaluator.editions import Edition
+from evaluator.problems import Problem
+
+_LISTS = re.compile(r"(?:^|/)ImageSets/(?:(?P<folder>[A-Za-z]+)/)?(?P<name>[^/]+)\.txt$")
+
+
+def available_image_sets(tree: Path, edition: Edition) -> Mapping[str, tuple[str, ...]]:
+    """Return the names of the image sets by folder of `ImageSets/` (`""` where there are no folders), sorted.
+
+    The lists of single classes and actions (`car_val.txt`) are left out.
+
+    Args:
+        tree: directory or archive; of a damaged archive, what can be read.
+        edition: whose folder to look into, and whose classes tell which lists are of single classes.
+    """
+    found: dict[str, set[str]] = {}
+    for path in _paths(tree, edition):
+        match = _LISTS.search(path)
+        if match:
+            found.setdefault(match["folder"] or "", set()).add(match["name"])
+    per_class = tuple(f"{name}_" for name in (*edition.classes, *edition.actions))
+    return {
+        folder: tuple(sorted(name for name in names if not _is_of_one_class(name, names, per_class)))
+        for folder, names in sorted(found.items())
+    }
+
+
+def describe_image_sets(available: Mapping[str, tuple[str, ...]]) -> str:
+    """Say in words which image sets there are.
+
+    >>> describe_image_sets({"Main": ("train", "val")})
+    'it has train, val (Main)'
+    """
+    if not available:
+        return "it has no image sets at all"
+    return "it has " + "; ".join(
+        ", ".join(names) + (f" ({folder})" if folder else "") for folder, names in available.items()
+    )
+
+
+def _is_of_one_class(name: str, names: Collection[str], per_class: tuple[str, ...]) -> bool:
+    """Whether a list is `<class>_<set>`; VOC2011's `other_val` is one though no competition has that action."""
+    return name.startswith(per_class) or name.partition("_")[2] in names
+
+
+def _paths(tree: Path, edition: Edition) -> Iterator[str]:
+    if tree.is_dir():
+        for top in (tree / edition.name, tree / "VOCdevkit" / edition.name, tree):
+            if (top / "ImageSets").is_dir():
+                yield from (path.relative_to(top).as_posix() for path in (top / "ImageSets").rglob("*.txt"))
+                return
+        return
+    try:
+        yield from (member.name for member in members(tree, TREE_LIMITS, _ignore))
+    except ArchiveError:
+        return
+
+
+def _ignore(_: Problem) -> None:
+    """What is odd in the archive is told where it is read."""
