@@ -11,6 +11,9 @@ from sqlalchemy.exc import SQLAlchemyError
 from app.database import Database
 from app.settings import Settings
 
+LIVE_PATH, READY_PATH = "/healthz", "/readyz"
+PATHS = frozenset({LIVE_PATH, READY_PATH})
+
 router = APIRouter(include_in_schema=False)
 
 
@@ -21,13 +24,13 @@ class Readiness(BaseModel):
     archives: Literal["ok", "failing"]
 
 
-@router.get("/healthz")
+@router.get(LIVE_PATH)
 async def healthz() -> dict[str, str]:
     """That the process answers at all."""
     return {"status": "ok"}
 
 
-@router.get("/readyz")
+@router.get(READY_PATH)
 def readyz(request: Request, response: Response) -> Readiness:
     """Whether the database answers and archives can be written: 503 if not. Says nothing more to strangers."""
     database: Database = request.app.state.database

@@ -9,7 +9,6 @@ import anyio
 from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
 from starlette.middleware import Middleware
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.responses import Response
 from starlette.types import Scope
 
@@ -26,6 +25,7 @@ from app.security.body_limit import BodyLimit
 from app.security.csrf import ForgeryProtection
 from app.security.head import HeadAsGet
 from app.security.headers import SecurityHeaders
+from app.security.public_host import PublicHost
 from app.settings import Environment, Settings
 from app.storage import ArchiveStore
 from app.submissions.validation import Validator
@@ -110,7 +110,5 @@ def _middleware(settings: Settings) -> list[Middleware]:
         Middleware(ForgeryProtection, settings=settings),
     ]
     if settings.environment is Environment.PRODUCTION:
-        # The container's own health check asks for localhost.
-        hosts = [urlsplit(settings.public_url).hostname or "", "localhost", "127.0.0.1"]
-        layers.insert(1, Middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False))
+        layers.insert(1, Middleware(PublicHost, host=urlsplit(settings.public_url).hostname or ""))
     return layers

@@ -27,13 +27,21 @@ def site(tmp_path: Path) -> Iterator[Site]:
 
 
 @pytest.mark.parametrize(
-    ("host", "status"), [(HOST, 200), ("localhost", 200), ("elsewhere.example", 400), (f"{HOST}.evil.example", 400)]
+    ("host", "status"),
+    [(HOST, 200), (f"{HOST}:8443", 200), ("localhost", 200), ("elsewhere.example", 400), (f"{HOST}.evil.example", 400)],
 )
-def test_it_answers_to_its_own_name_alone(site: Site, host: str, status: int) -> None:
+def test_pages_answer_to_their_own_name_alone(site: Site, host: str, status: int) -> None:
     with site.client() as client:
-        response = client.get("/healthz", headers={"Host": host})
+        response = client.get("/sign-in", headers={"Host": host})
     assert response.status_code == status
     assert response.headers["strict-transport-security"]
+
+
+@pytest.mark.parametrize("host", [HOST, "localhost", "127.0.0.1:8000", "10.1.2.3:8000", "[fd00::7]:8000", "web"])
+def test_health_checks_answer_to_any_name_and_address(site: Site, host: str) -> None:
+    with site.client() as client:
+        assert client.get("/healthz", headers={"Host": host}).json() == {"status": "ok"}
+        assert client.get("/readyz", headers={"Host": host}).json() == {"database": "failing", "archives": "ok"}
 
 
 def test_secret_addresses_are_not_logged(site: Site, caplog: pytest.LogCaptureFixture) -> None:

@@ -1,0 +1,108 @@
+"""What the image has inside: everything, so that each command of the documentation runs there."""
+
+import json
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from evaluator.editions import load
+from tests.support import small_world
+from tests.support.image import ROOT, Installed, Rule, context_files, install_as_image
+
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "editions").glob("*.md")))
+COMMAND = re.compile(r"^(?:    |\$ )?(?:docker compose (?:run --rm|exec) \w+ )?(vocboard [a-z].*)$", re.M)
+INLINE_COMMAND = re.compile(r"`(vocboard [a-z][^`\n]*)`")
+FENCED = re.compile(r"^```.*?^```", re.M | re.S)
+
+
+def documented() -> Iterator[tuple[str, str]]:
+    """Yield the commands of the documentation, each with its page: those in blocks of code and in running text."""
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        blocks = "\n".join(re.findall(r"^    .*$", text, re.M) + FENCED.findall(text))
+        for command in sorted({*COMMAND.findall(blocks), *INLINE_COMMAND.findall(text)}):
+            yield page.relative_to(ROOT).as_posix(), command
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    return install_as_image(tmp_path_factory.mktemp("image"))
+
+
+def test_reads_the_rules_as_the_engine_does() -> None:
+    rule = Rule.parse("app/*.py")
+    assert rule.matches("app/main.py")
+    assert not rule.matches("app/pages/forms.py")
+    assert Rule.parse("app/").matches("app/pages/forms.py")
+    assert not Rule.parse("app/").matches("application/forms.py")
+
+
+def test_build_sees_no_data_no_secrets_and_no_history() -> None:
+    seen = {path.as_posix() for path in context_files()}
+    assert {"app/main.py", "client/__init__.py", "requirements.lock", "pyproject.toml"} <= seen
+    assert not any(path.startswith((".", "tests/", "demo-data/", "benchmarks/")) for path in seen)
+    assert not any("__pycache__" in path for path in seen)
+
+
+def test_documentation_names_commands() -> None:
+    assert {"vocboard serve", "vocboard validate VOC2012 results.tar.gz --image-sets VOCdevkit/VOC2012"} <= {
+        command for _, command in documented()
+    }
+    assert len(set(documented())) > 25
+
+
+def test_every_documented_command_is_there_with_its_options(installed: Installed, tmp_path: Path) -> None:
+    known: dict[tuple[str, ...], str] = {}
+    wrong = []
+    for page, command in documented():
+        words = shlex.split(command, comments=True)
+        name = tuple(words[: 3 if words[1] == "admin" and len(words) > 2 and not words[2].startswith("-") else 2])
+        if name not in known:
+            done = installed.run([*name, "--help"], environment={}, directory=tmp_path)
+            known[name] = done.stdout
+            wrong += [f"{page}: {command}: {done.stderr}"] if done.returncode else []
+        options = {word.partition("=")[0] for word in words if word.startswith("--")}
+        unknown = options - {"--help", *re.findall(r"--[a-z-]+", known[name])}
+        wrong += [f"{page}: {command}: there is no {', '.join(unknown)}"] if unknown else []
+    assert wrong == []
+
+
+def test_operators_commands_run(installed: Installed, tmp_path: Path) -> None:
+    """From an empty database to people and tokens, as docs/operators.md tells."""
+    environment = {"VOCBOARD_DATA_DIRECTORY": str(tmp_path / "data")}
+    (tmp_path / "data").mkdir()
+
+    def run(*command: str) -> str:
+        done = installed.run(["vocboard", *command], environment=environment, directory=tmp_path)
+        assert done.returncode == 0, f"{command}: {done.stderr}"
+        return done.stdout
+
+    run("migrate")
+    email = "ada@example.org"
+    password = run("admin", "create-user", email, "--name", "Ada Organiser", "--role", "organiser").strip()
+    assert len(password) >= 16
+    run("admin", "set-role", email, "administrator")
+    assert run("admin", "create-token", email, "--scope", "organise").strip()
+    [listed] = json.loads(run("admin", "list-users", "--json"))
+    assert (listed["email"], listed["role"]) == (email, "administrator")
+    run("admin", "create-challenge", "voc", "--organiser", email, "--title", "VOC", "--edition", "VOC2007")
+    run("admin", "disable-user", email)
+    run("admin", "enable-user", email)
+    assert run("admin", "reset-password", email).strip() != password
+
+
+def test_participants_commands_run(installed: Installed, tmp_path: Path) -> None:
+    (tmp_path / "results.tar").write_bytes(small_world.results_archive())
+    (tmp_path / "tree.tar").write_bytes(small_world.ground_truth_archive())
+    tree, results = "tree.tar", "results.tar"
+    for command in (
+        ["validate", load("VOC2007").name, results, "--image-sets", tree],
+        ["evaluate", load("VOC2007").name, results, "--ground-truth", tree, "--json"],
+    ):
+        done = installed.run(["vocboard", *command], environment={}, directory=tmp_path)
+        assert done.returncode == 0, done.stderr + done.stdout
+    mean = json.loads(done.stdout)["competitions"]["comp3"]["mean"]
+    assert mean == pytest.approx(small_world.MEAN_AP, abs=1e-12)

@@ -1,0 +1,118 @@
+"""What the image build sees of a checkout, and what it installs from that.
+
+Source: https://docs.docker.com/build/concepts/context/#dockerignore-files and the rules of Go's `filepath.Match`.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One line of `.dockerignore`; of all lines that match a path, the last one decides."""
+
+    pattern: re.Pattern[str]
+    includes: bool
+
+    @classmethod
+    def parse(cls, line: str) -> "Rule":
+        """Return what a line means.
+
+        >>> Rule.parse("!app/").includes, bool(Rule.parse("**/__pycache__/").pattern.fullmatch("a/b/__pycache__"))
+        (True, True)
+        """
+        includes = line.startswith("!")
+        text = line.removeprefix("!").strip().strip("/")
+        translated = re.sub(
+            r"\*\*/?|\*|\?|[^*?]+",
+            lambda match: {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}.get(match[0], re.escape(match[0])),
+            text,
+        )
+        return cls(re.compile(translated), includes)
+
+    def matches(self, path: str) -> bool:
+        """Whether the line speaks of a path, or of a directory above it."""
+        parts = path.split("/")
+        return any(self.pattern.fullmatch("/".join(parts[:count])) for count in range(1, len(parts) + 1))
+
+
+def context_files(root: Path = ROOT) -> Iterator[Path]:
+    """Yield the files, relative to the checkout, that the build can copy."""
+    lines = (root / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    rules = [Rule.parse(line) for line in lines if line.strip() and not line.startswith("#")]
+
+    def is_included(path: str) -> bool:
+        decided = True
+        for rule in rules:
+            if rule.matches(path):
+                decided = rule.includes
+        return decided
+
+    for top in sorted(root.iterdir()):
+        if not is_included(top.name):
+            continue  # none of our lines includes a part of a directory that is left out as a whole
+        for path in sorted(top.rglob("*")) if top.is_dir() else [top]:
+            relative = path.relative_to(root)
+            if path.is_file() and is_included(relative.as_posix()):
+                yield relative
+
+
+@dataclass(frozen=True)
+class Installed:
+    """What the image has: a Python environment with vocboard out of the wheel, and the packages that it needs.
+
+    Attributes:
+        directory: the environment's.
+    """
+
+    directory: Path
+
+    def run(
+        self, command: Sequence[str], *, environment: Mapping[str, str], directory: Path, text: str = ""
+    ) -> "subprocess.CompletedProcess[str]":
+        """Run a program of the environment with these variables and no others, and with `text` as its input."""
+        return subprocess.run(
+            [str(self.directory / "bin" / command[0]), *command[1:]],
+            cwd=directory,
+            env={"PATH": os.environ["PATH"], **environment},
+            input=text,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+
+def install_as_image(directory: Path) -> Installed:
+    """Build the wheel from what the image build sees, and install it into a new environment, as the Dockerfile does.
+
+    The packages that it needs are those of the environment that the tests run in, without vocboard's own code.
+    """
+    context = directory / "context"
+    for relative in context_files():
+        target = context / relative
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / relative, target)
+    pip = [sys.executable, "-m", "pip", "--quiet", "--no-input", "--disable-pip-version-check"]
+    offline = ["--no-deps", "--no-index"]
+    wheels = directory / "wheels"
+    subprocess.run([*pip, "wheel", *offline, "--no-build-isolation", "-w", wheels, context], check=True, cwd=directory)
+    [wheel] = wheels.iterdir()
+    environment = directory / "environment"
+    venv.create(environment, with_pip=False, symlinks=True)
+    python = environment / "bin" / "python"
+    install = [*pip, "--python", str(python), "install", *offline]
+    subprocess.run([*install, str(wheel)], check=True, cwd=directory)
+    # A directory named in a .pth file is searched for packages; .pth files in it, as that of this checkout, are not.
+    [packages] = environment.glob("lib/python*/site-packages")
+    (packages / "packages_of_the_tests.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return Installed(environment)
