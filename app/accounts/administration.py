@@ -3,12 +3,12 @@
 import secrets
 from collections.abc import Sequence
 
-from sqlalchemy import update
+from sqlalchemy import delete, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from app.accounts import queries
-from app.accounts.models import ApiToken, Role, User
+from app.accounts.models import ApiToken, Role, User, WebSession
 from app.accounts.service import new_user, normalised_email, set_password
 from app.audit import service as audit
 from app.database import now
@@ -63,14 +63,15 @@ def set_role(session: Session, *, user: User, role: Role, actor: User | None = N
 
 
 def disable(session: Session, *, user: User, actor: User | None = None) -> None:
-    """Shut a person (of this transaction) out: no signing in, no session and no token is valid any more."""
+    """Shut a person (of this transaction) out. Sessions and tokens end for good; event streams end with them."""
     user.disabled_at = now()
+    session.execute(delete(WebSession).where(WebSession.user_id == user.id))
     _revoke_tokens(session, user)
     audit.record(session, actor=actor, action="user.disable", subject=user)
 
 
 def enable(session: Session, *, user: User, actor: User | None = None) -> None:
-    """Let a disabled person (of this transaction) sign in again; revoked tokens stay revoked."""
+    """Let a disabled person (of this transaction) sign in again; ended sessions and tokens stay ended."""
     user.disabled_at = None
     audit.record(session, actor=actor, action="user.enable", subject=user)
 

@@ -15,13 +15,14 @@ from sqlalchemy.orm import Session
 from app.accounts import limits, passwords, queries
 from app.accounts.models import ApiToken, Role, User, WebSession
 from app.accounts.secret_tokens import digest, new_secret
-from app.accounts.tokens import create_token, revoke_token, tokens_of, user_of_token
+from app.accounts.tokens import acting_with, create_token, revoke_token, tokens_of, user_of_token
 from app.audit import service as audit
 from app.database import now
 from app.errors import ForbiddenError, NotFoundError, SignInError, WrongPasswordError
 from app.fields import FieldChecks
 
 __all__ = [
+    "acting_with",
     "change_password",
     "create_token",
     "is_use_worth_recording",
@@ -33,6 +34,7 @@ __all__ = [
     "sessions_of",
     "sign_in",
     "sign_out",
+    "still_valid",
     "tokens_of",
     "user_of_session",
     "user_of_token",
@@ -143,6 +145,16 @@ def user_of_session(session: Session, secret: str) -> tuple[User, WebSession] | 
     """Return whom a cookie's secret belongs to; None if it is unknown, expired or revoked, or its owner disabled."""
     found = queries.session_by_hash(session, digest(secret))
     return (found.user, found) if found else None
+
+
+def still_valid(session: Session, used: WebSession | ApiToken) -> User | None:
+    """Return whom a browser session or token belongs to now; None if it has ended, or its owner has been disabled.
+
+    For what takes long, such as a stream of events: `used` was valid when that began.
+    """
+    find = queries.session_by_hash if isinstance(used, WebSession) else queries.token_by_hash
+    found = find(session, used.token_hash)
+    return found.user if found else None
 
 
 def is_use_worth_recording(used: WebSession | ApiToken) -> bool:

@@ -1,9 +1,10 @@
 """API tokens: bearer secrets with scopes and an end."""
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import timedelta
 
+from sqlalchemy import inspect
 from sqlalchemy.orm import Session
 
 from app.accounts import queries
@@ -62,6 +63,20 @@ def user_of_token(session: Session, secret: str) -> tuple[User, ApiToken] | None
     """
     found = queries.token_by_hash(session, digest(secret))
     return (found.user, found) if found else None
+
+
+def acting_with(user: User, scopes: Collection[Scope]) -> User:
+    """Return the person as a token with these scopes may act: without `organise`, as a plain participant.
+
+    So everything that depends on the role follows the token's scopes: what is shown, too, not just what is changed.
+
+    Returns:
+        The person, or a copy that belongs to no session, so that the lower role is never written.
+    """
+    if Scope.ORGANISE in scopes or user.role is Role.PARTICIPANT:
+        return user
+    columns = {column.key: getattr(user, column.key) for column in inspect(User).column_attrs}
+    return User(**columns | {"role": Role.PARTICIPANT})
 
 
 def tokens_of(session: Session, user: User) -> Sequence[ApiToken]:

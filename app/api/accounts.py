@@ -13,7 +13,7 @@ router = APIRouter(tags=["account"])
 @router.get("/me", responses=problem_responses(401))
 def me(identity: ApiIdentity) -> Me:
     """Whom the token belongs to, and what it may be used for."""
-    user = identity.require_user()
+    user = identity.token.user if identity.token else identity.require_user()
     return Me(
         email=user.email,
         name=user.name,

@@ -25,7 +25,7 @@ from app.challenges import service as challenges
 from app.challenges.models import Challenge
 from app.database import Database, now
 from app.errors import InvalidInputError
-from app.security.identity import OrganisingUser, Viewer
+from app.security.identity import ApiIdentity, OrganisingUser, Viewer
 from app.submissions.quota import quotas
 from evaluator.editions import Competition as EditionCompetition
 
@@ -87,29 +87,35 @@ def get_edition(request: Request, viewer: Viewer, slug: str) -> Response:
 
 
 @router.put("/challenges/{slug}/edition", responses=problem_responses(400, 401, 403, 404, 409, 413, 422))
-def replace_edition(request: Request, user: OrganisingUser, slug: str, given: EditionFile) -> ChallengeDetails:
+def replace_edition(
+    request: Request, user: OrganisingUser, identity: ApiIdentity, slug: str, given: EditionFile
+) -> ChallengeDetails:
     """Give a challenge another edition file, as long as it has no ground truth."""
     database: Database = request.app.state.database
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         challenges.replace_edition_file(session, challenge=challenge, user=user, edition_file=given.edition_file)
-        return _details(session, challenge, user)
+        return _details(session, challenge, identity.reader)
 
 
 @router.post("/challenges", status_code=201, responses=problem_responses(400, 401, 403, 409, 422))
-def create_challenge(request: Request, response: Response, user: OrganisingUser, new: NewChallenge) -> ChallengeDetails:
+def create_challenge(
+    request: Request, response: Response, user: OrganisingUser, identity: ApiIdentity, new: NewChallenge
+) -> ChallengeDetails:
     """Make a challenge from an edition; its ground truth is uploaded next."""
     database: Database = request.app.state.database
     fields = _service_fields(new.model_dump())
     with _fields_of_the_api(), database.writing() as session:
         challenge = challenges.create(session, organiser=user, **fields)
-        details = _details(session, challenge, user)
+        details = _details(session, challenge, identity.reader)
     response.headers["Location"] = request.app.url_path_for("get_challenge", slug=challenge.slug)
     return details
 
 
 @router.patch("/challenges/{slug}", responses=problem_responses(400, 401, 403, 404, 409, 422))
-def change_challenge(request: Request, user: OrganisingUser, slug: str, changes: ChallengeChanges) -> ChallengeDetails:
+def change_challenge(
+    request: Request, user: OrganisingUser, identity: ApiIdentity, slug: str, changes: ChallengeChanges
+) -> ChallengeDetails:
     """Change what is given; the rest stays. A date given as null is taken away."""
     database: Database = request.app.state.database
     given = changes.model_dump(exclude_unset=True)
@@ -130,7 +136,7 @@ def change_challenge(request: Request, user: OrganisingUser, slug: str, changes:
             "decimals": challenge.decimals,
         }
         challenges.update(session, challenge=challenge, user=user, **_service_fields(present | given))
-        return _details(session, challenge, user)
+        return _details(session, challenge, identity.reader)
 
 
 @contextmanager
@@ -156,11 +162,11 @@ def _summary(challenge: Challenge) -> ChallengeSummary:
     return ChallengeSummary(**_common(challenge))
 
 
-def _details(session: Session, challenge: Challenge, viewer: User | None) -> ChallengeDetails:
+def _details(session: Session, challenge: Challenge, reader: User | None) -> ChallengeDetails:
     use = None
-    if viewer is not None:
+    if reader is not None:
         keys = [competition.key for competition in challenge.competitions]
-        states = quotas(session, user=viewer, challenge=challenge, competitions=keys, now=now())
+        states = quotas(session, user=reader, challenge=challenge, competitions=keys, now=now())
         use = {
             key: QuotaUse(used=state.used, allowed=state.allowed, allowed_at=state.allowed_at)
             for key, state in states.items()

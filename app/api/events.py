@@ -14,12 +14,11 @@ from fastapi import APIRouter, Request
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.types import Receive, Scope, Send
 
-from app.accounts.models import User
 from app.api.problems import problem_responses
 from app.api.schemas.submissions import SubmissionEvent
 from app.database import Database, now
-from app.errors import LimitedError, NotFoundError
-from app.security.identity import Viewer, client_address
+from app.errors import LimitedError, NotFoundError, NotSignedInError
+from app.security.identity import ApiIdentity, Identity, Viewer, client_address, viewer_now
 from app.submissions import queries, queue
 from app.submissions.models import State
 
@@ -70,13 +69,18 @@ class EventStream(EventSourceResponse):
     responses=problem_responses(401, 403, 404, 429)
     | {200: {"model": SubmissionEvent, "description": "The data of each event."}},
 )
-async def submission_events(request: Request, viewer: Viewer, submission_id: uuid.UUID) -> EventStream:
-    """Events named `state`, with the state and the place in the queue, until the state is a final one."""
+async def submission_events(
+    request: Request, viewer: Viewer, identity: ApiIdentity, submission_id: uuid.UUID
+) -> EventStream:
+    """Events named `state`, with the state and the place in the queue, until the state is a final one.
+
+    The stream also ends with the token or browser session that it was asked for with.
+    """
     database: Database = request.app.state.database
     streams: OpenStreams = request.app.state.open_streams
-    first = await to_thread.run_sync(_look, database, submission_id, viewer)
+    first = await to_thread.run_sync(_look, database, submission_id, identity)
     return _CountedStream(
-        _events(database, submission_id, viewer, first), streams, viewer.id if viewer else client_address(request)
+        _events(database, submission_id, identity, first), streams, viewer.id if viewer else client_address(request)
     )
 
 
@@ -97,23 +101,23 @@ class _CountedStream(EventStream):
 
 
 async def _events(
-    database: Database, submission_id: uuid.UUID, viewer: User | None, event: SubmissionEvent
+    database: Database, submission_id: uuid.UUID, identity: Identity, event: SubmissionEvent
 ) -> AsyncIterator[ServerSentEvent]:
     yield _sent(event)
     while event.state not in FINAL_STATES:
         await anyio.sleep(INTERVAL.total_seconds())
         before = event
         try:
-            event = await to_thread.run_sync(_look, database, submission_id, viewer)
-        except NotFoundError:  # unpublished meanwhile, and not this viewer's to see any more
+            event = await to_thread.run_sync(_look, database, submission_id, identity)
+        except (NotFoundError, NotSignedInError):  # unpublished, signed out or disabled meanwhile
             return
         if event != before:
             yield _sent(event)
 
 
-def _look(database: Database, submission_id: uuid.UUID, viewer: User | None) -> SubmissionEvent:
+def _look(database: Database, submission_id: uuid.UUID, identity: Identity) -> SubmissionEvent:
     with database.reading() as session:
-        submission = queries.get_for(session, submission_id, viewer)
+        submission = queries.get_for(session, submission_id, viewer_now(session, identity))
         return SubmissionEvent(state=submission.state, queue_position=queue.queue_position(session, submission))
 
 

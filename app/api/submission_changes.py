@@ -8,9 +8,9 @@ from fastapi import APIRouter, Request
 from app.accounts.models import User
 from app.api.problems import problem_responses
 from app.api.schemas.submissions import AnonymousLink, SubmissionDetails
-from app.api.submission_views import details
+from app.api.submission_views import changed
 from app.database import Database
-from app.security.identity import SubmittingUser
+from app.security.identity import ApiIdentity, Identity, SubmittingUser
 from app.settings import Settings
 from app.submissions import queries
 from app.submissions import service as submissions
@@ -20,21 +20,27 @@ router = APIRouter(tags=["submissions"])
 
 
 @router.post("/submissions/{submission_id}/publish", responses=problem_responses(401, 403, 404, 409))
-def publish(request: Request, user: SubmittingUser, submission_id: uuid.UUID) -> SubmissionDetails:
+def publish(
+    request: Request, user: SubmittingUser, identity: ApiIdentity, submission_id: uuid.UUID
+) -> SubmissionDetails:
     """Put a scored submission on the leaderboards of its competitions."""
-    return _changed(request, submissions.publish, submission_id, user)
+    return _changed(request, submissions.publish, submission_id, user, identity)
 
 
 @router.post("/submissions/{submission_id}/unpublish", responses=problem_responses(401, 403, 404))
-def unpublish(request: Request, user: SubmittingUser, submission_id: uuid.UUID) -> SubmissionDetails:
+def unpublish(
+    request: Request, user: SubmittingUser, identity: ApiIdentity, submission_id: uuid.UUID
+) -> SubmissionDetails:
     """Take a submission off the leaderboards."""
-    return _changed(request, submissions.unpublish, submission_id, user)
+    return _changed(request, submissions.unpublish, submission_id, user, identity)
 
 
 @router.post("/submissions/{submission_id}/withdraw", responses=problem_responses(401, 403, 404, 409))
-def withdraw(request: Request, user: SubmittingUser, submission_id: uuid.UUID) -> SubmissionDetails:
+def withdraw(
+    request: Request, user: SubmittingUser, identity: ApiIdentity, submission_id: uuid.UUID
+) -> SubmissionDetails:
     """Take a submission back for good; while it is still queued, its quota is given back."""
-    return _changed(request, submissions.withdraw, submission_id, user)
+    return _changed(request, submissions.withdraw, submission_id, user, identity)
 
 
 @router.post(
@@ -62,9 +68,9 @@ def revoke_anonymous_link(request: Request, user: SubmittingUser, submission_id:
 
 
 def _changed(
-    request: Request, change: Callable[..., Submission], submission_id: uuid.UUID, user: User
+    request: Request, change: Callable[..., Submission], submission_id: uuid.UUID, user: User, identity: Identity
 ) -> SubmissionDetails:
     database: Database = request.app.state.database
     with database.writing() as session:
         change(session, submission_id=submission_id, user=user)
-        return details(session, queries.get_for(session, submission_id, user), user)
+        return changed(session, queries.get_for(session, submission_id, user), identity)

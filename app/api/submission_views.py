@@ -9,6 +9,7 @@ from app.api.problems import UploadProblem
 from app.api.schemas.submissions import Archive, Method, SubmissionDetails, SubmissionSummary
 from app.api.scores import evaluation_of, scores_of
 from app.evaluations import queries as evaluations
+from app.security.identity import Identity
 from app.submissions import queries, queue
 from app.submissions.models import Submission
 from app.submissions.service import not_declared
@@ -52,6 +53,31 @@ def details(session: Session, submission: Submission, viewer: User | None) -> Su
         evaluation=evaluation_of(evaluation) if evaluation and managed else None,
         competitions=scores_of(evaluation, submission.challenge.decimals) if evaluation else {},
     )
+
+
+def changed(session: Session, submission: Submission, identity: Identity) -> SubmissionDetails:
+    """A submission after a request that has made or changed it: without the scope `read`, just what became of it."""
+    if identity.reader is not None:
+        return details(session, submission, identity.reader)
+    return SubmissionDetails(
+        **_common(submission),
+        submitted_by=None,
+        method=None,
+        segmentation_classes=None,
+        queue_position=queue.queue_position(session, submission),
+        finished_at=submission.finished_at,
+        failure=None,
+        archive=None,
+        warnings=None,
+        evaluation=None,
+        competitions={},
+    )
+
+
+def accepted(session: Session, submission: Submission, identity: Identity) -> SubmissionDetails:
+    """A submission that has just been uploaded: as `changed`, and always with what its check found."""
+    shown = changed(session, submission, identity)
+    return shown.model_copy(update={"warnings": [UploadProblem(**warning) for warning in submission.warnings]})
 
 
 def _common(submission: Submission) -> dict[str, Any]:

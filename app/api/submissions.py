@@ -11,13 +11,13 @@ from app.api.paging import DEFAULT_PER_PAGE, FIRST_PAGE, ItemPage, PageNumber, P
 from app.api.problems import problem_responses
 from app.api.schemas.submissions import Curves, Declarations, SubmissionDetails, SubmissionSummary
 from app.api.scores import curves_of
-from app.api.submission_views import details, organisers_summary, summary
+from app.api.submission_views import accepted, changed, details, organisers_summary, summary
 from app.challenges import service as challenges
 from app.database import Database
 from app.errors import ForbiddenError, NotFoundError
 from app.evaluations import queries as evaluations
 from app.intake import take_submission
-from app.security.identity import OrganisingUser, ReadingUser, SubmittingUser, Viewer
+from app.security.identity import ApiIdentity, OrganisingUser, ReadingUser, SubmittingUser, Viewer
 from app.submissions import queries
 from app.submissions.forms import SubmissionForm, unpack_hashes
 from app.submissions.models import FlickrImages, TrainingAnnotation
@@ -83,7 +83,9 @@ UPLOAD_FORM: dict[str, Any] = {
     responses=problem_responses(400, 401, 403, 404, 409, 413, 415, 422, 429),
     openapi_extra=UPLOAD_FORM,
 )
-async def create_submission(request: Request, response: Response, user: SubmittingUser, slug: str) -> SubmissionDetails:
+async def create_submission(
+    request: Request, response: Response, user: SubmittingUser, identity: ApiIdentity, slug: str
+) -> SubmissionDetails:
     """Upload results. They are checked at once; a valid upload is queued and answered with 201 and its address."""
     submission_id = await take_submission(request, slug=slug, user=user)
     response.headers["Location"] = request.app.url_path_for("get_submission", submission_id=str(submission_id))
@@ -91,7 +93,7 @@ async def create_submission(request: Request, response: Response, user: Submitti
     def described() -> SubmissionDetails:
         database: Database = request.app.state.database
         with database.reading() as session:
-            return details(session, queries.get_for(session, submission_id, user), user)
+            return accepted(session, queries.get_for(session, submission_id, user), identity)
 
     return await to_thread.run_sync(described)
 
@@ -131,7 +133,9 @@ def get_submission(request: Request, viewer: Viewer, submission_id: uuid.UUID) -
 
 
 @router.patch("/submissions/{submission_id}", responses=problem_responses(400, 401, 403, 404, 409, 422))
-def declare(request: Request, user: SubmittingUser, submission_id: uuid.UUID, given: Declarations) -> SubmissionDetails:
+def declare(
+    request: Request, user: SubmittingUser, identity: ApiIdentity, submission_id: uuid.UUID, given: Declarations
+) -> SubmissionDetails:
     """Add or correct what was declared of the method's training."""
     database: Database = request.app.state.database
     with database.writing() as session:
@@ -142,10 +146,10 @@ def declare(request: Request, user: SubmittingUser, submission_id: uuid.UUID, gi
             training_annotation=submission.training_annotation or "",
             flickr_images=submission.flickr_images or "",
         )
-        changed: dict[str, Any] = {name: value or "" for name, value in given.model_dump(exclude_unset=True).items()}
-        form = replace(present, **changed)
+        corrections: dict[str, Any] = {name: text or "" for name, text in given.model_dump(exclude_unset=True).items()}
+        form = replace(present, **corrections)
         declare_training(session, submission_id=submission_id, user=user, form=form)
-        return details(session, queries.get_for(session, submission_id, user), user)
+        return changed(session, queries.get_for(session, submission_id, user), identity)
 
 
 @router.get(

@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from sqlalchemy.orm import Session
 
 from app.accounts import service as accounts
 from app.accounts.models import ApiToken, Role, Scope, User, WebSession
@@ -26,14 +27,21 @@ class Identity:
     """The person behind a request.
 
     Attributes:
-        user: None for a visitor.
+        user: None for a visitor; with a token that lacks the scope `organise`, the person as a plain participant.
         scopes: what the request may be used for; all of them for a signed-in browser.
         session: the browser session; None for a visitor and for a bearer token.
+        token: the bearer token; None for a visitor and for a signed-in browser.
     """
 
     user: User | None = None
     scopes: frozenset[Scope] = frozenset()
     session: WebSession | None = None
+    token: ApiToken | None = None
+
+    @property
+    def reader(self) -> User | None:
+        """The person whose own things a response may contain; None without the scope `read`, as for a visitor."""
+        return self.user if Scope.READ in self.scopes else None
 
     @property
     def is_administrator(self) -> bool:
@@ -111,7 +119,22 @@ def _of_token(request: Request, secret: str) -> Identity:
         raise InvalidTokenError("The token is unknown, expired or revoked. Make a new one on your account page.")
     user, used = found
     _record_use(request, used)
-    return Identity(user, used.granted)
+    return Identity(accounts.acting_with(user, used.granted), used.granted, token=used)
+
+
+def viewer_now(session: Session, identity: Identity) -> User | None:
+    """Return the person of a request that began a while ago, as the database has it now; None for a visitor.
+
+    Raises:
+        NotSignedInError: the browser session or token has ended since, or the account has been disabled.
+    """
+    used = identity.session or identity.token
+    if used is None:
+        return None
+    user = accounts.still_valid(session, used)
+    if user is None:
+        raise NotSignedInError("You have been signed out.")
+    return accounts.acting_with(user, identity.scopes)
 
 
 def _database(request: Request) -> Database:
@@ -174,7 +197,7 @@ async def reader(identity: ApiIdentity) -> User | None:
     Raises:
         ForbiddenError: a token without the scope `read`.
     """
-    if identity.user is not None and Scope.READ not in identity.scopes:
+    if identity.user is not None and identity.reader is None:
         raise ForbiddenError("The token lacks the scope 'read'. Make one that has it on your account page.")
     return identity.user
 

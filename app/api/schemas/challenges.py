@@ -63,7 +63,9 @@ class ChallengeDetails(ChallengeSummary):
     """One challenge."""
 
     description: str
-    quota_use: dict[str, QuotaUse] | None = Field(description="By competition; null for visitors.")
+    quota_use: dict[str, QuotaUse] | None = Field(
+        description="By competition; null for visitors and without the scope `read`."
+    )
 
 
 class ChallengeChanges(BaseModel):

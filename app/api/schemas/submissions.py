@@ -90,9 +90,12 @@ class SubmissionSummary(BaseModel):
 
 
 class SubmissionDetails(SubmissionSummary):
-    """One submission. What only its owner and the organisers may know is null for everyone else."""
+    """One submission. What only its owner and the organisers may know is null for everyone else.
 
-    method: Method
+    The answer to a change made with a token that lacks the scope `read` has no `method` and no scores.
+    """
+
+    method: Method | None
     segmentation_classes: list[str] | None = Field(description="As declared; null for all.")
     queue_position: int | None = Field(description="1 for the next; null unless it waits.")
     finished_at: Instant | None

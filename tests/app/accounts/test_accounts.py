@@ -20,7 +20,7 @@ from app.errors import (
     SignInError,
     WrongPasswordError,
 )
-from tests.support.factories import PASSWORD, make_user
+from tests.support.factories import PASSWORD, make_token, make_user
 
 LIFETIME = timedelta(days=14)
 
@@ -272,6 +272,21 @@ def test_a_disabled_person_is_out_at_once(database: Database) -> None:
         assert service.user_of_session(session, secret) is None
     with pytest.raises(SignInError):
         sign_in(database, "ada@lab.example")
+
+
+def test_what_has_ended_with_an_account_stays_ended(database: Database) -> None:
+    register(database)
+    _, secret = sign_in(database, "ada@lab.example")
+    with database.writing() as session:
+        user = administration.get_user(session, "ada@lab.example")
+        token = make_token(session, user)
+        administration.disable(session, user=user)
+    with database.writing() as session:
+        administration.enable(session, user=administration.get_user(session, "ada@lab.example"))
+    with database.reading() as session:
+        assert service.user_of_session(session, secret) is None
+        assert service.user_of_token(session, token) is None
+    sign_in(database, "ada@lab.example")
 
 
 def test_an_administrators_reset_replaces_the_password_and_ends_sessions(database: Database) -> None:

@@ -2,10 +2,16 @@
 
 import contextlib
 import time
+from collections.abc import Iterator
 
+import pytest
+
+from app.accounts import administration
+from app.accounts import service as accounts
+from app.accounts.models import Role
 from app.api.events import MOST_STREAMS
 from tests.support.backstage import Backstage
-from tests.support.factories import make_token
+from tests.support.factories import make_token, make_user
 from tests.support.site import Site
 
 SECONDS_TO_NOTICE = 30
@@ -36,3 +42,49 @@ def test_one_person_cannot_open_streams_without_end(embedded_site: Site) -> None
                     break
             assert time.monotonic() < deadline
             time.sleep(0.2)
+
+
+@pytest.mark.parametrize("end", ["disable", "revoke"])
+def test_a_stream_ends_with_what_it_was_asked_for_with(embedded_site: Site, end: str) -> None:
+    backstage = Backstage(embedded_site.settings, embedded_site.database, embedded_site.application.state.store)
+    user = backstage.user()
+    address = f"/api/v1/submissions/{backstage.submit(user, backstage.challenge())}/events"
+    with embedded_site.writing() as session:
+        token = make_token(session, user)
+    with embedded_site.client(token) as client, client.stream("GET", address, timeout=SECONDS_TO_NOTICE) as stream:
+        lines = stream.iter_lines()
+        assert next(lines) == "event: state"
+        with embedded_site.writing() as session:
+            if end == "disable":
+                present = administration.get_user(session, user.email)
+                administration.disable(session, user=present)
+                administration.enable(session, user=present)  # does not bring back what has ended
+            else:
+                [row] = accounts.tokens_of(session, user)
+                accounts.revoke_token(session, user=user, token_id=row.id)
+        until_the_end(lines)  # although the submission still waits
+    with embedded_site.client(token) as client:
+        assert client.get(address).status_code == 401
+
+
+def test_an_organisers_stream_ends_with_the_role(embedded_site: Site) -> None:
+    backstage = Backstage(embedded_site.settings, embedded_site.database, embedded_site.application.state.store)
+    user = backstage.user()
+    address = f"/api/v1/submissions/{backstage.submit(user, backstage.challenge())}/events"
+    with embedded_site.writing() as session:
+        administrator = make_user(session, role=Role.ADMINISTRATOR)
+        token = make_token(session, administrator)
+    with embedded_site.client(token) as client, client.stream("GET", address, timeout=SECONDS_TO_NOTICE) as stream:
+        lines = stream.iter_lines()
+        assert next(lines) == "event: state"
+        with embedded_site.writing() as session:
+            present = administration.get_user(session, administrator.email)
+            administration.set_role(session, user=present, role=Role.PARTICIPANT)
+        until_the_end(lines)
+
+
+def until_the_end(lines: Iterator[str]) -> None:
+    """Read a stream, whose comments keep it alive, until the server ends it."""
+    deadline = time.monotonic() + SECONDS_TO_NOTICE
+    for line in lines:
+        assert time.monotonic() < deadline, f"the stream goes on: {line}"
