@@ -110,9 +110,10 @@ def pixel_accuracy(matrix: NDArray[np.int64]) -> NDArray[np.float64]:
         matrix: (n, n) pixels, rows truth, columns result.
 
     Returns:
-        (n,) fractions; 0.0 where the truth has no pixel of a label, as the 2007 kit has it (and counts it in its mean).
+        (n,) fractions; NaN where the truth has no pixel of a label. (The 2007 kit says 0 there, and so does its
+        edition.)
     """
     true = matrix.sum(axis=1)
-    accuracy = np.zeros(len(matrix))
+    accuracy = np.full(len(matrix), np.nan)
     np.divide(np.diag(matrix), true, out=accuracy, where=true > 0)
     return accuracy

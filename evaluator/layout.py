@@ -39,7 +39,7 @@ def score(competition: Competition, layouts: Layouts, truth: LayoutTruth, editio
             types,
             single_part_may_be_right=metric is Metric.WHOLE_PERSON_AVERAGE_PRECISION,
         )
-        return Measure(metric, {PERSON: judgement.average_precision(rules.interpolation)})
+        return Measure(metric, {PERSON: judgement.average_precision(rules.interpolation, rules.without_positives)})
 
     if rules.layout_protocol is LayoutProtocol.PARTS:
         ranked = dict(zip(edition.parts, judge_parts(layouts, truth, edition.overlap, types), strict=True))

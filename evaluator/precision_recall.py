@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.editions import Interpolation
+from evaluator.editions import Interpolation, WithoutPositives
 from evaluator.scores import ClassDetails, Curve
 
 # As the doubles i * 0.1 (0.30000000000000004 and 0.7000000000000001 among them): the kits' `0:0.1:1`. Written as i / 10
@@ -52,14 +52,21 @@ class Judgement:
         """(n,) how many up to each rank are true or false."""
         return np.cumsum(self.true | self.false)
 
-    def average_precision(self, interpolation: Interpolation) -> float:
+    def average_precision(
+        self,
+        interpolation: Interpolation,
+        without_positives: WithoutPositives = WithoutPositives.UNDEFINED,
+    ) -> float:
         """Return the average precision, 0.0 if nothing was found.
 
-        With nothing to find it is NaN as an area, but 0.0 with eleven points, which are the kits' numbers: an undefined
-        recall makes an undefined area, and reaches no threshold.
+        Args:
+            interpolation: how it is taken from the curve.
+            without_positives: what it is when there was nothing to find: NaN, or with eleven points 0.0 as in the kits
+                up to VOC2009, whose recall of 0/0 reaches no threshold. As an area it is NaN in every kit.
         """
         if not self.positives:
-            return 0.0 if interpolation is Interpolation.ELEVEN_POINT else float("nan")
+            is_zero = without_positives is WithoutPositives.ZERO and interpolation is Interpolation.ELEVEN_POINT
+            return 0.0 if is_zero else float("nan")
         # At all other ranks recall stays as it is and precision falls, so that they decide nothing.
         ranks = np.flatnonzero(self.true)
         found = np.arange(1, len(ranks) + 1)

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from evaluator.editions import ROC_METRICS, Competition, Interpolation, Metric
+from evaluator.editions import ROC_METRICS, Competition, Interpolation, Metric, TaskRules
 from evaluator.precision_recall import Judgement
-from evaluator.roc import RankedItems
+from evaluator.roc import RankedItems, area_under_curve, equal_error_accuracy
 from evaluator.scores import AnyCurve, CompetitionScores, Measure
 
 
@@ -40,7 +40,7 @@ def score(
     rules = competition.rules
 
     def measure(metric: Metric) -> Measure:
-        return Measure(metric, {name: _value(metric, ranked, rules.interpolation) for name, ranked in classes.items()})
+        return Measure(metric, {name: _value(metric, ranked, rules) for name, ranked in classes.items()})
 
     taken = {other.metric: other for other in others}
     return CompetitionScores(
@@ -52,26 +52,28 @@ def score(
             name: ranked.judgement.details(results=ranked.results, difficult=ranked.difficult)
             for name, ranked in classes.items()
         },
-        curves={name: _curve(rules.metric, ranked) for name, ranked in classes.items()},
+        curves={name: _curve(rules, ranked) for name, ranked in classes.items()},
         not_entered=tuple(name for name in competition.classes if name not in classes),
     )
 
 
-def _curve(metric: Metric, ranked: RankedClass) -> AnyCurve:
+def _curve(rules: TaskRules, ranked: RankedClass) -> AnyCurve:
     """The curve that the primary measure is taken from."""
-    return ranked.items().curve() if metric in ROC_METRICS and ranked.items is not None else ranked.judgement.curve()
+    if rules.metric in ROC_METRICS and ranked.items is not None:
+        return ranked.items().curve(rules.roc)
+    return ranked.judgement.curve()
 
 
-def _value(metric: Metric, ranked: RankedClass, interpolation: Interpolation) -> float:
+def _value(metric: Metric, ranked: RankedClass, rules: TaskRules) -> float:
     match metric:
         case Metric.AVERAGE_PRECISION:
-            return ranked.judgement.average_precision(interpolation)
+            return ranked.judgement.average_precision(rules.interpolation, rules.without_positives)
         case Metric.AREA_UNDER_CURVE:
             return ranked.judgement.average_precision(Interpolation.AREA)
         case Metric.AVERAGE_PRECISION_WITH_DIFFICULT if ranked.with_difficult is not None:
-            return ranked.with_difficult().average_precision(interpolation)
+            return ranked.with_difficult().average_precision(rules.interpolation, rules.without_positives)
         case Metric.ROC_AUC if ranked.items is not None:
-            return ranked.items().area_under_curve()
+            return area_under_curve(ranked.items().curve(rules.roc))
         case Metric.EQUAL_ERROR_RATE if ranked.items is not None:
-            return ranked.items().equal_error_accuracy()
+            return equal_error_accuracy(ranked.items().curve(rules.roc))
     raise ValueError(f"{metric} is not defined for this task")

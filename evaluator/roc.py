@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluator.editions import RocRule
 from evaluator.scores import RocCurve
 
 
@@ -25,62 +26,67 @@ class RankedItems:
     positive: NDArray[np.bool_]
     negative: NDArray[np.bool_]
 
-    def curve(self) -> RocCurve:
-        """Return the curve of the development kit: one point for each distinct confidence.
+    def curve(self, rule: RocRule) -> RocCurve:
+        """Return the curve, with one point for each distinct confidence.
 
-        The point is the one after the first item of that confidence: so the kit gives it, and of a tie it makes the
-        order of the image set count.
-        """
-        new = np.append(True, self.confidence[1:] != self.confidence[:-1])[: len(self.confidence)]
-        return self._curve(new)
+        All items of a tie pass the threshold together, so the order of tied items makes no difference.
 
-    def area_under_curve(self) -> float:
-        """Return the area under the lower envelope of the kit's curve; see `area_under_envelope`."""
-        return area_under_envelope(self.curve())
-
-    def equal_error_accuracy(self) -> float:
-        """Return 1 − the equal error rate: the rate that false positives and false negatives have in common.
-
-        The rates are those of each threshold: all items that reach it are taken for positives. Where no threshold makes
-        them the same, the points of the two thresholds between which they cross are joined by a straight line.
-
-        Returns:
-            A fraction; NaN without positives or without negatives.
-
-        >>> present = np.array([True, False, True])
-        >>> RankedItems(np.array([0.9, 0.5, 0.1]), present, ~present).equal_error_accuracy()
-        0.5
+        Args:
+            rule: `STRAIGHT_LINES` joins the points as they are. `LOWER_ENVELOPE` is what the kit of 2006 integrates: of
+                the points with the same true positive rate it keeps the first, and from one to the next it goes to the
+                right, then up. The kit's `unique(so)` was written for a MATLAB where it gave the last index of a tie;
+                from 2012 on it gives the first, and other scores.
         """
         last_of_tie = np.append(self.confidence[1:] != self.confidence[:-1], True)[: len(self.confidence)]
-        curve = self._curve(last_of_tie)
-        if not curve.is_defined:
-            return float("nan")
-        rate = curve.false_positive_rate
-        excess = rate - (1 - curve.true_positive_rate)  # from −1 to 1, non-decreasing
-        after = int(np.argmax(excess >= 0))
-        before = after - 1
-        share = -excess[before] / (excess[after] - excess[before])
-        return float(1 - (rate[before] + share * (rate[after] - rate[before])))
-
-    def _curve(self, at: NDArray[np.bool_]) -> RocCurve:
-        return RocCurve(_rates(self.negative, at), _rates(self.positive, at))
+        curve = RocCurve(_rates(self.negative, last_of_tie), _rates(self.positive, last_of_tie))
+        return _lower_envelope(curve) if rule is RocRule.LOWER_ENVELOPE else curve
 
 
-def area_under_envelope(curve: RocCurve) -> float:
-    """Return the area under the curve's lower envelope.
+def area_under_curve(curve: RocCurve) -> float:
+    """Return the area under the curve.
 
-    From one of the envelope's points to the next the area is taken at the left one's true positive rate.
+    Returns:
+        A fraction; NaN without positives or without negatives. Under `RocRule.STRAIGHT_LINES` it is the share of pairs
+        of a positive and a negative item that are ranked rightly, a tie counting one half.
+
+    >>> area_under_curve(RocCurve(np.array([0, 0, 1]), np.array([0, 0.5, 1])))
+    0.75
+    """
+    if not curve.is_defined:
+        return float("nan")
+    up = curve.true_positive_rate
+    return float(np.diff(curve.false_positive_rate) @ (up[1:] + up[:-1]) / 2)
+
+
+def equal_error_accuracy(curve: RocCurve) -> float:
+    """Return 1 − the equal error rate: the rate that false positives and false negatives have in common.
+
+    It is where the curve meets the diagonal from (0, 1) to (1, 0). The 2005 chapter speaks of the "number" of false
+    positives and of false negatives; its curves show rates.
 
     Returns:
         A fraction; NaN without positives or without negatives.
 
-    >>> area_under_envelope(RocCurve(np.array([0, 0, 1, 1]), np.array([0, 0.5, 0.5, 1])))
+    >>> equal_error_accuracy(RocCurve(np.array([0, 0, 1, 1]), np.array([0, 0.5, 0.5, 1])))
     0.5
     """
     if not curve.is_defined:
         return float("nan")
-    envelope = curve.envelope()
-    return float(np.diff(envelope.false_positive_rate) @ envelope.true_positive_rate[:-1])
+    rate = curve.false_positive_rate
+    excess = rate - (1 - curve.true_positive_rate)  # from −1 to 1, non-decreasing
+    after = int(np.argmax(excess >= 0))
+    before = after - 1
+    share = -excess[before] / (excess[after] - excess[before])
+    return float(1 - (rate[before] + share * (rate[after] - rate[before])))
+
+
+def _lower_envelope(curve: RocCurve) -> RocCurve:
+    """Return the corners of the lower envelope, each but the first and last twice: to the right, then up."""
+    inner = curve.true_positive_rate[1:-1]
+    is_corner = np.concatenate([[True], inner != curve.true_positive_rate[:-2], [True]])
+    right = np.repeat(curve.false_positive_rate[is_corner], 2)[1:]
+    up = np.repeat(curve.true_positive_rate[is_corner], 2)[:-1]
+    return RocCurve(right, up)
 
 
 def _rates(counted: NDArray[np.bool_], at: NDArray[np.bool_]) -> NDArray[np.float64]:

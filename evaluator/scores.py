@@ -36,7 +36,7 @@ class Curve:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class RocCurve:
-    """A receiver operating characteristic: its ends (0, 0) and (1, 1), and a point for each distinct confidence.
+    """A receiver operating characteristic: points to be joined by straight lines, from (0, 0) to (1, 1).
 
     Attributes:
         false_positive_rate: (n,) float64 fractions of the negatives, non-decreasing; NaN between the ends without any.
@@ -52,15 +52,6 @@ class RocCurve:
     def is_defined(self) -> bool:
         """Whether there are positives as well as negatives."""
         return not (np.isnan(self.false_positive_rate).any() or np.isnan(self.true_positive_rate).any())
-
-    def envelope(self) -> "RocCurve":
-        """Return the corners of the lower envelope: the first point of each true positive rate, and both ends.
-
-        From one corner to the next the envelope goes right, then up.
-        """
-        inner = self.true_positive_rate[1:-1]
-        is_corner = np.concatenate([[True], inner != self.true_positive_rate[:-2], [True]])
-        return RocCurve(self.false_positive_rate[is_corner], self.true_positive_rate[is_corner])
 
 
 AnyCurve = Curve | RocCurve

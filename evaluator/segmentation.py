@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.confusion import intersection_over_union, pixel_accuracy
-from evaluator.editions import BACKGROUND, Competition, Metric
+from evaluator.editions import BACKGROUND, Competition, Metric, WithoutPositives
 from evaluator.scores import CompetitionScores, Measure
 
 ACCURACIES = {
@@ -29,6 +29,8 @@ def score(competition: Competition, classes: tuple[str, ...], confusion_matrix: 
 
     def measure(metric: Metric) -> Measure:
         accuracy = ACCURACIES[metric](confusion_matrix)
+        if metric is Metric.PIXEL_ACCURACY and competition.rules.without_positives is WithoutPositives.ZERO:
+            accuracy = np.nan_to_num(accuracy)
         scored = {BACKGROUND, *classes}
         return Measure(metric, {name: float(accuracy[i]) for i, name in enumerate(labels) if name in scored})
 

@@ -37,11 +37,18 @@ def corners(curve: AnyCurve) -> AnyCurve:
     """Return a curve without the points that make no difference to its plot; without any where it is undefined.
 
     Of precision and recall the first and the last rank of each recall stay: while recall stands still precision only
-    falls. Of an ROC the lower envelope stays, whose area is the score. Corners have the same corners again.
+    falls. Of an ROC the first and the last point of each true positive rate stay, and of each false positive rate.
+    Corners have the same corners again.
     """
     if isinstance(curve, RocCurve):
-        is_drawn = len(curve.true_positive_rate) and curve.is_defined
-        return curve.envelope() if is_drawn else RocCurve(_NOTHING, _NOTHING)
+        if not len(curve.true_positive_rate) or not curve.is_defined:
+            return RocCurve(_NOTHING, _NOTHING)
+        points = np.column_stack([curve.false_positive_rate, curve.true_positive_rate])
+        points = points[_differs_from_the_one_before(points)]
+        steps = np.diff(points, axis=0) != 0
+        is_bend = (steps[1:] | steps[:-1]).all(axis=1)  # it moves right before or after, and up before or after
+        right, up = points[np.concatenate([[True], is_bend, [True]])].T
+        return RocCurve(right, up)
     defined = ~(np.isnan(curve.recall) | np.isnan(curve.precision))
     recall, precision = curve.recall[defined], curve.precision[defined]
     moves = np.diff(recall) != 0
@@ -57,8 +64,6 @@ def plot_points(curve: AnyCurve, decimals: int) -> list[tuple[float, float]]:
     right, up = _axes(corners(curve))
     if not len(right):
         return []
-    if isinstance(curve, RocCurve):  # from each corner of the envelope to the next it goes right, then up
-        right, up = np.repeat(right, 2)[1:], np.repeat(up, 2)[:-1]
     points = np.column_stack([right, up]).round(decimals)
     return [(float(x), float(y)) for x, y in points[_differs_from_the_one_before(points)]]
 

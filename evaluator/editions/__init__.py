@@ -15,9 +15,11 @@ from evaluator.editions.model import (
     Limits,
     Metric,
     Overlap,
+    RocRule,
     Task,
     TaskRules,
     Training,
+    WithoutPositives,
 )
 from evaluator.editions.splits import for_image_set, image_sets_of
 
@@ -36,10 +38,12 @@ __all__ = [
     "Metric",
     "Mistake",
     "Overlap",
+    "RocRule",
     "Task",
     "TaskRules",
     "Training",
     "UnknownEditionError",
+    "WithoutPositives",
     "for_image_set",
     "image_sets_of",
     "load",

@@ -57,6 +57,20 @@ class Interpolation(StrEnum):
     AREA = "area"  # from VOC2010 on
 
 
+class RocRule(StrEnum):
+    """How the points of a receiver operating characteristic are joined."""
+
+    STRAIGHT_LINES = "straight-lines"  # VOC2005: the area is the share of pairs ranked rightly, ties one half
+    LOWER_ENVELOPE = "lower-envelope"  # VOC2006's kit, VOCroc.m: to the right, then up
+
+
+class WithoutPositives(StrEnum):
+    """The score of a class of which the test set has no example."""
+
+    UNDEFINED = "undefined"  # and left out of the mean
+    ZERO = "zero"  # and counted in the mean, as in the kits up to VOC2009
+
+
 class LayoutProtocol(StrEnum):
     """How a person layout is judged."""
 
@@ -121,6 +135,9 @@ class TaskRules:
             each line's in its last column.
         classes: what is scored: object classes, actions, or for layout the part types or `person`.
         board: secondary measures whose mean the leaderboard shows beside the primary one's.
+        roc: for the measures in `ROC_METRICS`, how their curve is drawn.
+        without_positives: what a class without positives scores in the measures that can say: average precision
+            sampled at eleven points, and pixel accuracy.
         repeats_on_difficult_are_false: whether second and later detections of a difficult object are false positives;
             else they count neither way, as the first does.
         confidence_range: least and greatest confidence; None for any.
@@ -132,6 +149,8 @@ class TaskRules:
     metric: Metric
     secondary: tuple[Metric, ...] = ()
     interpolation: Interpolation = Interpolation.AREA
+    roc: RocRule = RocRule.STRAIGHT_LINES
+    without_positives: WithoutPositives = WithoutPositives.UNDEFINED
     layout_protocol: LayoutProtocol | None = None
     board: tuple[Metric, ...] = ()
     repeats_on_difficult_are_false: bool = False

@@ -16,10 +16,13 @@ from evaluator.editions.model import (
     Interpolation,
     LayoutProtocol,
     Limits,
+    Metric,
     Overlap,
+    RocRule,
     Task,
     TaskRules,
     Training,
+    WithoutPositives,
 )
 from evaluator.editions.tables import Table
 
@@ -81,13 +84,16 @@ def _rules(
     metric, secondary, board = measures(table, task, protocol)
     samples = task is not Task.SEGMENTATION and not {metric, *secondary} <= ROC_METRICS
     samples |= table.has("interpolation") and not table.is_sound("metric", "secondary")  # who knows
+    interpolation = table.choice("interpolation", Interpolation) if samples else Interpolation.AREA
     rules = TaskRules(
         task=task,
         file=file_pattern(table, task),
         classes=scored.get(task, classes),
         metric=metric,
         secondary=secondary,
-        interpolation=table.choice("interpolation", Interpolation) if samples else Interpolation.AREA,
+        interpolation=interpolation,
+        roc=_roc(table, metric, secondary),
+        without_positives=_without_positives(table, interpolation, metric, secondary),
         layout_protocol=protocol,
         board=board,
         repeats_on_difficult_are_false=task is Task.DETECTION
@@ -97,6 +103,27 @@ def _rules(
     )
     table.finish()
     return rules
+
+
+def _roc(table: Table, metric: Metric, secondary: tuple[Metric, ...]) -> RocRule:
+    if not table.has("roc"):
+        return RocRule.STRAIGHT_LINES
+    rule = table.choice("roc", RocRule)
+    if table.is_sound("metric", "secondary") and not {metric, *secondary} & ROC_METRICS:
+        table.fail("roc", "left out, unless a measure is " + " or ".join(sorted(ROC_METRICS)))
+    return rule
+
+
+def _without_positives(
+    table: Table, interpolation: Interpolation, metric: Metric, secondary: tuple[Metric, ...]
+) -> WithoutPositives:
+    if not table.has("without_positives"):
+        return WithoutPositives.UNDEFINED
+    rule = table.choice("without_positives", WithoutPositives)
+    can_be_zero = interpolation is Interpolation.ELEVEN_POINT or Metric.PIXEL_ACCURACY in {metric, *secondary}
+    if rule is WithoutPositives.ZERO and not can_be_zero and table.is_sound("metric", "secondary", "interpolation"):
+        table.fail("without_positives", '"undefined", unless interpolation is "11-point" or a measure pixel_accuracy')
+    return rule
 
 
 def _competitions(

@@ -61,16 +61,16 @@ def nan_for_none(value: float | None) -> float:
 def test_scores_as_the_slow_rival_does(edition: str, key: str, name: str, seed: int) -> None:
     case = random_case(seed)
     scores = score(edition, key, name, case)
-    interpolation = load(edition).competitions[key].rules.interpolation.value
+    rules = load(edition).competitions[key].rules
     marks, positives = rival.marks(*case, with_difficult=False)
-    expected = average_precision.average_precision(marks, positives, interpolation)
+    expected = average_precision.average_precision(marks, positives, rules)
     assert scores.primary.per_class[name] == pytest.approx(nan_for_none(expected), nan_ok=True)
     secondary = {measure.metric: measure.per_class[name] for measure in scores.secondary}
     if Metric.AREA_UNDER_CURVE in secondary:
         area = average_precision.area(marks, positives)
         assert secondary[Metric.AREA_UNDER_CURVE] == pytest.approx(nan_for_none(area), nan_ok=True)
     if Metric.AVERAGE_PRECISION_WITH_DIFFICULT in secondary:
-        every = average_precision.average_precision(*rival.marks(*case, with_difficult=True), interpolation)
+        every = average_precision.average_precision(*rival.marks(*case, with_difficult=True), rules)
         found = secondary[Metric.AVERAGE_PRECISION_WITH_DIFFICULT]
         assert found == pytest.approx(nan_for_none(every), nan_ok=True)
     labels = dict(case[1])

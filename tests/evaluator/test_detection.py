@@ -75,11 +75,11 @@ def random_case(
 def test_scores_as_the_slow_rival_does(edition: str, seed: int) -> None:
     found, objects = random_case(seed)
     scores = score(edition, found, objects)
-    interpolation = load(edition).competitions["comp3"].rules.interpolation.value
+    rules = load(edition).competitions["comp3"].rules
     secondary = {measure.metric: measure.per_class for measure in scores.secondary}
     for name in CLASSES:
         marks, positives = rival.marks(found[name], objects[name], with_difficult=False)
-        expected = average_precision.average_precision(marks, positives, interpolation)
+        expected = average_precision.average_precision(marks, positives, rules)
         assert scores.primary.per_class[name] == pytest.approx(
             expected if expected is not None else np.nan, nan_ok=True
         )
@@ -89,7 +89,7 @@ def test_scores_as_the_slow_rival_does(edition: str, seed: int) -> None:
             assert secondary[Metric.AREA_UNDER_CURVE][name] == pytest.approx(area, nan_ok=True)
 
         every_mark, every = rival.marks(found[name], objects[name], with_difficult=True)
-        expected = average_precision.average_precision(every_mark, every, interpolation)
+        expected = average_precision.average_precision(every_mark, every, rules)
         with_difficult = secondary[Metric.AVERAGE_PRECISION_WITH_DIFFICULT][name]
         assert with_difficult == pytest.approx(expected if expected is not None else np.nan, nan_ok=True)
 
@@ -116,9 +116,28 @@ def test_a_thousand_random_cases_without_difficult_objects_score_as_the_slow_riv
         scores = score(edition, found, objects)
         for name in found:
             marks, positives = rival.marks(found[name], objects[name], False, must_exceed=edition == "ParallelEye")
-            expected = average_precision.eleven_point(marks, positives)
-            assert scores.primary.per_class[name] == pytest.approx(expected, abs=1e-12), seed
-        assert scores.primary.mean == pytest.approx(np.mean(list(scores.primary.per_class.values())), abs=1e-12)
+            expected = average_precision.eleven_point(marks, positives) if positives else np.nan
+            assert scores.primary.per_class[name] == pytest.approx(expected, abs=1e-12, nan_ok=True), seed
+        defined = [value for value in scores.primary.per_class.values() if not np.isnan(value)]
+        mean = np.mean(defined) if defined else np.nan
+        assert scores.primary.mean == pytest.approx(mean, abs=1e-12, nan_ok=True)
+        assert scores.primary.mean_over == len(defined) == sum(map(bool, objects.values()))
+
+
+@pytest.mark.parametrize(
+    ("edition", "defined"),
+    [("VOC2005", False), ("VOC2006", True), ("VOC2007", True), ("VOC2009", True), ("VOC2010", False)],
+)
+def test_a_class_without_positives_scores_0_where_the_kit_says_so_and_is_undefined_elsewhere(
+    edition: str, defined: bool
+) -> None:
+    empty, full = load(edition).classes[:2]
+    scores = score(edition, {empty: [], full: [("a", 1.0, WHOLE)]}, {empty: [], full: [("a", WHOLE, False)]})
+    assert scores.primary.as_json() == {
+        "per_class": {empty: 0.0 if defined else None, full: 1.0},
+        "mean": 0.5 if defined else 1.0,
+        "mean_over": 2 if defined else 1,
+    }
 
 
 @pytest.mark.parametrize("block", range(10))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.editions import Declaration, EditionFileError, load, names, read, read_text, source
+from evaluator.editions import Declaration, EditionFileError, WithoutPositives, load, names, read, read_text, source
 
 GOOD = """\
 name = "ROADS"
@@ -145,6 +145,9 @@ def test_what_is_not_utf_8_is_told_by_its_line(tmp_path: Path) -> None:
         ('"intersection_over_union"', '"average_precision"', 13, "must be one of intersection_over_union"),
         ('metric = "average', 'secondary = ["average_precision"]\nmetric = "average', 7, "other measures than the"),
         ("[tasks.segmentation]", "[[tasks.segmentation]]", 11, "tasks.segmentation must be a table"),
+        ("declarations", 'roc = "straight-lines"\ndeclarations', 9, "must be left out, unless a measure is"),
+        ('"11-point"', '"area"\nwithout_positives = "zero"', 9, 'must be "undefined", unless interpolation is'),
+        ('"11-point"', '"11-point"\nwithout_positives = 0', 9, "must be one of undefined, zero"),
     ],
 )
 def test_what_does_not_fit_is_told_at_its_line(found: str, wrong: str, line: int | None, message: str) -> None:
@@ -156,6 +159,12 @@ def test_what_does_not_fit_is_told_at_its_line(found: str, wrong: str, line: int
 def test_a_task_needs_what_it_scores() -> None:
     action = '[tasks.action]\nfile = "{class}.txt"\nmetric = "average_precision"\ninterpolation = "area"\n'
     assert (None, "actions must be a list of names, for [tasks.action], but it is missing.") in mistakes(GOOD + action)
+
+
+def test_a_class_without_positives_is_undefined_unless_the_file_says_otherwise() -> None:
+    zero = GOOD.replace('"11-point"', '"11-point"\nwithout_positives = "zero"')
+    for text, expected in ((GOOD, WithoutPositives.UNDEFINED), (zero, WithoutPositives.ZERO)):
+        assert read_text(text, "own.toml").competitions["comp1"].rules.without_positives is expected
 
 
 def test_there_are_at_most_16_competitions() -> None:

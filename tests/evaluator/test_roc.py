@@ -6,9 +6,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from app.evaluations.curves import plot_points
 from evaluator import classification
-from evaluator.editions import Metric, load
+from evaluator.editions import Metric, RocRule, load
 from evaluator.ground_truth import Labels, LabelTruth
 from evaluator.results import Confidences
 from evaluator.roc import RankedItems
@@ -60,6 +63,44 @@ def test_scores_a_thousand_random_cases_as_the_slow_rival_does(block: int) -> No
                 assert found == [(float(x), float(y)) for x, y in rival.points(items)], seed
 
 
+@pytest.mark.parametrize("block", range(5))
+def test_scores_random_cases_of_2006_as_the_slow_rival_does(block: int) -> None:
+    for seed in range(100 * block, 100 * block + 100):
+        chance = random.Random(seed)
+        classes = {name: random_items(chance) for name in load("VOC2006").classes}
+        for name, found in score(classes, edition="VOC2006").primary.per_class.items():
+            area = rival.area_under_envelope(classes[name])
+            assert found == pytest.approx(_float(area), abs=1e-12, nan_ok=True), seed
+
+
+@pytest.mark.parametrize("edition", ["VOC2005", "VOC2006"])
+@given(
+    items=st.lists(
+        st.tuples(st.sampled_from([0.1, 0.5, 0.9, 1e30, -math.inf]), st.sampled_from([1, -1, 0])), max_size=30
+    ),
+    data=st.data(),
+)
+def test_no_score_depends_on_the_order_of_tied_items(
+    edition: str, items: list[rival.Item], data: st.DataObject
+) -> None:
+    [name, *_] = load(edition).classes
+    scores = score({name: items}, edition)
+    again = score({name: data.draw(st.permutations(items))}, edition)
+    for measure, other in zip((scores.primary, *scores.secondary), (again.primary, *again.secondary), strict=True):
+        assert measure.per_class[name] == pytest.approx(other.per_class[name], abs=0, rel=0, nan_ok=True)
+
+
+@pytest.mark.parametrize("edition", ["VOC2005", "VOC2006"])
+def test_the_area_under_the_curve_as_it_is_drawn_is_the_score(edition: str) -> None:
+    for seed in range(100):
+        items = [*random_items(random.Random(seed)), (0.5, 1), (0.1, -1)]
+        [name, *_] = load(edition).classes
+        scores = score({name: items}, edition)
+        points = plot_points(scores.curves[name], 15)
+        drawn = sum((right[0] - left[0]) * (left[1] + right[1]) / 2 for left, right in pairwise(points))
+        assert scores.primary.per_class[name] == pytest.approx(drawn, abs=1e-12)
+
+
 def test_a_perfect_ranking_scores_one_and_a_reversed_one_zero() -> None:
     scores = score({"cars": [(0.9, 1), (0.8, 1), (0.2, -1)], "people": [(0.9, -1), (0.8, -1), (0.2, 1)]})
     assert dict(scores.primary.per_class) == {"cars": 1.0, "people": 0.0}
@@ -78,8 +119,13 @@ def test_one_confidence_for_all_cannot_be_told_from_guessing_by_its_equal_error_
     assert score({"cars": items[::-1]}).secondary[0].per_class["cars"] == 0.5
 
 
-def test_the_area_counts_what_a_tie_hides_as_wrong() -> None:
-    assert score({"cars": [(0.5, -1), (0.5, 1)]}).primary.per_class["cars"] == 0.0
+@pytest.mark.parametrize("labels", [(1, -1), (-1, 1)])
+def test_a_tie_of_a_positive_and_a_negative_is_worth_one_half_in_2005_and_nothing_in_2006(
+    labels: tuple[int, int],
+) -> None:
+    items = [(0.5, label) for label in labels]
+    assert score({"cars": items}).primary.per_class["cars"] == 0.5
+    assert score({"bus": items}, edition="VOC2006").primary.per_class["bus"] == 0.0
 
 
 def test_an_image_without_a_line_is_below_every_confidence() -> None:
@@ -103,15 +149,10 @@ def test_2006_has_the_area_alone() -> None:
 
 def test_the_envelope_goes_right_then_up_below_the_curve() -> None:
     positive = np.array([True, False, False, True, True, False])
-    curve = RankedItems(np.arange(6.0)[::-1], positive, ~positive).curve()
-    envelope = curve.envelope()
-    assert envelope.false_positive_rate.tolist() == [0, 0, 2 / 3, 2 / 3, 1]
-    assert envelope.true_positive_rate.tolist() == [0, 1 / 3, 2 / 3, 1, 1]
-    assert all(left[0] <= right[0] for left, right in pairwise(zip(*_axes(envelope), strict=True)))
-
-
-def _axes(curve: RocCurve) -> tuple[list[float], list[float]]:
-    return curve.false_positive_rate.tolist(), curve.true_positive_rate.tolist()
+    items = RankedItems(np.arange(6.0)[::-1], positive, ~positive)
+    envelope = items.curve(RocRule.LOWER_ENVELOPE)
+    corners = list(zip(envelope.false_positive_rate, envelope.true_positive_rate, strict=True))
+    assert list(dict.fromkeys(corners)) == [(0, 0), (0, 1 / 3), (2 / 3, 1 / 3), (2 / 3, 2 / 3), (2 / 3, 1), (1, 1)]
 
 
 def _float(value: object) -> float:

@@ -86,7 +86,7 @@ def test_paralleleye_scores_all_three_classes_of_its_one_file(tmp_path: Path) ->
     evaluation = scored(tmp_path, "ParallelEye", files_of_paralleleye(), results)
     assert not evaluation.problems
     scores = evaluation.as_json()["competitions"]["detection"]
-    assert scores["per_class"] == {"Car": 1.0, "Bus": 0.0, "Truck": 0.0}  # exactly one half is too little
+    assert scores["per_class"] == {"Car": 1.0, "Bus": 0.0, "Truck": None}  # exactly one half is too little
     assert (scores["details"]["Car"]["results"], scores["details"]["Truck"]["positives"]) == (2, 0)
 
 

@@ -4,6 +4,7 @@ import zlib
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -11,7 +12,8 @@ from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 
 from app.evaluations.curves import corners, pack, plot_points, unpack
-from evaluator.roc import RankedItems, area_under_envelope
+from evaluator.editions import RocRule
+from evaluator.roc import RankedItems, area_under_curve
 from evaluator.scores import Curve, CurveKind, RocCurve
 
 NAN = float("nan")
@@ -42,12 +44,17 @@ def test_what_is_stored_is_plotted_as_the_whole_curve(is_right: NDArray[np.bool_
     assert plot_points(stored, decimals) == plot_points(curve, decimals)
 
 
-@given(arrays(np.bool_, st.integers(0, 200)), arrays(np.int8, 200, elements=st.integers(0, 20)), st.integers(1, 12))
+@pytest.mark.parametrize("rule", RocRule)
+@given(
+    is_positive=arrays(np.bool_, st.integers(0, 200)),
+    confidence=arrays(np.int8, 200, elements=st.integers(0, 20)),
+    decimals=st.integers(1, 12),
+)
 def test_what_is_stored_of_an_roc_is_plotted_as_the_whole(
-    is_positive: NDArray[np.bool_], confidence: NDArray[np.int8], decimals: int
+    rule: RocRule, is_positive: NDArray[np.bool_], confidence: NDArray[np.int8], decimals: int
 ) -> None:
     ranked = -np.sort(-confidence[: len(is_positive)].astype(np.float64))
-    curve = RankedItems(ranked, is_positive, ~is_positive).curve()
+    curve = RankedItems(ranked, is_positive, ~is_positive).curve(rule)
     assert plot_points(unpack(pack(curve), CurveKind.ROC), decimals) == plot_points(curve, decimals)
 
 
@@ -70,20 +77,20 @@ def test_unpacks_a_curve_without_points() -> None:
     assert len(unpacked.recall) == 0
 
 
-def test_unpacks_the_envelope_of_an_roc() -> None:
-    curve = RocCurve(np.array([0.0, 1 / 3, 2 / 3, 1.0]), np.array([0.0, 0.5, 0.5, 1.0]))
+def test_unpacks_the_corners_of_an_roc() -> None:
+    curve = RocCurve(np.array([0.0, 1 / 3, 2 / 3, 1.0, 1.0]), np.array([0.0, 0.5, 0.5, 0.5, 1.0]))
     unpacked = unpack(pack(curve), CurveKind.ROC)
     assert isinstance(unpacked, RocCurve)
-    assert_array_equal(unpacked.false_positive_rate, [0, 1 / 3, 1])
-    assert_array_equal(unpacked.true_positive_rate, [0, 0.5, 1])
+    assert_array_equal(unpacked.false_positive_rate, [0, 1 / 3, 1, 1])
+    assert_array_equal(unpacked.true_positive_rate, [0, 0.5, 0.5, 1])
 
 
-def test_an_roc_is_drawn_as_the_steps_whose_area_is_its_score() -> None:
+def test_an_roc_is_drawn_as_the_lines_whose_area_is_its_score() -> None:
     curve = RocCurve(np.array([0.0, 0.0, 0.25, 0.25, 0.5, 1.0]), np.array([0.0, 0.5, 0.5, 0.75, 1.0, 1.0]))
     points = plot_points(curve, 4)
-    assert points == [(0, 0), (0, 0.5), (0.25, 0.5), (0.25, 0.75), (0.5, 0.75), (0.5, 1), (1, 1)]
-    drawn = sum((right[0] - left[0]) * left[1] for left, right in pairwise(points))
-    assert drawn == area_under_envelope(curve)
+    assert points == [(0, 0), (0, 0.5), (0.25, 0.5), (0.25, 0.75), (0.5, 1), (1, 1)]
+    drawn = sum((right[0] - left[0]) * (left[1] + right[1]) / 2 for left, right in pairwise(points))
+    assert drawn == area_under_curve(curve)
 
 
 def test_an_roc_without_negatives_is_not_drawn() -> None:

@@ -1,5 +1,7 @@
 """Average precision from a ranked list of marks: "true", "false" or "ignored"."""
 
+from evaluator.editions import Interpolation, TaskRules, WithoutPositives
+
 
 def precision_recall(marks: list[str], positives: int) -> list[tuple[float | None, float | None]]:
     """(recall, precision) after each rank."""
@@ -43,5 +45,10 @@ def area(marks: list[str], positives: int) -> float | None:
     return total
 
 
-def average_precision(marks: list[str], positives: int, interpolation: str) -> float | None:
-    return eleven_point(marks, positives) if interpolation == "11-point" else area(marks, positives)
+def average_precision(marks: list[str], positives: int, rules: TaskRules) -> float | None:
+    """By an edition's rules; None is undefined."""
+    if rules.interpolation is not Interpolation.ELEVEN_POINT:
+        return area(marks, positives)
+    if not positives and rules.without_positives is WithoutPositives.UNDEFINED:
+        return None
+    return eleven_point(marks, positives)
