@@ -42,7 +42,7 @@ lock: set-up ## resolve the packages of pyproject.toml again, keeping what still
 	@$(MAKE) set-up
 
 deploy-env: ## .env with new secrets for docker compose: make deploy-env HOST=voc.example.org TLS=admin@example.org
-	@$(PYTHON) tools/deploy_env.py "$(HOST)" "$(TLS)"
+	@$(PYTHON) tools/deploy_env.py "$(HOST)" "$(TLS)" '$(MAIL)'
 
 set-up: ## .venv with all that development needs
 	@$(PYTHON) tools/set_up.py development

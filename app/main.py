@@ -23,6 +23,7 @@ from app.leaderboards.current import Boards
 from app.security import access_log
 from app.security.body_limit import BodyLimit
 from app.security.csrf import ForgeryProtection
+from app.security.forwarded import Forwarded
 from app.security.head import HeadAsGet
 from app.security.headers import SecurityHeaders
 from app.security.public_host import PublicHost
@@ -43,8 +44,12 @@ def create_app(settings: Settings | None = None) -> FastAPI:
 
     Args:
         settings: by default those of the environment.
+
+    Raises:
+        UnsafeSettingsError: they lack what the web application needs in production.
     """
     settings = settings or Settings()
+    settings.require("secret_key", "proxy_secret", "database_url", "broker_url")
     application = FastAPI(
         title="vocboard",
         summary="Submissions, scores and leaderboards of visual object challenges.",
@@ -103,6 +108,7 @@ async def _lifespan(application: FastAPI) -> AsyncIterator[None]:
 def _middleware(settings: Settings) -> list[Middleware]:
     """Outermost first."""
     layers = [
+        Middleware(Forwarded, secret=settings.proxy_secret.get_secret_value()),
         Middleware(SecurityHeaders, tls=settings.secure_cookies),
         Middleware(HeadAsGet),
         Middleware(problem_details.ErrorResponses),
@@ -110,5 +116,5 @@ def _middleware(settings: Settings) -> list[Middleware]:
         Middleware(ForgeryProtection, settings=settings),
     ]
     if settings.environment is Environment.PRODUCTION:
-        layers.insert(1, Middleware(PublicHost, host=urlsplit(settings.public_url).hostname or ""))
+        layers.insert(2, Middleware(PublicHost, host=urlsplit(settings.public_url).hostname or ""))
     return layers

@@ -1,17 +1,27 @@
 """Settings, from the environment (prefix `VOCBOARD_`) and nowhere else."""
 
+import re
+from collections.abc import Iterable
 from datetime import timedelta
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 from typing import Self
 
-from pydantic import Field, SecretStr, model_validator
+from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 MEBIBYTE = 1024 * 1024
-SAMPLE_SECRETS = frozenset({"", "secret", "changeme", "change-me", "insecure", "example"})
 LEAST_SECRET_CHARACTERS = 32
+LEAST_DIFFERENT_CHARACTERS = 8
+_SECRETS = ("secret_key", "proxy_secret")
+
+
+class UnsafeSettingsError(ValueError):
+    """The settings of a production process are incomplete or unsafe; the message lists everything that is wrong."""
+
+    def __init__(self, wrong: Iterable[str]) -> None:
+        super().__init__("refusing to start in production: " + "; ".join(wrong))
 
 
 class Environment(StrEnum):
@@ -31,9 +41,9 @@ class Settings(BaseSettings):
 
     environment: Environment = Environment.EMBEDDED
     debug: bool = False
-    secret_key: SecretStr = SecretStr("")
+    secret_key: SecretStr = SecretStr("")  # web only
+    proxy_secret: SecretStr = SecretStr("")  # web only: a request that shows it may say whom it comes from
     public_url: str = "http://127.0.0.1:8000"
-    trusted_proxies: str = ""  # addresses or networks, by commas, whose X-Forwarded-* headers are believed
 
     data_directory: Path = Path("demo-data")
     database_url: str = ""  # default: SQLite in the data directory
@@ -50,6 +60,8 @@ class Settings(BaseSettings):
     rejected_uploads_per_hour: int = Field(default=30, gt=0)
 
     registration_open: bool = True  # closed: accounts are made by `vocboard admin create-user` alone
+    mail_url: SecretStr = SecretStr("")  # mail only: smtp://user:password@host:port or smtps://
+    mail_from: str = ""  # default: vocboard@ and the public URL's host
     session_lifetime: timedelta = timedelta(days=14)
     token_lifetime: timedelta = timedelta(days=365)
 
@@ -60,35 +72,56 @@ class Settings(BaseSettings):
     evaluation_time_limit: timedelta = timedelta(minutes=30)
     evaluation_memory_limit_bytes: int = Field(default=4096 * MEBIBYTE, gt=0)
 
+    @field_validator("public_url")
+    @classmethod
+    def _in_browsers_form(cls, value: str) -> str:
+        """Leave out a port that is the scheme's own, as browsers do in what they send."""
+        return re.sub(r"^(https://[^/]*):443(?=/|$)|^(http://[^/]*):80(?=/|$)", r"\1\2", value)
+
     @model_validator(mode="after")
     def _refuse_unsafe_production(self) -> Self:
-        """Production does not start with debug on, without a secret of its own, or without a real database."""
+        """Production does not start with debug on, with a guessable secret, or with anything but a real database.
+
+        No process needs all settings, and none gets another's secrets: see `require`.
+        """
         if self.environment is not Environment.PRODUCTION:
             return self
-        secret = self.secret_key.get_secret_value()
         wrong = []
         if self.debug:
             wrong.append("VOCBOARD_DEBUG is on")
-        if len(secret) < LEAST_SECRET_CHARACTERS or secret.lower() in SAMPLE_SECRETS or len(set(secret)) < 8:
-            wrong.append(f"VOCBOARD_SECRET_KEY needs at least {LEAST_SECRET_CHARACTERS} random characters")
-        if not self.database_url.startswith("postgresql"):
+        for name in _SECRETS:
+            secret = getattr(self, name).get_secret_value()
+            if secret and (len(secret) < LEAST_SECRET_CHARACTERS or len(set(secret)) < LEAST_DIFFERENT_CHARACTERS):
+                wrong.append(f"{_variable(name)} needs at least {LEAST_SECRET_CHARACTERS} random characters")
+        if self.database_url and not self.database_url.startswith("postgresql"):
             wrong.append("VOCBOARD_DATABASE_URL is not a PostgreSQL address")
-        if not self.broker_url:
-            wrong.append("VOCBOARD_BROKER_URL is missing")
         if not self.public_url.startswith("https://"):
             wrong.append("VOCBOARD_PUBLIC_URL is not an https address")
         if wrong:
-            raise ValueError("refusing to start in production: " + "; ".join(wrong))
+            raise UnsafeSettingsError(wrong)
         return self
+
+    def require(self, *names: str) -> None:
+        """Check that a process in production has been given the settings that it cannot do without.
+
+        Raises:
+            UnsafeSettingsError: with all that are missing.
+        """
+        if self.environment is Environment.PRODUCTION:
+            missing = [name for name in names if not _plain(getattr(self, name))]
+            if missing:
+                raise UnsafeSettingsError(f"{_variable(name)} is missing" for name in missing)
 
     @cached_property
     def database(self) -> str:
         """SQLAlchemy's address of the database."""
+        self.require("database_url")
         return self.database_url or f"sqlite:///{self.data_directory.resolve() / 'vocboard.sqlite3'}"
 
     @property
     def broker(self) -> str:
         """Address of the broker: `redis://...`, or `filesystem://` and a directory."""
+        self.require("broker_url")
         return self.broker_url or f"filesystem://{self.data_directory.resolve() / 'broker'}"
 
     @property
@@ -110,3 +143,11 @@ class Settings(BaseSettings):
     def secure_cookies(self) -> bool:
         """Whether the site is reached over TLS."""
         return self.public_url.startswith("https://")
+
+
+def _variable(name: str) -> str:
+    return f"VOCBOARD_{name.upper()}"
+
+
+def _plain(value: object) -> object:
+    return value.get_secret_value() if isinstance(value, SecretStr) else value

@@ -114,6 +114,7 @@ def installed(directory: Path, *, embedded: bool = False, **given: object) -> It
             given |= {
                 "environment": "production",
                 "secret_key": os.urandom(32).hex(),
+                "proxy_secret": os.urandom(32).hex(),
                 "public_url": "https://voc.example.org",
                 "database_url": in_full(server.create_database()),
                 "broker_url": f"{stack.enter_context(redis_server())}/0",

@@ -42,15 +42,15 @@ def run(arguments: argparse.Namespace) -> int:
     from app.settings import Environment, Settings  # noqa: PLC0415
 
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
-    trusted = Settings().trusted_proxies
+    # At once, not in each web process.
+    Settings().require("secret_key", "proxy_secret", "database_url", "broker_url")
     config = uvicorn.Config(
         "commands.serve:web_process",
         factory=True,
         host=arguments.host,
         port=arguments.port,
         workers=arguments.processes,
-        proxy_headers=bool(trusted),
-        forwarded_allow_ips=trusted,
+        proxy_headers=False,  # app.security.forwarded decides
         server_header=False,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )

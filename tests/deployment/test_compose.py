@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from datetime import timedelta
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -10,8 +11,19 @@ import yaml
 from app.settings import Environment, Settings
 from tests.support.compose import COMPOSE_FILE, ROOT, MissingVariableError, Service, expand, services
 from tools import deploy_env
+from worker.celery_app import KILLED_AFTER_SECONDS
 
-OURS = ("web", "worker", "beat", "migrate")
+OURS = ("web", "worker", "beat", "mail", "migrate")
+# Whose code is whose: what the web application shares with others is theirs to read as well.
+CODE_OF = {"web": "app/**/*.py", "worker": "worker/**/*.py", "mail": "worker/mail*.py"}
+NOT_OF: dict[str, tuple[str, ...]] = {
+    "web": ("app/settings.py", "app/broker.py"),
+    "worker": ("worker/mail.py",),
+    "mail": (),
+}
+EMBEDDED_ONLY = {"debug", "data_directory"}  # production refuses the one and has volumes instead of the other
+OPERATORS_PAGE = ROOT / "docs" / "operators.md"
+DOCUMENTED = re.compile(r"^\| `(VOCBOARD_[A-Z_]+)`(?:, `(VOCBOARD_[A-Z_]+)`)? \|", re.M)
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +47,7 @@ def settings(service: Service, monkeypatch: pytest.MonkeyPatch) -> Settings:
 
 
 def test_has_all_parts_of_the_real_set_up(composed: Mapping[str, Service]) -> None:
-    assert set(composed) == {"proxy", "web", "worker", "beat", "migrate", "postgres", "redis"}
+    assert set(composed) == {"proxy", "web", "worker", "beat", "mail", "migrate", "postgres", "redis"}
 
 
 def test_only_the_proxy_is_reached_from_outside(composed: Mapping[str, Service]) -> None:
@@ -43,11 +55,24 @@ def test_only_the_proxy_is_reached_from_outside(composed: Mapping[str, Service])
     assert not any("network_mode" in service.keys or "expose" in service.keys for service in composed.values())
 
 
-def test_databases_and_worker_have_no_network_but_the_inner_one(composed: Mapping[str, Service]) -> None:
-    assert yaml.safe_load(COMPOSE_FILE.read_text())["networks"]["inside"]["internal"] is True
-    for name in ("worker", "beat", "migrate", "postgres", "redis"):
-        assert composed[name].keys["networks"] == ["inside"], name
-    assert list(composed["proxy"].keys["networks"]) == ["outside"]
+def test_only_the_proxy_and_the_mail_service_reach_the_internet(composed: Mapping[str, Service]) -> None:
+    networks = yaml.safe_load(COMPOSE_FILE.read_text())["networks"]
+    internal = {name for name, keys in networks.items() if keys and keys.get("internal")}
+    outgoing = {name for name, service in composed.items() if set(service.keys["networks"]) - internal}
+    assert outgoing == {"proxy", "mail"}
+
+
+def test_the_proxy_reaches_the_web_application_and_nothing_else(composed: Mapping[str, Service]) -> None:
+    neighbours = {
+        network: {name for name, service in composed.items() if network in service.keys["networks"]}
+        for network in composed["proxy"].keys["networks"]
+    }
+    assert neighbours == {"outside": {"proxy"}, "front": {"proxy", "web"}}
+
+
+def test_docker_chooses_addresses_that_collide_with_nothing() -> None:
+    for keys in yaml.safe_load(COMPOSE_FILE.read_text())["networks"].values():
+        assert not keys or "ipam" not in keys
 
 
 def test_only_the_worker_has_the_ground_truth(composed: Mapping[str, Service]) -> None:
@@ -69,7 +94,7 @@ def test_nothing_of_the_web_applications_configuration_reaches_the_ground_truth(
     passwords = dict(composed["postgres"].environment)
     own = passwords.pop("VOCBOARD_WEB_PASSWORD")
     assert own in web.environment["VOCBOARD_DATABASE_URL"]
-    assert len(passwords) == 3
+    assert len(passwords) == 4
     assert not any(password in value for password in passwords.values() for value in web.environment.values())
     assert settings(web, monkeypatch).truth_directory is None
 
@@ -83,11 +108,12 @@ def test_each_process_has_a_database_role_of_its_own(composed: Mapping[str, Serv
     roles = {
         name: re.match(r"postgresql\+psycopg://(\w+):", composed[name].environment["VOCBOARD_DATABASE_URL"])
         for name in OURS
+        if "VOCBOARD_DATABASE_URL" in composed[name].environment
     }
     assert {name: role and role[1] for name, role in roles.items()} == {
         "web": "vocboard_web",
         "worker": "vocboard_worker",
-        "beat": "vocboard_worker",
+        "mail": "vocboard_mail",
         "migrate": "vocboard_owner",
     }
 
@@ -105,9 +131,49 @@ def test_nobody_has_privileges(composed: Mapping[str, Service]) -> None:
         assert not any("docker.sock" in mount.source for mount in service.mounts), name
 
 
-def test_everything_that_answers_is_checked_for_answering(composed: Mapping[str, Service]) -> None:
-    for name in ("proxy", "web", "postgres", "redis"):
+def test_every_service_that_stays_is_checked(composed: Mapping[str, Service]) -> None:
+    for name in ("proxy", "web", "worker", "beat", "postgres", "redis"):
         assert composed[name].keys["healthcheck"]["test"][0] == "CMD", name
+
+
+def test_a_worker_has_time_to_finish_what_it_evaluates(composed: Mapping[str, Service]) -> None:
+    minutes = re.fullmatch(r"(\d+)m", composed["worker"].keys["stop_grace_period"])
+    assert minutes
+    longest = Settings().evaluation_time_limit + timedelta(seconds=KILLED_AFTER_SECONDS)
+    assert timedelta(minutes=int(minutes[1])) > longest
+
+
+def test_each_service_holds_the_secrets_that_it_needs_and_no_other(
+    composed: Mapping[str, Service], environment: dict[str, str]
+) -> None:
+    secrets = {name: value for name, value in environment.items() if name.endswith(("_PASSWORD", "_SECRET", "_KEY"))}
+    held = {
+        service.name: {
+            name.removeprefix("VOCBOARD_")
+            for name, value in secrets.items()
+            if any(value in str(part) for part in (*service.environment.values(), service.command))
+        }
+        for service in composed.values()
+    }
+    assert set(secrets) == set(deploy_env.SECRETS)
+    assert held == {
+        "proxy": {"PROXY_SECRET"},
+        "web": {"SECRET_KEY", "PROXY_SECRET", "WEB_PASSWORD", "REDIS_PASSWORD"},
+        "worker": {"WORKER_PASSWORD", "REDIS_PASSWORD"},
+        "beat": {"REDIS_PASSWORD"},
+        "mail": {"MAIL_PASSWORD", "REDIS_PASSWORD"},
+        "migrate": {"OWNER_PASSWORD", "REDIS_PASSWORD"},
+        # It makes the roles.
+        "postgres": {"OWNER_PASSWORD", "WEB_PASSWORD", "WORKER_PASSWORD", "MAIL_PASSWORD", "POSTGRES_PASSWORD"},
+        "redis": {"REDIS_PASSWORD"},
+    }
+
+
+def test_no_secret_is_on_a_command_line(composed: Mapping[str, Service], environment: dict[str, str]) -> None:
+    secrets = [value for name, value in environment.items() if name in deploy_env.SECRETS]
+    for service in composed.values():
+        lines = [*service.command, *service.keys.get("healthcheck", {}).get("test", [])]
+        assert not any(secret in line for secret in secrets for line in lines), service.name
 
 
 def test_holds_no_secret_that_would_work(environment: dict[str, str]) -> None:
@@ -135,9 +201,38 @@ def test_settings_accept_what_the_file_gives_in_production(
     assert set(composed[name].environment) <= known
 
 
-def test_the_web_application_believes_the_proxy_alone(composed: Mapping[str, Service]) -> None:
-    address = composed["proxy"].keys["networks"]["outside"]["ipv4_address"]
-    assert composed["web"].environment["VOCBOARD_TRUSTED_PROXIES"] == address
+def test_every_setting_is_documented_and_every_documented_one_is_there(composed: Mapping[str, Service]) -> None:
+    page = OPERATORS_PAGE.read_text(encoding="utf-8")
+    documented = {name for names in DOCUMENTED.findall(page) for name in names if name}
+    known = {f"VOCBOARD_{field.upper()}" for field in Settings.model_fields}
+    of_the_file = set(re.findall(r"\$\{(\w+)", COMPOSE_FILE.read_text())) - set(deploy_env.SECRETS)
+    assert documented - {"VOCBOARD_DEBUG"} == (known | of_the_file) - {"VOCBOARD_DEBUG"}
+
+
+@pytest.mark.parametrize("field", sorted(set(Settings.model_fields) - EMBEDDED_ONLY))
+def test_every_setting_reaches_the_services_whose_code_reads_it(environment: dict[str, str], field: str) -> None:
+    """One that operators may choose is passed on from .env; the others are given by the file itself."""
+    name = f"VOCBOARD_{field.upper()}"
+    holders = {
+        service.name
+        for service in services({**environment, name: "the operator's choice"}).values()
+        if name in service.environment
+    }
+    missing = readers(field) - holders
+    assert not missing, f"{name} has no effect under docker compose: give it to {', '.join(missing)}"
+
+
+def readers(field: str) -> set[str]:
+    """Return the services whose own code reads a setting."""
+    read = re.compile(rf"settings\.{field}\b|require\([^)]*\"{field}\"")
+    found = set()
+    for service, pattern in CODE_OF.items():
+        files = {
+            path for path in ROOT.glob(pattern) if not any(path.is_relative_to(ROOT / part) for part in NOT_OF[service])
+        }
+        if any(read.search(path.read_text(encoding="utf-8")) for path in files):
+            found.add(service)
+    return found
 
 
 def test_env_file_is_private_and_never_overwritten(tmp_path: Path) -> None:
@@ -145,10 +240,36 @@ def test_env_file_is_private_and_never_overwritten(tmp_path: Path) -> None:
     written = (tmp_path / ".env").read_text()
     assert (tmp_path / ".env").stat().st_mode & 0o777 == 0o600
     assert deploy_env.main(["voc.lab", "internal"], tmp_path) == 1
+    assert deploy_env.main(["", "", ""], tmp_path) == 0
     assert (tmp_path / ".env").read_text() == written
 
 
-@pytest.mark.parametrize("arguments", [[], ["voc.lab"], ["voc.lab", "no address"], ["two words", "internal"]])
+def test_env_file_of_an_earlier_version_gets_the_secrets_that_it_lacks(tmp_path: Path) -> None:
+    earlier = "VOCBOARD_HOST=voc.lab\nVOCBOARD_TLS=internal\nVOCBOARD_SECRET_KEY=in use\nVOCBOARD_WEB_MEMORY=3g"
+    (tmp_path / ".env").write_text(earlier)
+    assert deploy_env.main([], tmp_path) == 0
+    completed = (tmp_path / ".env").read_text()
+    assert completed.startswith(earlier + "\n")
+    names = [line.split("=", 1)[0] for line in completed.splitlines()]
+    assert sorted(names) == sorted({*deploy_env.SECRETS, "VOCBOARD_HOST", "VOCBOARD_TLS", "VOCBOARD_WEB_MEMORY"})
+
+
+def test_env_file_has_the_mail_server_and_a_port_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mail = "smtps://vocboard:pa$$word@smtp.example.org"
+    assert deploy_env.main(["voc.lab:8443", "internal", mail], tmp_path) == 0
+    lines = dict(line.split("=", 1) for line in (tmp_path / ".env").read_text().splitlines())
+    assert (lines["VOCBOARD_HOST"], lines["VOCBOARD_HTTPS_PORT"]) == ("voc.lab", "8443")
+    assert (lines["COMPOSE_PROFILES"], lines["VOCBOARD_MAIL_URL"]) == ("mail", f"'{mail}'")
+    composed = services(lines)
+    assert composed["mail"].keys["profiles"] == ["mail"]
+    assert "8443:8443" in composed["proxy"].keys["ports"]
+    assert settings(composed["web"], monkeypatch).public_url == "https://voc.lab:8443"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["voc.lab"], ["voc.lab", "no address"], ["two words", "internal"], ["voc.lab", "internal", "smtp.lab"]],
+)
 def test_env_file_needs_a_name_and_a_certificate(tmp_path: Path, arguments: list[str]) -> None:
     assert deploy_env.main(arguments, tmp_path) == 2
     assert not (tmp_path / ".env").exists()

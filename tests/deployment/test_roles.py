@@ -17,6 +17,7 @@ PASSWORDS = {
     "VOCBOARD_OWNER_PASSWORD": "owner's",
     "VOCBOARD_WEB_PASSWORD": 'web "application\'s"',
     "VOCBOARD_WORKER_PASSWORD": "worker's; --",
+    "VOCBOARD_MAIL_PASSWORD": "mail's",
 }
 
 

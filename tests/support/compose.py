@@ -72,16 +72,20 @@ def services(environment: Mapping[str, str], file: Path = COMPOSE_FILE) -> dict[
         MissingVariableError: a variable that the file requires is not there, or empty.
     """
     content = expand(yaml.safe_load(file.read_text(encoding="utf-8")), environment)
-    return {name: service(name, keys) for name, keys in content["services"].items()}
+    return {name: service(name, keys, environment) for name, keys in content["services"].items()}
 
 
-def service(name: str, keys: dict[str, Any]) -> Service:
-    """Return one service from what the file says of it."""
+def service(name: str, keys: dict[str, Any], environment: Mapping[str, str]) -> Service:
+    """Return one service from what the file says of it; a variable without a value is passed on if it is there."""
     mounts = []
     for volume in keys.get("volumes", []):
         source, target, *mode = volume.split(":")
         mounts.append(Mount(source, target, read_only=mode == ["ro"]))
-    return Service(name, tuple(keys.get("command", ())), dict(keys.get("environment", {})), tuple(mounts), keys)
+    given = {
+        key: environment.get(key) if value is None else value for key, value in keys.get("environment", {}).items()
+    }
+    variables = {key: str(value) for key, value in given.items() if value is not None}
+    return Service(name, tuple(keys.get("command", ())), variables, tuple(mounts), keys)
 
 
 def expand(value: Any, environment: Mapping[str, str]) -> Any:

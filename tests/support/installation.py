@@ -24,7 +24,7 @@ from tools import deploy_env
 
 HOST = "voc.example.org"
 ROLES_SCRIPT = ROOT / "deploy" / "postgres" / "roles.sql"
-ROLES = ("vocboard_owner", "vocboard_web", "vocboard_worker")
+ROLES = ("vocboard_owner", "vocboard_web", "vocboard_worker", "vocboard_mail")
 DATABASE = "vocboard"
 PORT_IN_CONTAINER = "8000"
 SECONDS_TO_START = 60.0
@@ -85,7 +85,6 @@ def installed(directory: Path, *, faster: Mapping[str, str] | None = None) -> It
         addresses = {
             "@postgres:5432": f"@{database.host}:{database.port}",
             f"redis://:{broker_password}@redis:6379": broker,
-            composed["web"].environment["VOCBOARD_TRUSTED_PROXIES"]: "127.0.0.1",
         }
         environments = {
             name: {**local_environment(composed[name], volumes=volumes, addresses=addresses), **(faster or {})}
@@ -94,7 +93,12 @@ def installed(directory: Path, *, faster: Mapping[str, str] | None = None) -> It
         port = free_port()
         installation = Installation(
             url=f"http://127.0.0.1:{port}",
-            headers={"Host": HOST, "X-Forwarded-Proto": "https", "X-Forwarded-For": "203.0.113.7"},
+            headers={
+                "Host": HOST,
+                "X-Forwarded-Proto": "https",
+                "X-Forwarded-For": "203.0.113.7",
+                "X-Vocboard-Proxy": variables["VOCBOARD_PROXY_SECRET"],
+            },
             services=composed,
             environments=environments,
             volumes=volumes,

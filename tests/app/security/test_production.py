@@ -10,6 +10,7 @@ from app.settings import Environment, Settings
 from tests.support.site import Site, serving
 
 HOST = "board.example"
+PROXY_SECRET = "zyxwvutsrqponmlkjihgfedcba987654"
 
 
 @pytest.fixture
@@ -17,6 +18,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
     settings = Settings(
         environment=Environment.PRODUCTION,
         secret_key="0123456789abcdefghijklmnopqrstuvwxyz",  # type: ignore[arg-type]  # as the environment gives it
+        proxy_secret=PROXY_SECRET,  # type: ignore[arg-type]
         public_url=f"https://{HOST}",
         data_directory=tmp_path,
         database_url="postgresql+psycopg://nobody:nothing@127.0.0.1:1/none",  # pages without data need none

@@ -1,0 +1,34 @@
+"""Whom a request comes from when it comes through the reverse proxy.
+
+The proxy says so in `X-Forwarded-For` and `X-Forwarded-Proto`, headers that anyone can send. They are believed only
+together with a secret that the proxy alone shares with this application: unlike the proxy's address, it is known before
+the proxy starts, stays the same in every network, and cannot be taken over by a neighbour.
+"""
+
+import hmac
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
+
+SECRET_HEADER = b"x-vocboard-proxy"
+
+
+class Forwarded:
+    """Gives a request the address and scheme that the proxy vouches for, and takes the secret out of its headers."""
+
+    def __init__(self, app: ASGIApp, *, secret: str) -> None:
+        self._app = app
+        self._secret = secret.encode()
+        self._believing = ProxyHeadersMiddleware(app, trusted_hosts="*")  # type: ignore[arg-type]  # uvicorn's own types
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] not in {"http", "websocket"}:
+            await self._app(scope, receive, send)
+            return
+        shown = [value for name, value in scope["headers"] if name == SECRET_HEADER]
+        scope["headers"] = [header for header in scope["headers"] if header[0] != SECRET_HEADER]
+        if self._secret and any(hmac.compare_digest(value, self._secret) for value in shown):
+            await self._believing(scope, receive, send)  # type: ignore[arg-type]
+        else:
+            await self._app(scope, receive, send)
