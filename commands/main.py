@@ -11,6 +11,7 @@ from evaluator import VERSION
 COMMANDS = {
     "validate": "check result files as the server does, offline",
     "evaluate": "score result files against a development kit tree",
+    "convert": "convert results and ground truth of other tools to VOC's formats, and back",
     "hash-images": "print the hashes of images from flickr that a method was trained on, to be declared",
     "login": "keep a server's address and an API token on this machine",
     "submit": "upload a results archive and follow it until it is scored",
@@ -26,6 +27,7 @@ COMMANDS = {
 }
 USAGE_ERROR = 2
 STATUS_OF_BROKEN_PIPE = 141  # as shells have it for SIGPIPE
+STATUS_OF_INTERRUPT = 130
 OURS = ("app", "client", "commands", "evaluator", "migrations", "worker")
 
 
@@ -53,6 +55,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # whoever reads our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more at its end
         return STATUS_OF_BROKEN_PIPE
+    except KeyboardInterrupt:
+        print("\nInterrupted.", file=sys.stderr)
+        return STATUS_OF_INTERRUPT
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] in OURS:
             raise

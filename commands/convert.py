@@ -1,0 +1,219 @@
+"""`vocboard convert`: results and ground truth in the formats of other tools, to VOC's and back."""
+
+import argparse
+import sys
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+
+from commands.offline import (
+    PROBLEMS,
+    VALID,
+    MisuseError,
+    chosen_edition,
+    editions_of_image_sets,
+    read_public_part,
+    reporting_misuse,
+    tree_misuse,
+)
+from commands.problem_text import problem_lines
+from commands.progress import Progress
+from evaluator.conversion import (
+    FORMATS,
+    LABEL_MAP_FORMATS,
+    ConversionError,
+    coco_to_tree,
+    from_results,
+    layouts_from_results,
+    layouts_to_results,
+    maps_from_results,
+    maps_to_results,
+    read_category_names,
+    read_image_names,
+    segmentations_from_detections,
+    to_results,
+    tree_to_coco,
+    write_colour_map,
+)
+from evaluator.conversion.decimals import decimal
+from evaluator.conversion.detection_output import write_detections
+from evaluator.conversion.detections import detection_competition, image_set_of, sizes_by_image
+from evaluator.conversion.result_archive import ARCHIVE_SUFFIXES
+from evaluator.editions import Edition
+from evaluator.ground_truth.errors import GroundTruthError
+from evaluator.image_sets import ImageSets
+from evaluator.problems import Problem, Severity, counted
+from evaluator.whole_output import OutputExistsError
+
+OTHERS = ("layout", "segmentations-from-detections", "coco-ground-truth", "colour-map")
+FIRST_CATEGORY = {"yolo": 0, "ultralytics": 0, "mmdetection": 0, "huggingface": 0}  # of names without numbers; else 1
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.description = (
+        "Convert results and ground truth. Exit status: 0 written, 1 the input has problems and nothing was written, "
+        "2 usage. Formats are described in docs/development-kit.md."
+    )
+    add = parser.add_argument
+    formats = (*FORMATS, *LABEL_MAP_FORMATS, *OTHERS)
+    add("format", metavar="FORMAT", choices=formats, help=", ".join(formats))
+    add("input", metavar="INPUT", help="file, directory or archive; for colour-map the number of colours")
+    add("--edition", help="edition, or edition file (.toml)")
+    add("--competition", help="competition of the results, such as comp4")
+    add("--from-competition", help="for segmentations-from-detections: competition of the detections, such as comp4")
+    add("--image-sets", metavar="TREE", type=Path, help="development kit tree, or the JSON of image sets of a server")
+    add("--image-set", metavar="NAME", action="append", help="such as val (default: the edition's)")
+    add(
+        "--images",
+        metavar="FILE",
+        type=Path,
+        help="images by id: COCO JSON, JSON object, or lines '<id> <name>'",
+    )
+    add(
+        "--categories",
+        metavar="FILE",
+        type=Path,
+        help="names: COCO JSON, JSON, YAML names, or one a line",
+    )
+    add("--drop-unmatched", action="store_true", help="leave out what is of categories that the edition lacks")
+    add("--all-classes", action="store_true", help="enter classes without a detection, too, with an empty file")
+    add("--confidence", metavar="NUMBER", help="for segmentations-from-detections: paint only detections above it")
+    add("--reverse", action="store_true", help="from result files, or from a tree, to FORMAT")
+    add("--output", metavar="FILE", type=Path, required=True, help="file, or directory where the format has many files")
+
+
+@reporting_misuse
+def run(arguments: argparse.Namespace) -> int:
+    """Convert, and print what was written and what was found."""
+    try:
+        lines, problems = _convert(arguments)
+    except ConversionError as error:
+        print("\n".join(problem_lines(error.problems)), file=sys.stderr)
+        errors = sum(problem.severity is Severity.ERROR for problem in error.problems)
+        print(f"Nothing was written: {counted(errors, 'error')}.", file=sys.stderr)
+        return PROBLEMS
+    except OutputExistsError as error:
+        raise MisuseError(str(error)) from error
+    if problems:
+        print("\n".join(problem_lines(problems)), file=sys.stderr)
+    print(lines)
+    return VALID
+
+
+def _convert(arguments: argparse.Namespace) -> tuple[str, tuple[Problem, ...]]:
+    if arguments.format == "colour-map":
+        if not arguments.input.isdecimal():
+            raise MisuseError("colour-map takes the number of colours, such as 256, for INPUT")
+        try:
+            write_colour_map(arguments.output, int(arguments.input))
+        except ValueError as error:
+            raise MisuseError(str(error)) from error
+        return f"{arguments.output}: {counted(int(arguments.input), 'colour')}", ()
+    edition = _edition(arguments)
+    source = Path(arguments.input)
+    if not source.exists():
+        raise MisuseError(f"{source}: No such file or directory")
+    with Progress("done") as bar:
+        if arguments.format == "coco-ground-truth":
+            return _ground_truth(arguments, source, edition, bar.advance)
+        return _results(arguments, source, edition, bar.advance)
+
+
+def _ground_truth(
+    arguments: argparse.Namespace, source: Path, edition: Edition, advance: Callable[[int], None]
+) -> tuple[str, tuple[Problem, ...]]:
+    if arguments.reverse or source.is_dir() or source.suffix != ".json":
+        try:
+            count = tree_to_coco(source, arguments.output, edition, progress=advance)
+        except GroundTruthError as error:
+            raise tree_misuse(source, edition, error) from error
+    else:
+        drop = arguments.drop_unmatched
+        count = coco_to_tree(source, arguments.output, edition, drop_unmatched=drop, progress=advance)
+    return f"{arguments.output}: {counted(count, 'object')}", ()
+
+
+def _results(
+    arguments: argparse.Namespace, source: Path, edition: Edition, advance: Callable[[int], None]
+) -> tuple[str, tuple[Problem, ...]]:
+    for needed in ("competition", "image_sets"):
+        if getattr(arguments, needed) is None:
+            raise MisuseError(f"{arguments.format} needs --{needed.replace('_', '-')}")
+    output, key = arguments.output, arguments.competition
+    image_sets = read_public_part(arguments.image_sets, edition)
+    if not arguments.reverse and not output.name.endswith(ARCHIVE_SUFFIXES):
+        raise MisuseError(f"{output} does not end in {', '.join(ARCHIVE_SUFFIXES)}, which result archives do")
+    if arguments.reverse:
+        return _from_results(arguments, source, edition, image_sets, advance), ()
+    if arguments.format == "layout":
+        done = layouts_to_results(source, output, edition, key, image_sets)
+        return f"{output}: {counted(done.detections, 'layout')}", done.problems
+    if arguments.format in LABEL_MAP_FORMATS:
+        done = maps_to_results(
+            arguments.format, source, output, edition=edition, competition=key, image_sets=image_sets, progress=advance
+        )
+        return f"{output}: {counted(done.detections, 'label map')}", done.problems
+    if arguments.format == "segmentations-from-detections":
+        if arguments.from_competition is None:
+            raise MisuseError("segmentations-from-detections needs --from-competition")
+        done = segmentations_from_detections(
+            source, output, edition=edition, detection=arguments.from_competition, segmentation=key,
+            image_sets=image_sets, above=_confidence(arguments.confidence), progress=advance,
+        )  # fmt: skip
+        return f"{output}: {counted(done.detections, 'box', 'boxes')} painted", done.problems
+    first = FIRST_CATEGORY.get(arguments.format, 1)
+    done = to_results(
+        arguments.format, source, output, edition=edition, competition=key, image_sets=image_sets,
+        images=None if arguments.images is None else read_image_names(arguments.images),
+        categories=None if arguments.categories is None else read_category_names(arguments.categories, first),
+        drop_unmatched=arguments.drop_unmatched, all_classes=arguments.all_classes, progress=advance,
+    )  # fmt: skip
+    classes = counted(len(done.classes), "class", "classes")
+    return f"{output}: {counted(done.detections, 'detection')} of {classes}", done.problems
+
+
+def _from_results(
+    arguments: argparse.Namespace,
+    source: Path,
+    edition: Edition,
+    image_sets: ImageSets,
+    advance: Callable[[int], None],
+) -> str:
+    output, key = arguments.output, arguments.competition
+    if arguments.format == "layout":
+        return f"{output}: {counted(layouts_from_results(source, output, edition, key, image_sets), 'layout')}"
+    if arguments.format in LABEL_MAP_FORMATS:
+        count = maps_from_results(
+            arguments.format, source, output, edition=edition, competition=key, image_sets=image_sets, progress=advance
+        )
+        return f"{output}: {counted(count, 'label map')}"
+    if arguments.format not in FORMATS:
+        raise MisuseError(f"{arguments.format} has no --reverse")
+    image_set = image_set_of(detection_competition(edition, key), image_sets)
+    found, _ = from_results(source, edition, key, image_sets)
+    write_detections(
+        arguments.format,
+        found,
+        output,
+        classes=edition.classes,
+        images=image_set.images,
+        sizes=sizes_by_image(image_set),
+    )
+    return f"{output}: {counted(len(found), 'detection')}"
+
+
+def _edition(arguments: argparse.Namespace) -> Edition:
+    if arguments.edition is None:
+        raise MisuseError(f"{arguments.format} needs --edition")
+    chosen = list(editions_of_image_sets(chosen_edition(arguments.edition), arguments.image_set).values())
+    if len(chosen) > 1:
+        raise MisuseError("convert takes one image set at a time")
+    return chosen[0]
+
+
+def _confidence(text: str | None) -> Decimal | None:
+    try:
+        return None if text is None else decimal(text)
+    except ValueError as error:
+        raise MisuseError(f"--confidence: {error}") from error

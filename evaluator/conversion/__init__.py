@@ -1,0 +1,36 @@
+"""Results and ground truth in the formats of other tools, to those of the VOC challenges and back.
+
+Numbers are converted in decimal, never in binary: what a file says is what comes out, to the last digit.
+"""
+
+from evaluator.conversion.boxes import Found
+from evaluator.conversion.coco_truth import coco_to_tree, tree_to_coco
+from evaluator.conversion.colour_map import label_colour_map, write_colour_map
+from evaluator.conversion.detections import FORMATS, from_results, to_results
+from evaluator.conversion.label_maps import LABEL_MAP_FORMATS, maps_from_results, maps_to_results
+from evaluator.conversion.layouts import layouts_from_results, layouts_to_results
+from evaluator.conversion.names import CategoryNames, ImageNames, read_category_names, read_image_names
+from evaluator.conversion.painting import segmentations_from_detections
+from evaluator.conversion.problems import ConversionError
+
+__all__ = [
+    "FORMATS",
+    "LABEL_MAP_FORMATS",
+    "CategoryNames",
+    "ConversionError",
+    "Found",
+    "ImageNames",
+    "coco_to_tree",
+    "from_results",
+    "label_colour_map",
+    "layouts_from_results",
+    "layouts_to_results",
+    "maps_from_results",
+    "maps_to_results",
+    "read_category_names",
+    "read_image_names",
+    "segmentations_from_detections",
+    "to_results",
+    "tree_to_coco",
+    "write_colour_map",
+]

@@ -1,0 +1,80 @@
+"""Checks of converted detections as a whole: mistakes that no single line shows."""
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+
+from evaluator.conversion.boxes import Found
+from evaluator.conversion.names import ImageNames
+from evaluator.conversion.problems import ProblemCollector
+from evaluator.editions import Edition
+from evaluator.problems import Severity, counted
+
+_ENOUGH = 5  # detections before their common size says anything
+_LARGEST_OF_FRACTIONS = Decimal(2)
+
+
+def check_boxes(
+    found: Sequence[Found], sizes: Mapping[str, tuple[int, int]] | None, problems: ProblemCollector, file: str
+) -> None:
+    """Note boxes with swapped corners, boxes of images of another size, and fractions where pixels are expected."""
+    outside = 0
+    for each in found:
+        left, top, right, bottom = each.box
+        if right + 1 < left or bottom + 1 < top:
+            problems.add(
+                "swapped_corners",
+                "boxes whose right side is left of their left side, or whose bottom is above their top",
+                "Sort the corners, and check that the third and fourth number are what the format says: "
+                "width and height (coco), or the right and bottom sides.",
+                file=file, line=each.place, noun="box",
+            )  # fmt: skip
+        elif sizes is not None:
+            width, height = sizes[each.image]
+            outside += left > width or top > height or right < 1 or bottom < 1
+    if len(found) >= _ENOUGH and 2 * outside > len(found):
+        problems.add(
+            "wrong_image_size",
+            f"{counted(outside, 'box', 'boxes')} of {len(found):,} lie outside their images",
+            "Scale boxes back to the size of the original image, and check that they are pixels.",
+            file=file,
+        )  # fmt: skip
+    if len(found) >= _ENOUGH and all(max(each.box) <= _LARGEST_OF_FRACTIONS for each in found):
+        problems.add(
+            "looks_normalised",
+            "all boxes are smaller than two pixels",
+            "They seem to be fractions of the image's size; multiply them by it, or use the format yolo.",
+            file=file,
+        )
+
+
+def check_covered(
+    edition: Edition,
+    classes: Sequence[str],
+    images: Sequence[str] | None,
+    names: ImageNames,
+    problems: ProblemCollector,
+) -> None:
+    """Note classes that are not entered, and images that the input has nothing about."""
+    missing = [name for name in edition.classes if name not in classes]
+    for name in missing:
+        problems.add(
+            "class_without_detections",
+            "classes without a detection are not entered",
+            "To enter them as found nowhere, give --all-classes.",
+            value=name,
+            noun="class",
+            severity=Severity.WARNING,
+        )
+    if images is None:
+        return
+    seen = {names.find(image) for image in images}
+    for image in names.images:
+        if image not in seen:
+            problems.add(
+                "missing_image",
+                "images of the image set that the input has no entry for",
+                "They count as images without detections; if there were some, convert the whole output.",
+                value=image,
+                noun="image",
+                severity=Severity.WARNING,
+            )

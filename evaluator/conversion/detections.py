@@ -1,0 +1,272 @@
+"""Detections in the formats of other tools, to result files of a competition and back."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from evaluator.archives import UPLOAD_LIMITS, ArchiveError, members
+from evaluator.conversion.boxes import Found
+from evaluator.conversion.checks import check_boxes, check_covered
+from evaluator.conversion.coco_results import coco_source, is_coco_results
+from evaluator.conversion.decimals import decimal, plain
+from evaluator.conversion.json_input import parse_json, read_json
+from evaluator.conversion.names import (
+    CategoryNames,
+    ImageNames,
+    file_stem,
+    report_unknown_category,
+    report_unknown_image,
+)
+from evaluator.conversion.predictions import prediction_source, rows_of_image
+from evaluator.conversion.problems import ConversionError, ProblemCollector
+from evaluator.conversion.result_archive import Files, write_results
+from evaluator.conversion.rows import FROM, Convention, Row, Source
+from evaluator.conversion.yolo import yolo_source
+from evaluator.editions import Competition, Edition, Task
+from evaluator.image_sets import ImageSet, ImageSets
+from evaluator.problems import Problem, has_errors
+from evaluator.reading import read_results
+from evaluator.result_files.names import FileNames, expected_name
+
+Progress = Callable[[int], None]  # told how many more detections are done
+_TOLD = 1_000  # detections between two calls of it
+_NO_SIZE = (1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """What a conversion has written.
+
+    Attributes:
+        detections: how many.
+        classes: those with a result file.
+        problems: warnings.
+    """
+
+    detections: int
+    classes: tuple[str, ...]
+    problems: tuple[Problem, ...]
+
+
+def to_results(
+    source_format: str,
+    source: Path,
+    output: Path,
+    *,
+    edition: Edition,
+    competition: str,
+    image_sets: ImageSets,
+    images: Mapping[str, str] | None = None,
+    categories: Mapping[str, str] | None = None,
+    drop_unmatched: bool = False,
+    all_classes: bool = False,
+    progress: Progress | None = None,
+) -> Converted:
+    """Write the result files of a detection competition from another tool's detections.
+
+    Args:
+        source_format: one of `FORMATS`.
+        source: file, directory or archive.
+        output: archive to write, or nothing if anything is wrong.
+        edition: with the image set that the detections are of; see `for_image_set`.
+        competition: its key.
+        image_sets: of the edition; with sizes, where the format or the checks need them.
+        images: names by id; None to match numbers and file names.
+        categories: names by number; None where numbers count the edition's classes.
+        drop_unmatched: whether detections of categories that the edition lacks are left out.
+        all_classes: whether classes without a detection get an empty file, and so a score of nothing found.
+        progress: told as detections are done.
+
+    Raises:
+        ConversionError: with everything that is wrong; nothing is written.
+        OSError: something cannot be read or written.
+    """
+    chosen = detection_competition(edition, competition)
+    image_set = image_set_of(chosen, image_sets)
+    problems = ProblemCollector()
+    opened = FORMATS[source_format](source, image_set.images, problems)
+    names = ImageNames(image_set.images, images)
+    known = CategoryNames(edition.classes, categories, opened.first_category)
+    sizes = sizes_by_image(image_set)
+    if opened.convention is Convention.CENTRE and sizes is None:
+        problems.add(
+            "unknown_sizes",
+            "the tree does not say how large its images are",
+            "Put Annotations/ or JPEGImages/ into it: fractions become pixels by the size of the image.",
+        )
+        problems.raise_if_errors()
+    matching = _Matching(names, known, problems, drop_unmatched)
+    found = list(matching.found(opened, sizes or {}, progress))
+    check_boxes(found, sizes, problems, source.name)
+    wanted = set(edition.classes) if all_classes else {each.label for each in found} | set(known.covered())
+    classes = tuple(name for name in edition.classes if name in wanted)
+    check_covered(edition, classes, opened.images, names, problems)
+    problems.raise_if_errors()
+    files = result_files(found, chosen, classes)
+    try:
+        warnings = write_results(output, edition, files, image_sets, [competition])
+    except ConversionError as error:
+        raise ConversionError([*problems.problems(), *error.problems]) from error
+    return Converted(len(found), classes, (*problems.problems(), *warnings))
+
+
+def from_results(
+    path: Path, edition: Edition, competition: str, image_sets: ImageSets
+) -> tuple[list[Found], tuple[str, ...]]:
+    """Return the detections of result files, class by class in the order of each file, and the classes entered.
+
+    Raises:
+        ConversionError: the result files are not valid, or there are none of the competition.
+        OSError: the path cannot be read.
+    """
+    chosen = detection_competition(edition, competition)
+    read = read_results(path, edition, image_sets)
+    if has_errors(read.problems):
+        raise ConversionError(read.problems)
+    names = FileNames(edition)
+    found: dict[str, list[Found]] = {name: [] for name in edition.classes}
+    entered: set[str] = set()
+    try:
+        for member in members(path, UPLOAD_LIMITS, lambda _: None):
+            name = names.identify(member.name)
+            if name is not None and name.competition == chosen:
+                entered.update((name.label,) if name.label else edition.classes)
+                for each in _lines(member.read(), name.label):
+                    found[each.label].append(each)
+    except ArchiveError as error:
+        raise ConversionError([error.problem]) from error
+    if not entered:
+        problems = ProblemCollector()
+        problems.add(
+            "no_results", f"it has no result files of {competition}", "Name another competition.", file=path.name
+        )
+        problems.raise_if_errors()
+    return [each for of_class in found.values() for each in of_class], tuple(c for c in edition.classes if c in entered)
+
+
+def result_files(found: Iterable[Found], competition: Competition, classes: Sequence[str]) -> Files:
+    """Return names and contents of a detection competition's files, detections in their order."""
+    in_lines = competition.rules.class_in_lines
+    lines: dict[str, list[str]] = {name: [] for name in (("",) if in_lines else classes)}
+    for each in found:
+        numbers = " ".join(map(plain, (each.confidence, *each.box)))
+        line = f"{each.image} {numbers} {each.label}\n" if in_lines else f"{each.image} {numbers}\n"
+        lines["" if in_lines else each.label].append(line)
+    return [(expected_name(competition, name or None), "".join(text).encode()) for name, text in lines.items()]
+
+
+def detection_competition(edition: Edition, key: str) -> Competition:
+    """Return a detection competition.
+
+    Raises:
+        ConversionError: the edition has none of that key; with those that it has.
+    """
+    competition = edition.competitions.get(key)
+    if competition is not None and competition.task is Task.DETECTION:
+        return competition
+    held = [each.key for each in edition.competitions.values() if each.task is Task.DETECTION]
+    problems = ProblemCollector()
+    problems.add("not_detection", f"{key} is no detection competition of {edition.name}", f"It has {', '.join(held)}.")
+    raise ConversionError(problems.problems())
+
+
+def image_set_of(competition: Competition, image_sets: ImageSets) -> ImageSet:
+    """Return the images of a competition.
+
+    Raises:
+        ConversionError: the tree has none of its task.
+    """
+    image_set = image_sets.sets.get((competition.task, competition.image_set))
+    if image_set is None:
+        problems = ProblemCollector()
+        found = f"there is no image set {competition.image_set} for {competition.task.value}"
+        problems.add("no_image_set", found, "Name another with --image-set.")
+        raise ConversionError(problems.problems())
+    return image_set
+
+
+def sizes_by_image(image_set: ImageSet) -> dict[str, tuple[int, int]] | None:
+    """Return width and height by image; None where they are not known."""
+    if image_set.sizes is None:
+        return None
+    return {
+        image: (width, height)
+        for image, (width, height) in zip(image_set.images, image_set.sizes.tolist(), strict=True)
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Matching:
+    """Finds the edition's image and class for each row, and notes where there is none."""
+
+    images: ImageNames
+    categories: CategoryNames
+    problems: ProblemCollector
+    drop: bool
+
+    def found(self, source: Source, sizes: Mapping[str, tuple[int, int]], progress: Progress | None) -> Iterator[Found]:
+        to_voc = FROM[source.convention]
+        for number, row in enumerate(source.rows, start=1):
+            image, label = self.images.find(row.image), self.categories.find(row.category)
+            if image is None:
+                report_unknown_image(row.image, self.images, self.problems, row.file, row.place)
+            if label is None:
+                report_unknown_category(
+                    row.category, self.categories, self.problems, row.file, row.place, drop=self.drop
+                )
+            if image is not None and label is not None:
+                box = to_voc(row.box, sizes.get(image, _NO_SIZE))
+                yield Found(image, label, row.confidence, box, row.place)
+            if progress is not None and number % _TOLD == 0:
+                progress(_TOLD)
+
+
+def _lines(content: bytes, label: str | None) -> Iterator[Found]:
+    for place, line in enumerate(content.decode("utf-8-sig").splitlines(), start=1):
+        fields = line.split()
+        if fields:
+            confidence, left, top, right, bottom = map(decimal, fields[1:6])
+            name = label if label is not None else fields[6]
+            yield Found(fields[0], name, confidence, (left, top, right, bottom), place)
+
+
+def _coco(path: Path, _: tuple[str, ...], problems: ProblemCollector) -> Source:
+    return coco_source(read_json(path), path.name, problems)
+
+
+def _predictions(first: int) -> Callable[[Path, tuple[str, ...], ProblemCollector], Source]:
+    def open_predictions(path: Path, images: tuple[str, ...], problems: ProblemCollector) -> Source:
+        if path.is_dir():
+            contents = [(file_stem(p.name), parse_json(p.read_bytes(), p.name)) for p in sorted(path.glob("*.json"))]
+            rows = (row for name, content in contents for row in rows_of_image(name, content, f"{name}.json", problems))
+            return Source(Convention.CORNERS, first, rows, tuple(name for name, _ in contents))
+        document = read_json(path)
+        if is_coco_results(document):
+            return coco_source(document, path.name, problems)
+        return prediction_source(document, path.name, images, first, problems)
+
+    return open_predictions
+
+
+def _yolo(path: Path, _: tuple[str, ...], problems: ProblemCollector) -> Source:
+    return yolo_source(path, problems)
+
+
+def _ultralytics(path: Path, images: tuple[str, ...], problems: ProblemCollector) -> Source:
+    has_text = path.is_dir() and any(path.rglob("*.txt"))
+    return yolo_source(path, problems) if has_text else _predictions(0)(path, images, problems)
+
+
+Opener = Callable[[Path, tuple[str, ...], ProblemCollector], Source]
+
+FORMATS: Mapping[str, Opener] = {
+    "coco": _coco,
+    "yolo": _yolo,
+    "torchvision": _predictions(1),
+    "detectron2": _coco,
+    "mmdetection": _predictions(0),
+    "ultralytics": _ultralytics,
+    "huggingface": _predictions(0),
+}
+
+__all__ = ["FORMATS", "Converted", "Row", "from_results", "to_results"]

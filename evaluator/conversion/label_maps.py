@@ -1,0 +1,222 @@
+"""Label maps as greyscale PNG, as coloured PNG and as NumPy arrays, to those of a competition and back."""
+
+import io
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from evaluator.archives import TREE_LIMITS, UPLOAD_LIMITS, ArchiveError, members
+from evaluator.confusion import VOID
+from evaluator.conversion.colour_map import label_colour_map
+from evaluator.conversion.detections import Converted, image_set_of, sizes_by_image
+from evaluator.conversion.names import ImageNames, file_stem
+from evaluator.conversion.painting import map_files, segmentation_competition
+from evaluator.conversion.problems import ConversionError, ProblemCollector
+from evaluator.conversion.result_archive import write_results
+from evaluator.editions import Edition
+from evaluator.image_sets import ImageSets
+from evaluator.problems import has_errors
+from evaluator.reading import read_results
+from evaluator.result_files.names import FileNames
+from evaluator.result_files.png import read_indexed
+from evaluator.whole_output import whole_directory
+
+MARKER = "label-map-format.txt"
+_MOST_PIXELS = 50_000_000
+LABEL_MAP_FORMATS: Mapping[str, str] = {"greyscale": ".png", "colour": ".png", "numpy": ".npy"}
+
+LabelMap = NDArray[np.uint8]
+
+
+class _MapError(Exception):
+    """A file is no label map; arguments are code, what was found, and how to fix it."""
+
+
+def maps_to_results(
+    source_format: str,
+    source: Path,
+    output: Path,
+    *,
+    edition: Edition,
+    competition: str,
+    image_sets: ImageSets,
+    progress: Callable[[int], None] | None = None,
+) -> Converted:
+    """Write the label maps of a segmentation competition from a directory or archive of others.
+
+    Args:
+        source_format: one of `LABEL_MAP_FORMATS`.
+        source: with a file an image, `<image>.png` or `<image>.npy`.
+        output: archive to write, or nothing if anything is wrong.
+        edition: of the competition.
+        competition: its key.
+        image_sets: of the edition.
+        progress: told as label maps are done.
+
+    Raises:
+        ConversionError: with everything that is wrong; nothing is written.
+        OSError: something cannot be read or written.
+    """
+    chosen = segmentation_competition(edition, competition)
+    image_set = image_set_of(chosen, image_sets)
+    sizes, names, problems = sizes_by_image(image_set), ImageNames(image_set.images), ProblemCollector()
+    maps: dict[str, LabelMap] = {}
+    for name, content in _files(source, LABEL_MAP_FORMATS[source_format]):
+        image = names.find(file_stem(name))
+        if image is None:
+            problems.add(
+                "unknown_image", "files of images that are not in the image set", "Leave them out.",
+                value=file_stem(name), noun="file",
+            )  # fmt: skip
+            continue
+        try:
+            maps[image] = _decode(source_format, content, len(edition.classes))
+        except _MapError as error:
+            problems.add(*error.args, file=name, noun="file")
+            continue
+        if sizes is not None and maps[image].shape[::-1] != sizes[image]:
+            width, height = maps[image].shape[::-1]
+            problems.add(
+                "wrong_size",
+                "label maps of another size than their image",
+                "Scale them back to the size of the image, without interpolation.",
+                value=f"{name}: {width} x {height}, expected {sizes[image][0]} x {sizes[image][1]}", noun="file",
+            )  # fmt: skip
+        if progress is not None:
+            progress(1)
+    for image in image_set.images:
+        if image not in maps:
+            remedy = "A segmentation competition needs a map for every image."
+            problems.add("missing_map", "images without a label map", remedy, value=image, noun="image")
+    problems.raise_if_errors()
+    files = map_files(chosen, ((image, maps[image]) for image in image_set.images))
+    return Converted(len(maps), edition.classes, write_results(output, edition, files, image_sets, [competition]))
+
+
+def maps_from_results(
+    target_format: str,
+    results: Path,
+    output: Path,
+    *,
+    edition: Edition,
+    competition: str,
+    image_sets: ImageSets,
+    progress: Callable[[int], None] | None = None,
+) -> int:
+    """Write a directory with a file an image from the label maps of result files; return how many.
+
+    Raises:
+        ConversionError: the result files are not valid, or there are none of the competition.
+        OutputExistsError: the directory is there and was not written by this function.
+        OSError: something cannot be read or written.
+    """
+    chosen = segmentation_competition(edition, competition)
+    read = read_results(results, edition, image_sets)
+    if has_errors(read.problems):
+        raise ConversionError(read.problems)
+    names, count = FileNames(edition), 0
+    with whole_directory(output, MARKER) as directory:
+        try:
+            for member in members(results, UPLOAD_LIMITS, lambda _: None):
+                name = names.identify(member.name)
+                if name is not None and name.competition == chosen and name.image is not None:
+                    labels = read_indexed(member.read(), None).labels
+                    path = directory / f"{name.image}{LABEL_MAP_FORMATS[target_format]}"
+                    path.write_bytes(_encode(target_format, labels))
+                    count += 1
+                    if progress is not None:
+                        progress(1)
+        except ArchiveError as error:
+            raise ConversionError([error.problem]) from error
+        if not count:
+            problems = ProblemCollector()
+            problems.add("no_results", f"it has no label maps of {competition}", "Name another competition.")
+            problems.raise_if_errors()
+        (directory / MARKER).write_text(f"{target_format}\n")
+    return count
+
+
+def _files(source: Path, suffix: str) -> Iterator[tuple[str, bytes]]:
+    try:
+        for member in members(source, TREE_LIMITS, lambda _: None):
+            if member.name.lower().endswith(suffix):
+                yield member.name, member.read()
+    except ArchiveError as error:
+        raise ConversionError([error.problem]) from error
+
+
+def _decode(source_format: str, content: bytes, classes: int) -> LabelMap:
+    labels = _from_numpy(content) if source_format == "numpy" else _from_png(content, source_format)
+    strange = np.unique(labels[labels > classes])
+    if len(strange):
+        is_void = strange.tolist() == [VOID]
+        raise _MapError(
+            "void_label" if is_void else "unknown_label",
+            f"label {strange[0]}, expected 0 (background) to {classes}",
+            "Give every pixel a class; void (255) is for ground truth only." if is_void else
+            "Number classes in the edition's order, from 1 on.",
+        )  # fmt: skip
+    return labels.astype(np.uint8)
+
+
+def _from_numpy(content: bytes) -> NDArray[np.int64]:
+    try:
+        array = np.load(io.BytesIO(content), allow_pickle=False)
+    except (ValueError, OSError, EOFError) as error:
+        raise _MapError("not_numpy", "no NumPy array", "Write it with numpy.save.") from error
+    squeezed = array.squeeze()
+    if squeezed.ndim != 2 or not (np.issubdtype(array.dtype, np.integer) or array.dtype == np.bool_):
+        found = f"an array of shape {array.shape} and type {array.dtype}"
+        raise _MapError("bad_array", found, "Expected are whole numbers, (height, width): the argmax over classes.")
+    if squeezed.size and squeezed.min() < 0:
+        raise _MapError("negative_label", f"label {squeezed.min()}", "Labels count from 0, which is background.")
+    labels: NDArray[np.int64] = squeezed.astype(np.int64)
+    return labels
+
+
+def _from_png(content: bytes, source_format: str) -> NDArray[np.int64]:
+    try:
+        with Image.open(io.BytesIO(content), formats=("PNG",)) as image:
+            if image.width * image.height > _MOST_PIXELS:
+                raise _MapError("too_large", f"{image.width} x {image.height} pixels", "Use the size of the image.")
+            is_colour = source_format == "colour"
+            if not is_colour and image.mode not in {"L", "P", "I", "I;16", "1"}:
+                found = f"a PNG of mode {image.mode}, expected greyscale"
+                raise _MapError("not_greyscale", found, "Use the format colour for the VOC colour map.")
+            pixels = np.array(image.convert("RGB") if is_colour else image)
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        raise _MapError("not_png", "no PNG that can be read", "Write it again.") from error
+    return _labels_of_colours(pixels) if is_colour else pixels.astype(np.int64)
+
+
+def _labels_of_colours(pixels: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """Return the (height, width) labels of a (height, width, 3) picture in the VOC colour map."""
+    weights = np.array([1 << 16, 1 << 8, 1])
+    known = label_colour_map().astype(np.int64) @ weights
+    order = np.argsort(known)
+    colours = pixels.astype(np.int64) @ weights
+    place = np.minimum(np.searchsorted(known[order], colours), len(known) - 1)
+    labels = order[place]
+    strange = colours != known[labels]
+    if strange.any():
+        red, green, blue = pixels[strange][0].tolist()
+        raise _MapError(
+            "unknown_colour",
+            f"{np.count_nonzero(strange):,} pixels of colours that the VOC colour map does not have, such as "
+            f"({red}, {green}, {blue})",
+            "Write them without smoothing and not as JPEG; `vocboard convert colour-map 256` prints the colours.",
+        )
+    return np.asarray(labels, dtype=np.int64)
+
+
+def _encode(target_format: str, labels: LabelMap) -> bytes:
+    content = io.BytesIO()
+    if target_format == "numpy":
+        np.save(content, labels)
+    else:
+        pixels = label_colour_map()[labels] if target_format == "colour" else labels
+        Image.fromarray(pixels).save(content, "PNG")
+    return content.getvalue()

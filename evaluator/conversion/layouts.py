@@ -1,0 +1,159 @@
+"""Person layouts as JSON, to the XML of a layout competition and back: what the kits' VOCwritexml is for.
+
+A list of `{"image": "2009_000595", "object": 1, "confidence": 0.9, "parts": [{"class": "head", "box": [left, top,
+right, bottom]}, ...]}`, in VOC's coordinates; in VOC2007, which names people by their box, `"box"` in place of
+`"object"`.
+"""
+
+import json
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import escape
+
+from lxml import etree
+
+from evaluator.archives import UPLOAD_LIMITS, ArchiveError, members
+from evaluator.conversion.boxes import Four
+from evaluator.conversion.decimals import decimal, plain
+from evaluator.conversion.detections import Converted
+from evaluator.conversion.json_input import four, number, read_json
+from evaluator.conversion.problems import ConversionError, ProblemCollector
+from evaluator.conversion.result_archive import write_results
+from evaluator.editions import Competition, Edition, LayoutProtocol, Task
+from evaluator.image_sets import ImageSets
+from evaluator.problems import has_errors
+from evaluator.reading import read_results
+from evaluator.result_files.names import FileNames, expected_name
+from evaluator.whole_output import whole_file
+
+_SIDES = ("xmin", "ymin", "xmax", "ymax")
+_EXPECTED = (
+    'Expected is a list of {"image": ..., "object": 1, "confidence": ..., "parts": [{"class": "head", "box": '
+    '[left, top, right, bottom]}]}; in VOC2007 with "box" in place of "object".'
+)
+
+
+def layouts_to_results(
+    source: Path, output: Path, edition: Edition, competition: str, image_sets: ImageSets
+) -> Converted:
+    """Write the layout XML of a competition from JSON.
+
+    Raises:
+        ConversionError: with everything that is wrong; nothing is written.
+        OSError: something cannot be read or written.
+    """
+    chosen = _layout_competition(edition, competition)
+    document, problems = read_json(source), ProblemCollector()
+    if not isinstance(document, list):
+        problems.add("no_layouts", "it is no list", _EXPECTED, file=source.name)
+        raise ConversionError(problems.problems())
+    by_box = _by_box(chosen)
+    lines = ["<results>"]
+    for place, layout in enumerate(document, start=1):
+        text = _xml(layout, by_box)
+        if text is None:
+            problems.add(
+                "bad_layout", "layouts that lack something", _EXPECTED, file=source.name, line=place, noun="layout"
+            )
+        else:
+            lines += text
+    problems.raise_if_errors()
+    content = "\n".join([*lines, "</results>", ""]).encode()
+    warnings = write_results(output, edition, [(expected_name(chosen), content)], image_sets, [competition])
+    return Converted(len(document), chosen.classes, warnings)
+
+
+def layouts_from_results(results: Path, output: Path, edition: Edition, competition: str, image_sets: ImageSets) -> int:
+    """Write JSON from the layout XML of result files; return how many layouts.
+
+    Raises:
+        ConversionError: the result files are not valid, or there are none of the competition.
+        OSError: something cannot be read or written.
+    """
+    chosen = _layout_competition(edition, competition)
+    read = read_results(results, edition, image_sets)
+    if has_errors(read.problems):
+        raise ConversionError(read.problems)
+    names, rows = FileNames(edition), []
+    try:
+        for member in members(results, UPLOAD_LIMITS, lambda _: None):
+            name = names.identify(member.name)
+            if name is not None and name.competition == chosen:
+                rows += list(_rows(member.read(), _by_box(chosen)))
+    except ArchiveError as error:
+        raise ConversionError([error.problem]) from error
+    if not rows:
+        problems = ProblemCollector()
+        problems.add("no_results", f"it has no layouts of {competition}", "Name another competition.")
+        raise ConversionError(problems.problems())
+    with whole_file(output) as unfinished:
+        unfinished.write_text("[" + ",\n".join(rows) + "]\n")
+    return len(rows)
+
+
+def _layout_competition(edition: Edition, key: str) -> Competition:
+    competition = edition.competitions.get(key)
+    if competition is not None and competition.task is Task.LAYOUT:
+        return competition
+    held = ", ".join(each.key for each in edition.competitions.values() if each.task is Task.LAYOUT)
+    problems = ProblemCollector()
+    problems.add("not_layout", f"{key} is no layout competition of {edition.name}", f"It has {held or 'none'}.")
+    raise ConversionError(problems.problems())
+
+
+def _by_box(competition: Competition) -> bool:
+    return competition.rules.layout_protocol is LayoutProtocol.WHOLE_PERSON_BY_BOX
+
+
+def _xml(layout: Any, by_box: bool) -> list[str] | None:
+    """Return a layout's lines of XML; None if something in it is missing or of another kind."""
+    if not isinstance(layout, dict) or not isinstance(layout.get("image"), str):
+        return None
+    confidence, parts = number(layout.get("confidence")), layout.get("parts")
+    box, person = four(layout.get("box")), layout.get("object")
+    if confidence is None or not isinstance(parts, list) or (box is None if by_box else not isinstance(person, int)):
+        return None
+    lines = ["\t<layout>", f"\t\t<image>{escape(layout['image'])}</image>"]
+    lines += _box_lines(box, "\t\t") if by_box and box else [f"\t\t<object>{person}</object>"]
+    lines.append(f"\t\t<confidence>{plain(confidence)}</confidence>")
+    for part in parts:
+        part_box = four(part.get("box")) if isinstance(part, dict) else None
+        if part_box is None or not isinstance(part.get("class"), str):
+            return None
+        lines += ["\t\t<part>", f"\t\t\t<class>{escape(part['class'])}</class>"]
+        lines += [*_box_lines(part_box, "\t\t\t"), "\t\t</part>"]
+    return [*lines, "\t</layout>"]
+
+
+def _box_lines(box: Four, indent: str) -> list[str]:
+    sides = [f"{indent}\t<{side}>{plain(value)}</{side}>" for side, value in zip(_SIDES, box, strict=True)]
+    return [f"{indent}<bndbox>", *sides, f"{indent}</bndbox>"]
+
+
+def _rows(content: bytes, by_box: bool) -> Iterator[str]:
+    """Yield each layout of a valid file as JSON."""
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
+    for layout in etree.fromstring(content, parser).iterchildren("layout"):
+        person = f'"box":{_box_json(layout)}' if by_box else f'"object":{int(_text(layout, "object"))}'
+        parts = ",".join(
+            f'{{"class":{json.dumps(_text(part, "class"))},"box":{_box_json(part)}}}'
+            for part in layout.iterchildren("part")
+        )
+        image, confidence = json.dumps(_text(layout, "image")), plain(_number(layout, "confidence"))
+        yield f'{{"image":{image},{person},"confidence":{confidence},"parts":[{parts}]}}'
+
+
+def _box_json(element: etree._Element) -> str:
+    box = element.find("bndbox")
+    assert box is not None  # noqa: S101  # the file is valid
+    return "[" + ",".join(plain(_number(box, side)) for side in _SIDES) + "]"
+
+
+def _number(element: etree._Element, name: str) -> Decimal:
+    return decimal(_text(element, name))
+
+
+def _text(element: etree._Element, name: str) -> str:
+    return (element.findtext(name) or "").strip()

@@ -1,0 +1,271 @@
+"""Images and categories by the names and numbers that other tools give them."""
+
+import json
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from evaluator.conversion.problems import ConversionError, ProblemCollector
+from evaluator.problems import Problem, Severity, quoted
+
+# What other data sets call VOC's classes. Source: COCO's and Open Images' categories.
+SYNONYMS = {
+    "airplane": "aeroplane",
+    "bike": "bicycle",
+    "couch": "sofa",
+    "motorcycle": "motorbike",
+    "television": "tvmonitor",
+    "tv": "tvmonitor",
+    "televisionset": "tvmonitor",
+    "houseplant": "pottedplant",
+    "cattle": "cow",
+}
+_IMAGE_SUFFIX = re.compile(r"\.(?:jpe?g|png|bmp|gif|tiff?|webp|txt|json|npy)$", re.IGNORECASE)
+
+
+def file_stem(name: str) -> str:
+    """Return an image's identifier from its path or file name.
+
+    >>> file_stem("images/val/2008_000001.jpg"), file_stem("000012")
+    ('2008_000001', '000012')
+    """
+    return _IMAGE_SUFFIX.sub("", PurePosixPath(name.replace("\\", "/")).name)
+
+
+def number_of(image: str) -> int | None:
+    """Return the number that converters to COCO give an image: all its digits.
+
+    >>> number_of("000012"), number_of("2008_000001"), number_of("street")
+    (12, 2008000001, None)
+    """
+    digits = "".join(re.findall(r"\d+", image))
+    return int(digits) if digits and digits.isascii() else None
+
+
+class ImageNames:
+    """Finds the image of the image set that an id or a file name means."""
+
+    def __init__(self, images: Sequence[str], listed: Mapping[str, str] | None = None) -> None:
+        """Take the image set, and names by id where a file lists them."""
+        self.images = tuple(images)
+        self._known = dict.fromkeys(images)
+        self._listed = listed
+        self._by_number: dict[int, str | None] = {}
+        for image in images:
+            number = number_of(image)
+            if number is not None:
+                self._by_number[number] = None if number in self._by_number else image
+
+    def find(self, given: object) -> str | None:
+        """Return the image's identifier; None if it is not in the image set, or the number means several."""
+        if self._listed is not None:
+            name = self._listed.get(str(given))
+            if name is not None:
+                return self._find(name)
+        return self._find(given)
+
+    def is_ambiguous(self, given: object) -> bool:
+        """Whether a number means several images."""
+        number = _whole_number(given)
+        return number is not None and number in self._by_number and self._by_number[number] is None
+
+    def number(self, image: str) -> int | str:
+        """Return the number of an image where numbers are unambiguous, else its name."""
+        number = number_of(image)
+        return number if number is not None and self._by_number.get(number) == image else image
+
+    def _find(self, given: object) -> str | None:
+        if isinstance(given, str):
+            if given in self._known:
+                return given
+            stem = file_stem(given)
+            if stem in self._known:
+                return stem
+        number = _whole_number(given)
+        return None if number is None else self._by_number.get(number)
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryNames:
+    """Finds the class that a category's number or name means.
+
+    Attributes:
+        classes: of the edition, in its order.
+        by_id: names by number, where a file lists them; else numbers count the edition's classes.
+        first: number of the edition's first class, where no file lists names.
+    """
+
+    classes: tuple[str, ...]
+    by_id: Mapping[str, str] | None = None
+    first: int = 1
+
+    def find(self, given: object) -> str | None:
+        """Return the class; None if the edition has none for it."""
+        if self.by_id is not None and str(given) in self.by_id:
+            return self.class_of(self.by_id[str(given)])
+        number = _whole_number(given)
+        if number is not None:
+            index = number - self.first
+            return self.classes[index] if self.by_id is None and 0 <= index < len(self.classes) else None
+        return self.class_of(given) if isinstance(given, str) else None
+
+    def class_of(self, name: str) -> str | None:
+        """Return the class of a name, whatever its case, and by the names of other data sets."""
+        if name in self.classes:
+            return name
+        plain = re.sub(r"[^a-z0-9]", "", name.lower())
+        meant = SYNONYMS.get(plain, plain)
+        return next((each for each in self.classes if re.sub(r"[^a-z0-9]", "", each.lower()) == meant), None)
+
+    def called(self, given: object) -> str:
+        """Return what to call a category in messages."""
+        name = None if self.by_id is None else self.by_id.get(str(given))
+        return f"{given} {name!r}" if name is not None else quoted(str(given)) if isinstance(given, str) else str(given)
+
+    def covered(self) -> tuple[str, ...]:
+        """Return the classes that the listed categories include; none where no file lists them."""
+        known = {self.class_of(name) for name in (self.by_id or {}).values()}
+        return tuple(name for name in self.classes if name in known)
+
+
+def read_image_names(path: Path) -> dict[str, str]:
+    """Return names by id from a COCO JSON with `images`, a JSON object of names by id, or lines `<id> <name>`.
+
+    Raises:
+        ConversionError: it is none of these.
+        OSError: the file cannot be read.
+    """
+    document = _json_or_none(path)
+    if isinstance(document, dict) and isinstance(document.get("images"), list):
+        document = {str(row["id"]): row["file_name"] for row in document["images"] if _has(row, "id", "file_name")}
+    if isinstance(document, dict) and document and all(isinstance(name, str) for name in document.values()):
+        return {str(key): str(name) for key, name in document.items()}
+    lines = [] if document is not None else [line.split(maxsplit=1) for line in _lines(path)]
+    if lines and all(len(line) == 2 for line in lines):
+        return {line[0]: line[1].strip() for line in lines}
+    raise _not_read(
+        path, "image names", 'a COCO JSON with "images", a JSON object of names by id, or lines "<id> <name>"'
+    )
+
+
+def read_category_names(path: Path, first: int) -> dict[str, str]:
+    """Return names by number from a COCO JSON with `categories`, a JSON list or object, or a name a line.
+
+    A YAML file of a data set (`names:` and an entry a line) is read too.
+
+    Args:
+        path: the file.
+        first: number of the first name, where the file has names alone.
+
+    Raises:
+        ConversionError: it is none of these.
+        OSError: the file cannot be read.
+    """
+    document = _json_or_none(path)
+    if isinstance(document, dict) and "categories" in document:
+        document = document["categories"]
+    if isinstance(document, list) and document and all(_has(row, "id", "name") for row in document):
+        return {str(row["id"]): str(row["name"]) for row in document}
+    if isinstance(document, list) and document and all(isinstance(name, str) for name in document):
+        return {str(number): name for number, name in enumerate(document, start=first)}
+    if isinstance(document, dict) and document and all(isinstance(name, str) for name in document.values()):
+        return {str(number): str(name) for number, name in document.items()}
+    if document is None:
+        names = _names_in_text(_lines(path), first)
+        if names:
+            return names
+    raise _not_read(
+        path, "category names", 'a COCO JSON with "categories", a JSON list, a YAML "names:", or a name a line'
+    )
+
+
+def report_unknown_image(given: object, names: ImageNames, problems: ProblemCollector, file: str, line: int) -> None:
+    """Note that an image is not in the image set, or that its number means several."""
+    if names.is_ambiguous(given):
+        problems.add(
+            "ambiguous_image",
+            "a number that more than one image of the image set has",
+            "Name a file with --images that says which id is which image.",
+            file=file, line=line, value=given, noun="detection",
+        )  # fmt: skip
+    else:
+        example = names.images[0] if names.images else "none"
+        problems.add(
+            "unknown_image",
+            f"images that are not in the image set, whose first is {example}",
+            "Check that the results are of this data set and image set; if they are, name a file with --images.",
+            file=file, line=line, value=given, noun="detection",
+        )  # fmt: skip
+
+
+def report_unknown_category(
+    given: object, names: CategoryNames, problems: ProblemCollector, file: str, line: int, *, drop: bool
+) -> None:
+    """Note that a category is no class of the edition; a warning if those are to be left out."""
+    last = names.first + len(names.classes) - 1
+    expected = f"{names.first} to {last} in the edition's order" if names.by_id is None else "a class of the edition"
+    problems.add(
+        "left_out_category" if drop else "unknown_category",
+        f"categories that are not {expected}",
+        "Their detections are left out." if drop else
+        "Name the categories with --categories FILE; leave out those that the edition lacks with --drop-unmatched.",
+        file=file, line=line, value=names.called(given), noun="detection",
+        severity=Severity.WARNING if drop else Severity.ERROR,
+    )  # fmt: skip
+
+
+def _whole_number(given: object) -> int | None:
+    if isinstance(given, bool):
+        return None
+    if isinstance(given, int):
+        return given
+    if isinstance(given, str) and given.isascii() and given.isdecimal():
+        return int(given)
+    return None
+
+
+def _has(row: Any, *keys: str) -> bool:
+    return isinstance(row, dict) and all(key in row for key in keys)
+
+
+def _json_or_none(path: Path) -> Any:
+    try:
+        return json.loads(path.read_bytes())
+    except ValueError:
+        return None
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return [line for line in path.read_text("utf-8-sig").splitlines() if line.strip()]
+    except UnicodeDecodeError:
+        return []
+
+
+def _names_in_text(lines: Collection[str], first: int) -> dict[str, str]:
+    """Names a line, or those below `names:` of a YAML file: `0: person`, `- person` or `names: [person, car]`."""
+    listed = list(lines)
+    start = next((place for place, line in enumerate(listed) if line.startswith("names:")), None)
+    if start is None:
+        return {str(number): line.strip() for number, line in enumerate(listed, start=first)}
+    inline = re.fullmatch(r"names:\s*\[(.*)\]\s*(?:#.*)?", listed[start])
+    if inline:
+        return {str(number): _unquoted(name) for number, name in enumerate(inline[1].split(","), start=first)}
+    names: dict[str, str] = {}
+    for line in listed[start + 1 :]:
+        entry = re.fullmatch(r"\s*(?:-\s*|(\d+)\s*:\s*)([^#]+?)\s*(?:#.*)?", line)
+        if not entry:
+            break
+        names[entry[1] or str(first + len(names))] = _unquoted(entry[2])
+    return names
+
+
+def _unquoted(name: str) -> str:
+    return name.strip().strip("'\"")
+
+
+def _not_read(path: Path, what: str, expected: str) -> ConversionError:
+    message = f"This file has no {what}; expected is {expected}."
+    return ConversionError([Problem("unreadable_names", Severity.ERROR, message, path.name)])

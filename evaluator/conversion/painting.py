@@ -1,0 +1,128 @@
+"""Segmentations from detections: every box painted with its class, as the kits' example segmenter does."""
+
+import io
+from collections.abc import Callable, Iterable, Iterator
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from evaluator.conversion.boxes import Found
+from evaluator.conversion.detections import Converted, from_results, image_set_of, sizes_by_image
+from evaluator.conversion.problems import ConversionError, ProblemCollector
+from evaluator.conversion.result_archive import write_results
+from evaluator.editions import Competition, Edition, Task
+from evaluator.image_sets import ImageSets
+from evaluator.result_files.names import expected_name
+from evaluator.result_files.png import voc_colours
+
+
+def segmentations_from_detections(
+    results: Path,
+    output: Path,
+    *,
+    edition: Edition,
+    detection: str,
+    segmentation: str,
+    image_sets: ImageSets,
+    above: Decimal | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Converted:
+    """Write the label maps of a segmentation competition from the result files of a detection competition.
+
+    Boxes are painted in the order of the classes, so that later classes overwrite earlier ones, whatever the
+    confidence. Source: VOC2010 document, section 9.5.1, create_segmentations_from_detections.
+
+    Args:
+        results: archive or directory with the detections.
+        output: archive to write, or nothing if anything is wrong.
+        edition: of both competitions.
+        detection: key of the competition to read.
+        segmentation: key of the competition to write.
+        image_sets: of the edition; of segmentation with the images' sizes.
+        above: only detections of more confidence than this are painted; None for all.
+        progress: told as label maps are done.
+
+    Raises:
+        ConversionError: with everything that is wrong; nothing is written.
+        OSError: something cannot be read or written.
+    """
+    chosen = segmentation_competition(edition, segmentation)
+    sizes = sizes_by_image(image_set_of(chosen, image_sets))
+    if sizes is None:
+        problems = ProblemCollector()
+        remedy = "Put SegmentationClass/, Annotations/ or JPEGImages/ into it."
+        problems.add("unknown_sizes", "the tree does not say how large its images are", remedy)
+        raise ConversionError(problems.problems())
+    found, _ = from_results(results, edition, detection, image_sets)
+    by_image: dict[str, list[Found]] = {image: [] for image in sizes}
+    for each in found:
+        if each.image in by_image and (above is None or each.confidence > above):
+            by_image[each.image].append(each)
+    maps = ((image, paint(of_image, sizes[image], edition.classes)) for image, of_image in by_image.items())
+    warnings = write_results(output, edition, map_files(chosen, _told(maps, progress)), image_sets, [segmentation])
+    return Converted(sum(map(len, by_image.values())), edition.classes, warnings)
+
+
+def paint(found: Iterable[Found], size: tuple[int, int], classes: tuple[str, ...]) -> NDArray[np.uint8]:
+    """Return the (height, width) label map of an image: its boxes, rounded to pixels and cut at the border.
+
+    Args:
+        found: detections of one image.
+        size: width and height.
+        classes: of the edition; the first has label 1, and the last is painted last.
+    """
+    labels = np.zeros((size[1], size[0]), dtype=np.uint8)
+    for each in sorted(found, key=lambda each: classes.index(each.label)):
+        left, top, right, bottom = (_rounded(side) for side in each.box)
+        labels[max(top, 1) - 1 : max(bottom, 0), max(left, 1) - 1 : max(right, 0)] = classes.index(each.label) + 1
+    return labels
+
+
+def segmentation_competition(edition: Edition, key: str) -> Competition:
+    """Return a segmentation competition.
+
+    Raises:
+        ConversionError: the edition has none of that key; with those that it has.
+    """
+    competition = edition.competitions.get(key)
+    if competition is not None and competition.task is Task.SEGMENTATION:
+        return competition
+    held = ", ".join(each.key for each in edition.competitions.values() if each.task is Task.SEGMENTATION)
+    problems = ProblemCollector()
+    found = f"{key} is no segmentation competition of {edition.name}"
+    problems.add("not_segmentation", found, f"It has {held or 'none'}.")
+    raise ConversionError(problems.problems())
+
+
+def map_files(competition: Competition, maps: Iterable[tuple[str, NDArray[np.uint8]]]) -> Iterator[tuple[str, bytes]]:
+    """Yield names and contents of label maps as result files: indexed PNG with the VOC colour map."""
+    for image, labels in maps:
+        yield expected_name(competition, image=image), indexed_png(labels)
+
+
+def indexed_png(labels: NDArray[np.uint8]) -> bytes:
+    """Return a (height, width) label map as a PNG with the VOC colour map."""
+    picture = Image.fromarray(labels).convert("L")
+    indexed = Image.frombytes("P", picture.size, picture.tobytes())
+    indexed.putpalette(voc_colours(256))
+    content = io.BytesIO()
+    indexed.save(content, "PNG")
+    return content.getvalue()
+
+
+def _rounded(side: Decimal) -> int:
+    """Round halves away from zero, as MATLAB does; far outside the image is as good as at its border."""
+    limited = max(Decimal(-1), min(side, Decimal(10**6)))
+    return int(limited.to_integral_value(rounding="ROUND_HALF_UP"))
+
+
+def _told(
+    maps: Iterable[tuple[str, NDArray[np.uint8]]], progress: Callable[[int], None] | None
+) -> Iterator[tuple[str, NDArray[np.uint8]]]:
+    for each in maps:
+        yield each
+        if progress is not None:
+            progress(1)

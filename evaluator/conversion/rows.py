@@ -1,0 +1,63 @@
+"""What the readers of all detection formats yield."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import Enum
+from typing import Any, NamedTuple
+
+from evaluator.conversion.boxes import (
+    Four,
+    from_centre,
+    from_corner_and_size,
+    from_corners,
+    to_centre,
+    to_corner_and_size,
+    to_corners,
+)
+
+
+class Convention(Enum):
+    """How a format writes a box; see `boxes`."""
+
+    CORNER_AND_SIZE = "x, y, width, height"
+    CORNERS = "x1, y1, x2, y2"
+    CENTRE = "centre x, centre y, width, height as fractions"
+
+
+class Row(NamedTuple):
+    """One detection as the input has it."""
+
+    image: Any
+    category: Any
+    confidence: Decimal
+    box: Four
+    file: str
+    place: int  # line or record in the file, from 1 on
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """An input's detections.
+
+    Attributes:
+        first_category: number of the edition's first class where categories are numbers.
+        images: names of the images that the input has a file or an entry for; None where only detections name them.
+    """
+
+    convention: Convention
+    first_category: int
+    rows: Iterable[Row]
+    images: tuple[str, ...] | None = None
+
+
+FROM: Mapping[Convention, Callable[[Four, tuple[int, int]], Four]] = {
+    Convention.CORNER_AND_SIZE: lambda box, _: from_corner_and_size(box),
+    Convention.CORNERS: lambda box, _: from_corners(box),
+    Convention.CENTRE: from_centre,
+}
+TO: Mapping[Convention, Callable[[Four, tuple[int, int]], Four]] = {
+    Convention.CORNER_AND_SIZE: lambda box, _: to_corner_and_size(box),
+    Convention.CORNERS: lambda box, _: to_corners(box),
+    Convention.CENTRE: to_centre,
+}

@@ -1,0 +1,91 @@
+"""YOLO's text files: one an image, `<class> <centre x> <centre y> <width> <height> <confidence>` a line.
+
+Coordinates are fractions of the image's width and height; classes count from 0.
+Source: Ultralytics, `Results.save_txt(save_conf=True)`; Darknet's labels.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
+from pathlib import Path
+
+from evaluator.archives import TREE_LIMITS, ArchiveError, members
+from evaluator.conversion.boxes import Found, to_centre
+from evaluator.conversion.decimals import decimal, plain
+from evaluator.conversion.names import file_stem
+from evaluator.conversion.problems import ConversionError, ProblemCollector
+from evaluator.conversion.rows import Convention, Row, Source
+
+FIELDS = "<class> <centre x> <centre y> <width> <height> <confidence>"
+_LARGEST_FRACTION = Decimal("1.5")  # boxes may reach over the border of the image, but not by half of it
+_IGNORED = frozenset({"classes.txt", "README.txt"})
+
+
+def yolo_source(path: Path, problems: ProblemCollector) -> Source:
+    """Return the detections of a directory or archive of text files.
+
+    Raises:
+        ConversionError: the archive cannot be read, or has no text files.
+        OSError: the same, because of the file system.
+    """
+    try:
+        files = {m.name: m.read() for m in members(path, TREE_LIMITS, lambda _: None) if _is_label_file(m.name)}
+    except ArchiveError as error:
+        raise ConversionError([error.problem]) from error
+    if not files:
+        problems.add(
+            "no_label_files",
+            "there are no text files in it",
+            f"Name the directory that has a file an image, <image>.txt, with lines {FIELDS}.",
+            file=path.name,
+        )
+    return Source(Convention.CENTRE, 0, _rows(files, problems), tuple(map(file_stem, files)))
+
+
+def yolo_files(
+    found: Iterable[Found], sizes: Mapping[str, tuple[int, int]], classes: tuple[str, ...]
+) -> dict[str, str]:
+    """Return the text files of detections, by name, for every image that has a size."""
+    lines: dict[str, list[str]] = {image: [] for image in sizes}
+    for each in found:
+        box = to_centre(each.box, sizes[each.image])
+        numbers = " ".join(map(plain, (*box, each.confidence)))
+        lines[each.image].append(f"{classes.index(each.label)} {numbers}\n")
+    return {f"{image}.txt": "".join(of_image) for image, of_image in lines.items()}
+
+
+def _is_label_file(name: str) -> bool:
+    return name.endswith(".txt") and name.rpartition("/")[2] not in _IGNORED
+
+
+def _rows(files: Mapping[str, bytes], problems: ProblemCollector) -> Iterator[Row]:
+    for name, content in files.items():
+        for place, line in enumerate(content.decode("utf-8", "replace").splitlines(), start=1):
+            fields = line.split()
+            if not fields:
+                continue
+            if len(fields) == 5:
+                problems.add(
+                    "no_confidence",
+                    "lines without a confidence",
+                    f"Write it last: {FIELDS}; Ultralytics does with save_conf=True.",
+                    file=name, line=place, noun="line",
+                )  # fmt: skip
+                continue
+            try:
+                category, *numbers = fields
+                x, y, width, height, confidence = map(decimal, numbers)
+            except ValueError:
+                problems.add(
+                    "bad_line", f"lines that are not {FIELDS}", "Fix them, or write the files again.",
+                    file=name, line=place, noun="line",
+                )  # fmt: skip
+                continue
+            if max(map(abs, (x, y, width, height))) > _LARGEST_FRACTION:
+                problems.add(
+                    "not_normalised",
+                    "boxes that are not fractions of the image's size",
+                    "Divide x and width by the image's width, y and height by its height.",
+                    file=name, line=place, noun="box",
+                )  # fmt: skip
+                continue
+            yield Row(file_stem(name), category, confidence, (x, y, width, height), name, place)

@@ -1,0 +1,45 @@
+"""Person layouts as JSON and as XML."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evaluator.conversion import ConversionError, layouts_from_results, layouts_to_results
+from evaluator.editions import Task, load
+from evaluator.image_sets import ImageSet, ImageSets
+
+BOX = [1.25, 2, 30.123456789, 40]
+PARTS = [{"class": "head", "box": [2, 3, 9.5, 8]}, {"class": "foot", "box": [1, 1, 2, 2]}]
+
+
+def image_sets(edition: str) -> ImageSets:
+    persons = np.array([[0, 1], [1, 2]], dtype=np.int32)
+    return ImageSets(
+        edition, {(Task.LAYOUT, "test"): ImageSet(("a", "b"), None, None if edition == "VOC2007" else persons)}
+    )
+
+
+@pytest.mark.parametrize(("name", "who"), [("VOC2007", {"box": BOX}), ("VOC2010", {"object": 2})])
+def test_there_and_back(name: str, who: dict[str, object], tmp_path: Path) -> None:
+    other = {"object": 1} if "object" in who else who
+    rows = [
+        {"image": "b", **who, "confidence": -20.053, "parts": PARTS},
+        {"image": "a", **other, "confidence": 1e-9, "parts": []},
+    ]
+    (tmp_path / "in.json").write_text(json.dumps(rows))
+    edition, sets = load(name), image_sets(name)
+    layouts_to_results(tmp_path / "in.json", tmp_path / "r.tar.gz", edition, "comp7", sets)
+    assert layouts_from_results(tmp_path / "r.tar.gz", tmp_path / "out.json", edition, "comp7", sets) == 2
+    assert json.loads((tmp_path / "out.json").read_text()) == rows
+
+
+def test_what_is_wrong_is_told_at_once(tmp_path: Path) -> None:
+    (tmp_path / "in.json").write_text(
+        json.dumps([{"image": "a"}, 3, {"image": "a", "object": 1, "confidence": "x", "parts": []}])
+    )
+    with pytest.raises(ConversionError) as caught:
+        layouts_to_results(tmp_path / "in.json", tmp_path / "r.tar.gz", load("VOC2010"), "comp7", image_sets("VOC2010"))
+    assert "3 layouts, the first here" in caught.value.problems[0].message
+    assert not (tmp_path / "r.tar.gz").exists()

@@ -1,0 +1,115 @@
+"""Label maps: painted from detections as the kit does it, and in other formats."""
+
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from evaluator.conversion import (
+    LABEL_MAP_FORMATS,
+    ConversionError,
+    label_colour_map,
+    maps_from_results,
+    maps_to_results,
+    segmentations_from_detections,
+    write_colour_map,
+)
+from evaluator.editions import Task, load
+from evaluator.evaluation import evaluate
+from evaluator.ground_truth import read_ground_truth
+from evaluator.image_sets import ImageSet, ImageSets
+from evaluator.public_tree import read_image_sets
+from tests.support.golden import golden
+
+SIZE = (7, 5)
+IMAGES = ("a", "b")
+
+
+def image_sets() -> ImageSets:
+    sizes = np.array([SIZE] * len(IMAGES), dtype=np.int32)
+    return ImageSets("VOC2007", {(Task.SEGMENTATION, "test"): ImageSet(IMAGES, sizes)})
+
+
+def test_painting_gives_the_kits_scores(tmp_path: Path) -> None:
+    case, edition = golden("voc2007-real"), load("VOC2007")
+    sets = read_image_sets(case.ground_truth, edition)
+    segmentations_from_detections(
+        case.results,
+        tmp_path / "r.tar.gz",
+        edition=edition,
+        detection="comp4",
+        segmentation="comp6",
+        image_sets=sets,
+        above=Decimal("0.4"),  # as the golden maps were painted
+    )
+    truth = read_ground_truth(case.ground_truth, edition)
+    found = evaluate(tmp_path / "r.tar.gz", edition, truth).as_json()["competitions"]["comp6"]
+    expected = case.expected()["comp6"]["accuracy_percent"]
+    assert {name: 100 * score for name, score in found["per_class"].items()} == pytest.approx(
+        {name: float(text) for name, text in expected.items()}, abs=1e-9
+    )
+
+
+@pytest.mark.parametrize("name", LABEL_MAP_FORMATS)
+def test_label_maps_there_and_back(name: str, tmp_path: Path) -> None:
+    random, edition = np.random.default_rng(1), load("VOC2007")
+    maps = {image: random.integers(0, 21, SIZE[::-1]).astype(np.int64) for image in IMAGES}
+    (tmp_path / "maps").mkdir()
+    for image, labels in maps.items():
+        np.save(tmp_path / "maps" / f"{image}.npy", labels)
+    options = {"edition": edition, "competition": "comp6", "image_sets": image_sets()}
+    maps_to_results("numpy", tmp_path / "maps", tmp_path / "first.tar.gz", **options)
+    assert maps_from_results(name, tmp_path / "first.tar.gz", tmp_path / "other", **options) == 2
+    maps_to_results(name, tmp_path / "other", tmp_path / "second.tar.gz", **options)
+    assert (tmp_path / "second.tar.gz").read_bytes() == (tmp_path / "first.tar.gz").read_bytes()
+    maps_from_results("numpy", tmp_path / "second.tar.gz", tmp_path / "last", **options)
+    for image, labels in maps.items():
+        assert (np.load(tmp_path / "last" / f"{image}.npy") == labels).all()
+
+
+def test_everything_wrong_with_label_maps_at_once(tmp_path: Path) -> None:
+    maps = tmp_path / "maps"
+    maps.mkdir()
+    Image.new("L", (3, 3)).save(maps / "a.png")
+    Image.new("L", SIZE, 90).save(maps / "b.png")
+    Image.new("L", SIZE).save(maps / "zebra.png")
+    with pytest.raises(ConversionError) as caught:
+        maps_to_results(
+            "greyscale",
+            maps,
+            tmp_path / "r.tar.gz",
+            edition=load("VOC2007"),
+            competition="comp6",
+            image_sets=image_sets(),
+        )
+    found = {problem.code: problem.message for problem in caught.value.problems}
+    assert set(found) == {"wrong_size", "unknown_label", "unknown_image", "missing_map"}
+    assert "3 x 3, expected 7 x 5" in found["wrong_size"]
+    assert not (tmp_path / "r.tar.gz").exists()
+
+
+def test_colours_that_are_no_labels(tmp_path: Path) -> None:
+    maps = tmp_path / "maps"
+    maps.mkdir()
+    for image in IMAGES:
+        Image.new("RGB", SIZE, (128, 1, 0)).save(maps / f"{image}.png")
+    with pytest.raises(ConversionError) as caught:
+        maps_to_results(
+            "colour",
+            maps,
+            tmp_path / "r.tar.gz",
+            edition=load("VOC2007"),
+            competition="comp6",
+            image_sets=image_sets(),
+        )
+    assert "(128, 1, 0)" in caught.value.problems[0].message
+
+
+def test_colour_map_files(tmp_path: Path) -> None:
+    write_colour_map(tmp_path / "map.txt")
+    assert np.loadtxt(tmp_path / "map.txt", dtype=int).tolist() == label_colour_map().tolist()
+    assert label_colour_map()[255].tolist() == [224, 224, 192]  # void
+    with pytest.raises(ValueError, match="does not end in"):
+        write_colour_map(tmp_path / "map.exe")
