@@ -1,7 +1,6 @@
 """Checks of the text fields that people fill in: all that is wrong is told at once."""
 
-import unicodedata
-
+from app.characters import objection, tidied
 from app.errors import InvalidInputError
 
 
@@ -25,12 +24,12 @@ class FieldChecks:
         self.messages.setdefault(field, message)
 
     def line(self, field: str, value: str, *, longest: int, required: bool = False) -> str:
-        """Return one line of text with its white space tidied, or note that it is missing, too long or unprintable."""
-        return self._check(field, " ".join(value.split()), longest, required, allowed="")
+        """Return one line of text with its white space tidied, or note that it is missing, too long or not visible."""
+        return self._check(field, " ".join(tidied(value).split()), longest, required, allowed="")
 
     def text(self, field: str, value: str, *, longest: int, required: bool = False) -> str:
         """Return text of several lines, with `\\n` line ends, or note what is wrong with it."""
-        unified = value.replace("\r\n", "\n").replace("\r", "\n").strip()
+        unified = tidied(value).replace("\r\n", "\n").replace("\r", "\n").strip()
         return self._check(field, unified, longest, required, allowed="\n\t")
 
     def finish(self) -> None:
@@ -43,11 +42,6 @@ class FieldChecks:
             self.fail(field, "Fill this in.")
         elif len(value) > longest:
             self.fail(field, f"Use at most {longest} characters; these are {len(value)}.")
-        elif not is_printable(value, allowed=allowed):
-            self.fail(field, "Remove the control characters.")
+        elif message := objection(value, allowed=allowed):
+            self.fail(field, message)
         return value
-
-
-def is_printable(value: str, *, allowed: str = "") -> bool:
-    """Whether text has no control characters and no lone surrogates; databases refuse some of these."""
-    return all(character in allowed or unicodedata.category(character) not in ("Cc", "Cs") for character in value)

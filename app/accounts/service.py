@@ -17,6 +17,7 @@ from app.accounts.models import ApiToken, Role, User, WebSession
 from app.accounts.secret_tokens import digest, new_secret
 from app.accounts.tokens import acting_with, create_token, revoke_token, tokens_of, user_of_token
 from app.audit import service as audit
+from app.characters import cleaned
 from app.database import now
 from app.errors import ForbiddenError, NotFoundError, SignInError, WrongPasswordError
 from app.fields import FieldChecks
@@ -134,7 +135,7 @@ def sign_in(
             token_hash=digest(secret),
             expires_at=instant + lifetime,
             last_used_at=instant,
-            browser="".join(character for character in browser if character.isprintable())[:LONGEST_BROWSER_NAME],
+            browser=cleaned(browser)[:LONGEST_BROWSER_NAME],
         )
     )
     session.flush()

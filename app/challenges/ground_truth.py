@@ -11,8 +11,8 @@ from app.accounts.models import User
 from app.audit import service as audit
 from app.challenges import queries
 from app.challenges.models import Challenge, GroundTruthVersion, Scoring
+from app.characters import cleaned
 from app.errors import ConflictError
-from app.fields import is_printable
 from evaluator.image_sets import ImageSets
 
 LONGEST_FILE_NAME = 255
@@ -37,7 +37,7 @@ def add_ground_truth_version(
         challenge_id=challenge.id,
         number=queries.last_truth_number(session, challenge.id) + 1,
         uploaded_by_id=user.id,
-        file_name=name if is_printable(name) else "",
+        file_name=cleaned(name),
     )
     session.add(version)
     details = {"challenge": str(challenge.id), "number": version.number, "file_name": version.file_name}

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TypeVar
 
+from app.characters import cleaned
 from app.fields import FieldChecks
 from app.submissions.declarations import missing_from
 from app.submissions.models import Declared, FlickrImages, TrainingAnnotation
@@ -116,6 +117,5 @@ def _choice(checks: FieldChecks, field: str, value: str, choices: type[_Choice])
 
 
 def _shortened(name: str) -> str:
-    """A file's name as the database keeps it: printable, its end kept."""
-    printable = "".join(character for character in name if character.isprintable())
-    return printable[-LONGEST_ARCHIVE_NAME:]
+    """A file's name as the database keeps it: what can be seen of it, its end kept."""
+    return cleaned(name)[-LONGEST_ARCHIVE_NAME:]
