@@ -15,6 +15,7 @@ from sqlalchemy.types import TypeDecorator
 
 SQLITE_BUSY_TIMEOUT_SECONDS = 30
 SQLITE_RETRY_SECONDS = 0.02
+OPERATOR = "operator"  # key of `Session.info`
 
 
 class UTCDateTime(TypeDecorator[datetime]):
@@ -83,7 +84,13 @@ class Database:
     stays true; on PostgreSQL services lock the rows they decide upon.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, operator: str | None = None) -> None:
+        """Open a database.
+
+        Args:
+            operator: who works on it from the command line, for the audit log; None for the server's own processes.
+        """
+        self._info = {OPERATOR: operator}
         options: dict[str, Any] = {"pool_pre_ping": True}
         if url.startswith("sqlite"):
             options = {"connect_args": {"timeout": SQLITE_BUSY_TIMEOUT_SECONDS, "isolation_level": None}}
@@ -124,7 +131,10 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[Session]:
         """A transaction that is committed at the end, or rolled back if an exception passes (but `OutcomeError`)."""
-        with Session(self._writing_engine, expire_on_commit=False) as session, session.begin() as transaction:
+        with (
+            Session(self._writing_engine, expire_on_commit=False, info=self._info) as session,
+            session.begin() as transaction,
+        ):
             try:
                 yield session
             except OutcomeError:

@@ -10,13 +10,17 @@ from app.database import Base, CreatedAt, Identifier
 
 
 class AuditEvent(Base):
-    """One action of one person on one object."""
+    """One action of one person on one object.
+
+    The actor is a person with an account, or the operator at the command line, or neither: then it is the server.
+    """
 
     __tablename__ = "audit_events"
 
     id: Mapped[Identifier]
     created_at: Mapped[CreatedAt] = mapped_column(index=True)
     actor_id: Mapped[uuid.UUID | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
+    operator: Mapped[str | None] = mapped_column(String(200))  # "alice@host, command line"
     action: Mapped[str] = mapped_column(String(60))  # "submission.publish"
     object_type: Mapped[str] = mapped_column(String(30))
     object_id: Mapped[uuid.UUID | None]

@@ -6,6 +6,7 @@ from sqlalchemy.orm import Session
 
 from app.accounts.models import User
 from app.audit.models import AuditEvent
+from app.database import OPERATOR
 
 
 class Subject(Protocol):
@@ -20,20 +21,28 @@ def record(
 ) -> None:
     """Add one event to the log, in the transaction of the action itself.
 
+    In a database that was opened for an operator (`Database.operator`) all events are the operator's; the person who
+    is named as the actor, such as the owner of a new token, is then in the details as `on_behalf_of`.
+
     Args:
-        actor: who did it; None for the operator at the command line.
+        actor: who did it; None for the server itself.
         action: object and verb, such as `submission.publish`.
         subject: the object's row.
         details: what else will matter later, as JSON; never a secret, never anything of the ground truth.
     """
     session.flush()  # gives a new object its id
+    operator = session.info.get(OPERATOR)
+    details = dict(details or {})
+    if operator and actor:
+        details["on_behalf_of"] = str(actor.id)
     session.add(
         AuditEvent(
-            actor_id=actor.id if actor else None,
+            actor_id=actor.id if actor and not operator else None,
+            operator=operator,
             action=action,
             object_type=subject.__tablename__,
             object_id=subject.id,
-            details=details or {},
+            details=details,
         )
     )
     session.flush()

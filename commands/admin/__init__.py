@@ -1,6 +1,9 @@
 """`vocboard admin`: people, tokens, challenges and ground truth, for operators. Works on the database directly."""
 
 import argparse
+import os
+import pwd
+import socket
 import sys
 
 from app.database import Database
@@ -22,7 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Do what was asked for."""
     settings = Settings()
-    database = Database(settings.database)
+    database = Database(settings.database, operator=operator())
     try:
         return int(arguments.do(arguments, database, settings))
     except InvalidInputError as error:
@@ -33,3 +36,13 @@ def run(arguments: argparse.Namespace) -> int:
     finally:
         database.close()
     return 1
+
+
+def operator() -> str:
+    """Whom the audit log names for what is done here: the system's user, not the environment's, and the host."""
+    user = os.getuid()
+    try:
+        name = pwd.getpwuid(user).pw_name
+    except KeyError:  # a container may run as a user that has no name
+        name = f"uid {user}"
+    return f"{name}@{socket.gethostname()}, command line"

@@ -1,17 +1,24 @@
 """`vocboard admin`, as operators call it."""
 
+import argparse
 import io
 import json
-from collections.abc import Iterator
+import os
+import pwd
+import socket
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select
 
-from app.accounts import service
+from app.accounts import administration, service
 from app.accounts.models import Scope
+from app.audit.models import AuditEvent
 from app.challenges.service import Phase, get_visible, phase
 from app.database import Database, now
 from app.settings import Settings
+from commands.admin import configure
 from commands.main import main
 from tests.support.trees import write_tree
 from worker import truth_import
@@ -101,3 +108,57 @@ def test_a_challenge_and_its_ground_truth_from_a_directory(
     assert truth_import.import_next(embedded, settings)
     with embedded.reading() as session:
         assert phase(get_visible(session, "cars", None), now()) is Phase.OPEN
+
+
+CHANGING_NOTHING = {"list-users", "check-edition", "compare-images"}
+CHANGES = {
+    "create-user": ["new@lab.example", "--name", "New"],
+    "set-role": ["ada@lab.example", "organiser"],
+    "disable-user": ["ada@lab.example"],
+    "enable-user": ["ada@lab.example"],
+    "reset-password": ["ada@lab.example"],
+    "create-token": ["ada@lab.example"],
+    "create-challenge": ["voc", "--organiser", "olga@lab.example", "--edition", "VOC2007", "--title", "VOC"],
+    "import-truth": ["ready", "TREE", "--organiser", "olga@lab.example"],
+}
+
+
+def test_every_action_says_whether_it_changes_something() -> None:
+    parser = argparse.ArgumentParser()
+    configure(parser)
+    [actions] = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    assert set(actions.choices) == CHANGING_NOTHING | set(CHANGES)
+
+
+@pytest.mark.parametrize("action", CHANGES)
+def test_what_operators_change_is_logged_as_theirs(
+    action: str, embedded: Database, settings: Settings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make("ada@lab.example", "participant", capsys)
+    make("olga@lab.example", "organiser", capsys)
+    title = ["--edition", "VOC2007", "--title", "VOC"]
+    assert admin("create-challenge", "ready", "--organiser", "olga@lab.example", *title) == 0
+    TruthDirectory(settings).private_key()
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    known = {event.id for event in events(embedded)}
+    assert admin(action, *(str(tree) if argument == "TREE" else argument for argument in CHANGES[action])) == 0
+    added = [event for event in events(embedded) if event.id not in known]
+    assert added, "nothing is logged"
+    for event in added:
+        assert event.actor_id is None
+        assert event.operator == f"{pwd.getpwuid(os.getuid()).pw_name}@{socket.gethostname()}, command line"
+
+
+def test_a_token_made_by_the_operator_names_its_owner(embedded: Database, capsys: pytest.CaptureFixture[str]) -> None:
+    make("ada@lab.example", "participant", capsys)
+    assert admin("create-token", "ada@lab.example") == 0
+    with embedded.reading() as session:
+        owner = administration.get_user(session, "ada@lab.example")
+    [event] = [event for event in events(embedded) if event.action == "token.create"]
+    assert event.details["on_behalf_of"] == str(owner.id)
+
+
+def events(database: Database) -> Sequence[AuditEvent]:
+    with database.reading() as session:
+        return session.scalars(select(AuditEvent)).all()
