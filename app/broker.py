@@ -14,9 +14,11 @@ from app import directory_broker
 from app.settings import Settings
 
 BELLS, SWEEPS = "bells", "sweeps"  # queues: sweeps must not wait behind many bells
+MAIL = "mail"  # queue of the worker that sends e-mail
 EVALUATE_NEXT = "worker.evaluate_next"
 IMPORT_GROUND_TRUTH = "worker.import_ground_truth"
 SWEEP = "worker.sweep"
+SEND_MAIL = "worker.send_mail"
 
 POLLING_SECONDS = 0.04  # of the directory: half of it is what an evaluation waits for, and looking takes 0.2 ms
 PUBLISHING_SECONDS = 0.5  # for each step of reaching the broker: nobody waits longer for a bell
@@ -32,7 +34,7 @@ def create_celery(settings: Settings, *, name: str) -> Celery:
         accept_content=["json"],
         task_ignore_result=True,
         task_default_queue=BELLS,
-        task_routes={SWEEP: {"queue": SWEEPS}},
+        task_routes={SWEEP: {"queue": SWEEPS}, SEND_MAIL: {"queue": MAIL}},
         timezone="UTC",
         broker_connection_retry_on_startup=True,
         broker_transport_options=_transport_options(settings),

@@ -3,7 +3,7 @@
 import logging
 import time
 
-from app.broker import EVALUATE_NEXT, IMPORT_GROUND_TRUTH, create_publisher
+from app.broker import EVALUATE_NEXT, IMPORT_GROUND_TRUTH, SEND_MAIL, create_publisher
 from app.settings import Settings
 
 PAUSE_SECONDS = 5.0  # after a failure: a broker that is down delays one person in so much time, not everyone
@@ -28,6 +28,10 @@ class Doorbell:
     def ring_for_ground_truth(self) -> None:
         """Say that a ground truth has been uploaded."""
         self._send(IMPORT_GROUND_TRUTH)
+
+    def ring_for_mail(self) -> None:
+        """Say that e-mail is in the outbox."""
+        self._send(SEND_MAIL)
 
     def _send(self, task: str) -> None:
         if time.monotonic() < self._silent_until:

@@ -94,3 +94,13 @@ class LimitedError(ServiceError):
     def __init__(self, message: str, *, allowed_at: datetime) -> None:
         super().__init__(message)
         self.allowed_at = allowed_at
+
+
+class BusyError(ServiceError):
+    """The server has too much of this work to do now. `retry_after` is in seconds."""
+
+    status, code, title = 503, "busy", "Too busy just now"
+
+    def __init__(self, message: str, *, retry_after: int) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from starlette.requests import Request
 
 from app.accounts.models import User
+from app.accounts.registration import require_confirmed
 from app.challenges import service as challenges
 from app.challenges.models import Challenge
 from app.database import Database, now
@@ -55,6 +56,7 @@ async def take_submission(
 
     Raises:
         NotFoundError: there is no such challenge, as far as this person may know.
+        ForbiddenError: the person's e-mail address is not confirmed, or the registration not approved.
         ConflictError: the challenge takes no submissions.
         InvalidInputError: fields of the form are wrong.
         InvalidArchiveError: the archive has problems.
@@ -195,6 +197,7 @@ def submission_form(form: StreamedForm) -> SubmissionForm:
 def _target(database: Database, settings: Settings, slug: str, user: User) -> _Target:
     with database.reading() as session:
         challenge = challenges.get_visible(session, slug, user)
+        require_confirmed(user)
         challenges.check_accepting(session, challenge, at=now())
         submissions.check_rejections(session, user=user, per_hour=settings.rejected_uploads_per_hour)
         return _Target(challenge, challenges.current_image_sets(session, challenge))

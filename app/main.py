@@ -15,6 +15,7 @@ from starlette.types import Scope
 import app.api
 import app.pages
 from app import health, problem_details
+from app.accounts.password_work import PasswordWork
 from app.api import documentation
 from app.api.events import OpenStreams
 from app.database import Database
@@ -40,7 +41,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     """Return the web application.
 
     Its state holds what handlers need: `settings`, `database`, `store` (of archives), `truth_inbox`, `validator` (of
-    uploads), `doorbell`, `boards` and `open_streams` (of events).
+    uploads), `doorbell`, `boards`, `open_streams` (of events) and `password_work` (argon2).
 
     Args:
         settings: by default those of the environment.
@@ -71,6 +72,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     application.state.doorbell = Doorbell(settings)
     application.state.boards = Boards(application.state.database)
     application.state.open_streams = OpenStreams()
+    application.state.password_work = PasswordWork()
     problem_details.install(application)
     documentation.install(application)
     access_log.install()
@@ -102,6 +104,7 @@ async def _lifespan(application: FastAPI) -> AsyncIterator[None]:
         tasks.start_soon(application.state.validator.keep_ready)
         yield
         tasks.cancel_scope.cancel()
+    application.state.password_work.close()
     application.state.database.close()
 
 

@@ -5,6 +5,7 @@ from app.audit import models as audit
 from app.challenges import models as challenges
 from app.database import Base
 from app.evaluations import models as evaluations
+from app.mail import models as mail
 from app.submissions import models as submissions
 
-__all__ = ["Base", "accounts", "audit", "challenges", "evaluations", "submissions"]
+__all__ = ["Base", "accounts", "audit", "challenges", "evaluations", "mail", "submissions"]

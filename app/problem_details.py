@@ -22,7 +22,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.database import now
-from app.errors import InvalidArchiveError, InvalidInputError, LimitedError, NotSignedInError, ServiceError
+from app.errors import BusyError, InvalidArchiveError, InvalidInputError, LimitedError, NotSignedInError, ServiceError
 
 MEDIA_TYPE = "application/problem+json"
 SIGN_IN_PATH = "/sign-in"
@@ -106,6 +106,12 @@ def _(error: LimitedError) -> ProblemDetails:
         {"allowed_at": allowed_at},
         {"Retry-After": str(seconds)},
     )
+
+
+@details_of.register
+def _(error: BusyError) -> ProblemDetails:
+    headers = {"Retry-After": str(error.retry_after)}
+    return ProblemDetails(error.status, error.code, error.title, str(error), headers=headers)
 
 
 @details_of.register

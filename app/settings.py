@@ -7,9 +7,12 @@ from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 from typing import Self
+from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from app.registration_policy import RegistrationPolicy
 
 MEBIBYTE = 1024 * 1024
 LEAST_SECRET_CHARACTERS = 32
@@ -59,8 +62,8 @@ class Settings(BaseSettings):
     validation_memory_limit_bytes: int = Field(default=2048 * MEBIBYTE, gt=0)
     rejected_uploads_per_hour: int = Field(default=30, gt=0)
 
-    registration_open: bool = True  # closed: accounts are made by `vocboard admin create-user` alone
-    mail_url: SecretStr = SecretStr("")  # mail only: smtp://user:password@host:port or smtps://
+    registration: str = "open"  # or `domains:a.example,b.example`, `approval`, `closed`; see app.registration_policy
+    mail_url: SecretStr = SecretStr("")  # smtp://user:password@host:port or smtps://...; also see mail_directory
     mail_from: str = ""  # default: vocboard@ and the public URL's host
     session_lifetime: timedelta = timedelta(days=14)
     token_lifetime: timedelta = timedelta(days=365)
@@ -77,6 +80,12 @@ class Settings(BaseSettings):
     def _in_browsers_form(cls, value: str) -> str:
         """Leave out a port that is the scheme's own, as browsers do in what they send."""
         return re.sub(r"^(https://[^/]*):443(?=/|$)|^(http://[^/]*):80(?=/|$)", r"\1\2", value)
+
+    @field_validator("registration")
+    @classmethod
+    def _check_registration(cls, value: str) -> str:
+        RegistrationPolicy.parse(value)
+        return value
 
     @model_validator(mode="after")
     def _refuse_unsafe_production(self) -> Self:
@@ -138,6 +147,24 @@ class Settings(BaseSettings):
     def truth(self) -> Path:
         """Where imported ground truth and the worker's private key lie; the web process has no such directory."""
         return self.truth_directory or self.data_directory / "truth"
+
+    @property
+    def registration_policy(self) -> RegistrationPolicy:
+        """Who may register."""
+        return RegistrationPolicy.parse(self.registration)
+
+    @property
+    def mail_directory(self) -> Path | None:
+        """Where e-mail is written to files instead of being sent: in the embedded set-up without a mail server."""
+        if self.environment is not Environment.EMBEDDED or self.mail_url.get_secret_value():
+            return None
+        return self.data_directory.resolve() / "mail"
+
+    @property
+    def sender(self) -> str:
+        """The address that e-mail comes from."""
+        host = urlsplit(self.public_url).hostname or "localhost"
+        return self.mail_from or f"vocboard@{host}"
 
     @property
     def secure_cookies(self) -> bool:

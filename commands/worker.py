@@ -1,6 +1,7 @@
-"""`vocboard worker`: evaluate submissions and import ground truth."""
+"""`vocboard worker`: evaluate submissions and import ground truth, or send e-mail."""
 
 import argparse
+import sys
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -9,13 +10,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--beat", action="store_true", help="sweep periodically, too: for an installation of one machine"
     )
+    parser.add_argument(
+        "--only", choices=["mail"], help="send e-mail and do nothing else; needs no access to archives and ground truth"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Work until stopped."""
+    if arguments.only == "mail":
+        return _send_mail()
     # The participant's commands start without the server's packages.
-    from app.broker import BELLS, SWEEPS  # noqa: PLC0415
-    from app.settings import Settings  # noqa: PLC0415
+    from app.broker import BELLS, MAIL, SWEEPS  # noqa: PLC0415
+    from app.settings import Environment, Settings  # noqa: PLC0415
     from worker.celery_app import create_worker  # noqa: PLC0415
     from worker.truth_directory import TruthDirectory  # noqa: PLC0415
 
@@ -23,13 +29,31 @@ def run(arguments: argparse.Namespace) -> int:
     TruthDirectory(settings).private_key()  # from now on ground truth can be uploaded
     worker = create_worker(settings).Worker(
         pool="prefork",
-        queues=[BELLS, SWEEPS],
+        queues=[BELLS, SWEEPS, MAIL] if settings.environment is Environment.EMBEDDED else [BELLS, SWEEPS],
         loglevel="INFO",
         beat=arguments.beat,
         # Workers have nothing to say to each other: the database is what they share.
         without_gossip=True,
         without_mingle=True,
         without_heartbeat=True,
+    )
+    worker.start()
+    return int(worker.exitcode or 0)
+
+
+def _send_mail() -> int:
+    # As above.
+    from app.broker import MAIL  # noqa: PLC0415
+    from app.settings import Settings  # noqa: PLC0415
+    from worker.mail import create_mail_worker  # noqa: PLC0415
+
+    try:
+        application = create_mail_worker(Settings())
+    except ValueError as error:
+        print(f"vocboard worker: {error}", file=sys.stderr)
+        return 2
+    worker = application.Worker(
+        pool="solo", queues=[MAIL], loglevel="INFO", without_gossip=True, without_mingle=True, without_heartbeat=True
     )
     worker.start()
     return int(worker.exitcode or 0)

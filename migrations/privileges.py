@@ -1,6 +1,6 @@
 """What the database lets the web and the worker processes do, where they have roles of their own (PostgreSQL).
 
-The roles are the operator's to make (docker-compose.yml does); neither owns the tables. Set anew after every
+The roles are the operator's to make (docker-compose.yml does); none of them owns the tables. Set anew after every
 migration, so that the table below is the whole truth.
 """
 
@@ -10,6 +10,7 @@ from sqlalchemy import Connection, text
 
 WEB_ROLE = "vocboard_web"
 WORKER_ROLE = "vocboard_worker"
+MAIL_ROLE = "vocboard_mail"
 
 READ = ("SELECT",)
 ADD = ("SELECT", "INSERT")
@@ -21,6 +22,8 @@ WEB: Mapping[str, tuple[str, ...]] = {
     "users": CHANGE,
     "sessions": ALL,
     "api_tokens": CHANGE,
+    "email_links": ALL,
+    "outbox": ("INSERT",),
     "attempts": ALL,
     "audit_events": ADD,
     "challenges": CHANGE,
@@ -57,7 +60,10 @@ WORKER: Mapping[str, tuple[str, ...]] = {
     "alembic_version": READ,
 }
 
-ROLES: Mapping[str, Mapping[str, tuple[str, ...]]] = {WEB_ROLE: WEB, WORKER_ROLE: WORKER}
+# The worker that sends e-mail reaches the internet, so it sees nothing but what it sends.
+MAIL: Mapping[str, tuple[str, ...]] = {"outbox": ("SELECT", "UPDATE", "DELETE"), "alembic_version": READ}
+
+ROLES: Mapping[str, Mapping[str, tuple[str, ...]]] = {WEB_ROLE: WEB, WORKER_ROLE: WORKER, MAIL_ROLE: MAIL}
 
 
 def grant(connection: Connection) -> None:

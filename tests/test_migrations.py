@@ -71,7 +71,7 @@ def test_an_sqlite_directory_is_made(tmp_path: Path) -> None:
 
 def test_every_table_has_privileges_for_the_web_role_or_is_meant_to_have_none() -> None:
     assert set(privileges.WEB) == {*Base.metadata.tables, "alembic_version"}
-    assert set(privileges.WORKER) <= set(privileges.WEB)
+    assert set(privileges.WORKER) | set(privileges.MAIL) <= set(privileges.WEB)
 
 
 @pytest.mark.services
@@ -83,7 +83,15 @@ def test_every_table_has_privileges_for_the_web_role_or_is_meant_to_have_none() 
         (privileges.WEB_ROLE, "DELETE FROM scorings"),
         (privileges.WEB_ROLE, "UPDATE ground_truth_versions SET state = 'ready'"),
         (privileges.WEB_ROLE, "DELETE FROM audit_events"),
+        (privileges.WEB_ROLE, "SELECT body FROM outbox"),
+        (privileges.WEB_ROLE, "DELETE FROM outbox"),
         (privileges.WORKER_ROLE, "SELECT email FROM users"),
+        (privileges.WORKER_ROLE, "SELECT body FROM outbox"),
+        (privileges.MAIL_ROLE, "SELECT email FROM users"),
+        (privileges.MAIL_ROLE, "SELECT token_hash FROM email_links"),
+        (privileges.MAIL_ROLE, "SELECT slug FROM challenges"),
+        (privileges.MAIL_ROLE, "SELECT id FROM submissions"),
+        (privileges.MAIL_ROLE, "INSERT INTO outbox (id) VALUES (gen_random_uuid())"),
         (privileges.WORKER_ROLE, "SELECT token_hash FROM sessions"),
         (privileges.WORKER_ROLE, "UPDATE evaluations SET seconds = 0"),
         (privileges.WORKER_ROLE, "UPDATE challenges SET visibility = 'public'"),
@@ -93,6 +101,6 @@ def test_the_database_refuses(process_roles: None, empty_postgres_url: str, role
     upgrade(empty_postgres_url)
     with connected(empty_postgres_url) as connection:
         connection.execute(text(f"SET ROLE {role}"))
-        connection.execute(text("SELECT count(*) FROM submissions"))
+        connection.execute(text("SELECT count(*) FROM alembic_version"))
         with pytest.raises(ProgrammingError, match="permission denied"):
             connection.execute(text(statement))

@@ -6,7 +6,7 @@ from celery import Celery
 from celery.signals import worker_process_init, worker_ready
 from kombu.entity import Queue
 
-from app.broker import BELLS, SWEEP, SWEEPS, create_celery
+from app.broker import BELLS, MAIL, SEND_MAIL, SWEEP, SWEEPS, create_celery
 from app.process_limits import limit_memory
 from app.settings import Settings
 from worker import tasks
@@ -19,7 +19,7 @@ def create_worker(settings: Settings) -> Celery:
     application = create_celery(settings, name="vocboard")
     seconds = settings.evaluation_time_limit.total_seconds()
     application.conf.update(
-        task_queues=[Queue(name, routing_key=name) for name in (BELLS, SWEEPS)],  # type: ignore[no-untyped-call]  # kombu's
+        task_queues=[Queue(name, routing_key=name) for name in (BELLS, SWEEPS, MAIL)],  # type: ignore[no-untyped-call]  # kombu's
         task_soft_time_limit=seconds,
         task_time_limit=seconds + KILLED_AFTER_SECONDS,
         # Messages are acknowledged when they are taken, and lost with their worker: the sweep finds the submission.
@@ -33,7 +33,12 @@ def create_worker(settings: Settings) -> Celery:
                 "task": SWEEP,
                 "schedule": settings.sweep_interval.total_seconds(),
                 "options": {"expires": settings.sweep_interval.total_seconds()},  # the next one does it as well
-            }
+            },
+            "mail": {
+                "task": SEND_MAIL,
+                "schedule": settings.sweep_interval.total_seconds(),
+                "options": {"expires": settings.sweep_interval.total_seconds()},
+            },
         },
         # Keeps no file: nothing is lost if a sweep is early or late once.
         beat_scheduler="celery.beat:Scheduler",

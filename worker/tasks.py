@@ -7,8 +7,10 @@ from functools import cached_property
 
 from celery import Celery
 
-from app.broker import EVALUATE_NEXT, IMPORT_GROUND_TRUTH, SWEEP
+from app.broker import EVALUATE_NEXT, IMPORT_GROUND_TRUTH, SEND_MAIL, SWEEP
 from app.database import Database
+from app.mail import delivery
+from app.mail.sending import send_due
 from app.settings import Settings
 from app.storage import ArchiveStore
 from worker import recovery, truth_import
@@ -60,6 +62,11 @@ def register(application: Celery, settings: Settings) -> None:
         if due.ground_truth:
             application.send_task(IMPORT_GROUND_TRUTH)
 
+    def send_mail() -> None:
+        """Send what is due in the outbox: in the embedded set-up, which has no worker for that alone."""
+        send_due(process.database, delivery.sender(settings))
+
+    application.task(send_mail, name=SEND_MAIL)
     application.task(evaluate, name=EVALUATE_NEXT)
     application.task(import_ground_truth, name=IMPORT_GROUND_TRUTH)
     application.task(sweep, name=SWEEP)

@@ -1,40 +1,35 @@
 """What administrators and the command line do to accounts. Sign-in limits and equal answers do not apply here."""
 
-import secrets
 from collections.abc import Sequence
 
-from sqlalchemy import delete, update
+from sqlalchemy import delete
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from app.accounts import queries
-from app.accounts.models import ApiToken, Role, User, WebSession
-from app.accounts.service import new_user, normalised_email, set_password
+from app.accounts.models import Role, User, WebSession
+from app.accounts.password_changes import revoke_tokens, set_hash
+from app.accounts.people import normalised_email
 from app.audit import service as audit
 from app.database import now
 from app.errors import ConflictError, NotFoundError
+from app.mail import outbox
 
-GENERATED_PASSWORD_BYTES = 15  # 120 bits, 20 characters
 
-
-def create_user(
-    session: Session, *, email: str, name: str, affiliation: str, password: str, role: Role, actor: User | None = None
-) -> User:
-    """Make an account of any role.
+def create_user(session: Session, *, person: User, actor: User | None = None) -> User:
+    """Add a person whom `new_user` has made, before the transaction.
 
     Raises:
-        InvalidInputError: on `email`, `name`, `affiliation`, `password`.
         ConflictError: the e-mail address has an account.
     """
-    user = new_user(email=email, name=name, affiliation=affiliation, password=password, role=role)
     try:
         with session.begin_nested():
-            session.add(user)
+            session.add(person)
             session.flush()
     except IntegrityError:
-        raise ConflictError(f"{user.email} has an account already.") from None
-    audit.record(session, actor=actor, action="user.create", subject=user, details={"role": role.value})
-    return user
+        raise ConflictError(f"{person.email} has an account already.") from None
+    audit.record(session, actor=actor, action="user.create", subject=person, details={"role": person.role.value})
+    return person
 
 
 def get_user(session: Session, email: str) -> User:
@@ -56,17 +51,67 @@ def list_users(session: Session) -> Sequence[User]:
 
 
 def set_role(session: Session, *, user: User, role: Role, actor: User | None = None) -> None:
-    """Give a person (of this transaction) another role."""
+    """Give a person (of this transaction) another role.
+
+    Raises:
+        ConflictError: the person has not confirmed the e-mail address, so it may be somebody else's.
+    """
+    if not user.is_confirmed:
+        raise ConflictError(
+            f"{user.email} is not confirmed yet. Wait until its owner has opened the link in the e-mail, "
+            "or confirm it with `vocboard admin confirm-user`."
+        )
     before, user.role = user.role, role
     details = {"from": before.value, "to": role.value}
     audit.record(session, actor=actor, action="user.set_role", subject=user, details=details)
+
+
+def confirm(session: Session, *, user: User, actor: User | None = None) -> None:
+    """Confirm the address of a person (of this transaction), who has shown by other means that it is theirs."""
+    if not user.is_confirmed:
+        user.email_confirmed_at = now()
+        audit.record(session, actor=actor, action="user.confirm", subject=user)
+
+
+def approve(session: Session, *, user: User, site: str, actor: User | None = None) -> None:
+    """Approve the registration of a person (of this transaction), and tell them by e-mail.
+
+    Raises:
+        ConflictError: the address is not confirmed yet, or the account was disabled.
+    """
+    _require_waiting(user)
+    if not user.is_approved:
+        user.approved_at = now()
+        outbox.put(session, to=user.email, template="approved", site=site)
+        audit.record(session, actor=actor, action="user.approve", subject=user)
+
+
+def reject(session: Session, *, user: User, site: str, actor: User | None = None) -> None:
+    """Reject the registration of a person (of this transaction): disable the account, and tell them by e-mail.
+
+    Raises:
+        ConflictError: the address is not confirmed yet, or the registration was approved or rejected before.
+    """
+    _require_waiting(user)
+    if user.is_approved:
+        raise ConflictError(f"{user.email} is approved already. Disable the account instead.")
+    outbox.put(session, to=user.email, template="rejected", site=site)
+    audit.record(session, actor=actor, action="user.reject", subject=user)
+    disable(session, user=user, actor=actor)
+
+
+def _require_waiting(user: User) -> None:
+    if not user.is_confirmed:
+        raise ConflictError(f"{user.email} is not confirmed yet.")
+    if user.disabled_at is not None:
+        raise ConflictError(f"The account of {user.email} is disabled.")
 
 
 def disable(session: Session, *, user: User, actor: User | None = None) -> None:
     """Shut a person (of this transaction) out. Sessions and tokens end for good; event streams end with them."""
     user.disabled_at = now()
     session.execute(delete(WebSession).where(WebSession.user_id == user.id))
-    _revoke_tokens(session, user)
+    revoke_tokens(session, user)
     audit.record(session, actor=actor, action="user.disable", subject=user)
 
 
@@ -76,20 +121,7 @@ def enable(session: Session, *, user: User, actor: User | None = None) -> None:
     audit.record(session, actor=actor, action="user.enable", subject=user)
 
 
-def reset_password(session: Session, *, user: User, actor: User | None = None) -> str:
-    """Give a person (of this transaction) a random password, and end all sessions and tokens.
-
-    Returns:
-        The password, to be handed to the person, who changes it on the account page.
-    """
-    password = secrets.token_urlsafe(GENERATED_PASSWORD_BYTES)
-    set_password(session, user=user, password=password, field="password", keep=None)
-    _revoke_tokens(session, user)
+def reset_password(session: Session, *, user: User, password_hash: str, actor: User | None = None) -> None:
+    """Set another password of a person (of this transaction), and end all sessions and tokens."""
+    set_hash(session, user=user, password_hash=password_hash, keep=None)
     audit.record(session, actor=actor, action="user.reset_password", subject=user)
-    return password
-
-
-def _revoke_tokens(session: Session, user: User) -> None:
-    session.execute(
-        update(ApiToken).where(ApiToken.user_id == user.id, ApiToken.revoked_at.is_(None)).values(revoked_at=now())
-    )

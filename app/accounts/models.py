@@ -39,6 +39,40 @@ class User(Base):
     password_hash: Mapped[str] = mapped_column(String(200))
     role: Mapped[Role] = mapped_column(text_enum(Role), default=Role.PARTICIPANT)
     disabled_at: Mapped[datetime | None]
+    email_confirmed_at: Mapped[datetime | None]  # None: nobody has shown yet that they read this address's mail
+    approved_at: Mapped[datetime | None]  # None: the registration waits for an organiser
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether this person has shown that the e-mail address is theirs."""
+        return self.email_confirmed_at is not None
+
+    @property
+    def is_approved(self) -> bool:
+        """Whether no organiser has to approve the registration any more."""
+        return self.approved_at is not None
+
+
+class LinkPurpose(StrEnum):
+    """What a link in an e-mail does."""
+
+    CONFIRM_ADDRESS = "confirm_address"
+    RESET_PASSWORD = "reset_password"  # noqa: S105  # the name of a purpose
+
+
+class EmailLink(Base):
+    """One link that was sent by e-mail. It works once; the row holds the SHA-256 of its secret."""
+
+    __tablename__ = "email_links"
+
+    id: Mapped[Identifier]
+    created_at: Mapped[CreatedAt]
+    user_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    purpose: Mapped[LinkPurpose] = mapped_column(text_enum(LinkPurpose))
+    token_hash: Mapped[bytes] = mapped_column(LargeBinary(32), unique=True)
+    expires_at: Mapped[datetime]
+
+    user: Mapped[User] = relationship(lazy="raise")
 
 
 class WebSession(Base):

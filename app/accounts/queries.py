@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload
 
-from app.accounts.models import ApiToken, User, WebSession
+from app.accounts.models import ApiToken, Role, User, WebSession
 from app.database import now
 
 
@@ -24,6 +24,20 @@ def locked_user(session: Session, user_id: uuid.UUID) -> User | None:
 def users(session: Session) -> Sequence[User]:
     """Everyone, by e-mail address."""
     return session.scalars(select(User).order_by(User.email)).all()
+
+
+def administrators(session: Session, *, limit: int) -> Sequence[User]:
+    """Administrators who can sign in; organisers, if there are none."""
+    for role in (Role.ADMINISTRATOR, Role.ORGANISER):
+        found = session.scalars(
+            select(User)
+            .where(User.role == role, User.disabled_at.is_(None), User.email_confirmed_at.is_not(None))
+            .order_by(User.created_at, User.id)
+            .limit(limit)
+        ).all()
+        if found:
+            return found
+    return ()
 
 
 def session_by_hash(session: Session, token_hash: bytes) -> WebSession | None:

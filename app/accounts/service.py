@@ -1,35 +1,34 @@
-"""Accounts: registration, signing in, browser sessions, passwords.
+"""Accounts: signing in, browser sessions, passwords.
 
-People handed to these functions may come from another transaction: only their ids are relied upon. API tokens are in
-`app.accounts.tokens`, what only administrators do in `app.accounts.administration`.
+People handed to these functions may come from another transaction: only their ids are relied upon. Registration is in
+`app.accounts.registration`, API tokens are in `app.accounts.tokens`, what only administrators do is in
+`app.accounts.administration`.
 """
 
 import uuid
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import NoReturn
 
-from email_validator import EmailNotValidError, validate_email
 from sqlalchemy import delete, update
 from sqlalchemy.orm import Session
 
 from app.accounts import limits, passwords, queries
-from app.accounts.models import ApiToken, Role, User, WebSession
+from app.accounts.models import ApiToken, User, WebSession
+from app.accounts.people import normalised_email
 from app.accounts.secret_tokens import digest, new_secret
 from app.accounts.tokens import acting_with, create_token, revoke_token, tokens_of, user_of_token
-from app.audit import service as audit
 from app.characters import cleaned
 from app.database import now
-from app.errors import ForbiddenError, NotFoundError, SignInError, WrongPasswordError
-from app.fields import FieldChecks
+from app.errors import NotFoundError, NotSignedInError, SignInError, WrongPasswordError
 
 __all__ = [
     "acting_with",
-    "change_password",
     "create_token",
     "is_use_worth_recording",
-    "new_user",
+    "password_hash_of",
     "record_use",
-    "register",
+    "refuse_password",
     "revoke_session",
     "revoke_token",
     "sessions_of",
@@ -43,57 +42,6 @@ __all__ = [
 
 LAST_USE_PRECISION = timedelta(minutes=5)  # so that not every request writes
 LONGEST_BROWSER_NAME = 200
-
-
-def register(
-    session: Session, *, email: str, name: str, affiliation: str, password: str, address: str, is_open: bool
-) -> None:
-    """Make a participant's account, unless the e-mail address has one: then nothing happens.
-
-    The answer, and the work, is the same in both cases: the caller sends the person to sign in either way.
-
-    Args:
-        address: the client's, for the limit.
-        is_open: `Settings.registration_open`.
-
-    Raises:
-        ForbiddenError: registration is closed.
-        InvalidInputError: on `email`, `name`, `affiliation`, `password`.
-        LimitedError: too many registrations from this address or for this e-mail address.
-    """
-    if not is_open:
-        raise ForbiddenError("Accounts on this server are made by its organisers. Ask them for one.")
-    person = _checked_person(email=email, name=name, affiliation=affiliation, password=password)
-    subjects = {
-        limits.REGISTRATION_OF_ACCOUNT: person["email"],
-        limits.REGISTRATION_FROM_ADDRESS: limits.network(address),
-    }
-    limits.enforce(session, subjects)  # before the password is hashed: a flood costs next to nothing
-    limits.count(session, subjects)
-    user = User(**person, password_hash=passwords.hashed(password), role=Role.PARTICIPANT)
-    if queries.user_by_email(session, user.email) is None:
-        session.add(user)
-        session.flush()
-
-
-def new_user(*, email: str, name: str, affiliation: str, password: str, role: Role) -> User:
-    """Return a person that is not in the database yet, from what a form says.
-
-    Raises:
-        InvalidInputError: on `email`, `name`, `affiliation`, `password`.
-    """
-    person = _checked_person(email=email, name=name, affiliation=affiliation, password=password)
-    return User(**person, password_hash=passwords.hashed(password), role=role)
-
-
-def normalised_email(email: str) -> str | None:
-    """Return the form in which an address is stored and compared; None if it is no e-mail address."""
-    try:
-        # Laboratories have names of hosts that the public DNS does not know.
-        checked = validate_email(email.strip(), check_deliverability=False, globally_deliverable=False)
-    except EmailNotValidError:
-        return None
-    return checked.normalized.lower()
 
 
 def sign_in(
@@ -110,8 +58,8 @@ def sign_in(
         The person and the secret for the cookie.
 
     Raises:
-        SignInError: there is no such account, it is disabled, or the password is wrong; the answer and the work are
-            the same. The failed attempt is counted.
+        SignInError: there is no such account, it is disabled or its address not confirmed, or the password is wrong;
+            the answer and the work are the same. The failed attempt is counted.
         LimitedError: too many failed attempts from this address or for this account, existing or not.
     """
     normalised = normalised_email(email)
@@ -121,7 +69,8 @@ def sign_in(
     }
     limits.enforce(session, subjects)
     user = queries.user_by_email(session, normalised) if normalised else None
-    if not passwords.matches(password, user.password_hash if user else None) or user is None or user.disabled_at:
+    matches = passwords.matches(password, user.password_hash if user else None)
+    if not matches or user is None or user.disabled_at or not user.is_confirmed:
         limits.count(session, subjects)
         raise SignInError("The e-mail address or the password is wrong.")
     if passwords.is_outdated(user.password_hash):
@@ -192,48 +141,28 @@ def revoke_session(session: Session, *, user: User, session_id: uuid.UUID) -> No
     session.flush()
 
 
-def change_password(
-    session: Session, *, user: User, current_password: str, new_password: str, keep: WebSession | None
-) -> None:
-    """Set a person's password and end all browser sessions but the one that asks for it.
+def password_hash_of(session: Session, *, user: User) -> str:
+    """Return the hash to check a person's present password against.
 
     Raises:
-        WrongPasswordError: on `current_password`; the attempt is counted.
-        InvalidInputError: on `new_password`.
-        LimitedError: too many wrong passwords.
+        LimitedError: too many passwords were wrong.
+        NotSignedInError: there is no such person any more.
+    """
+    limits.enforce(session, {limits.PASSWORD_CHECK: str(user.id)})
+    stored = session.get(User, user.id)
+    if stored is None:
+        raise NotSignedInError("Sign in first.")
+    return stored.password_hash
+
+
+def refuse_password(session: Session, *, user: User, field: str) -> NoReturn:
+    """Count a wrong password.
+
+    Raises:
+        WrongPasswordError: always, on `field`.
+        LimitedError: too many passwords were wrong; parallel attempts are counted one after the other.
     """
     subjects = {limits.PASSWORD_CHECK: str(user.id)}
     limits.enforce(session, subjects)
-    stored = queries.locked_user(session, user.id)
-    if stored is None or not passwords.matches(current_password, stored.password_hash):
-        limits.count(session, subjects)
-        raise WrongPasswordError({"current_password": "This is not your present password."})
-    set_password(session, user=stored, password=new_password, field="new_password", keep=keep)
-    audit.record(session, actor=stored, action="user.change_password", subject=stored)
-
-
-def set_password(session: Session, *, user: User, password: str, field: str, keep: WebSession | None) -> None:
-    """Check and set the password of a person of this transaction; end the browser sessions but `keep`.
-
-    Raises:
-        InvalidInputError: on `field`.
-    """
-    checks = FieldChecks()
-    passwords.check(checks, field, password, email=user.email)
-    checks.finish()
-    user.password_hash = passwords.hashed(password)
-    ended = delete(WebSession).where(WebSession.user_id == user.id)
-    session.execute(ended.where(WebSession.id != keep.id) if keep else ended)
-
-
-def _checked_person(*, email: str, name: str, affiliation: str, password: str) -> dict[str, str]:
-    """Return the columns `email`, `name` and `affiliation` of a person, tidied, once the password is checked too."""
-    checks = FieldChecks()
-    normalised = normalised_email(email)
-    if normalised is None:
-        checks.fail("email", "This is not an e-mail address.")
-    tidy_name = checks.line("name", name, longest=200, required=True)
-    tidy_affiliation = checks.line("affiliation", affiliation, longest=200)
-    passwords.check(checks, "password", password, email=email)
-    checks.finish()
-    return {"email": normalised or "", "name": tidy_name, "affiliation": tidy_affiliation}
+    limits.count(session, subjects)
+    raise WrongPasswordError({field: "This is not your password."})

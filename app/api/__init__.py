@@ -4,7 +4,16 @@ from fastapi import APIRouter
 from starlette.routing import Match
 from starlette.types import Scope
 
-from app.api import accounts, challenges, events, ground_truth, leaderboards, submission_changes, submissions
+from app.api import (
+    accounts,
+    challenges,
+    events,
+    ground_truth,
+    leaderboards,
+    registrations,
+    submission_changes,
+    submissions,
+)
 from app.api.problems import problem_responses
 
 PREFIX = "/api/v1"
@@ -19,5 +28,5 @@ class Api(APIRouter):
 
 
 router = Api(prefix=PREFIX, responses=problem_responses(422))
-for _part in (challenges, submissions, submission_changes, events, leaderboards, ground_truth, accounts):
+for _part in (challenges, submissions, submission_changes, events, leaderboards, ground_truth, accounts, registrations):
     router.include_router(_part.router)

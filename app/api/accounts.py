@@ -20,4 +20,6 @@ def me(identity: ApiIdentity) -> Me:
         affiliation=user.affiliation,
         role=user.role,
         scopes=[scope for scope in Scope if scope in identity.scopes],
+        email_confirmed=user.is_confirmed,
+        approved=user.is_approved,
     )

@@ -13,7 +13,7 @@ from evaluator.editions import Edition
 
 SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 LONGEST_SLUG = 60
-RESERVED_SLUGS = frozenset({"new"})  # /organise/new is the form that makes one
+RESERVED_SLUGS = frozenset({"new", "registrations"})  # /organise/new and /organise/registrations are pages
 LONGEST_TITLE = 200
 LONGEST_DESCRIPTION = 20_000
 MOST_SUBMISSIONS = 10_000

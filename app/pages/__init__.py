@@ -2,8 +2,33 @@
 
 from fastapi import APIRouter
 
-from app.pages import account, anonymous, challenges, leaderboards, organise, signing_in, submissions, submit
+from app.pages import (
+    account,
+    anonymous,
+    challenges,
+    forgotten_password,
+    leaderboards,
+    organise,
+    registering,
+    registrations,
+    signing_in,
+    submissions,
+    submit,
+)
 
 router = APIRouter(include_in_schema=False)
-for part in (leaderboards, challenges, signing_in, submit, submissions, anonymous, account, organise):
+_PARTS = (
+    leaderboards,
+    challenges,
+    signing_in,
+    registering,
+    forgotten_password,
+    submit,
+    submissions,
+    anonymous,
+    account,
+    registrations,
+    organise,
+)
+for part in _PARTS:
     router.include_router(part.router)

@@ -3,21 +3,28 @@
 import uuid
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import Annotated
 
+from anyio import to_thread
 from fastapi import APIRouter, Depends, Form, Request
 from pydantic import BaseModel
 from starlette.responses import Response
 
+from app.accounts import password_changes
 from app.accounts import service as accounts
+from app.accounts.limits import network
 from app.accounts.models import Role, Scope, User
+from app.accounts.password_work import PasswordWork
 from app.accounts.passwords import LEAST_CHARACTERS
 from app.database import Database, now
+from app.doorbell import Doorbell
 from app.errors import ServiceError
 from app.pages.forms import NO_TROUBLE, Trouble, go_to
+from app.pages.password_check import verify_password
 from app.pages.rendering import render
 from app.security.csrf import protect_form
-from app.security.identity import CurrentIdentity, SignedIn
+from app.security.identity import CurrentIdentity, SignedIn, client_address
 from app.settings import Settings
 
 router = APIRouter()
@@ -38,6 +45,7 @@ class TokenForm(BaseModel):
     label: str = ""
     scopes: list[str] = []
     lifetime: str = str(DEFAULT_LIFETIME_DAYS)
+    password: str = ""
 
 
 class PasswordForm(BaseModel):
@@ -62,22 +70,34 @@ def account_page(request: Request, user: SignedIn) -> Response:
 
 
 @form_router.post("/account/password")
-def change_password(
+async def change_password(
     request: Request, user: SignedIn, identity: CurrentIdentity, form: Annotated[PasswordForm, Form()]
 ) -> Response:
     """Set a new password."""
+    settings: Settings = request.app.state.settings
     database: Database = request.app.state.database
-    try:
+    work: PasswordWork = request.app.state.password_work
+    doorbell: Doorbell = request.app.state.doorbell
+
+    def store(verified_hash: str, password_hash: str) -> None:
         with database.writing() as session:
-            accounts.change_password(
+            password_changes.change(
                 session,
                 user=user,
-                current_password=form.current_password,
-                new_password=form.new_password,
+                verified_hash=verified_hash,
+                password_hash=password_hash,
                 keep=identity.session,
+                site=settings.public_url,
             )
+        doorbell.ring_for_mail()
+
+    try:
+        verified_hash = await verify_password(request, user, form.current_password, field="current_password")
+        password_changes.check_new(user, form.new_password, field="new_password")
+        password_hash = await work.hashed(form.new_password, client=network(client_address(request)))
+        await to_thread.run_sync(store, verified_hash, password_hash)
     except ServiceError as error:
-        return _page(request, user, password_trouble=Trouble.of(error))
+        return await to_thread.run_sync(partial(_page, request, user, password_trouble=Trouble.of(error)))
     return go_to("/account", done="password")
 
 
@@ -91,12 +111,13 @@ def end_session(request: Request, user: SignedIn, session_id: uuid.UUID) -> Resp
 
 
 @form_router.post("/account/tokens")
-def create_token(request: Request, user: SignedIn, form: Annotated[TokenForm, Form()]) -> Response:
-    """Make a token; this page alone tells its secret."""
+async def create_token(request: Request, user: SignedIn, form: Annotated[TokenForm, Form()]) -> Response:
+    """Make a token, once the password is given again; this page alone tells its secret."""
     settings: Settings = request.app.state.settings
     database: Database = request.app.state.database
     days = int(form.lifetime) if form.lifetime in map(str, LIFETIMES_DAYS) else 0  # 0 is refused by the service
-    try:
+
+    def create() -> NewToken:
         with database.writing() as session:
             token, secret = accounts.create_token(
                 session,
@@ -105,10 +126,15 @@ def create_token(request: Request, user: SignedIn, form: Annotated[TokenForm, Fo
                 scopes=[Scope(scope) for scope in form.scopes if scope in set(Scope)],
                 lifetime=min(timedelta(days=days), settings.token_lifetime),
             )
-            new_token = NewToken(token.label, secret)
+            return NewToken(token.label, secret)
+
+    try:
+        await verify_password(request, user, form.password, field="password")
+        new_token = await to_thread.run_sync(create)
     except ServiceError as error:
-        return _page(request, user, token_form=form, token_trouble=Trouble.of(error))
-    return _page(request, user, new_token=new_token)
+        failed = partial(_page, request, user, token_form=form, token_trouble=Trouble.of(error))
+        return await to_thread.run_sync(failed)
+    return await to_thread.run_sync(partial(_page, request, user, new_token=new_token))
 
 
 @form_router.post("/account/tokens/{token_id}/revoke")
@@ -142,7 +168,7 @@ def _page(
         sessions=sessions,
         now=now(),
         new_token=new_token,
-        token_form=(token_form or TokenForm(scopes=[Scope.READ, Scope.SUBMIT])).model_dump(),
+        token_form=(token_form or TokenForm(scopes=[Scope.READ, Scope.SUBMIT])).model_dump(exclude={"password"}),
         token_trouble=token_trouble,
         password_trouble=password_trouble,
         scopes=[(scope, SCOPES[scope]) for scope in Scope if scope != Scope.ORGANISE or user.role != Role.PARTICIPANT],

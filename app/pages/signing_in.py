@@ -1,4 +1,4 @@
-"""Registering, signing in and out."""
+"""Signing in and out."""
 
 from typing import Annotated
 
@@ -7,7 +7,6 @@ from pydantic import BaseModel
 from starlette.responses import Response
 
 from app.accounts import service as accounts
-from app.accounts.passwords import LEAST_CHARACTERS
 from app.database import Database
 from app.errors import ServiceError
 from app.pages.forms import NO_TROUBLE, Trouble, go_to, safe_path
@@ -26,15 +25,6 @@ class SignInForm(BaseModel):
     email: str = ""
     password: str = ""
     next: str = "/"
-
-
-class RegistrationForm(BaseModel):
-    """What a person types to register."""
-
-    email: str = ""
-    name: str = ""
-    affiliation: str = ""
-    password: str = ""
 
 
 @router.get("/sign-in")
@@ -79,33 +69,6 @@ def sign_out(request: Request, identity: CurrentIdentity) -> Response:
     return response
 
 
-@router.get("/register")
-def registration_page(request: Request, identity: CurrentIdentity) -> Response:
-    """The form to register."""
-    return go_to("/") if identity.user is not None else _registration_page(request, RegistrationForm(), NO_TROUBLE)
-
-
-@router.post("/register", dependencies=[Depends(protect_form)])
-def register(request: Request, _: CurrentIdentity, form: Annotated[RegistrationForm, Form()]) -> Response:
-    """Make an account; the answer is the same if the e-mail address has one."""
-    settings: Settings = request.app.state.settings
-    database: Database = request.app.state.database
-    try:
-        with database.writing() as session:
-            accounts.register(
-                session,
-                email=form.email,
-                name=form.name,
-                affiliation=form.affiliation,
-                password=form.password,
-                address=client_address(request),
-                is_open=settings.registration_open,
-            )
-    except ServiceError as error:
-        return _registration_page(request, form, Trouble.of(error))
-    return go_to("/sign-in", done="registered")
-
-
 def _sign_in_page(request: Request, form: SignInForm, trouble: Trouble) -> Response:
     return render(
         request,
@@ -115,17 +78,4 @@ def _sign_in_page(request: Request, form: SignInForm, trouble: Trouble) -> Respo
         next=safe_path(form.next),
         wrong=trouble.wrong,
         message=trouble.message,
-    )
-
-
-def _registration_page(request: Request, form: RegistrationForm, trouble: Trouble) -> Response:
-    return render(
-        request,
-        "register.html",
-        status=trouble.status,
-        form=form.model_dump(exclude={"password"}),
-        wrong=trouble.wrong,
-        message=trouble.message,
-        open=request.app.state.settings.registration_open,
-        least_password_characters=LEAST_CHARACTERS,
     )

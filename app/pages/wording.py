@@ -74,9 +74,13 @@ CLOSED_DOORS = {
 }
 # What `?done=` on an address says after a form; anything else says nothing.
 DONE = {
-    "registered": "The account is there. Sign in with it.",
+    "confirmed": "Your e-mail address is confirmed. Sign in with it.",
+    "waits": "Your e-mail address is confirmed. An organiser has to approve your account; you will get an e-mail.",
+    "reset": "The password is changed. All sessions have ended, and all API tokens are revoked. Sign in again.",
+    "approved": "The registration is approved.",
+    "rejected": "The registration is rejected, and the account disabled.",
     "signed-out": "You are signed out.",
-    "password": "The password is changed, and all other sessions are ended.",
+    "password": "The password is changed. All other sessions have ended, and all API tokens are revoked.",
     "session": "The session is ended.",
     "token": "The token is revoked.",
     "published": "The result is on the leaderboard.",

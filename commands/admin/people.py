@@ -8,16 +8,18 @@ from datetime import timedelta
 
 from app.accounts import administration, service
 from app.accounts.models import Role, Scope
+from app.accounts.passwords import hashed
+from app.accounts.people import new_user
 from app.database import Database
 from app.settings import Settings
 from commands.admin.actions import Actions
 
-GENERATED_PASSWORD_BYTES = 15
+GENERATED_PASSWORD_BYTES = 15  # 120 bits, 20 characters
 
 
 def configure(actions: Actions) -> None:
     """Add the actions."""
-    action = actions.add_parser("create-user", help="make an account")
+    action = actions.add_parser("create-user", help="make an account, whose e-mail address counts as confirmed")
     action.add_argument("email")
     action.add_argument("--name", required=True)
     action.add_argument("--affiliation", default="")
@@ -35,6 +37,18 @@ def configure(actions: Actions) -> None:
     action.add_argument("email")
     action.add_argument("role", choices=list(map(str, Role)))
     action.set_defaults(do=set_role)
+
+    action = actions.add_parser("confirm-user", help="take somebody's e-mail address as confirmed")
+    action.add_argument("email")
+    action.set_defaults(do=confirm_user)
+
+    action = actions.add_parser("approve-user", help="approve a registration that waits for it")
+    action.add_argument("email")
+    action.set_defaults(do=approve_user)
+
+    action = actions.add_parser("reject-user", help="reject a registration that waits for approval")
+    action.add_argument("email")
+    action.set_defaults(do=reject_user)
 
     action = actions.add_parser("disable-user", help="shut somebody out, at once")
     action.add_argument("email")
@@ -62,15 +76,15 @@ def create_user(arguments: argparse.Namespace, database: Database, _settings: Se
     """Make an account; print the password if it was made up."""
     given = sys.stdin.readline().rstrip("\r\n") if arguments.password_stdin else None
     password = given if given is not None else secrets.token_urlsafe(GENERATED_PASSWORD_BYTES)
+    person = new_user(
+        email=arguments.email,
+        name=arguments.name,
+        affiliation=arguments.affiliation,
+        password=password,
+        role=Role(arguments.role),
+    )
     with database.writing() as session:
-        administration.create_user(
-            session,
-            email=arguments.email,
-            name=arguments.name,
-            affiliation=arguments.affiliation,
-            password=password,
-            role=Role(arguments.role),
-        )
+        administration.create_user(session, person=person)
     if given is None:
         print(password)
     return 0
@@ -88,6 +102,8 @@ def list_users(arguments: argparse.Namespace, database: Database, _settings: Set
                 "affiliation": user.affiliation,
                 "role": user.role.value,
                 "created_at": user.created_at.isoformat(),
+                "email_confirmed_at": user.email_confirmed_at.isoformat() if user.email_confirmed_at else None,
+                "approved_at": user.approved_at.isoformat() if user.approved_at else None,
                 "disabled_at": user.disabled_at.isoformat() if user.disabled_at else None,
             }
             for user in users
@@ -95,8 +111,12 @@ def list_users(arguments: argparse.Namespace, database: Database, _settings: Set
         print(json.dumps(fields, indent=2, ensure_ascii=False))
         return 0
     for user in users:
-        disabled = "  disabled" if user.disabled_at else ""
-        print(f"{user.email}  {user.name}  {user.role.value}{disabled}")
+        marks = {
+            "not confirmed": not user.is_confirmed,
+            "not approved": not user.is_approved,
+            "disabled": user.disabled_at is not None,
+        }
+        print("  ".join([user.email, user.name, user.role.value, *(mark for mark, holds in marks.items() if holds)]))
     return 0
 
 
@@ -105,6 +125,29 @@ def set_role(arguments: argparse.Namespace, database: Database, _settings: Setti
     with database.writing() as session:
         user = administration.get_user(session, arguments.email)
         administration.set_role(session, user=user, role=Role(arguments.role))
+    return 0
+
+
+def confirm_user(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:
+    """Confirm somebody's e-mail address."""
+    with database.writing() as session:
+        administration.confirm(session, user=administration.get_user(session, arguments.email))
+    return 0
+
+
+def approve_user(arguments: argparse.Namespace, database: Database, settings: Settings) -> int:
+    """Approve a registration."""
+    with database.writing() as session:
+        user = administration.get_user(session, arguments.email)
+        administration.approve(session, user=user, site=settings.public_url)
+    return 0
+
+
+def reject_user(arguments: argparse.Namespace, database: Database, settings: Settings) -> int:
+    """Reject a registration."""
+    with database.writing() as session:
+        user = administration.get_user(session, arguments.email)
+        administration.reject(session, user=user, site=settings.public_url)
     return 0
 
 
@@ -124,9 +167,11 @@ def enable_user(arguments: argparse.Namespace, database: Database, _settings: Se
 
 def reset_password(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:
     """Print a new password."""
+    password = secrets.token_urlsafe(GENERATED_PASSWORD_BYTES)
+    password_hash = hashed(password)
     with database.writing() as session:
         user = administration.get_user(session, arguments.email)
-        password = administration.reset_password(session, user=user)
+        administration.reset_password(session, user=user, password_hash=password_hash)
     print(password)
     return 0
 

@@ -9,7 +9,7 @@ from typing import Self
 
 from app.accounts import administration, tokens
 from app.accounts.models import Role, Scope
-from app.accounts.passwords import hashed
+from app.accounts.people import new_user
 from app.database import Database
 from app.errors import NotFoundError
 
@@ -58,17 +58,17 @@ def ensure_account(
     Args:
         known: from an earlier start; taken as it stands if its token still works.
     """
+    password = secrets.token_urlsafe(12)
+    person = new_user(email=email, name=name, affiliation=affiliation, password=password, role=role)
     with database.writing() as session:
         if known is not None and tokens.user_of_token(session, known.token) is not None:
             return known
-        password = secrets.token_urlsafe(12)
         try:
             user = administration.get_user(session, email)
-            user.password_hash = hashed(password)
+            user.password_hash = person.password_hash
+            administration.confirm(session, user=user)
         except NotFoundError:
-            user = administration.create_user(
-                session, email=email, name=name, affiliation=affiliation, password=password, role=role
-            )
+            user = administration.create_user(session, person=person)
         scopes = set(Scope) if role is Role.ORGANISER else {Scope.READ, Scope.SUBMIT}
         _, token = tokens.create_token(session, user=user, label="demo", scopes=scopes, lifetime=TOKEN_LIFETIME)
         return Account(email, password, token)

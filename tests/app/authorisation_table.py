@@ -42,6 +42,7 @@ class Rule:
         path: what stands for the fields of the route's path, out of the world's names.
         scope: what a token needs for it; None for pages, and for what no scope is needed.
         hidden: those refused must not even learn that there is such a thing: 404.
+        query: fields of the address after the question mark; as in forms, values may be names of the world's.
         form: fields of the form, for routes of pages that take one.
         json: the body, for routes of the API that take one.
     """
@@ -50,6 +51,7 @@ class Rule:
     path: Mapping[str, str] = field(default_factory=dict)
     scope: Scope | None = None
     hidden: bool = False
+    query: Mapping[str, str] = field(default_factory=dict)
     form: Mapping[str, str] = field(default_factory=dict)
     json: Mapping[str, Any] | None = None
 
@@ -127,6 +129,13 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "POST /api/v1/submissions/{submission_id}/withdraw": changing_submissions(OWNER, Scope.SUBMIT),
     "POST /api/v1/submissions/{submission_id}/anonymous-link": changing_submissions(OWNER, Scope.SUBMIT),
     "DELETE /api/v1/submissions/{submission_id}/anonymous-link": changing_submissions(OWNER, Scope.SUBMIT),
+    "GET /api/v1/registrations": (Rule(MAY_ORGANISE, scope=Scope.ORGANISE),),
+    "POST /api/v1/registrations/{registration_id}/approve": (
+        Rule(MAY_ORGANISE, {"registration_id": "waiting"}, Scope.ORGANISE),
+    ),
+    "POST /api/v1/registrations/{registration_id}/reject": (
+        Rule(MAY_ORGANISE, {"registration_id": "waiting"}, Scope.ORGANISE),
+    ),
     "GET /api/v1/openapi.json": (Rule(EVERYONE),),
     "GET /api/docs": (Rule(EVERYONE),),
     # What operators ask.
@@ -145,6 +154,26 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "POST /sign-out": (Rule(EVERYONE),),
     "GET /register": (Rule(EVERYONE),),
     "POST /register": (Rule(EVERYONE, form={"email": "new@lab.example", "name": "New", "password": PASSWORD}),),
+    "GET /register/sent": (Rule(EVERYONE),),
+    "GET /confirm": (
+        Rule(EVERYONE, query={"token": "confirm-link"}),
+        Rule(NOBODY, query={"token": "guessed"}, hidden=True),
+    ),
+    "POST /confirm": (
+        Rule(EVERYONE, form={"token": "confirm-link", "password": "wrong password"}),  # a link works once
+        Rule(NOBODY, form={"token": "guessed", "password": PASSWORD}, hidden=True),
+    ),
+    "GET /forgotten-password": (Rule(EVERYONE),),
+    "POST /forgotten-password": (Rule(EVERYONE, form={"email": "owner@lab.example"}),),
+    "GET /forgotten-password/sent": (Rule(EVERYONE),),
+    "GET /reset-password": (
+        Rule(EVERYONE, query={"token": "reset-link"}),
+        Rule(NOBODY, query={"token": "guessed"}, hidden=True),
+    ),
+    "POST /reset-password": (
+        Rule(EVERYONE, form={"token": "reset-link", "new_password": "short"}),
+        Rule(NOBODY, form={"token": "guessed", "new_password": "another password"}, hidden=True),
+    ),
     # Pages for participants.
     "GET /challenges/{slug}/submit": of_challenges(SIGNED_IN),
     "POST /challenges/{slug}/submit": of_challenges(SIGNED_IN),
@@ -164,6 +193,9 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "POST /account/tokens/{token_id}/revoke": (Rule(OWNER, {"token_id": "token"}),),
     "POST /account/sessions/{session_id}/revoke": (Rule(OWNER, {"session_id": "session"}),),
     # Pages for organisers.
+    "GET /organise/registrations": (Rule(MAY_ORGANISE),),
+    "POST /organise/registrations/{user_id}/approve": (Rule(MAY_ORGANISE, {"user_id": "waiting"}),),
+    "POST /organise/registrations/{user_id}/reject": (Rule(MAY_ORGANISE, {"user_id": "waiting"}),),
     "GET /organise": (Rule(MAY_ORGANISE),),
     "GET /organise/new": (Rule(MAY_ORGANISE),),
     "POST /organise/new": (Rule(MAY_ORGANISE),),

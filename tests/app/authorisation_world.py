@@ -7,8 +7,9 @@ from datetime import timedelta
 import numpy as np
 from sqlalchemy.orm import Session
 
+from app.accounts import links
 from app.accounts import service as accounts
-from app.accounts.models import Role, User
+from app.accounts.models import LinkPurpose, Role, User
 from app.challenges.models import Challenge, Visibility
 from app.database import now
 from app.evaluations import service as evaluations
@@ -66,6 +67,7 @@ def build(session: Session) -> World:
     session.flush()
     tokens = {person: make_token(session, user) for person, user in people.items()}
     sessions = {person: _signed_in(session, user) for person, user in people.items()}
+    waiting = make_user(session, email="waiting@lab.example", approved=False)
     [owned_token] = accounts.tokens_of(session, owner)
     [owned_session] = accounts.sessions_of(session, owner)
     return World(
@@ -76,6 +78,9 @@ def build(session: Session) -> World:
             "guessed": "b" * 43,
             "token": str(owned_token.id),
             "session": str(owned_session.id),
+            "waiting": str(waiting.id),
+            "confirm-link": links.create(session, user=waiting, purpose=LinkPurpose.CONFIRM_ADDRESS),
+            "reset-link": links.create(session, user=waiting, purpose=LinkPurpose.RESET_PASSWORD),
         },
         tokens=tokens,
         sessions=sessions,

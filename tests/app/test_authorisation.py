@@ -2,7 +2,7 @@
 
 import hashlib
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import combinations, product
 from pathlib import Path
 from typing import Any
@@ -170,16 +170,21 @@ def ask(site: Site, world: World, person: Person, route: str, rule: Rule) -> htt
         if route.startswith("GET "):
             return send(client, world, route, rule)
         token = token_of(client.get("/" if person in world.sessions else "/sign-in"))
-        form = {"csrf_token": token, **rule.form}
+        form = {"csrf_token": token, **meant(world, rule.form)}
         return send(client, world, route, rule, data=form, headers=from_here(client))
 
 
 def send(client: httpx.Client, world: World, route: str, rule: Rule, **given: Any) -> httpx.Response:
     method, _, path = route.partition(" ")
-    for name, meant in rule.path.items():
-        path = path.replace("{" + name + "}", world.objects.get(meant, meant))
+    for name, value in meant(world, rule.path).items():
+        path = path.replace("{" + name + "}", value)
     assert "{" not in path, "the rule does not say what the path's fields are"
-    return client.request(method, path, json=rule.json, **given)
+    return client.request(method, path, json=rule.json, params=meant(world, rule.query), **given)
+
+
+def meant(world: World, fields: Mapping[str, str]) -> dict[str, str]:
+    """Return fields with the world's objects in place of their names."""
+    return {name: world.objects.get(value, value) for name, value in fields.items()}
 
 
 def is_refused(response: httpx.Response, route: str) -> bool:

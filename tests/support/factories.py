@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from app.accounts import administration, service
 from app.accounts.models import Role, Scope, User
+from app.accounts.people import new_user
 from app.challenges import service as challenges
 from app.challenges.ground_truth import make_current, pack_image_sets, start_scoring
 from app.challenges.models import Challenge, GroundTruthVersion, TruthState, Visibility
@@ -26,8 +27,10 @@ IMAGES = ("000001", "000002", "000003")
 _numbers = itertools.count(1)
 
 
-def make_user(session: Session, *, role: Role = Role.PARTICIPANT, **given: Any) -> User:
-    """Make a person whose password is `PASSWORD`."""
+def make_user(
+    session: Session, *, role: Role = Role.PARTICIPANT, confirmed: bool = True, approved: bool = True, **given: Any
+) -> User:
+    """Make a person whose password is `PASSWORD`; by default one who may submit."""
     number = next(_numbers)
     fields = {
         "email": f"person{number}@lab.example",
@@ -35,7 +38,10 @@ def make_user(session: Session, *, role: Role = Role.PARTICIPANT, **given: Any) 
         "affiliation": "Laboratory",
         "password": PASSWORD,
     }
-    return administration.create_user(session, role=role, **{**fields, **given})
+    person = new_user(role=role, **{**fields, **given})
+    person.email_confirmed_at = now() if confirmed else None
+    person.approved_at = now() if approved else None
+    return administration.create_user(session, person=person)
 
 
 def make_organiser(session: Session, **given: Any) -> User:

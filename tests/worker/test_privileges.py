@@ -9,13 +9,17 @@ from pathlib import Path
 import pytest
 from sqlalchemy.engine import make_url
 
-from app.accounts import administration, service
-from app.accounts.models import Role, Scope, User
+from app.accounts import administration, links, password_changes, service
+from app.accounts import registration as register
+from app.accounts.models import LinkPurpose, Role, Scope, User
+from app.accounts.passwords import hashed
+from app.accounts.people import new_user
 from app.challenges import service as challenges
 from app.challenges.models import Challenge
 from app.database import Database
 from app.errors import SignInError
 from app.leaderboards.service import board
+from app.registration_policy import RegistrationPolicy
 from app.settings import Settings
 from app.storage import ArchiveStore
 from app.submissions import queries, queue
@@ -59,19 +63,18 @@ def worker(settings: Settings) -> Iterator[Database]:
 def people_come_and_go(web: Database) -> tuple[User, User]:
     """Everything that accounts can do; a participant and an organiser stay."""
     day = timedelta(days=1)
+    policy = RegistrationPolicy()
+    registration = register.check(email="ada@lab.example", name="Ada", affiliation="", password=PASSWORD, policy=policy)
     with web.writing() as session:
-        service.register(
-            session,
-            email="ada@lab.example",
-            name="Ada",
-            affiliation="",
-            password=PASSWORD,
-            address="192.0.2.1",
-            is_open=True,
-        )
-        organiser = administration.create_user(
-            session, email="eve@lab.example", name="Eve", affiliation="", password=PASSWORD, role=Role.ORGANISER
-        )
+        register.count_attempt(session, email=registration.email, address="192.0.2.1")
+        register.register(session, registration, password_hash=hashed(PASSWORD), policy=policy, site="http://x.example")
+    with web.writing() as session:
+        person = administration.get_user(session, "ada@lab.example")
+        secret = links.create(session, user=person, purpose=LinkPurpose.CONFIRM_ADDRESS)
+        register.confirm(session, user=links.use(session, secret, LinkPurpose.CONFIRM_ADDRESS), site="http://x.example")
+    eve = new_user(email="eve@lab.example", name="Eve", affiliation="", password=PASSWORD, role=Role.ORGANISER)
+    with web.writing() as session:
+        organiser = administration.create_user(session, person=eve)
     with pytest.raises(SignInError), web.writing() as session:
         service.sign_in(session, email="ada@lab.example", password="", address="", browser="", lifetime=day)
     with web.writing() as session:
@@ -81,7 +84,14 @@ def people_come_and_go(web: Database) -> tuple[User, User]:
         found = service.user_of_session(session, secret)
         assert found is not None
         service.record_use(session, found[1])
-        service.change_password(session, user=ada, current_password=PASSWORD, new_password="a new password", keep=None)
+        password_changes.change(
+            session,
+            user=ada,
+            verified_hash=ada.password_hash,
+            password_hash=hashed("a new password"),
+            keep=None,
+            site="http://x.example",
+        )
         token, _ = service.create_token(session, user=ada, label="a", scopes=[Scope.READ], lifetime=day)
         service.revoke_token(session, user=ada, token_id=token.id)
     return ada, organiser

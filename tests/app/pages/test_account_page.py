@@ -19,7 +19,9 @@ def test_a_token_is_shown_once_and_works(embedded_site: Site) -> None:
     email = account(embedded_site)
     with embedded_site.client() as client:
         sign_in(client, email)
-        made = send_form(client, "/account", "/account/tokens", label="cluster", scopes="read", lifetime="30")
+        made = send_form(
+            client, "/account", "/account/tokens", label="cluster", scopes="read", lifetime="30", password=PASSWORD
+        )
         [secret] = set(SECRET.findall(made.text))
         assert not SECRET.search(client.get("/account").text)
         assert "cluster" in client.get("/account").text
@@ -31,11 +33,52 @@ def test_a_token_is_shown_once_and_works(embedded_site: Site) -> None:
             assert program.get("/api/v1/me").status_code == 401
 
 
+def test_a_token_needs_the_password_again(embedded_site: Site) -> None:
+    email = account(embedded_site)
+    with embedded_site.client() as client:
+        sign_in(client, email)
+        for password in ("", "not this one"):
+            answer = send_form(
+                client, "/account", "/account/tokens", label="cluster", scopes="read", lifetime="30", password=password
+            )
+            assert answer.status_code == 422
+            assert not SECRET.search(answer.text)
+            assert "not this one" not in answer.text
+        assert "You have no tokens." in client.get("/account").text
+
+
+def test_a_new_password_revokes_all_tokens(embedded_site: Site) -> None:
+    email = account(embedded_site)
+    with embedded_site.client() as client:
+        sign_in(client, email)
+        assert "revokes all API tokens" in client.get("/account").text
+        made = send_form(
+            client, "/account", "/account/tokens", label="cluster", scopes="read", lifetime="30", password=PASSWORD
+        )
+        [secret] = set(SECRET.findall(made.text))
+        send_form(
+            client, "/account", "/account/password", current_password=PASSWORD, new_password="three green ladders"
+        )
+        with embedded_site.client(secret) as program:
+            assert program.get("/api/v1/me").status_code == 401
+
+
+def test_guessing_the_present_password_is_limited(embedded_site: Site) -> None:
+    email = account(embedded_site)
+    with embedded_site.client() as client:
+        sign_in(client, email)
+        answers = [
+            send_form(client, "/account", "/account/password", current_password="wrong", new_password="three ladders!")
+            for _ in range(11)
+        ]
+    assert [answer.status_code for answer in answers] == [422] * 10 + [429]
+
+
 def test_a_token_without_scope_or_end_is_refused_with_what_was_typed(embedded_site: Site) -> None:
     email = account(embedded_site)
     with embedded_site.client() as client:
         sign_in(client, email)
-        answer = send_form(client, "/account", "/account/tokens", label="cluster", lifetime="99999")
+        answer = send_form(client, "/account", "/account/tokens", label="cluster", lifetime="99999", password=PASSWORD)
     assert answer.status_code == 422
     assert 'value="cluster"' in answer.text
     assert "Choose what the token is for." in answer.text
@@ -69,7 +112,7 @@ def test_a_new_password_needs_the_present_one_and_ends_other_sessions(embedded_s
         sign_in(here, email)
         refused = send_form(here, "/account", "/account/password", current_password="wrong", new_password=new)
         assert refused.status_code == 422
-        assert "This is not your present password." in refused.text
+        assert "This is not your password." in refused.text
         changed = send_form(here, "/account", "/account/password", current_password=PASSWORD, new_password=new)
         assert changed.status_code == 303
         assert here.get("/account").status_code == 200

@@ -1,19 +1,47 @@
 """Registering, signing in and out by the pages' forms."""
 
+import re
+from pathlib import Path
+
 import pytest
 
+from app.accounts.models import Role
+from app.mail.delivery import sender
+from app.mail.sending import send_due
 from app.settings import Settings
 from tests.support.browsing import send_form, sign_in
 from tests.support.factories import make_user
+from tests.support.mail import link_in, read
 from tests.support.site import Site, serving
 
 NEWCOMER = {"email": "ada@lab.example", "name": "Ada", "password": "a dozen words in a row"}
 
 
-def test_a_newcomer_registers_and_signs_in(embedded_site: Site) -> None:
+def the_mail(site: Site, address: str) -> str:
+    """Send what is in the outbox as the worker does, and return the newest message to an address."""
+    send_due(site.database, sender(site.settings))
+    assert site.settings.mail_directory is not None
+    return str([mail for mail in read(site.settings.mail_directory) if mail["To"] == address][-1].get_content())
+
+
+def path_of(link: str) -> str:
+    return "/" + link.split("/", 3)[3]
+
+
+def test_a_newcomer_registers_confirms_and_signs_in(embedded_site: Site) -> None:
     with embedded_site.client() as client:
         registered = send_form(client, "/register", **NEWCOMER)
-        assert (registered.status_code, registered.headers["location"]) == (303, "/sign-in?done=registered")
+        assert (registered.status_code, registered.headers["location"]) == (303, "/register/sent")
+        assert str(embedded_site.settings.mail_directory) in client.get("/register/sent").text
+        refused = send_form(client, "/sign-in", email=NEWCOMER["email"], password=NEWCOMER["password"])
+        assert refused.status_code == 401
+        link = path_of(link_in(the_mail(embedded_site, NEWCOMER["email"])))
+        token = link.partition("token=")[2]
+        wrong = send_form(client, link, "/confirm", token=token, password="not this one")
+        assert wrong.status_code == 422
+        confirmed = send_form(client, link, "/confirm", token=token, password=NEWCOMER["password"])
+        assert confirmed.headers["location"] == "/sign-in?done=confirmed"
+        assert client.get(link).status_code == 404
         sign_in(client, NEWCOMER["email"], NEWCOMER["password"])
         assert "ada@lab.example" in client.get("/account").text
 
@@ -24,8 +52,55 @@ def test_registering_a_known_address_looks_the_same(embedded_site: Site) -> None
     with embedded_site.client() as client:
         known = send_form(client, "/register", **NEWCOMER)
         unknown = send_form(client, "/register", **{**NEWCOMER, "email": "other@lab.example"})
-    assert known.status_code == unknown.status_code
-    assert known.headers["location"] == unknown.headers["location"]
+        # What was chosen just now opens neither.
+        signing_in = [
+            send_form(client, "/sign-in", email=email, password=NEWCOMER["password"])
+            for email in (NEWCOMER["email"], "other@lab.example")
+        ]
+        forgotten = [
+            send_form(client, "/forgotten-password", email=email)
+            for email in (NEWCOMER["email"], "other@lab.example", "nobody@lab.example")
+        ]
+    for answers in ([known, unknown], signing_in, forgotten):
+        assert len({(answer.status_code, answer.headers.get("location")) for answer in answers}) == 1
+
+
+def test_a_forgotten_password_is_replaced(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        email = make_user(session).email
+    with embedded_site.client() as client:
+        asked = send_form(client, "/forgotten-password", email=email)
+        assert asked.headers["location"] == "/forgotten-password/sent"
+        link = path_of(link_in(the_mail(embedded_site, email)))
+        token = link.partition("token=")[2]
+        poor = send_form(client, link, "/reset-password", token=token, new_password="password123")
+        assert poor.status_code == 422
+        assert "easy to guess" in poor.text
+        done = send_form(client, link, "/reset-password", token=token, new_password="three green ladders")
+        assert done.headers["location"] == "/sign-in?done=reset"
+        sign_in(client, email, "three green ladders")
+        again = send_form(client, "/account", "/reset-password", token=token, new_password="three blue ladders")
+        assert again.status_code == 404
+    assert "was changed" in the_mail(embedded_site, email)
+
+
+def test_an_organiser_approves_a_registration(sqlite_url: str, tmp_path: Path) -> None:
+    settings = Settings(data_directory=tmp_path / "data", database_url=sqlite_url, registration="approval")
+    with serving(settings) as site, site.client() as client:
+        with site.writing() as session:
+            organiser = make_user(session, role=Role.ORGANISER).email
+        send_form(client, "/register", **NEWCOMER)
+        link = path_of(link_in(the_mail(site, NEWCOMER["email"])))
+        token = link.partition("token=")[2]
+        confirmed = send_form(client, link, "/confirm", token=token, password=NEWCOMER["password"])
+        assert confirmed.headers["location"] == "/sign-in?done=waits"
+        assert "waits for approval" in the_mail(site, organiser)
+        sign_in(client, organiser)
+        page = client.get("/organise/registrations")
+        [path] = re.findall(r"/organise/registrations/[0-9a-f-]+/approve", page.text)
+        assert send_form(client, "/organise/registrations", path).status_code == 303
+        assert "Nobody waits" in client.get("/organise/registrations").text
+        assert "is approved" in the_mail(site, NEWCOMER["email"])
 
 
 def test_a_wrong_form_keeps_what_was_typed_but_never_a_password(embedded_site: Site) -> None:
@@ -86,7 +161,7 @@ def test_signed_out_is_signed_out(embedded_site: Site) -> None:
 
 
 def test_a_closed_registration_offers_no_form(sqlite_url: str) -> None:
-    with serving(Settings(database_url=sqlite_url, registration_open=False)) as site, site.client() as client:
+    with serving(Settings(database_url=sqlite_url, registration="closed")) as site, site.client() as client:
         page = client.get("/register")
     assert page.status_code == 200
     assert "Ask them for one" in page.text

@@ -1,0 +1,76 @@
+"""The links in e-mails: random, stored hashed, used once, and valid for a while."""
+
+from datetime import timedelta
+
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session, joinedload
+
+from app.accounts.models import EmailLink, LinkPurpose, User
+from app.accounts.secret_tokens import digest, new_secret
+from app.database import now
+from app.errors import NotFoundError
+
+LIFETIMES = {LinkPurpose.CONFIRM_ADDRESS: timedelta(days=3), LinkPurpose.RESET_PASSWORD: timedelta(hours=2)}
+
+
+class InvalidLinkError(NotFoundError):
+    """The link is unknown, was used, or has expired; the answer is the same."""
+
+    code, title = "invalid_link", "The link is not valid"
+
+    def __init__(self) -> None:
+        super().__init__("The link has expired or was used already. Ask for a new e-mail, and open the newest one.")
+
+
+def create(session: Session, *, user: User, purpose: LinkPurpose) -> str:
+    """Add a link for a person of this transaction, and return its secret. Earlier ones of the purpose stay valid.
+
+    Somebody who asks again while the first e-mail is on its way can use whichever arrives.
+    """
+    instant = now()
+    session.execute(delete(EmailLink).where(EmailLink.user_id == user.id, EmailLink.expires_at <= instant))
+    secret = new_secret()
+    session.add(
+        EmailLink(user_id=user.id, purpose=purpose, token_hash=digest(secret), expires_at=instant + LIFETIMES[purpose])
+    )
+    session.flush()
+    return secret
+
+
+def owner(session: Session, secret: str, purpose: LinkPurpose) -> User:
+    """Return the person whom a link was sent to; nothing changes.
+
+    Raises:
+        InvalidLinkError: it is not valid, or the person's account is disabled.
+    """
+    found = session.scalar(
+        select(EmailLink)
+        .join(EmailLink.user)
+        .options(joinedload(EmailLink.user))
+        .where(
+            EmailLink.token_hash == digest(secret),
+            EmailLink.purpose == purpose,
+            EmailLink.expires_at > now(),
+            User.disabled_at.is_(None),
+        )
+    )
+    if found is None:
+        raise InvalidLinkError
+    return found.user
+
+
+def use(session: Session, secret: str, purpose: LinkPurpose) -> User:
+    """Return the person whom a link was sent to, locked, and end all of the person's links.
+
+    Raises:
+        InvalidLinkError: as `owner`; also if another request has just used it.
+    """
+    user_id = owner(session, secret, purpose).id
+    user = session.scalar(
+        select(User).where(User.id == user_id).with_for_update().execution_options(populate_existing=True)
+    )
+    owner(session, secret, purpose)  # again, now that others wait
+    session.execute(delete(EmailLink).where(EmailLink.user_id == user_id))
+    if user is None:
+        raise InvalidLinkError
+    return user

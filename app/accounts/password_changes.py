@@ -1,0 +1,72 @@
+"""New passwords: what they end, and who is told.
+
+None of these functions hashes: that is done between two transactions, by `PasswordWork`.
+"""
+
+from sqlalchemy import delete, update
+from sqlalchemy.orm import Session
+
+from app.accounts import passwords, queries, registration
+from app.accounts.models import ApiToken, User, WebSession
+from app.audit import service as audit
+from app.database import now
+from app.errors import NotSignedInError
+from app.fields import FieldChecks
+from app.mail import outbox
+
+
+def check_new(user: User, password: str, *, field: str) -> None:
+    """Check a new password.
+
+    Raises:
+        InvalidInputError: on `field`.
+    """
+    checks = FieldChecks()
+    passwords.check(checks, field, password, about=(user.email, user.name))
+    checks.finish()
+
+
+def change(
+    session: Session, *, user: User, verified_hash: str, password_hash: str, keep: WebSession | None, site: str
+) -> None:
+    """Set a person's new password, end all sessions but one, and revoke all tokens.
+
+    Args:
+        verified_hash: of the present password, which the person has just given.
+        keep: the session to keep.
+
+    Raises:
+        NotSignedInError: the password has been changed meanwhile.
+    """
+    stored = queries.locked_user(session, user.id)
+    if stored is None or stored.password_hash != verified_hash:
+        raise NotSignedInError("The password was changed meanwhile. Sign in with the new one.")
+    set_hash(session, user=stored, password_hash=password_hash, keep=keep)
+    outbox.put(session, to=stored.email, template="password-changed", site=site)
+    audit.record(session, actor=stored, action="user.change_password", subject=stored)
+
+
+def reset(session: Session, *, user: User, password_hash: str, site: str) -> None:
+    """Set the new password of a person of this transaction who has used a link in an e-mail, and end everything else.
+
+    That the link arrived also shows that the address is theirs.
+    """
+    registration.confirm(session, user=user, site=site)
+    set_hash(session, user=user, password_hash=password_hash, keep=None)
+    outbox.put(session, to=user.email, template="password-changed", site=site)
+    audit.record(session, actor=user, action="user.reset_password", subject=user)
+
+
+def set_hash(session: Session, *, user: User, password_hash: str, keep: WebSession | None) -> None:
+    """Store the hash of a new password of a person of this transaction; end the sessions but `keep`, and all tokens."""
+    user.password_hash = password_hash
+    ended = delete(WebSession).where(WebSession.user_id == user.id)
+    session.execute(ended.where(WebSession.id != keep.id) if keep else ended)
+    revoke_tokens(session, user)
+
+
+def revoke_tokens(session: Session, user: User) -> None:
+    """Revoke all of a person's tokens."""
+    session.execute(
+        update(ApiToken).where(ApiToken.user_id == user.id, ApiToken.revoked_at.is_(None)).values(revoked_at=now())
+    )

@@ -1,0 +1,48 @@
+"""What a person is made from: the checks of e-mail address, name and password."""
+
+from email_validator import EmailNotValidError, validate_email
+
+from app.accounts import passwords
+from app.accounts.models import Role, User
+from app.database import now
+from app.fields import FieldChecks
+
+
+def normalised_email(email: str) -> str | None:
+    """Return the form in which an address is stored and compared; None if it is no e-mail address."""
+    try:
+        # Laboratories have names of hosts that the public DNS does not know.
+        checked = validate_email(email.strip(), check_deliverability=False, globally_deliverable=False)
+    except EmailNotValidError:
+        return None
+    return checked.normalized.lower()
+
+
+def checked_person(checks: FieldChecks, *, email: str, name: str, affiliation: str, password: str) -> dict[str, str]:
+    """Return the columns `email`, `name` and `affiliation` of a person, tidied; note what is wrong with any field."""
+    normalised = normalised_email(email)
+    if normalised is None:
+        checks.fail("email", "This is not an e-mail address.")
+    tidy_name = checks.line("name", name, longest=200, required=True)
+    tidy_affiliation = checks.line("affiliation", affiliation, longest=200)
+    passwords.check(checks, "password", password, about=(email, name))
+    return {"email": normalised or "", "name": tidy_name, "affiliation": tidy_affiliation}
+
+
+def new_user(*, email: str, name: str, affiliation: str, password: str, role: Role) -> User:
+    """Return a person, confirmed and approved, who is not in the database yet. Takes as long as a password's hash.
+
+    Raises:
+        InvalidInputError: on `email`, `name`, `affiliation`, `password`.
+    """
+    checks = FieldChecks()
+    person = checked_person(checks, email=email, name=name, affiliation=affiliation, password=password)
+    checks.finish()
+    instant = now()
+    return User(
+        **person,
+        password_hash=passwords.hashed(password),
+        role=role,
+        email_confirmed_at=instant,
+        approved_at=instant,
+    )

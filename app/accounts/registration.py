@@ -1,0 +1,229 @@
+"""Registration: an account that counts once its e-mail address is confirmed and, where asked for, approved.
+
+No answer says whether an address has an account; the e-mail to it does. So nobody can sign in to an account that is
+not confirmed: with a password just chosen, that would tell whether the registration had created an account. And the
+link in the e-mail confirms nothing without that password: whoever registers somebody else's address never gets an
+account that the address's owner has confirmed by following a link.
+"""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from app.accounts import limits, links, queries
+from app.accounts.models import LinkPurpose, Role, User
+from app.accounts.people import checked_person, normalised_email
+from app.audit import service as audit
+from app.database import now
+from app.errors import ConflictError, ForbiddenError, NotFoundError
+from app.fields import FieldChecks
+from app.mail import outbox
+from app.registration_policy import RegistrationPolicy
+
+MOST_NOTIFIED = 20  # administrators who are told of a registration that waits
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """What a form says of a new person, checked."""
+
+    email: str
+    name: str
+    affiliation: str
+
+
+class NotConfirmedError(ForbiddenError):
+    """The person has not confirmed the e-mail address."""
+
+    code, title = "address_not_confirmed", "Confirm your e-mail address first"
+
+
+class NotApprovedError(ForbiddenError):
+    """The person's registration waits for an organiser."""
+
+    code, title = "not_approved", "Your account is not approved yet"
+
+
+def require_confirmed(user: User) -> None:
+    """Check that a person may submit: the first thing that an upload does.
+
+    Raises:
+        NotConfirmedError: the e-mail address is not confirmed.
+        NotApprovedError: the registration is not approved.
+    """
+    if not user.is_confirmed:
+        raise NotConfirmedError(
+            "Confirm your e-mail address before you submit: open the link in the e-mail that was sent to it. "
+            "You can ask for another e-mail on the page for forgotten passwords, /forgotten-password."
+        )
+    if not user.is_approved:
+        raise NotApprovedError("An organiser has to approve your account before you submit. You will get an e-mail.")
+
+
+def check(*, email: str, name: str, affiliation: str, password: str, policy: RegistrationPolicy) -> Registration:
+    """Return what a form says.
+
+    Raises:
+        ForbiddenError: registration is closed.
+        InvalidInputError: on `email`, `name`, `affiliation`, `password`.
+    """
+    if not policy.is_open:
+        raise ForbiddenError("Accounts on this server are created by its operators. Ask them for one.")
+    checks = FieldChecks()
+    person = checked_person(checks, email=email, name=name, affiliation=affiliation, password=password)
+    if person["email"] and not policy.accepts(person["email"]):
+        checks.fail("email", f"Use an address of {' or '.join(policy.domains)}.")
+    checks.finish()
+    return Registration(**person)
+
+
+def count_attempt(session: Session, *, email: str, address: str) -> None:
+    """Count a registration, or a request for another e-mail, before it costs anything.
+
+    Args:
+        email: normalised.
+        address: the client's.
+
+    Raises:
+        LimitedError: too many from this address or for this e-mail address.
+    """
+    subjects = {
+        limits.REGISTRATION_OF_ACCOUNT: email,
+        limits.REGISTRATION_FROM_ADDRESS: limits.network(address),
+    }
+    limits.enforce(session, subjects)
+    limits.count(session, subjects)
+
+
+def register(
+    session: Session, registration: Registration, *, password_hash: str, policy: RegistrationPolicy, site: str
+) -> None:
+    """Create a participant's account and send a link to confirm it; if there is one already, say so by e-mail alone.
+
+    Args:
+        site: the public URL, for the links.
+    """
+    user = queries.user_by_email(session, registration.email)
+    if user is None:
+        user = User(
+            email=registration.email,
+            name=registration.name,
+            affiliation=registration.affiliation,
+            password_hash=password_hash,
+            role=Role.PARTICIPANT,
+            approved_at=None if policy.needs_approval else now(),
+        )
+        try:
+            with session.begin_nested():
+                session.add(user)
+                session.flush()
+        except IntegrityError:  # somebody registered the same address at the same moment
+            return
+        audit.record(session, actor=user, action="user.register", subject=user)
+        send_confirmation(session, user=user, site=site)
+    elif user.is_confirmed:
+        outbox.put(session, to=user.email, template="registered-already", site=site)
+    elif user.disabled_at is None:
+        send_confirmation(session, user=user, site=site)
+
+
+def send_confirmation(session: Session, *, user: User, site: str) -> None:
+    """Send a person of this transaction a link that confirms the address, with the password."""
+    secret = links.create(session, user=user, purpose=LinkPurpose.CONFIRM_ADDRESS)
+    outbox.put(
+        session,
+        to=user.email,
+        template="confirm-address",
+        lifetime=links.LIFETIMES[LinkPurpose.CONFIRM_ADDRESS],
+        site=site,
+        link=f"{site}/confirm?token={secret}",
+        hours=_hours(LinkPurpose.CONFIRM_ADDRESS),
+    )
+
+
+def send_reset_link(session: Session, *, email: str, site: str) -> None:
+    """Send a link to choose a new password, if the address (normalised) has an account. It also confirms the address.
+
+    So it is also for whoever registered and has lost the e-mail or the password.
+    """
+    user = queries.user_by_email(session, email)
+    if user is None or user.disabled_at is not None:
+        return
+    secret = links.create(session, user=user, purpose=LinkPurpose.RESET_PASSWORD)
+    outbox.put(
+        session,
+        to=user.email,
+        template="reset-password",
+        lifetime=links.LIFETIMES[LinkPurpose.RESET_PASSWORD],
+        site=site,
+        link=f"{site}/reset-password?token={secret}",
+        hours=_hours(LinkPurpose.RESET_PASSWORD),
+    )
+
+
+def confirm(session: Session, *, user: User, site: str) -> None:
+    """Confirm the address of a person of this transaction; where registrations need approval, ask for it.
+
+    Whoever calls has checked that the person reads the address's mail.
+    """
+    if user.is_confirmed:
+        return
+    user.email_confirmed_at = now()
+    audit.record(session, actor=user, action="user.confirm_address", subject=user)
+    if not user.is_approved:
+        for administrator in queries.administrators(session, limit=MOST_NOTIFIED):
+            outbox.put(
+                session,
+                to=administrator.email,
+                template="approval-wanted",
+                name=user.name,
+                affiliation=user.affiliation,
+                email=user.email,
+                link=f"{site}/organise/registrations",
+            )
+
+
+def waiting(session: Session) -> Sequence[User]:
+    """Return the people who have confirmed their address and wait for approval, the longest first."""
+    return session.scalars(
+        select(User)
+        .where(User.approved_at.is_(None), User.email_confirmed_at.is_not(None), User.disabled_at.is_(None))
+        .order_by(User.email_confirmed_at, User.id)
+    ).all()
+
+
+def registered(session: Session, user_id: uuid.UUID) -> User:
+    """Return a person whose registration waits for approval, locked, for an organiser to decide.
+
+    Raises:
+        NotFoundError: there is none of that id.
+        ConflictError: it does not wait any more, or never did.
+    """
+    user = queries.locked_user(session, user_id)
+    if user is None or not user.is_confirmed:
+        raise NotFoundError("There is no such registration.")
+    if user.is_approved or user.disabled_at is not None:
+        raise ConflictError("Somebody has decided on this registration already.")
+    return user
+
+
+def normalised(email: str) -> str:
+    """Return an address as it is stored.
+
+    Raises:
+        InvalidInputError: on `email`: it is no e-mail address.
+    """
+    checks = FieldChecks()
+    found = normalised_email(email)
+    if found is None:
+        checks.fail("email", "This is not an e-mail address.")
+    checks.finish()
+    return found or ""
+
+
+def _hours(purpose: LinkPurpose) -> int:
+    return int(links.LIFETIMES[purpose].total_seconds() // 3600)

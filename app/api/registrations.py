@@ -1,0 +1,84 @@
+"""Registrations that wait for approval, for organisers."""
+
+import uuid
+
+from fastapi import APIRouter, Request
+
+from app.accounts import administration, registration
+from app.accounts.models import User
+from app.api.paging import DEFAULT_PER_PAGE, FIRST_PAGE, ItemPage, PageNumber, PerPage, item_page, page_of
+from app.api.problems import problem_responses
+from app.api.schemas.accounts import WaitingRegistration
+from app.database import Database
+from app.doorbell import Doorbell
+from app.errors import ForbiddenError
+from app.security.identity import ApiIdentity, OrganisingUser
+from app.settings import Settings
+
+router = APIRouter(tags=["registrations"])
+REFUSALS = problem_responses(401, 403, 404, 409)
+
+
+@router.get("/registrations", responses=problem_responses(401, 403))
+def list_registrations(
+    request: Request,
+    _user: OrganisingUser,
+    identity: ApiIdentity,
+    page: PageNumber = FIRST_PAGE,
+    per_page: PerPage = DEFAULT_PER_PAGE,
+) -> ItemPage[WaitingRegistration]:
+    """The people who have confirmed their e-mail address and wait for approval, the longest first."""
+    _require_organiser(identity)
+    database: Database = request.app.state.database
+    with database.reading() as session:
+        waiting = registration.waiting(session)
+    return item_page(page_of(waiting, page=page, per_page=per_page), _waiting)
+
+
+@router.post(
+    "/registrations/{registration_id}/approve", status_code=204, responses=problem_responses(401, 403, 404, 409)
+)
+def approve_registration(
+    request: Request, user: OrganisingUser, identity: ApiIdentity, registration_id: uuid.UUID
+) -> None:
+    """Let a person submit; an e-mail tells them."""
+    _require_organiser(identity)
+    settings: Settings = request.app.state.settings
+    database: Database = request.app.state.database
+    doorbell: Doorbell = request.app.state.doorbell
+    with database.writing() as session:
+        person = registration.registered(session, registration_id)
+        administration.approve(session, user=person, site=settings.public_url, actor=user)
+    doorbell.ring_for_mail()
+
+
+@router.post(
+    "/registrations/{registration_id}/reject", status_code=204, responses=problem_responses(401, 403, 404, 409)
+)
+def reject_registration(
+    request: Request, user: OrganisingUser, identity: ApiIdentity, registration_id: uuid.UUID
+) -> None:
+    """Keep a person out; an e-mail tells them."""
+    _require_organiser(identity)
+    settings: Settings = request.app.state.settings
+    database: Database = request.app.state.database
+    doorbell: Doorbell = request.app.state.doorbell
+    with database.writing() as session:
+        person = registration.registered(session, registration_id)
+        administration.reject(session, user=person, site=settings.public_url, actor=user)
+    doorbell.ring_for_mail()
+
+
+def _require_organiser(identity: ApiIdentity) -> None:
+    if not identity.may_organise:
+        raise ForbiddenError("This is for organisers.")
+
+
+def _waiting(person: User) -> WaitingRegistration:
+    return WaitingRegistration(
+        id=person.id,
+        email=person.email,
+        name=person.name,
+        affiliation=person.affiliation,
+        registered_at=person.created_at,
+    )

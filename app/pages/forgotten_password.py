@@ -1,0 +1,135 @@
+"""A forgotten password: an e-mail with a link, and a new password."""
+
+from typing import Annotated
+
+from anyio import to_thread
+from fastapi import APIRouter, Depends, Form, Request
+from pydantic import BaseModel
+from starlette.responses import Response
+
+from app.accounts import links, password_changes, registration
+from app.accounts.limits import network
+from app.accounts.models import LinkPurpose
+from app.accounts.password_work import PasswordWork
+from app.accounts.passwords import LEAST_CHARACTERS
+from app.database import Database
+from app.doorbell import Doorbell
+from app.errors import ServiceError
+from app.pages.forms import NO_TROUBLE, Trouble, go_to
+from app.pages.rendering import render
+from app.security.csrf import protect_form
+from app.security.identity import CurrentIdentity, client_address
+from app.settings import Settings
+
+router = APIRouter()
+
+
+class RequestForm(BaseModel):
+    """What a person types to get an e-mail."""
+
+    email: str = ""
+
+
+class ResetForm(BaseModel):
+    """What a person types to choose a new password."""
+
+    token: str = ""
+    new_password: str = ""
+
+
+@router.get("/forgotten-password")
+def request_page(request: Request, _: CurrentIdentity) -> Response:
+    """The form to ask for an e-mail."""
+    return _request_page(request, RequestForm(), NO_TROUBLE)
+
+
+@router.post("/forgotten-password", dependencies=[Depends(protect_form)])
+def request_reset(request: Request, _: CurrentIdentity, form: Annotated[RequestForm, Form()]) -> Response:
+    """Send a link, if the address has an account; the answer is the same if not."""
+    settings: Settings = request.app.state.settings
+    database: Database = request.app.state.database
+    doorbell: Doorbell = request.app.state.doorbell
+    try:
+        email = registration.normalised(form.email)
+        with database.writing() as session:
+            registration.count_attempt(session, email=email, address=client_address(request))
+        with database.writing() as session:
+            registration.send_reset_link(session, email=email, site=settings.public_url)
+    except ServiceError as error:
+        return _request_page(request, form, Trouble.of(error))
+    doorbell.ring_for_mail()
+    return go_to("/forgotten-password/sent")
+
+
+@router.get("/forgotten-password/sent")
+def sent_page(request: Request, _: CurrentIdentity) -> Response:
+    """What to do next; it says the same to everyone."""
+    return render(request, "forgotten_password_sent.html", mail_directory=request.app.state.settings.mail_directory)
+
+
+@router.get("/reset-password")
+def reset_page(request: Request, _: CurrentIdentity, token: str = "") -> Response:
+    """The form to choose a new password."""
+    database: Database = request.app.state.database
+    with database.reading() as session:
+        email = links.owner(session, token, LinkPurpose.RESET_PASSWORD).email
+    return _reset_page(request, token, email, NO_TROUBLE)
+
+
+@router.post("/reset-password", dependencies=[Depends(protect_form)])
+async def reset(request: Request, _: CurrentIdentity, form: Annotated[ResetForm, Form()]) -> Response:
+    """Set the new password, confirm the address, and end all sessions and tokens."""
+    settings: Settings = request.app.state.settings
+    database: Database = request.app.state.database
+    work: PasswordWork = request.app.state.password_work
+    doorbell: Doorbell = request.app.state.doorbell
+    email = ""
+
+    def check() -> str:
+        with database.reading() as session:
+            user = links.owner(session, form.token, LinkPurpose.RESET_PASSWORD)
+        nonlocal email
+        email = user.email
+        password_changes.check_new(user, form.new_password, field="new_password")
+        return email
+
+    def store(password_hash: str) -> bool:
+        with database.writing() as session:
+            user = links.use(session, form.token, LinkPurpose.RESET_PASSWORD)
+            password_changes.reset(session, user=user, password_hash=password_hash, site=settings.public_url)
+        doorbell.ring_for_mail()
+        return user.is_approved
+
+    try:
+        await to_thread.run_sync(check)
+        password_hash = await work.hashed(form.new_password, client=network(client_address(request)))
+        await to_thread.run_sync(store, password_hash)
+    except links.InvalidLinkError:
+        raise
+    except ServiceError as error:
+        return _reset_page(request, form.token, email, Trouble.of(error))
+    return go_to("/sign-in", done="reset")
+
+
+def _request_page(request: Request, form: RequestForm, trouble: Trouble) -> Response:
+    return render(
+        request,
+        "forgotten_password.html",
+        status=trouble.status,
+        form=form.model_dump(),
+        wrong=trouble.wrong,
+        message=trouble.message,
+    )
+
+
+def _reset_page(request: Request, token: str, email: str, trouble: Trouble) -> Response:
+    return render(
+        request,
+        "reset_password.html",
+        status=trouble.status,
+        token=token,
+        email=email,
+        wrong=trouble.wrong,
+        message=trouble.message,
+        least_password_characters=LEAST_CHARACTERS,
+    )

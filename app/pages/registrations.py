@@ -1,0 +1,54 @@
+"""Registrations that wait for approval, for organisers."""
+
+import uuid
+
+from fastapi import APIRouter, Depends, Request
+from starlette.responses import Response
+
+from app.accounts import administration, registration
+from app.database import Database
+from app.doorbell import Doorbell
+from app.pages.forms import go_to
+from app.pages.rendering import render
+from app.security.csrf import protect_form
+from app.security.identity import Organiser
+from app.settings import Settings
+
+router = APIRouter()
+PATH = "/organise/registrations"
+
+
+@router.get(PATH)
+def registrations_page(request: Request, _: Organiser) -> Response:
+    """Who waits for approval."""
+    settings: Settings = request.app.state.settings
+    database: Database = request.app.state.database
+    with database.reading() as session:
+        waiting = registration.waiting(session)
+    return render(request, "organise/registrations.html", waiting=waiting, policy=settings.registration_policy)
+
+
+@router.post(PATH + "/{user_id}/approve", dependencies=[Depends(protect_form)])
+def approve(request: Request, organiser: Organiser, user_id: uuid.UUID) -> Response:
+    """Let a person submit."""
+    settings: Settings = request.app.state.settings
+    database: Database = request.app.state.database
+    doorbell: Doorbell = request.app.state.doorbell
+    with database.writing() as session:
+        user = registration.registered(session, user_id)
+        administration.approve(session, user=user, site=settings.public_url, actor=organiser)
+    doorbell.ring_for_mail()
+    return go_to(PATH, done="approved")
+
+
+@router.post(PATH + "/{user_id}/reject", dependencies=[Depends(protect_form)])
+def reject(request: Request, organiser: Organiser, user_id: uuid.UUID) -> Response:
+    """Keep a person out."""
+    settings: Settings = request.app.state.settings
+    database: Database = request.app.state.database
+    doorbell: Doorbell = request.app.state.doorbell
+    with database.writing() as session:
+        user = registration.registered(session, user_id)
+        administration.reject(session, user=user, site=settings.public_url, actor=organiser)
+    doorbell.ring_for_mail()
+    return go_to(PATH, done="rejected")

@@ -1,0 +1,45 @@
+"""Who may register: the setting `VOCBOARD_REGISTRATION`."""
+
+from dataclasses import dataclass
+from typing import Self
+
+_MESSAGE = "use open, domains:a.example,b.example, approval or closed"
+
+
+@dataclass(frozen=True, slots=True)
+class RegistrationPolicy:
+    """Who may register.
+
+    Attributes:
+        is_open: whether anybody may; otherwise only operators create accounts.
+        domains: of the e-mail addresses that may register; empty for all.
+        needs_approval: whether an organiser has to approve each registration.
+    """
+
+    is_open: bool = True
+    domains: tuple[str, ...] = ()
+    needs_approval: bool = False
+
+    @classmethod
+    def parse(cls, value: str) -> Self:
+        """Read the setting.
+
+        Raises:
+            ValueError: it is none of the four.
+
+        >>> RegistrationPolicy.parse("domains:Lab.example, b.example").domains
+        ('lab.example', 'b.example')
+        """
+        mode, _, rest = value.strip().partition(":")
+        if mode == "domains":
+            domains = tuple(name.strip().lower() for name in rest.split(",") if name.strip())
+            if not domains or any("@" in name or " " in name for name in domains):
+                raise ValueError(_MESSAGE)
+            return cls(domains=domains)
+        if rest or mode not in {"open", "approval", "closed"}:
+            raise ValueError(_MESSAGE)
+        return cls(is_open=mode != "closed", needs_approval=mode == "approval")
+
+    def accepts(self, email: str) -> bool:
+        """Whether an e-mail address (normalised) is of one of the domains; subdomains are domains of their own."""
+        return not self.domains or email.rpartition("@")[2] in self.domains

@@ -1,0 +1,257 @@
+"""Registration: equal answers, links, approval, domains."""
+
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import select
+
+from app.accounts import administration, links, password_changes, registration, service
+from app.accounts.limits import REGISTRATION_FROM_ADDRESS
+from app.accounts.links import InvalidLinkError
+from app.accounts.models import EmailLink, LinkPurpose, Role, User
+from app.accounts.passwords import hashed
+from app.accounts.registration import NotApprovedError, NotConfirmedError, require_confirmed
+from app.audit.models import AuditEvent
+from app.database import Database, now
+from app.errors import ConflictError, ForbiddenError, InvalidInputError, LimitedError, SignInError
+from app.mail.models import OutgoingMail
+from app.registration_policy import RegistrationPolicy
+from tests.support.factories import PASSWORD, make_user
+from tests.support.mail import link_in
+
+SITE = "https://voc.example"
+EMAIL = "ada@lab.example"
+
+
+def register(database: Database, policy: str = "open", **given: str) -> None:
+    fields = {"email": EMAIL, "name": "Ada", "affiliation": "", "password": PASSWORD, **given}
+    parsed = RegistrationPolicy.parse(policy)
+    checked = registration.check(**fields, policy=parsed)
+    with database.writing() as session:
+        registration.register(session, checked, password_hash=hashed(fields["password"]), policy=parsed, site=SITE)
+
+
+def outbox(database: Database) -> list[OutgoingMail]:
+    with database.reading() as session:
+        return list(session.scalars(select(OutgoingMail).order_by(OutgoingMail.created_at)))
+
+
+def secret_in(mail: OutgoingMail) -> str:
+    return link_in(mail.body).partition("token=")[2]
+
+
+def the_user(database: Database) -> User:
+    with database.reading() as session:
+        return session.scalars(select(User).where(User.email == EMAIL)).one()
+
+
+def confirm(database: Database) -> None:
+    with database.writing() as session:
+        user = links.use(session, secret_in(outbox(database)[-1]), LinkPurpose.CONFIRM_ADDRESS)
+        registration.confirm(session, user=user, site=SITE)
+
+
+def sign_in(database: Database, password: str = PASSWORD) -> str:
+    with database.writing() as session:
+        return service.sign_in(
+            session, email=EMAIL, password=password, address="192.0.2.1", browser="", lifetime=timedelta(days=1)
+        )[1]
+
+
+def test_an_account_may_submit_once_its_address_is_confirmed(database: Database) -> None:
+    register(database)
+    with pytest.raises(NotConfirmedError, match="Confirm your e-mail address"):
+        require_confirmed(the_user(database))
+    confirm(database)
+    require_confirmed(the_user(database))
+    sign_in(database)
+
+
+def test_nobody_signs_in_before_confirming_since_that_would_tell_whether_the_address_was_free(
+    database: Database,
+) -> None:
+    register(database)
+    with pytest.raises(SignInError, match="or the password is wrong"):
+        sign_in(database)
+
+
+def test_registering_a_known_address_is_told_by_email_alone(database: Database) -> None:
+    with database.writing() as session:
+        make_user(session, email=EMAIL, name="Ada")
+    register(database, name="Mallory", password="mallory chose this")
+    assert the_user(database).name == "Ada"
+    [mail] = outbox(database)
+    assert mail.recipient == EMAIL
+    assert "has an account already" in mail.body
+    with pytest.raises(SignInError):
+        sign_in(database, "mallory chose this")
+
+
+def test_nobody_gets_an_account_confirmed_that_another_registered(database: Database) -> None:
+    """The owner of an address that somebody else registered takes the account over, by choosing a new password."""
+    register(database, name="Mallory", password="mallory chose this")
+    with database.writing() as session:
+        registration.send_reset_link(session, email=EMAIL, site=SITE)
+    with database.writing() as session:
+        user = links.use(session, secret_in(outbox(database)[-1]), LinkPurpose.RESET_PASSWORD)
+        password_changes.reset(session, user=user, password_hash=hashed(PASSWORD), site=SITE)
+    assert the_user(database).is_confirmed
+    sign_in(database)
+    with pytest.raises(SignInError):
+        sign_in(database, "mallory chose this")
+
+
+def test_emails_to_addresses_that_are_not_confirmed_hold_nothing_that_the_sender_chose(database: Database) -> None:
+    register(database, name="Win at https://evil.example", affiliation="evil")
+    assert "evil" not in outbox(database)[0].body
+
+
+def test_a_link_works_once_and_not_for_ever(database: Database) -> None:
+    register(database)
+    secret = secret_in(outbox(database)[0])
+    confirm(database)
+    with pytest.raises(InvalidLinkError), database.writing() as session:
+        links.use(session, secret, LinkPurpose.CONFIRM_ADDRESS)
+    with database.writing() as session:
+        late = links.create(session, user=the_user(database), purpose=LinkPurpose.RESET_PASSWORD)
+        session.scalars(select(EmailLink)).one().expires_at = now()
+    with pytest.raises(InvalidLinkError), database.reading() as session:
+        links.owner(session, late, LinkPurpose.RESET_PASSWORD)
+
+
+def test_a_link_is_for_one_purpose_and_stored_hashed(database: Database) -> None:
+    register(database)
+    secret = secret_in(outbox(database)[0])
+    with pytest.raises(InvalidLinkError), database.writing() as session:
+        links.use(session, secret, LinkPurpose.RESET_PASSWORD)
+    with database.reading() as session:
+        assert secret.encode() not in session.scalars(select(EmailLink.token_hash)).one()
+
+
+def test_a_reset_ends_sessions_and_tokens_and_says_so_by_email(database: Database) -> None:
+    with database.writing() as session:
+        user = make_user(session, email=EMAIL)
+        _, token = service.create_token(session, user=user, label="t", scopes=["read"], lifetime=timedelta(days=1))  # type: ignore[list-item]
+    secret = sign_in(database)
+    with database.writing() as session:
+        registration.send_reset_link(session, email=EMAIL, site=SITE)
+    link = secret_in(outbox(database)[-1])
+    with database.writing() as session:
+        user = links.use(session, link, LinkPurpose.RESET_PASSWORD)
+        password_changes.reset(session, user=user, password_hash=hashed("a new password"), site=SITE)
+    with database.reading() as session:
+        assert service.user_of_session(session, secret) is None
+        assert service.user_of_token(session, token) is None
+    assert outbox(database)[-1].subject == "Your password was changed"
+
+
+def test_a_reset_for_an_unknown_or_disabled_address_sends_nothing(database: Database) -> None:
+    with database.writing() as session:
+        user = make_user(session, email=EMAIL)
+        administration.disable(session, user=user)
+        for email in (EMAIL, "nobody@lab.example"):
+            registration.send_reset_link(session, email=email, site=SITE)
+    assert outbox(database) == []
+
+
+def test_only_addresses_of_the_domains_register(database: Database) -> None:
+    register(database, "domains:lab.example,b.example")
+    for email in ("eve@c.example", "eve@evil-lab.example", "eve@sub.lab.example", "lab.example@c.example"):
+        with pytest.raises(InvalidInputError) as caught:
+            register(database, "domains:lab.example,b.example", email=email)
+        assert "lab.example or b.example" in caught.value.fields["email"]
+
+
+def test_a_closed_registration_takes_nobody(database: Database) -> None:
+    with pytest.raises(ForbiddenError):
+        register(database, "closed")
+
+
+@pytest.mark.parametrize("value", ["", "opened", "domains", "domains:", "domains:a@b.example", "closed:x"])
+def test_a_wrong_setting_is_refused(value: str) -> None:
+    with pytest.raises(ValueError, match="open, domains"):
+        RegistrationPolicy.parse(value)
+
+
+def test_a_registration_waits_for_approval_and_administrators_are_told(database: Database) -> None:
+    with database.writing() as session:
+        administrator = make_user(session, role=Role.ADMINISTRATOR, email="root@lab.example")
+    register(database, "approval")
+    with database.reading() as session:
+        assert registration.waiting(session) == []  # an address that nobody has confirmed is nobody's to approve
+    confirm(database)
+    assert [mail.recipient for mail in outbox(database)] == [EMAIL, "root@lab.example"]
+    with pytest.raises(NotApprovedError):
+        require_confirmed(the_user(database))
+    with database.writing() as session:
+        user = registration.registered(session, the_user(database).id)
+        administration.approve(session, user=user, site=SITE, actor=administrator)
+    require_confirmed(the_user(database))
+    assert outbox(database)[-1].subject == "Your account is approved"
+    with database.reading() as session:
+        actions = session.scalars(select(AuditEvent.action).order_by(AuditEvent.created_at)).all()
+    assert actions[1:] == ["user.register", "user.confirm_address", "user.approve"]
+    with pytest.raises(ConflictError), database.writing() as session:
+        registration.registered(session, the_user(database).id)
+
+
+def test_a_rejected_person_is_out_and_cannot_register_again(database: Database) -> None:
+    register(database, "approval")
+    confirm(database)
+    with database.writing() as session:
+        administration.reject(session, user=registration.registered(session, the_user(database).id), site=SITE)
+    with pytest.raises(SignInError):
+        sign_in(database)
+    count = len(outbox(database))
+    register(database, "approval")
+    assert the_user(database).disabled_at is not None
+    assert len(outbox(database)) == count + 1  # that there is an account already
+
+
+def test_a_role_is_given_to_confirmed_accounts_only(database: Database) -> None:
+    with database.writing() as session:
+        user = make_user(session, email=EMAIL, confirmed=False)
+        with pytest.raises(ConflictError, match="not confirmed"):
+            administration.set_role(session, user=user, role=Role.ADMINISTRATOR)
+        administration.confirm(session, user=user)
+        administration.set_role(session, user=user, role=Role.ADMINISTRATOR)
+
+
+def test_registration_tells_everything_that_is_wrong_at_once(database: Database) -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        register(database, email="nobody", name=" ", affiliation="x" * 201, password="short")
+    assert set(caught.value.fields) == {"email", "name", "affiliation", "password"}
+
+
+@pytest.mark.parametrize(
+    "password",
+    [
+        "aaaaaaaaaaaaaa",
+        EMAIL,
+        "x" * 501,
+        "password123",
+        "Password123!",
+        "1234567890",
+        "qwertyuiop",
+        "P@ssw0rd1234",
+        "letmein2024!!",
+        "Lovelace-Ada",
+    ],
+)
+def test_refuses_a_common_or_guessable_password(database: Database, password: str) -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        register(database, password=password, name="Ada Lovelace")
+    assert set(caught.value.fields) == {"password"}
+
+
+def test_registrations_from_one_address_are_limited(database: Database) -> None:
+    def count(email: str, address: str = "192.0.2.1") -> None:
+        with database.writing() as session:
+            registration.count_attempt(session, email=email, address=address)
+
+    for number in range(REGISTRATION_FROM_ADDRESS.count):
+        count(f"{number}@lab.example")
+    with pytest.raises(LimitedError) as caught:
+        count("onemore@lab.example")
+    assert timedelta() < caught.value.allowed_at - now() <= REGISTRATION_FROM_ADDRESS.period
+    count("onemore@lab.example", address="192.0.2.2")

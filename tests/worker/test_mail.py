@@ -1,0 +1,135 @@
+"""The worker that sends e-mail, as a process of its own, and a real mail server."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select, text
+from sqlalchemy.engine import make_url
+
+from app.database import Database
+from app.doorbell import Doorbell
+from app.mail import outbox
+from app.mail.models import OutgoingMail
+from app.settings import Settings
+from app.storage import ArchiveStore
+from migrations import privileges, upgrade
+from tests.support.backstage import Backstage, wait_until
+from tests.support.mail import MailServer, mail_server
+from tests.support.services import in_full
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[MailServer]:
+    with mail_server(tmp_path / "received") as running:
+        yield running
+
+
+def put(backstage: Backstage, to: str = "ada@lab.example") -> None:
+    with backstage.database.writing() as session:
+        outbox.put(session, to=to, template="approved", site="https://voc.example")
+
+
+def waiting(backstage: Backstage) -> list[OutgoingMail]:
+    with backstage.database.reading() as session:
+        unsent = OutgoingMail.sent_at.is_(None) & OutgoingMail.failed_at.is_(None)
+        return list(session.scalars(select(OutgoingMail).where(unsent)))
+
+
+def test_a_lost_message_changes_nothing(backstage: Backstage, server: MailServer) -> None:
+    put(backstage)
+    with backstage.running("worker", "--only", "mail", mail_url=server.url):
+        wait_until(lambda: len(server.messages()) == 1)
+        put(backstage, "eve@lab.example")  # and nobody rings
+        wait_until(lambda: len(server.messages()) == 2)
+    assert [message["To"] for message in server.messages()] == ["ada@lab.example", "eve@lab.example"]
+    assert waiting(backstage) == []
+
+
+def test_a_message_of_the_broker_makes_it_look_at_once(backstage: Backstage, server: MailServer) -> None:
+    with backstage.running("worker", "--only", "mail", mail_url=server.url, sweep_interval="PT1H"):
+        put(backstage)
+        wait_until(lambda: len(server.messages()) == 1)  # its first look
+        put(backstage)
+        Doorbell(backstage.settings).ring_for_mail()
+        wait_until(lambda: len(server.messages()) == 2)
+
+
+def test_nothing_is_lost_while_the_mail_server_is_down(backstage: Backstage, server: MailServer) -> None:
+    server.stop()
+    put(backstage)
+    put(backstage, "eve@lab.example")
+    with backstage.running("worker", "--only", "mail", mail_url=server.url):
+        wait_until(lambda: any(row.last_error for row in waiting(backstage)))
+        server.start()
+
+        def all_sent() -> bool:
+            with backstage.database.writing() as session:  # do not wait for the retry
+                session.execute(text("UPDATE outbox SET due_at = created_at WHERE last_error <> ''"))
+            return waiting(backstage) == []
+
+        wait_until(all_sent)
+    assert {message["To"] for message in server.messages()} == {"ada@lab.example", "eve@lab.example"}
+
+
+def test_starttls_and_a_password(backstage: Backstage, tmp_path: Path) -> None:
+    certificate, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
+    make = f"openssl req -x509 -newkey rsa:2048 -nodes -days 1 -keyout {key} -out {certificate} -subj /CN=localhost"
+    subprocess.run([*make.split(), "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
+    options = ("--tls", str(certificate), str(key), "--user", "ada", "s3cret/word")
+    with mail_server(tmp_path / "received", *options) as server:
+        url = server.url.replace("//", "//ada:s3cret%2Fword@")
+        put(backstage)
+        with backstage.running("worker", "--only", "mail", mail_url=url):  # does not know the certificate
+            wait_until(lambda: any("CERTIFICATE_VERIFY_FAILED" in row.last_error for row in waiting(backstage)))
+        assert server.messages() == []
+        with backstage.database.writing() as session:
+            session.execute(text("UPDATE outbox SET due_at = created_at"))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setitem(os.environ, "SSL_CERT_FILE", str(certificate))
+            with backstage.running("worker", "--only", "mail", mail_url=url):
+                wait_until(lambda: len(server.messages()) == 1)
+        [message] = server.messages()
+        assert (message["X-Tls"], message["X-User"]) == ("True", "ada")
+
+
+def test_a_password_is_not_sent_in_the_clear(backstage: Backstage, server: MailServer) -> None:
+    put(backstage)
+    with backstage.running("worker", "--only", "mail", mail_url=server.url.replace("//", "//ada:secret@")):
+        wait_until(lambda: any("offers no TLS" in row.last_error for row in waiting(backstage)))
+    assert server.messages() == []
+
+
+def test_an_address_that_is_refused_is_given_up_at_once(backstage: Backstage, tmp_path: Path) -> None:
+    with mail_server(tmp_path / "received", "--refuse", "gone@lab.example") as server:
+        put(backstage, "gone@lab.example")
+        put(backstage)
+        with backstage.running("worker", "--only", "mail", mail_url=server.url):
+            wait_until(lambda: len(server.messages()) == 1 and waiting(backstage) == [])
+    with backstage.database.reading() as session:
+        refused = session.scalars(select(OutgoingMail).where(OutgoingMail.failed_at.is_not(None))).one()
+    assert "no such mailbox" in refused.last_error
+
+
+def test_the_ordinary_worker_sends_in_the_embedded_set_up(backstage: Backstage, server: MailServer) -> None:
+    put(backstage)
+    with backstage.running("worker", "--beat", mail_url=server.url):
+        wait_until(lambda: len(server.messages()) == 1)
+
+
+@pytest.mark.services
+def test_the_role_of_the_mail_worker_is_enough(
+    process_roles: None, empty_postgres_url: str, redis_url: str, tmp_path: Path, server: MailServer
+) -> None:
+    upgrade(empty_postgres_url)
+    database = Database(empty_postgres_url)
+    settings = Settings(data_directory=tmp_path / "data", database_url=empty_postgres_url, broker_url=redis_url)
+    settings.data_directory.mkdir()
+    backstage = Backstage(settings, database, ArchiveStore(settings.archives))
+    put(backstage)
+    as_mail = in_full(make_url(empty_postgres_url).update_query_dict({"options": f"-c role={privileges.MAIL_ROLE}"}))
+    with backstage.running("worker", "--only", "mail", mail_url=server.url, database_url=as_mail):
+        wait_until(lambda: len(server.messages()) == 1 and waiting(backstage) == [])
+    database.close()
