@@ -4,7 +4,16 @@ from collections.abc import Mapping
 
 from app.challenges.service import Phase
 from app.submissions.models import State
-from evaluator.editions import ROC_METRICS, Competition, Interpolation, Metric, Task, TaskRules, Training
+from evaluator.editions import (
+    ROC_METRICS,
+    Competition,
+    Interpolation,
+    LayoutProtocol,
+    Metric,
+    Task,
+    TaskRules,
+    Training,
+)
 from evaluator.scores import CurveKind
 
 METRICS = {
@@ -46,7 +55,7 @@ FORMATS = {
     Task.CLASSIFICATION: "<image> <confidence>",
     Task.DETECTION: "<image> <confidence> <left> <top> <right> <bottom>",
     Task.SEGMENTATION: "8-bit indexed PNG of the image's size: 0 background, 1 to the number of classes",
-    Task.LAYOUT: "<results><layout><image/><object/><confidence/><part>…</part></layout>…</results>",
+    Task.LAYOUT: "<results><layout><image/>{person}<confidence/><part>…</part></layout>…</results>",
     Task.ACTION: "<image> <object index> <confidence>",
 }
 CURVES = {CurveKind.PRECISION_RECALL: "Precision/recall curves", CurveKind.ROC: "ROC curves"}
@@ -125,7 +134,9 @@ def competition_title(competition: Competition) -> str:
 
 def line_format(rules: TaskRules) -> str:
     """What a result file holds, or each line of one."""
-    return FORMATS[rules.task] + (" <class>" if rules.class_in_lines else "")
+    by_box = rules.layout_protocol is LayoutProtocol.WHOLE_PERSON_BY_BOX
+    held = FORMATS[rules.task].format(person="<bndbox>…</bndbox>" if by_box else "<object/>")
+    return held + (" <class>" if rules.class_in_lines else "")
 
 
 def protocol(competition: Competition) -> str:

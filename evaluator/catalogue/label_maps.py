@@ -18,18 +18,18 @@ PNG_RGB = error(
     f"Save the indices before they are turned into colours. {_SAVE}",
     example="a label map saved by `plt.imsave` or `cv2.imwrite` after colouring",
 )
-PNG_GREYSCALE = error(
+PNG_GREYSCALE = warning(
     "png_greyscale",
-    "A label map without a palette",
-    "The PNG is {found}; expected is 8 bits a pixel with a palette.",
-    f"The values may well be right; add a palette. {_SAVE}",
+    "Label maps without a palette",
+    "{count} (this one first) {has} 8-bit grey values instead of a palette; the values were read as class indices.",
+    f"They are scored as they are. To show them in colour, add the VOC palette. {_SAVE}",
     example="a label map saved by `Image.fromarray(labels.astype(np.uint8)).save(...)`",
 )
 PNG_DEPTH = error(
     "png_depth",
-    "A palette with other than 8 bits a pixel",
-    "The PNG has a palette, but {bits} bits a pixel; expected are 8.",
-    "Programs that make PNG smaller do this; take the files as they were before. Pillow: `image.save(name, bits=8)`.",
+    "A label map with other than 8 bits a pixel",
+    "The PNG is {found}; expected are 8 bits a pixel.",
+    "Save it with 8 bits a pixel; Pillow: `image.save(name, bits=8)`. Programs that make PNG smaller change this.",
     example="a label map that went through `optipng`, or was saved with few colours",
 )
 PNG_WRONG_SIZE = error(

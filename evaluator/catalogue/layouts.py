@@ -82,7 +82,7 @@ TOO_MANY_PARTS = error(
 REPEATED_LAYOUT = warning(
     "repeated_layout",
     "More than one layout of a person",
-    "{count} (the first here) of a person who has one already; only the first of each is scored.",
+    "{count} (the first here) of a person who has one already; {scored}.",
     "Give one layout a person.",
     example="two <layout> elements with the same <image> and <object>",
 )

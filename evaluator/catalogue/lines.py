@@ -219,14 +219,16 @@ PERSONS_WITHOUT_CONFIDENCE = warning(
 BOX_UPSIDE_DOWN = warning(
     "box_upside_down",
     "Boxes with left and right, or top and bottom, exchanged",
-    "{count} (the first here) with right < left or bottom < top; these cannot match anything.",
+    "{count} (the first here) with right < left or bottom < top. A box whose sides are exchanged by a pixel or more "
+    "has no area and cannot match anything.",
     "Write left, top, right, bottom; not width and height.",
     example="2008_000001 0.9 100 50 30 40",
 )
 BOX_OUTSIDE_IMAGE = warning(
     "box_outside_image",
     "Boxes that lie outside their image",
-    "{count} (the first here) wholly outside of the image; these cannot match anything.",
+    "{count} (the first here) wholly outside of the image. A box that is a pixel or more away from it cannot match "
+    "anything.",
     "Coordinates count from 1 in pixels of the original image.",
     example="2008_000001 0.9 600 10 700 90 in an image of 500 x 375",
 )

@@ -1,4 +1,4 @@
-"""Label maps: one 8-bit PNG with a palette for each image of a segmentation test set.
+"""Label maps: one 8-bit PNG for each image of a segmentation test set.
 
 Source: VOC2010 document section 5.2.
 """
@@ -12,7 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.archives import Member
-from evaluator.catalogue.label_maps import INDEX_OUT_OF_RANGE, MISSING_MAPS, UNUSUAL_COLOUR_MAP, VOID_LABEL
+from evaluator.catalogue.label_maps import (
+    INDEX_OUT_OF_RANGE,
+    MISSING_MAPS,
+    PNG_GREYSCALE,
+    UNUSUAL_COLOUR_MAP,
+    VOID_LABEL,
+)
 from evaluator.editions import Competition
 from evaluator.in_order import InOrder
 from evaluator.problems import Kind, counted
@@ -30,11 +36,11 @@ _NAMED = 3  # how many missing images a message names
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """What was found about one map: the problem that refuses it, if any, or whether its colours are unusual."""
+    """What was found about one map: the problem that refuses it, if any, or what is unusual about its colours."""
 
     file: str
     problem: tuple[Kind, Mapping[str, Any]] | None = None
-    unusual: bool = False
+    unusual: Kind | None = None
 
 
 class LabelMaps:
@@ -46,7 +52,7 @@ class LabelMaps:
     def __init__(self, competition: Competition, items: Items, report: FileReport, sink: SegmentationSink | None):
         self._competition, self._items, self._report, self._sink = competition, items, report, sink
         self._given: list[int] = []
-        self._unusual: list[str] = []
+        self._unusual: dict[Kind, list[str]] = {}
         self._decoding = InOrder(self._note)
 
     def take(self, image: str, member: Member) -> None:
@@ -66,9 +72,9 @@ class LabelMaps:
     def finish(self) -> None:
         """Note what only all the maps together can show."""
         self.wait()
-        if self._unusual:
-            count, has = counted(len(self._unusual), "label map"), "has" if len(self._unusual) == 1 else "have"
-            self._report.add(UNUSUAL_COLOUR_MAP, file=self._unusual[0], count=count, has=has)
+        for kind, files in sorted(self._unusual.items(), key=lambda item: item[0].code):
+            has = "has" if len(files) == 1 else "have"
+            self._report.add(kind, file=files[0], count=counted(len(files), "label map"), has=has)
         images = self._items.images
         missing = sorted(set(range(len(images))) - set(self._given)) if images.is_known else []
         if missing:
@@ -94,7 +100,12 @@ class LabelMaps:
         problem = self._problem_of_labels(indexed.labels)
         if problem is None and self._sink is not None:
             self._sink(self._competition, position, indexed.labels)
-        return _Seen(file, problem, not has_voc_colours(indexed.palette, len(self._competition.classes)))
+        return _Seen(file, problem, self._unusual_colours(indexed.palette))
+
+    def _unusual_colours(self, palette: bytes | None) -> Kind | None:
+        if palette is None:
+            return PNG_GREYSCALE
+        return None if has_voc_colours(palette, len(self._competition.classes)) else UNUSUAL_COLOUR_MAP
 
     def _problem_of_labels(self, labels: NDArray[np.uint8]) -> tuple[Kind, Mapping[str, Any]] | None:
         classes = self._competition.classes
@@ -114,5 +125,5 @@ class LabelMaps:
         if seen.problem is not None:
             kind, found = seen.problem
             self._report.add(kind, file=seen.file, **found)
-        elif seen.unusual:
-            self._unusual.append(seen.file)
+        elif seen.unusual is not None:
+            self._unusual.setdefault(seen.unusual, []).append(seen.file)

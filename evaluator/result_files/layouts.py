@@ -67,9 +67,10 @@ def read_layouts(
     by_box = protocol is LayoutProtocol.WHOLE_PERSON_BY_BOX
     plain = read_plain_layouts(data, by_box, parts, items, limits)
     if plain is not None:
-        warn_of_layouts(plain, partial(line_of, data, "layout"), partial(line_of, data, "part"), items, report)
+        layout_line, part_line = partial(line_of, data, "layout"), partial(line_of, data, "part")
+        warn_of_layouts(plain, protocol, layout_line, part_line, items=items, report=report)
         return plain
-    columns = _LayoutColumns(by_box, parts, items, limits, report)
+    columns = _LayoutColumns(protocol, parts, items, limits, report)
     most = limits.parts_per_layout * _ELEMENTS_OF_A_PART + _OTHER_ELEMENTS
     try:
         for element in children_of_root(data, Shape("results", _DEEPEST, most, limits.characters_per_line)):
@@ -85,8 +86,11 @@ def read_layouts(
 class _LayoutColumns:
     """Takes one layout after the other."""
 
-    def __init__(self, by_box: bool, parts: Sequence[str], items: Items, limits: Limits, report: FileReport):
-        self._by_box, self._items, self._limits, self._report = by_box, items, limits, report
+    def __init__(
+        self, protocol: LayoutProtocol | None, parts: Sequence[str], items: Items, limits: Limits, report: FileReport
+    ):
+        self._protocol, self._by_box = protocol, protocol is LayoutProtocol.WHOLE_PERSON_BY_BOX
+        self._items, self._limits, self._report = items, limits, report
         self._read = ElementReader(parts, items, limits, report)
         self._columns = _Columns()
 
@@ -123,7 +127,7 @@ class _LayoutColumns:
             part_box=np.array(columns.part_box, dtype=np.float64).reshape(-1, 4),
         )
         line, part_line = columns.line.__getitem__, columns.part_line.__getitem__
-        warn_of_layouts(layouts, line, part_line, self._items, self._report)
+        warn_of_layouts(layouts, self._protocol, line, part_line, items=self._items, report=self._report)
         return layouts
 
     def _take_person(self, element: Element) -> None:

@@ -1,4 +1,4 @@
-"""Indexed PNG files from strangers.
+"""PNG files of class indices from strangers.
 
 Only what is needed is handed to the decoder: the header is looked at first, and a file is put together again from its
 critical chunks alone, so that no text, colour profile or animation chunk is ever unpacked.
@@ -18,24 +18,24 @@ from numpy.typing import NDArray
 from evaluator.catalogue.label_maps import (
     NOT_A_PNG,
     PNG_DEPTH,
-    PNG_GREYSCALE,
     PNG_RGB,
     PNG_TOO_LARGE,
     PNG_UNREADABLE,
     PNG_WRONG_SIZE,
 )
-from evaluator.problems import Kind
+from evaluator.problems import Kind, counted
 from evaluator.sniffing import describe
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _CRITICAL = (b"IHDR", b"PLTE", b"IDAT", b"IEND")
 _MOST_PIXELS = 50_000_000
-_INDEXED = 3
-_OTHER_COLOUR_TYPES = {
-    0: (PNG_GREYSCALE, "greyscale with {} bits a pixel"),
-    2: (PNG_RGB, "RGB colour with {} bits a channel"),
-    4: (PNG_GREYSCALE, "greyscale with alpha and {} bits a channel"),
-    6: (PNG_RGB, "RGB colour with alpha and {} bits a channel"),
+_GREYSCALE, _INDEXED = 0, 3
+_COLOUR_TYPES = {
+    _GREYSCALE: "greyscale",
+    2: "RGB colour",
+    _INDEXED: "indexed colour",
+    4: "greyscale with alpha",
+    6: "RGB colour with alpha",
 }
 
 
@@ -53,15 +53,15 @@ class IndexedImage:
 
     Attributes:
         labels: (height, width) uint8 palette indices.
-        palette: red, green, blue of each index in turn.
+        palette: red, green, blue of each index in turn; None for a greyscale image, whose grey values are the indices.
     """
 
     labels: NDArray[np.uint8]
-    palette: bytes
+    palette: bytes | None
 
 
 def read_indexed(data: bytes, size: tuple[int, int] | None) -> IndexedImage:
-    """Decode an 8-bit PNG with a palette.
+    """Decode an 8-bit PNG with a palette, or one in greyscale, which the development kits read in the same way.
 
     Args:
         data: the file.
@@ -73,7 +73,8 @@ def read_indexed(data: bytes, size: tuple[int, int] | None) -> IndexedImage:
     if not data.startswith(_SIGNATURE):
         raise PngError(NOT_A_PNG, looks=describe(data[:200]))
     chunks = [chunk for chunk in _chunks(data) if chunk.kind in _CRITICAL]
-    _check_header(chunks, size)
+    if _check_header(chunks, size) == _GREYSCALE:
+        return IndexedImage(_decode([chunk for chunk in chunks if chunk.kind != b"PLTE"]), None)
     palette = next((chunk.content for chunk in chunks if chunk.kind == b"PLTE"), b"")
     if not palette or len(palette) % 3:
         raise _damaged("its palette is missing or not valid")
@@ -129,24 +130,26 @@ def _chunks(data: bytes) -> Iterator[_Chunk]:
     raise _damaged("it has no end")
 
 
-def _check_header(chunks: list[_Chunk], size: tuple[int, int] | None) -> None:
+def _check_header(chunks: list[_Chunk], size: tuple[int, int] | None) -> int:
+    """Return the colour type: greyscale or indexed."""
     if not chunks or chunks[0].kind != b"IHDR" or len(chunks[0].content) != 13:
         raise _damaged("it does not begin with a header")
     if sum(chunk.kind == b"IHDR" for chunk in chunks) != 1:
         raise _damaged("it has two headers")
     width, height, bits, colour_type = struct.unpack_from(">IIBB", chunks[0].content)
-    if colour_type in _OTHER_COLOUR_TYPES:
-        kind, found = _OTHER_COLOUR_TYPES[colour_type]
-        raise PngError(kind, found=found.format(bits))
-    if colour_type != _INDEXED:
+    if colour_type not in _COLOUR_TYPES:
         raise _damaged(f"its colour type is {colour_type}, which does not exist")
+    kind_of_image = _COLOUR_TYPES[colour_type]
+    if colour_type not in (_GREYSCALE, _INDEXED):
+        raise PngError(PNG_RGB, found=f"{kind_of_image}, {counted(bits, 'bit')} a channel")
     if bits != 8:
-        raise PngError(PNG_DEPTH, bits=bits)
+        raise PngError(PNG_DEPTH, found=f"{kind_of_image}, {counted(bits, 'bit')} a pixel")
     if size is not None and (width, height) != size:
         expected = {"expected_width": size[0], "expected_height": size[1]}
         raise PngError(PNG_WRONG_SIZE, width=width, height=height, **expected)
     if not 0 < width * height <= _MOST_PIXELS:
         raise PngError(PNG_TOO_LARGE, width=width, height=height, limit=_MOST_PIXELS)
+    return int(colour_type)
 
 
 def _decode(chunks: list[_Chunk]) -> NDArray[np.uint8]:

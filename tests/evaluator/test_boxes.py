@@ -50,3 +50,12 @@ def test_nothing_found_or_nothing_true_overlaps_nothing() -> None:
     assert best_overlapping(none, group[:0], box, group)[1].tolist() == []
     assert best_overlapping(box, group, none, group[:0])[1].tolist() == [0.0]
     assert best_overlapping(box, group, box, group + 1)[1].tolist() == [0.0]
+
+
+def test_a_box_exchanged_or_outside_by_less_than_a_pixel_can_still_match() -> None:
+    """So warnings may not say that such a box cannot match anything; by a pixel or more it cannot."""
+    true = np.array([[1.0, 1, 1, 10]])
+    for box, can in ([1.4, 1, 1.3, 10], True), ([2, 1, 1, 10], False), ([0, 1, 0.9, 10], True), ([-5, 1, 0, 10], False):
+        overlap = intersection_over_union(np.array([box], dtype=float), true)
+        assert is_enough(overlap, Overlap(0.4)).tolist() == [can], box
+        assert (overlap > 0).tolist() == [can], box

@@ -64,9 +64,12 @@ def test_each_valid_map_goes_to_the_sink_once(tmp_path: Path) -> None:
         (label_map((6, 8)), "png_wrong_size"),
         (label_map(label=21), "index_out_of_range"),
         (label_map(label=255), "void_label"),
-        (label_map(mode="L"), "png_greyscale"),
+        (label_map(label=21, mode="L"), "index_out_of_range"),
+        (label_map(label=255, mode="L"), "void_label"),
         (label_map(mode="RGB"), "png_rgb"),
-        (label_map(mode="1"), "png_greyscale"),
+        (label_map(mode="LA"), "png_rgb"),
+        (label_map(mode="1"), "png_depth"),
+        (with_header(label_map(mode="L"), *SIZE, bits=16, colour=0), "png_depth"),
         (with_header(label_map(), *SIZE, bits=4), "png_depth"),
         (with_header(label_map(), 60_000, 60_000), "png_wrong_size"),
         (label_map()[:-20], "png_unreadable"),
@@ -124,6 +127,17 @@ def test_another_palette_is_one_warning_for_all_maps(tmp_path: Path) -> None:
     assert "3 label maps" in problem.message
 
 
+def test_grey_values_are_read_as_the_indices_with_one_warning_for_all_maps(tmp_path: Path) -> None:
+    seen: list[NDArray[np.uint8]] = []
+    maps = dict.fromkeys(IMAGES, label_map(label=20, mode="L"))
+    found = read(tmp_path, maps, segmentation_sink=lambda _, __, labels: seen.append(labels))
+    assert [(problem.code, problem.severity) for problem in found.problems] == [("png_greyscale", "warning")]
+    assert "3 label maps (this one first) have 8-bit grey values" in found.problems[0].message
+    assert found.is_valid
+    assert len(seen) == 3
+    assert all(labels.shape == SIZE[::-1] and (labels == 20).all() for labels in seen)
+
+
 def test_problems_of_all_maps_together_are_capped(tmp_path: Path) -> None:
     images = tuple(f"{number:06}" for number in range(50))
     maps = {f"{DIRECTORY}/{image}.png": b"" for image in images}
@@ -142,12 +156,12 @@ def test_warnings_beyond_the_cap_do_not_count_as_errors(tmp_path: Path) -> None:
 
 
 def test_messages_say_how_to_mend(tmp_path: Path) -> None:
-    maps = {IMAGES[0]: label_map((6, 8)), IMAGES[1]: label_map(label=255), IMAGES[2]: label_map(mode="L")}
-    size, void, grey = (problem.message for problem in read(tmp_path, maps).problems)
+    maps = {IMAGES[0]: label_map((6, 8)), IMAGES[1]: label_map(label=255), IMAGES[2]: label_map(mode="1")}
+    size, void, depth = (problem.message for problem in read(tmp_path, maps).problems)
     assert "6 x 8 pixels; the image is 8 x 6" in size
     assert "48 pixels have the value 255 (void), which is for ground truth only" in void
     assert "expected are 0 (background) to 20 (tvmonitor)" in void
-    assert "greyscale with 8 bits a pixel; expected is 8 bits a pixel with a palette" in grey
+    assert "greyscale, 1 bit a pixel; expected are 8 bits a pixel" in depth
 
 
 def _recoloured(png: bytes) -> bytes:

@@ -141,6 +141,22 @@ class TestWarnings:
         assert repeated.message.startswith("2 layouts")
         assert (unlisted.code, unlisted.line) == ("unlisted_person", 20)
 
+    @pytest.mark.parametrize(
+        ("edition", "scored"),
+        [
+            ("VOC2008", "all are scored, at most one of each person can be right"),
+            ("VOC2009", "all are scored, at most one of each person can be right"),
+            ("VOC2010", "only the most confident one of each person is scored"),
+            ("VOC2012", "only the most confident one of each person is scored"),
+        ],
+    )
+    def test_second_layouts_are_told_what_the_edition_does_with_them(self, edition: str, scored: str) -> None:
+        _, report = read(results(layout(), layout()), edition)
+        [problem] = report.problems()
+        assert problem.message == f"1 layout (the first here) of a person who has one already; {scored}. " + (
+            "Give one layout a person."
+        )
+
     def test_boxes_that_can_match_nothing(self) -> None:
         upside_down = HEAD.replace("<xmin>1<", "<xmin>5<")
         outside = HEAD.replace("<xmin>1<", "<xmin>10<").replace("<xmax>3<", "<xmax>11<")

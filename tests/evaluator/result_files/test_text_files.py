@@ -295,6 +295,7 @@ class TestWarnings:
         upside_down, outside = report.problems()
         assert (upside_down.code, upside_down.line) == ("box_upside_down", 2)
         assert upside_down.message.startswith("2 boxes")
+        assert "exchanged by a pixel or more has no area and cannot match" in upside_down.message
         assert (outside.code, outside.line) == ("box_outside_image", 4)
         assert outside.message.startswith("3 boxes")
 

@@ -82,14 +82,20 @@ def cases() -> Cases:
         yield accepted(
             f"png-{name}.tar.gz", "another palette", lambda data=data: packed(complete(data)), "unusual_colour_map"
         )
+    yield accepted(
+        "png-grey.tar.gz",
+        "grey values in place of a palette's indices",
+        lambda: packed(complete(png(header(colour=0), pixels()))),
+        "png_greyscale",
+    )
     rejected_maps = {
         "rgb": (png(header(colour=2), pixels(bytes_a_pixel=3)), "png_rgb"),
         "rgba": (png(header(colour=6), pixels(bytes_a_pixel=4)), "png_rgb"),
         "rgb-16-bit": (png(header(bits=16, colour=2), pixels(bytes_a_pixel=6)), "png_rgb"),
-        "grey": (png(header(colour=0), pixels()), "png_greyscale"),
-        "grey-16-bit": (png(header(bits=16, colour=0), pixels(bytes_a_pixel=2)), "png_greyscale"),
-        "grey-alpha": (png(header(colour=4), pixels(bytes_a_pixel=2)), "png_greyscale"),
-        "one-bit": (png(header(bits=1, colour=0), pixels()), "png_greyscale"),
+        "grey-class-21": (png(header(colour=0), pixels(21)), "index_out_of_range"),
+        "grey-16-bit": (png(header(bits=16, colour=0), pixels(bytes_a_pixel=2)), "png_depth"),
+        "grey-alpha": (png(header(colour=4), pixels(bytes_a_pixel=2)), "png_rgb"),
+        "one-bit": (png(header(bits=1, colour=0), pixels()), "png_depth"),
         "four-bits": (png(header(bits=4), plte, pixels()), "png_depth"),
         "unknown-colour-type": (png(header(colour=5), plte, pixels()), "png_unreadable"),
         "huge": (png(header(2**31 - 1, 2**31 - 1), plte, pixels()), "png_wrong_size"),

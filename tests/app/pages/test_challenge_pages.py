@@ -1,0 +1,51 @@
+"""A challenge's page says the rules of its own edition."""
+
+import pytest
+from lxml import html
+
+from evaluator.editions import load
+from tests.support.factories import make_challenge
+from tests.support.site import Site
+
+
+def page_of(site: Site, edition: str) -> str:
+    with site.writing() as session:
+        slug = make_challenge(session, edition=edition, competitions=list(load(edition).competitions), ready=False).slug
+    with site.client() as client:
+        answer = client.get(f"/challenges/{slug}")
+    assert answer.status_code == 200
+    return " ".join(html.fromstring(answer.text).text_content().split())
+
+
+@pytest.mark.parametrize(
+    ("edition", "person"),
+    [("VOC2007", "<bndbox>…</bndbox>"), ("VOC2008", "<object/>"), ("VOC2012", "<object/>")],
+)
+def test_the_layout_format_names_people_as_the_edition_does(embedded_site: Site, edition: str, person: str) -> None:
+    expected = f"<results><layout><image/>{person}<confidence/><part>…</part></layout>…</results>"
+    assert expected in page_of(embedded_site, edition)
+
+
+@pytest.mark.parametrize(
+    ("edition", "said", "not_said"),
+    [
+        ("VOC2007", "A class without positives scores 0 and counts in the mean.", "n/a and left out"),
+        ("VOC2007", "A class without true pixels scores 0 and counts in the mean.", "neither the ground truth"),
+        ("VOC2009", "in neither the ground truth nor the result is n/a and left out of the mean.", "true pixels"),
+        ("VOC2012", "A class without positives is n/a and left out of the mean.", "scores 0"),
+        ("VOC2005", "A class without positives or without negatives is n/a and left out of the mean.", "scores 0"),
+        ("ParallelEye", "A class without positives is n/a and left out of the mean.", "scores 0"),
+    ],
+)
+def test_classes_without_positives_are_what_the_edition_says(
+    embedded_site: Site, edition: str, said: str, not_said: str
+) -> None:
+    page = page_of(embedded_site, edition)
+    assert said in page
+    assert not_said not in page
+
+
+def test_partial_entries_and_segmentation_of_some_classes_are_explained(embedded_site: Site) -> None:
+    page = page_of(embedded_site, "VOC2012")
+    assert "the entry ranks after those that enter all classes" in page
+    assert "Only background and the classes declared as entered are scored" in page
