@@ -11,9 +11,9 @@ import numpy as np
 from evaluator.editions import Limits, Task
 from evaluator.image_sets import ImageSet
 from evaluator.problems import Problem
-from evaluator.result_files.detections import read_detections
 from evaluator.result_files.items import Items
 from evaluator.result_files.report import FileReport
+from evaluator.tasks.detection.reader import read_detections
 
 LINES = 1_000_000
 IMAGES = tuple(f"2008_{number:06}" for number in range(10_000))

@@ -139,7 +139,8 @@ def read_truth(path: Path, edition: Edition) -> "GroundTruth":
         MisuseError: it cannot serve as that; with all that is wrong, and which image sets it has if it lacks those.
         OSError: the path cannot be read.
     """
-    from evaluator.ground_truth import GroundTruthError, read_ground_truth  # noqa: PLC0415  # as above
+    from evaluator.ground_truth import GroundTruthError  # noqa: PLC0415  # as above
+    from evaluator.ground_truth.reader import read_ground_truth  # noqa: PLC0415  # as above
 
     try:
         return read_ground_truth(path, edition)

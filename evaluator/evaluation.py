@@ -8,14 +8,18 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator import action, classification, detection, layout, segmentation
-from evaluator.confusion import Confusion
 from evaluator.editions import Competition, Edition, Task
 from evaluator.ground_truth import DetectionTruth, GroundTruth, LabelTruth, LayoutTruth, SegmentationTruth
+from evaluator.metrics.confusion_matrix import Confusion
 from evaluator.problems import Problem, has_errors
 from evaluator.reading import read_results
 from evaluator.results import Confidences, Detections, Entry, Layouts, Segmented
 from evaluator.scores import CompetitionScores
+from evaluator.tasks.action import scoring as action
+from evaluator.tasks.classification import scoring as classification
+from evaluator.tasks.detection import scoring as detection
+from evaluator.tasks.layout import scoring as layout
+from evaluator.tasks.segmentation import scoring as segmentation
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -14,7 +14,7 @@ from PIL import Image
 
 from evaluator.archives import TREE_LIMITS, ArchiveError, members
 from evaluator.editions import AnnotationFormat, Edition, LayoutProtocol, Task
-from evaluator.ground_truth.errors import Complaints
+from evaluator.ground_truth.errors import TreeProblems
 from evaluator.ground_truth.image_set_files import ImageSetFiles, Listed, Person, file_of
 from evaluator.ground_truth.material import annotation_file
 from evaluator.ground_truth.tree import Tree
@@ -45,7 +45,7 @@ def read_image_sets(tree: Path, edition: Edition) -> ImageSets:
     Raises:
         GroundTruthError: the tree cannot be read, or its image sets are not valid.
     """
-    complaints = Complaints()
+    complaints = TreeProblems()
     source = Tree(tree, edition.name, complaints)
     keys = list(
         dict.fromkeys((competition.task, competition.image_set) for competition in edition.competitions.values())

@@ -5,19 +5,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evaluator.archives import UPLOAD_LIMITS, ArchiveError, ArchiveLimits, Member, members
-from evaluator.catalogue.files import COMPETITION_NOT_OPEN, DUPLICATE_FILE, NO_RESULT_FILES, UNKNOWN_FILE
 from evaluator.editions import Competition, Edition, Task
 from evaluator.image_sets import ImageSets
 from evaluator.problems import Kind, Problem, counted, has_errors, quoted
+from evaluator.problems.files import COMPETITION_NOT_OPEN, DUPLICATE_FILE, NO_RESULT_FILES, UNKNOWN_FILE
 from evaluator.result_files.confidences import read_confidences
-from evaluator.result_files.detections import read_detections, read_detections_by_class
-from evaluator.result_files.foreign_names import ForeignFile, ForeignNames, look_at
 from evaluator.result_files.items import Items
-from evaluator.result_files.label_maps import LabelMaps, SegmentationSink
-from evaluator.result_files.layouts import read_layouts
 from evaluator.result_files.names import FileName, FileNames
 from evaluator.result_files.report import FileReport
+from evaluator.result_files.unrecognised_files import UnrecognisedFile, UnrecognisedFiles, look_at
 from evaluator.results import Confidences, Detections, Entry, Layouts, Results
+from evaluator.tasks.detection.reader import read_detections, read_detections_by_class
+from evaluator.tasks.layout.reader import read_layouts
+from evaluator.tasks.segmentation.reader import LabelMaps, SegmentationSink
 
 _MOST_EXPLAINED = (
     1_000  # files that are no result files; more are told as unknown, whatever they may have been meant to be
@@ -109,7 +109,7 @@ class _Reader:
         self._segmentation_classes = _known(declared, edition.classes)
         self._sink = segmentation_sink
         self._items: dict[tuple[Task, str], Items] = {}
-        self._foreign: list[ForeignFile] = []
+        self._unrecognised: list[UnrecognisedFile] = []
         self._closed: dict[str, list[str]] = {}
         self._member_of: dict[FileName, str] = {}
         self._confidences: dict[str, dict[str, Confidences]] = {}
@@ -123,7 +123,7 @@ class _Reader:
         if name is None and any(other.identify(member.name) for other in self._others):
             self._passed_over += 1
         elif name is None:
-            self._foreign.append(look_at(member))
+            self._unrecognised.append(look_at(member))
         elif name.competition.key not in self._open:
             self._closed.setdefault(name.competition.key, []).append(member.name)
         elif name in self._member_of:
@@ -139,7 +139,7 @@ class _Reader:
 
     def finish(self) -> None:
         """Note what only the whole upload can show."""
-        self._explain_foreign()
+        self._explain_unrecognised()
         for key, names in self._closed.items():
             count = counted(len(names), "file")
             held = ", ".join(self._open)
@@ -230,25 +230,25 @@ class _Reader:
             DUPLICATE_FILE, what=what, first=quoted(self._member_of[name]), second=quoted(member.name)
         )
 
-    def _explain_foreign(self) -> None:
-        if not self._foreign and (self._member_of or self._closed):
+    def _explain_unrecognised(self) -> None:
+        if not self._unrecognised and (self._member_of or self._closed):
             return  # as of most uploads; the rest would take some milliseconds to find nothing
-        foreign = ForeignNames(self._edition, self._names)
-        explained = self._foreign
+        unrecognised = UnrecognisedFiles(self._edition, self._names)
+        explained = self._unrecognised
         if not self._member_of and not self._closed:
-            explained = [file for file in self._foreign[:_MOST_EXPLAINED] if foreign.is_explained(file)]
-            if not explained and (self._foreign or not self.archive.has_errors):
+            explained = [file for file in self._unrecognised[:_MOST_EXPLAINED] if unrecognised.is_explained(file)]
+            if not explained and (self._unrecognised or not self.archive.has_errors):
                 self._refuse_all()
         for number, file in enumerate(explained):
-            kind, found = foreign.problem(file) if number < _MOST_EXPLAINED else (UNKNOWN_FILE, {})
+            kind, found = unrecognised.problem(file) if number < _MOST_EXPLAINED else (UNKNOWN_FILE, {})
             self.archive.add(kind, file=file.name, **found)
 
     def _refuse_all(self) -> None:
         found, expected = "It is empty", f"expected are {self._names.examples()}"
         if self._passed_over:
             found = f"It holds {counted(self._passed_over, 'file')} of other image sets"
-        elif self._foreign:
-            first, count = self._foreign[0].name, counted(len(self._foreign), "file")
+        elif self._unrecognised:
+            first, count = self._unrecognised[0].name, counted(len(self._unrecognised), "file")
             found, expected = f"It holds {count}, the first is {quoted(first)}", self._names.expectation(first)
         self.archive.add(NO_RESULT_FILES, edition=self._edition.name, found=found, expected=expected)
 

@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 import pytest
 
+from evaluator.editions import Task
+
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("app", "client", "commands", "evaluator", "migrations", "worker")
 MOST_LINES = 300
@@ -25,16 +27,9 @@ WEB = (
     "app.upload",
 )
 WEB_LIBRARIES = ("fastapi", "starlette", "sse_starlette", "uvicorn")
-# What reads the ground truth, or judges results by it.
-TRUTH = (
-    "evaluator.action",
-    "evaluator.classification",
-    "evaluator.detection",
-    "evaluator.evaluation",
-    "evaluator.ground_truth",
-    "evaluator.layout",
-    "evaluator.segmentation",
-)
+# What reads the ground truth, or judges results by it; so does the half of each task's folder named here.
+TRUTH = ("evaluator.evaluation", "evaluator.ground_truth", "evaluator.tasks.scoring")
+TRUTH_OF_A_TASK = ("scoring", "ground_truth")
 # The commands of an installed server; a participant's installation has none of the packages that these need.
 SERVER_COMMANDS = ("admin", "beat", "demo", "migrate", "serve", "worker")
 
@@ -148,8 +143,18 @@ def test_app_reaches_nothing_of_the_evaluator_that_reads_the_truth() -> None:
             if target not in came_from:
                 came_from[target] = module
                 waiting.append(target)
-    reached = sorted(module for module in came_from if within(module, *TRUTH))
+    reached = sorted(module for module in came_from if within(module, *TRUTH) or is_truth_of_a_task(module))
     assert reached == [], "\n".join(f"{module} is imported by {came_from[module]}" for module in reached)
+
+
+def is_truth_of_a_task(module: str) -> bool:
+    """Tell whether a module is in the half of a task's folder that scores."""
+    return within(module, "evaluator.tasks") and module.rpartition(".")[2] in TRUTH_OF_A_TASK
+
+
+def test_each_task_has_a_half_that_the_web_process_may_not_import() -> None:
+    halves = [module.split(".")[2] for module in modules() if is_truth_of_a_task(module) and module.count(".") == 3]
+    assert set(halves) == set(Task)
 
 
 def test_participants_commands_need_no_server() -> None:

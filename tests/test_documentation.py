@@ -2,8 +2,8 @@
 
 import pytest
 
-from evaluator.catalogue import CATALOGUE
 from evaluator.editions import names
+from evaluator.problems.catalogue import CATALOGUE
 from tools import edition_pages, problem_pages
 
 

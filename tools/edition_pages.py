@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from app.pages.wording import METRICS, TASKS
-from evaluator.editions import Edition, TaskRules, descriptions, load, names
+from evaluator.editions import Edition, TaskRules, load, names
+from evaluator.tasks import descriptions
 
 PAGES = Path(__file__).resolve().parents[1] / "docs" / "editions"
 BEGIN = "<!-- begin: made by `python -m tools.edition_pages` out of evaluator/editions; change it there -->\n"

@@ -10,8 +10,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from string import Formatter
 
-from evaluator.catalogue import CATALOGUE, archives, files, label_maps, layouts, lines, server
-from evaluator.problems import Kind
+from evaluator.problems import Kind, archives, files, server
+from evaluator.problems import text_files as lines
+from evaluator.problems.catalogue import CATALOGUE
+from evaluator.tasks.layout import problems as layouts
+from evaluator.tasks.segmentation import problems as label_maps
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "problems.md"
@@ -20,7 +23,7 @@ UPLOADS = ROOT / "tests" / "hostile"
 _MARKS = re.compile(r"[\\*<\[]")
 _MODULES = (archives, files, lines, layouts, label_maps, server)
 _INTRODUCTION = """\
-<!-- Made by `python -m tools.problem_pages` out of evaluator/catalogue; change it there. -->
+<!-- Made by `python -m tools.problem_pages` out of evaluator/problems and evaluator/tasks; change it there. -->
 # What can be wrong with an upload
 
 `vocboard validate`, the submit page and the API check an upload in the same way and give the same list: for each

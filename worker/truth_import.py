@@ -15,7 +15,9 @@ from app.database import Database
 from app.sealing import SealError, unseal
 from app.settings import Settings
 from app.truth_inbox import TruthInbox
-from evaluator.ground_truth import GroundTruthError, TaskSummary, read_ground_truth, summarise
+from evaluator.ground_truth import GroundTruthError
+from evaluator.ground_truth.reader import read_ground_truth
+from evaluator.ground_truth.summary import TaskSummary, summarise
 from evaluator.problems import Problem, Severity
 from worker import leases, stored_truth
 from worker.truth_directory import TruthDirectory

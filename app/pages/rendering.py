@@ -13,7 +13,7 @@ from app.pages import formats, wording
 from app.problem_details import ProblemDetails
 from app.security.csrf import csrf_token
 from app.security.identity import Identity
-from evaluator.editions import descriptions
+from evaluator.tasks import descriptions
 from evaluator.version import VERSION
 
 STATIC_DIRECTORY = Path(__file__).parents[1] / "static"

@@ -13,13 +13,13 @@ from anyio import BrokenWorkerProcess
 
 from app.settings import Settings
 from app.submissions.checking import EnteredCompetition, Report, check, get_ready
-from evaluator.catalogue.server import (
+from evaluator.editions import Edition
+from evaluator.image_sets import ImageSets
+from evaluator.problems.server import (
     VALIDATION_STOPPED,
     VALIDATION_TAKES_TOO_LONG,
     VALIDATION_TAKES_TOO_MUCH_MEMORY,
 )
-from evaluator.editions import Edition
-from evaluator.image_sets import ImageSets
 
 __all__ = ["EnteredCompetition", "Report", "Validator"]
 

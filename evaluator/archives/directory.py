@@ -8,8 +8,8 @@ from pathlib import Path
 from evaluator.archives.limits import ArchiveLimits, Meter, size_text
 from evaluator.archives.member import Member
 from evaluator.archives.naming import plain_name, printable
-from evaluator.catalogue.archives import MEMBER_TOO_LARGE, NOT_A_REGULAR_FILE
 from evaluator.problems import Problem
+from evaluator.problems.archives import MEMBER_TOO_LARGE, NOT_A_REGULAR_FILE
 
 _KINDS = (
     (stat.S_ISLNK, "symbolic link"),

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from evaluator.catalogue.archives import ARCHIVE_TOO_LARGE, COMPRESSION_RATIO, TOO_MANY_MEMBERS
 from evaluator.problems import Problem
+from evaluator.problems.archives import ARCHIVE_TOO_LARGE, COMPRESSION_RATIO, TOO_MANY_MEMBERS
 
 KIB = 1024
 MIB = 1024 * KIB

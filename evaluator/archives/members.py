@@ -7,9 +7,9 @@ from evaluator.archives.directory import directory_members
 from evaluator.archives.limits import ArchiveError, ArchiveLimits
 from evaluator.archives.member import Member
 from evaluator.archives.packed import packed_members
-from evaluator.catalogue.archives import BACKSLASHES_IN_NAMES, IGNORED_FILES
-from evaluator.catalogue.files import DUPLICATE_FILE
 from evaluator.problems import Problem, Severity, counted, quoted
+from evaluator.problems.archives import BACKSLASHES_IN_NAMES, IGNORED_FILES
+from evaluator.problems.files import DUPLICATE_FILE
 
 
 def members(path: Path, limits: ArchiveLimits, report: Callable[[Problem], None] | None = None) -> Iterator[Member]:

@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable
 
 from evaluator.archives.limits import ArchiveLimits
-from evaluator.catalogue.archives import UNSAFE_NAME
 from evaluator.problems import Problem, quoted
+from evaluator.problems.archives import UNSAFE_NAME
 
 _DRIVE = re.compile(r"[A-Za-z]:")
 _NOT_UTF8 = re.compile("[\ud800-\udfff]")

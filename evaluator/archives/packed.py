@@ -7,9 +7,9 @@ from evaluator.archives.limits import ArchiveError, ArchiveLimits
 from evaluator.archives.member import Member
 from evaluator.archives.tar_format import tar_members
 from evaluator.archives.zip_format import zip_members
-from evaluator.catalogue.archives import NOT_AN_ARCHIVE
+from evaluator.file_type import describe
 from evaluator.problems import Problem
-from evaluator.sniffing import describe
+from evaluator.problems.archives import NOT_AN_ARCHIVE
 
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 

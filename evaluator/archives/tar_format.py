@@ -14,9 +14,9 @@ from evaluator.archives.compressed import MeteredStream, decompressed
 from evaluator.archives.limits import KIB, ArchiveError, ArchiveLimits, Meter, size_text
 from evaluator.archives.member import Member
 from evaluator.archives.naming import plain_name, printable
-from evaluator.catalogue.archives import DAMAGED_ARCHIVE, MEMBER_TOO_LARGE, NOT_A_REGULAR_FILE, NOT_AN_ARCHIVE
+from evaluator.file_type import describe
 from evaluator.problems import Problem
-from evaluator.sniffing import describe
+from evaluator.problems.archives import DAMAGED_ARCHIVE, MEMBER_TOO_LARGE, NOT_A_REGULAR_FILE, NOT_AN_ARCHIVE
 
 _BLOCK = 512
 _EXTENDED_HEADER_BYTES = 64 * KIB

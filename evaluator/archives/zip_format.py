@@ -9,7 +9,8 @@ from pathlib import Path
 from evaluator.archives.limits import ArchiveError, ArchiveLimits, Meter, size_text
 from evaluator.archives.member import Member
 from evaluator.archives.naming import plain_name, printable
-from evaluator.catalogue.archives import (
+from evaluator.problems import Problem, quoted
+from evaluator.problems.archives import (
     DAMAGED_ARCHIVE,
     ENCRYPTED_MEMBER,
     MEMBER_TOO_LARGE,
@@ -17,7 +18,6 @@ from evaluator.catalogue.archives import (
     TOO_MANY_MEMBERS,
     UNSUPPORTED_COMPRESSION,
 )
-from evaluator.problems import Problem, quoted
 
 _ENCRYPTED = 0x1
 _READ_METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}  # bzip2 and lzma may ask for unbounded memory

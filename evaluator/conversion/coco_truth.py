@@ -19,10 +19,10 @@ from evaluator.conversion.json_input import four, read_json
 from evaluator.conversion.names import CategoryNames, ImageNames, file_stem
 from evaluator.conversion.problems import ConversionError, ProblemCollector
 from evaluator.editions import AnnotationFormat, Edition, Task, image_sets_of
-from evaluator.ground_truth import read_ground_truth
-from evaluator.ground_truth.errors import Complaints
+from evaluator.ground_truth.errors import TreeProblems
 from evaluator.ground_truth.image_set_files import file_of
 from evaluator.ground_truth.material import annotation_file
+from evaluator.ground_truth.reader import read_ground_truth
 from evaluator.ground_truth.tree import Tree
 from evaluator.problems import Severity, quoted
 from evaluator.whole_output import whole_directory, whole_file
@@ -50,7 +50,7 @@ def tree_to_coco(tree: Path, output: Path, edition: Edition, *, progress: Callab
     _needs_xml(edition)
     truth = read_ground_truth(tree, edition)
     images = truth.image_sets.sets[Task.DETECTION, image_sets_of(edition)[0]].images
-    complaints = Complaints()
+    complaints = TreeProblems()
     contents = Tree(tree, edition.name, complaints).read([annotation_file(image, edition) for image in images])
     complaints.raise_if_any()
     numbers = _image_numbers(images)

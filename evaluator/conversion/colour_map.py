@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.result_files.png import voc_colours
+from evaluator.tasks.segmentation.png import voc_colours
 from evaluator.whole_output import whole_file
 
 MOST_COLOURS = 256

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from evaluator.archives import TREE_LIMITS, UPLOAD_LIMITS, ArchiveError, members
-from evaluator.confusion import VOID
 from evaluator.conversion.colour_map import label_colour_map
 from evaluator.conversion.detections import Converted, image_set_of, sizes_by_image
 from evaluator.conversion.names import ImageNames, file_stem
@@ -18,10 +17,11 @@ from evaluator.conversion.problems import ConversionError, ProblemCollector
 from evaluator.conversion.result_archive import write_results
 from evaluator.editions import Edition
 from evaluator.image_sets import ImageSets
+from evaluator.metrics.confusion_matrix import VOID
 from evaluator.problems import has_errors
 from evaluator.reading import read_results
 from evaluator.result_files.names import FileNames
-from evaluator.result_files.png import read_indexed
+from evaluator.tasks.segmentation.png import read_indexed
 from evaluator.whole_output import whole_directory
 
 MARKER = "label-map-format.txt"

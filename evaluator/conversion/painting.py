@@ -16,7 +16,7 @@ from evaluator.conversion.result_archive import write_results
 from evaluator.editions import Competition, Edition, Task
 from evaluator.image_sets import ImageSets
 from evaluator.result_files.names import expected_name
-from evaluator.result_files.png import voc_colours
+from evaluator.tasks.segmentation.png import voc_colours
 
 
 def segmentations_from_detections(

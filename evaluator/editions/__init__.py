@@ -2,7 +2,8 @@
 
 from evaluator.editions.loader import UnknownEditionError, load, names, read, read_text, source
 from evaluator.editions.mistakes import EditionFileError, Mistake
-from evaluator.editions.model import (
+from evaluator.editions.splits import for_image_set, image_sets_of
+from evaluator.rules import (
     BACKGROUND,
     ROC_METRICS,
     AnnotationFormat,
@@ -21,7 +22,6 @@ from evaluator.editions.model import (
     Training,
     WithoutPositives,
 )
-from evaluator.editions.splits import for_image_set, image_sets_of
 
 __all__ = [
     "BACKGROUND",

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Mapping
 from string import Formatter
 
-from evaluator.editions.model import Competition, LayoutProtocol, Metric, Task
 from evaluator.editions.tables import Table
+from evaluator.rules import Competition, LayoutProtocol, Metric, Task
 
 # Names stand in names of files, in lists parted by commas, and in headings.
 _CLASS = re.compile(r"""[^\W_][^\s/\\<>:"|?*{},]{0,59}""")
@@ -20,7 +20,7 @@ _NEEDED_FIELDS: Mapping[Task, frozenset[str]] = {  # of a result file's name; `c
 _OPTIONAL_FIELDS = frozenset({"competition", "image_set"})
 _OF_LABELS = (
     Metric.AVERAGE_PRECISION,
-    Metric.AREA_UNDER_CURVE,
+    Metric.AVERAGE_PRECISION_AREA,
     Metric.AVERAGE_PRECISION_WITH_DIFFICULT,
     Metric.ROC_AUC,
     Metric.EQUAL_ERROR_RATE,
@@ -29,11 +29,11 @@ _MEASURES: Mapping[Task, tuple[Metric, ...]] = {
     Task.CLASSIFICATION: _OF_LABELS,
     Task.DETECTION: (
         Metric.AVERAGE_PRECISION,
-        Metric.AREA_UNDER_CURVE,
+        Metric.AVERAGE_PRECISION_AREA,
         Metric.AVERAGE_PRECISION_WITH_DIFFICULT,
     ),
     Task.SEGMENTATION: (Metric.INTERSECTION_OVER_UNION, Metric.PIXEL_ACCURACY),
-    Task.LAYOUT: (Metric.AVERAGE_PRECISION, Metric.AREA_UNDER_CURVE),
+    Task.LAYOUT: (Metric.AVERAGE_PRECISION, Metric.AVERAGE_PRECISION_AREA),
     Task.ACTION: _OF_LABELS,
 }
 _OTHER_MEASURES_OF_LAYOUT: Mapping[LayoutProtocol, tuple[Metric, ...]] = {

@@ -6,7 +6,8 @@ from dataclasses import fields
 from typing import Any, TypeAlias
 
 from evaluator.editions.checks import check_files_differ, check_names, file_pattern, measures
-from evaluator.editions.model import (
+from evaluator.editions.tables import Table
+from evaluator.rules import (
     ROC_METRICS,
     AnnotationFormat,
     Annotations,
@@ -24,7 +25,6 @@ from evaluator.editions.model import (
     Training,
     WithoutPositives,
 )
-from evaluator.editions.tables import Table
 
 MOST_CLASSES = 254  # 0 is background and 255 void
 MOST_COMPETITIONS = 16

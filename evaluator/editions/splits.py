@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from evaluator.editions.model import Edition
+from evaluator.rules import Edition
 
 
 def for_image_set(edition: Edition, image_set: str) -> Edition:

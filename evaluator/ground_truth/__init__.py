@@ -1,4 +1,4 @@
-"""Ground truth: read from a development kit tree, stored, and taken apart into what each task scores against."""
+"""Ground truth: what each task scores against, and how it is stored; `reader` reads it from a development kit tree."""
 
 from evaluator.ground_truth.errors import GroundTruthError
 from evaluator.ground_truth.ground_truth import GroundTruth, GroundTruthFileError
@@ -11,11 +11,8 @@ from evaluator.ground_truth.model import (
     SegmentationTruth,
     Truth,
 )
-from evaluator.ground_truth.reader import read_ground_truth
-from evaluator.ground_truth.summary import ClassCount, TaskSummary, summarise
 
 __all__ = [
-    "ClassCount",
     "DetectionTruth",
     "GroundTruth",
     "GroundTruthError",
@@ -25,8 +22,5 @@ __all__ = [
     "Labels",
     "LayoutTruth",
     "SegmentationTruth",
-    "TaskSummary",
     "Truth",
-    "read_ground_truth",
-    "summarise",
 ]

@@ -19,7 +19,7 @@ class GroundTruthError(Exception):
         super().__init__(_message(self.problems))
 
 
-class Complaints:
+class TreeProblems:
     """Gathers problems of a tree; one that two tasks come across is told once."""
 
     def __init__(self) -> None:

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from evaluator.editions import Edition, Task
-from evaluator.ground_truth.errors import Complaints, some
+from evaluator.ground_truth.errors import TreeProblems, some
 from evaluator.ground_truth.model import DIFFICULT, NEGATIVE, POSITIVE, Key, Labels
 
 Person = tuple[int, int]  # index into the images, 1-based object index
@@ -64,7 +64,7 @@ class Line(NamedTuple):
 class ImageSetFiles:
     """Reads image set files, noting what is wrong with them."""
 
-    def __init__(self, files: Mapping[str, bytes], complaints: Complaints) -> None:
+    def __init__(self, files: Mapping[str, bytes], complaints: TreeProblems) -> None:
         """Take the files' content by name (`ImageSets/Main/test.txt`) and where to complain."""
         self._files = files
         self._complaints = complaints

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from evaluator.annotations import AnnotatedObject, Annotation
 from evaluator.editions import AnnotationFormat, Edition
-from evaluator.ground_truth.errors import Complaints
+from evaluator.ground_truth.errors import TreeProblems
 from evaluator.ground_truth.image_set_files import ImageSetFiles, Listed, Person
 
 PERSON = "person"  # the class whose objects have parts and actions
@@ -39,7 +39,7 @@ class Material:
     files: ImageSetFiles
     annotations: Mapping[str, Annotation]
     label_maps: Mapping[str, bytes]
-    complaints: Complaints
+    complaints: TreeProblems
 
     def objects(self, image: str) -> tuple[AnnotatedObject, ...]:
         """Return the objects of an image, none if it has no annotation."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.editions import Task
-from evaluator.label_runs import LabelRuns
+from evaluator.metrics.label_runs import LabelRuns
 
 Key = tuple[Task, str]  # task and image set, such as (Task.DETECTION, "test")
 

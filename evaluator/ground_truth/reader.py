@@ -8,14 +8,15 @@ from pathlib import Path
 
 from evaluator.annotations import Annotation, AnnotationError, read_lines, read_pascal_text, read_xml
 from evaluator.editions import AnnotationFormat, Edition, LayoutProtocol, Task, TaskRules
-from evaluator.ground_truth import label_maps, labels, objects
-from evaluator.ground_truth.errors import Complaints
+from evaluator.ground_truth import labels, objects
+from evaluator.ground_truth.errors import TreeProblems
 from evaluator.ground_truth.ground_truth import GroundTruth
 from evaluator.ground_truth.image_set_files import ImageSetFiles, Listed, file_of
 from evaluator.ground_truth.material import Material, annotation_file, label_map_file
 from evaluator.ground_truth.model import Key, Truth
 from evaluator.ground_truth.tree import Tree
 from evaluator.image_sets import ImageSet, ImageSets
+from evaluator.tasks.segmentation import ground_truth as label_maps
 
 
 def read_ground_truth(tree: Path, edition: Edition) -> GroundTruth:
@@ -32,7 +33,7 @@ def read_ground_truth(tree: Path, edition: Edition) -> GroundTruth:
     Raises:
         GroundTruthError: with everything that is wrong with the tree.
     """
-    complaints = Complaints()
+    complaints = TreeProblems()
     source = Tree(tree, edition.name, complaints)
     rules = {(c.task, c.image_set): c.rules for c in edition.competitions.values()}
     files = ImageSetFiles(source.read(_image_set_files(rules, edition)), complaints)
@@ -86,7 +87,7 @@ def _listed(key: Key, rules: TaskRules, edition: Edition, files: ImageSetFiles) 
 
 
 def _material(
-    source: Tree, listed: Mapping[Key, Listed], edition: Edition, files: ImageSetFiles, complaints: Complaints
+    source: Tree, listed: Mapping[Key, Listed], edition: Edition, files: ImageSetFiles, complaints: TreeProblems
 ) -> Material:
     """Read, in one pass, what the listed images need."""
     segmented = dict.fromkeys(i for key, items in listed.items() if key[0] is Task.SEGMENTATION for i in items.images)

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from evaluator.archives import TREE_LIMITS, ArchiveError, members
-from evaluator.ground_truth.errors import Complaints
+from evaluator.ground_truth.errors import TreeProblems
 from evaluator.problems import Problem
 
 MIB = 1024 * 1024
@@ -20,7 +20,7 @@ MAXIMUM_BYTES = 64 * MIB  # of one file that is read; the images of a tree are n
 class Tree:
     """One tree of one edition."""
 
-    def __init__(self, path: Path, edition: str, complaints: Complaints) -> None:
+    def __init__(self, path: Path, edition: str, complaints: TreeProblems) -> None:
         """Take the directory or archive, the edition, whose name the folder bears, and where to complain."""
         self._path = path
         self._prefixes: tuple[str, ...] = (f"{edition}/", f"VOCdevkit/{edition}/", "")

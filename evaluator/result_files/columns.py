@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.catalogue.lines import EMPTY_FILE
 from evaluator.editions import Limits
-from evaluator.result_files.explaining import Explainer
+from evaluator.problems.text_files import EMPTY_FILE
+from evaluator.result_files.duplicates import FirstLines
 from evaluator.result_files.fields import LARGEST_OBJECT_INDEX, is_plain
 from evaluator.result_files.items import Items
 from evaluator.result_files.large_files import (
@@ -22,8 +22,8 @@ from evaluator.result_files.large_files import (
     read_part,
     smaller_parts_of,
 )
+from evaluator.result_files.line_diagnosis import LineDiagnosis
 from evaluator.result_files.line_format import LineFormat
-from evaluator.result_files.repetitions import FirstLines
 from evaluator.result_files.report import FileReport
 from evaluator.result_files.text import Lines, read_lines, without_blank
 
@@ -73,7 +73,7 @@ class _Reader:
     def __init__(self, line_format: LineFormat, items: Items, limits: Limits, report: FileReport):
         self._format, self._items, self._limits, self._report = line_format, items, limits, report
         self._first_lines = FirstLines() if line_format.once else None
-        self._explainer = Explainer(line_format, items, limits, report, self._first_lines)
+        self._explainer = LineDiagnosis(line_format, items, limits, report, self._first_lines)
         self._taken: list[Columns] = []
 
     def take_plain(self, data: bytes) -> None:

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.catalogue.lines import IMAGES_WITHOUT_CONFIDENCE, PERSONS_WITHOUT_CONFIDENCE
 from evaluator.editions import Limits, Task
 from evaluator.problems import counted, quoted
+from evaluator.problems.text_files import IMAGES_WITHOUT_CONFIDENCE, PERSONS_WITHOUT_CONFIDENCE
 from evaluator.result_files.columns import read_columns
 from evaluator.result_files.items import Items
 from evaluator.result_files.line_format import CONFIDENCE, IMAGE, OBJECT, LineFormat

@@ -4,7 +4,9 @@ import math
 import re
 from typing import Any
 
-from evaluator.catalogue.lines import (
+from evaluator.editions import Limits
+from evaluator.problems import Kind, quoted
+from evaluator.problems.text_files import (
     BAD_OBJECT_INDEX,
     COMMA_DECIMAL,
     CONFIDENCE_OUT_OF_RANGE,
@@ -17,8 +19,6 @@ from evaluator.catalogue.lines import (
     UNKNOWN_IMAGE,
     WRONG_CLASS,
 )
-from evaluator.editions import Limits
-from evaluator.problems import Kind, quoted
 from evaluator.result_files.items import Items
 from evaluator.result_files.report import FileReport
 

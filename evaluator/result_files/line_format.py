@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evaluator.catalogue.lines import (
+from evaluator.problems import Kind, counted
+from evaluator.problems.text_files import (
     BOX_MISSING,
     CONFIDENCE_MISSING,
     OBJECT_INDEX_MISSING,
     WRONG_NUMBER_OF_FIELDS,
     WRONG_SEPARATOR,
 )
-from evaluator.problems import Kind, counted
 
 IMAGE = "image"
 OBJECT = "object index"

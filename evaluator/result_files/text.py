@@ -4,7 +4,9 @@ import codecs
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from evaluator.catalogue.lines import (
+from evaluator.editions import Limits
+from evaluator.problems import Kind
+from evaluator.problems.text_files import (
     BYTE_ORDER_MARK,
     LINE_ENDS_OF_OLD_MACS,
     LINE_ENDS_OF_WINDOWS,
@@ -13,8 +15,6 @@ from evaluator.catalogue.lines import (
     TOO_MANY_LINES,
     UTF16,
 )
-from evaluator.editions import Limits
-from evaluator.problems import Kind
 from evaluator.result_files.report import FileReport
 
 _BLOCK_BYTES = 512 * 1024

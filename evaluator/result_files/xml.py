@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from xml.parsers import expat
 
-from evaluator.catalogue.layouts import (
+from evaluator.problems import Kind, quoted
+from evaluator.tasks.layout.problems import (
     NOT_A_LAYOUT,
     XML_FORBIDDEN,
     XML_SYNTAX,
@@ -17,7 +18,6 @@ from evaluator.catalogue.layouts import (
     XML_TOO_DEEP,
     XML_TOO_LARGE,
 )
-from evaluator.problems import Kind, quoted
 
 _CHUNK_BYTES = 64 * 1024
 

@@ -7,7 +7,7 @@ import pytest
 
 from evaluator.editions import load
 from evaluator.evaluation import Evaluation, evaluate
-from evaluator.ground_truth import read_ground_truth
+from evaluator.ground_truth.reader import read_ground_truth
 from evaluator.problems import Severity
 from tests.evaluator import trees
 

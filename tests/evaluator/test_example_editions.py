@@ -8,7 +8,7 @@ from typing import Any
 
 from evaluator.editions import Edition, load, read
 from evaluator.evaluation import evaluate
-from evaluator.ground_truth import read_ground_truth
+from evaluator.ground_truth.reader import read_ground_truth
 from tests.support.golden import golden
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "editions" / "examples"

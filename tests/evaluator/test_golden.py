@@ -8,7 +8,8 @@ import pytest
 
 from evaluator.editions import load
 from evaluator.evaluation import evaluate
-from evaluator.ground_truth import GroundTruth, read_ground_truth
+from evaluator.ground_truth import GroundTruth
+from evaluator.ground_truth.reader import read_ground_truth
 from tests.support.golden import CASES, golden
 
 TOLERANCE = 1e-12

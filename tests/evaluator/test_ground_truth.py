@@ -16,9 +16,9 @@ from evaluator.ground_truth import (
     LabelTruth,
     LayoutTruth,
     SegmentationTruth,
-    read_ground_truth,
-    summarise,
 )
+from evaluator.ground_truth.reader import read_ground_truth
+from evaluator.ground_truth.summary import summarise
 from tests.evaluator import trees
 
 EDITION = load("VOC2012")

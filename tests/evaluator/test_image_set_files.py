@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from evaluator.ground_truth.errors import Complaints, GroundTruthError
+from evaluator.ground_truth.errors import GroundTruthError, TreeProblems
 from evaluator.ground_truth.image_set_files import ImageSetFiles
 from evaluator.problems import Problem
 
@@ -20,7 +20,7 @@ in_order = st.permutations(list(IMAGES)).map(lambda images: "".join(f"{image} -1
 
 
 def read(content: bytes, *, by_line: bool) -> tuple[list[int], list[int], tuple[Problem, ...]]:
-    complaints = Complaints()
+    complaints = TreeProblems()
     with pytest.MonkeyPatch.context() as patch:
         if by_line:
             patch.setattr(ImageSetFiles, "_plain_image_labels", lambda *_: None)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from evaluator.editions import load
-from evaluator.ground_truth import read_ground_truth
+from evaluator.ground_truth.reader import read_ground_truth
 from evaluator.image_sets import ImageSets
 from evaluator.problems import has_errors
 from evaluator.public_tree import read_image_sets

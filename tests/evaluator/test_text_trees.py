@@ -6,7 +6,8 @@ import pytest
 
 from evaluator.editions import Task, load
 from evaluator.evaluation import Evaluation, evaluate
-from evaluator.ground_truth import GroundTruth, GroundTruthError, read_ground_truth
+from evaluator.ground_truth import GroundTruth, GroundTruthError
+from evaluator.ground_truth.reader import read_ground_truth
 from evaluator.image_sets import ImageSets
 from evaluator.public_tree import read_image_sets
 from tests.evaluator.trees import write

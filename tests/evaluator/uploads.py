@@ -12,7 +12,7 @@ from PIL import Image
 from evaluator.editions import Edition, Task, load
 from evaluator.image_sets import ImageSet, ImageSets
 from evaluator.problems import Problem
-from evaluator.result_files.png import voc_colours
+from evaluator.tasks.segmentation.png import voc_colours
 
 IMAGES = ("000001", "000002", "000003")
 SIZE = (8, 6)  # width and height of each

@@ -18,12 +18,12 @@ from evaluator.image_sets import ImageSets
 from evaluator.problems import Problem, Severity
 from evaluator.reading import read_results
 from evaluator.result_files.confidences import read_confidences
-from evaluator.result_files.detections import read_detections
 from evaluator.result_files.items import Items
-from evaluator.result_files.layouts import read_layouts
-from evaluator.result_files.png import PngError, read_indexed
 from evaluator.result_files.report import LISTED, FileReport
 from evaluator.results import Confidences, Detections
+from evaluator.tasks.detection.reader import read_detections
+from evaluator.tasks.layout.reader import read_layouts
+from evaluator.tasks.segmentation.png import PngError, read_indexed
 from tests.evaluator.uploads import SIZE, image_sets
 from tests.fuzz.repair import with_png_checksums, with_tar_checksums
 

@@ -16,8 +16,8 @@ from app.challenges.ground_truth import pack_image_sets
 from app.challenges.models import Challenge, GroundTruthVersion
 from app.settings import Settings
 from commands.main import main
-from evaluator.catalogue import CATALOGUE
 from evaluator.editions import load
+from evaluator.problems.catalogue import CATALOGUE
 from evaluator.reading import read_results
 from tests.hostile.folder import EDITIONS, ROOT, Upload, public, uploads
 from tests.hostile.make import all_cases, directory_of

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from app.evaluations.curves import corners, pack, plot_points, unpack
 from evaluator.editions import RocRule
-from evaluator.roc import RankedItems, area_under_curve
+from evaluator.metrics.roc import RankedItems, area_under_curve
 from evaluator.scores import Curve, CurveKind, RocCurve
 
 NAN = float("nan")

@@ -14,7 +14,7 @@ from evaluator.conversion.decimals import decimal
 from evaluator.conversion.detection_output import write_detections
 from evaluator.editions import Edition, for_image_set, load
 from evaluator.evaluation import evaluate
-from evaluator.ground_truth import read_ground_truth
+from evaluator.ground_truth.reader import read_ground_truth
 from evaluator.public_tree import read_image_sets
 from tests.evaluator.trees import a_part, actions, an_object, annotation, write
 from tests.support.golden import golden

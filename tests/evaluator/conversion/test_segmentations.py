@@ -18,7 +18,7 @@ from evaluator.conversion import (
 )
 from evaluator.editions import Task, load
 from evaluator.evaluation import evaluate
-from evaluator.ground_truth import read_ground_truth
+from evaluator.ground_truth.reader import read_ground_truth
 from evaluator.image_sets import ImageSet, ImageSets
 from evaluator.public_tree import read_image_sets
 from tests.support.golden import golden

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from evaluator.editions import Limits, Task
 from evaluator.image_sets import ImageSet
 from evaluator.result_files.confidences import read_confidences
-from evaluator.result_files.detections import read_detections
 from evaluator.result_files.items import Items
 from evaluator.result_files.report import FileReport
 from evaluator.results import Confidences, Detections
+from evaluator.tasks.detection.reader import read_detections
 from tests.evaluator.uploads import image_sets
 
 FILE = "results/file.txt"

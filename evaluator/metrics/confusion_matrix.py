@@ -1,0 +1,119 @@
+"""Confusion matrices of label maps, and the accuracies taken from them.
+
+Source: VOC development kits, VOCevalseg.m (2007: share of the true pixels; 2008 on: intersection over union);
+VOC2010 document section 5.4.
+"""
+
+import threading
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.metrics.label_runs import LabelRuns, changes
+
+VOID = 255  # truth label of pixels that are left out
+LABELS = 256
+PIXELS_A_RUN = 8  # fewer on average, and counting pixel by pixel is faster than run by run
+PIXELS_AT_ONCE = 65536
+BEFORE_FIRST = np.array([-1])  # where the pixel before an image's first would be
+
+
+class Confusion:
+    """Counts pixels by true and found label, pair after pair of label maps, from as many threads as there are."""
+
+    def __init__(self, classes: int) -> None:
+        """Start with no pixel counted, for this number of classes besides background."""
+        self._counts = np.zeros((classes + 1) * LABELS)  # by found, then true label; float64 counts exactly up to 2^53
+        self._labels = classes + 1
+        self._adding = threading.Lock()
+
+    @property
+    def matrix(self) -> NDArray[np.int64]:
+        """(n + 1, n + 1) pixels; rows truth, columns result, background first.
+
+        Raises:
+            ValueError: a truth held a label that is none of 0 to n and void.
+        """
+        counts = self._counts.reshape(self._labels, LABELS)
+        if counts[:, self._labels : VOID].any():
+            raise ValueError(f"a true label map holds labels other than 0 to {self._labels - 1}")
+        return counts[:, : self._labels].T.astype(np.int64)
+
+    def add(self, truth: LabelRuns, result: NDArray[np.uint8]) -> None:
+        """Count one image's pixels, all but those that are void in the truth.
+
+        Args:
+            truth: labels 0 background, 1 to n the classes, 255 void.
+            result: (height, width) labels 0 to n.
+
+        Raises:
+            ValueError: the maps differ in shape, or the result holds a label that is none of these.
+        """
+        if truth.shape != result.shape:
+            raise ValueError(f"label maps of {truth.shape} and {result.shape} pixels (height, width)")
+        counts = _count_pairs(truth, result.ravel(), len(self._counts))
+        if len(counts) > len(self._counts):
+            raise ValueError(f"a label map holds labels other than 0 to {self._labels - 1}")
+        with self._adding:
+            self._counts += counts
+
+
+def _count_pairs(truth: LabelRuns, result: NDArray[np.uint8], pairs: int) -> NDArray[np.float64]:
+    """Return (pairs,) pixels by 256 times the found and the true label; more than `pairs` if there are others."""
+    changing = changes(result)
+    if len(changing) * PIXELS_A_RUN > len(result):
+        return _count_pixels(truth.pixels().ravel(), result, pairs)
+    # Where either map changes, a stretch of pixels with one pair of labels ends.
+    ends = np.concatenate((BEFORE_FIRST, changing, truth.last))
+    ends.sort(kind="stable")  # which knows sorted runs, and merges
+    last = ends[1:]
+    pair = np.multiply(result[last], LABELS, dtype=np.intp)
+    pair += truth.label[truth.last.searchsorted(last)]
+    pixels = np.subtract(last, ends[:-1], dtype=np.float64)
+    counts: NDArray[np.float64] = np.bincount(pair, weights=pixels, minlength=pairs)  # type: ignore[assignment]  # typed as if there were no weights
+    return counts
+
+
+def _count_pixels(truth: NDArray[np.uint8], result: NDArray[np.uint8], pairs: int) -> NDArray[np.float64]:
+    """Do the same for maps of noise, pixel by pixel, a piece at a time, so that memory stays small."""
+    counts = np.zeros(pairs)
+    for start in range(0, len(truth), PIXELS_AT_ONCE):
+        pair = np.multiply(result[start : start + PIXELS_AT_ONCE], LABELS, dtype=np.intp)
+        pair += truth[start : start + PIXELS_AT_ONCE]
+        counted = np.bincount(pair, minlength=pairs)
+        if len(counted) > pairs:
+            return counted.astype(np.float64)
+        counts += counted
+    return counts
+
+
+def intersection_over_union(matrix: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return each label's TP / (TP + FP + FN), the accuracy from VOC2008 on.
+
+    Args:
+        matrix: (n, n) pixels, rows truth, columns result.
+
+    Returns:
+        (n,) fractions; NaN where a label is in neither truth nor result.
+    """
+    correct = np.diag(matrix)
+    union = matrix.sum(axis=0) + matrix.sum(axis=1) - correct
+    accuracy = np.full(len(matrix), np.nan)
+    np.divide(correct, union, out=accuracy, where=union > 0)
+    return accuracy
+
+
+def pixel_accuracy(matrix: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the share of each label's true pixels that is labelled correctly, the accuracy of VOC2007.
+
+    Args:
+        matrix: (n, n) pixels, rows truth, columns result.
+
+    Returns:
+        (n,) fractions; NaN where the truth has no pixel of a label. (The 2007 kit says 0 there, and so does its
+        edition.)
+    """
+    true = matrix.sum(axis=1)
+    accuracy = np.full(len(matrix), np.nan)
+    np.divide(np.diag(matrix), true, out=accuracy, where=true > 0)
+    return accuracy

@@ -1,0 +1,18 @@
+"""The catalogue of everything that can be wrong with an upload.
+
+The only place with codes, severities and wordings; documentation is generated from it. No wording may hold anything
+derived from the ground truth.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from evaluator.problems import Kind, archives, files, server
+from evaluator.problems import text_files as lines
+from evaluator.problems.registry import KINDS
+from evaluator.tasks.layout import problems as layouts
+from evaluator.tasks.segmentation import problems as label_maps
+
+CATALOGUE: Mapping[str, Kind] = MappingProxyType(KINDS)  # by code
+
+__all__ = ["CATALOGUE", "archives", "files", "label_maps", "layouts", "lines", "server"]

@@ -1,0 +1,78 @@
+"""What is wrong with single lines of a text file."""
+
+from collections.abc import Sequence
+
+from evaluator.editions import Limits
+from evaluator.problems import quoted
+from evaluator.problems.text_files import LINE_TOO_LONG, REPEATED_IMAGE, REPEATED_PERSON, UNKNOWN_PERSON
+from evaluator.result_files.duplicates import FirstLines
+from evaluator.result_files.fields import check_class, check_confidence, find_image, read_number, read_object_index
+from evaluator.result_files.items import Items
+from evaluator.result_files.line_format import CLASS, CONFIDENCE, IMAGE, OBJECT, LineFormat, field_count_problem
+from evaluator.result_files.report import FileReport
+
+
+class LineDiagnosis:
+    """Says what is wrong with each line it is given, if anything is."""
+
+    def __init__(
+        self,
+        line_format: LineFormat,
+        items: Items,
+        limits: Limits,
+        report: FileReport,
+        first_lines: FirstLines | None,
+    ):
+        """Take what lines should be, and where each item has its line so far if it may have one only."""
+        self._format, self._items, self._limits, self._report = line_format, items, limits, report
+        self._first_lines = first_lines
+
+    def line(self, number: int, text: str) -> None:
+        """Report everything that is wrong with a line."""
+        limit = self._limits.characters_per_line
+        if len(text) > limit:
+            self._report.add(LINE_TOO_LONG, number, length=len(text), limit=limit, format=self._format)
+            return
+        fields = text.split()
+        if len(fields) != len(self._format.fields):
+            kind, found = field_count_problem(fields, self._format)
+            self._report.add(kind, number, **found)
+            return
+        item = self._item(number, fields)
+        if item is not None and self._first_lines is not None:
+            first = self._first_lines.of(item, number)
+            if first != number:
+                self._refuse_repetition(number, first, fields)
+        for name, field in zip(self._format.fields, fields, strict=True):
+            if name == CLASS:
+                check_class(field, self._format.classes, number, self._report)
+            elif name not in {IMAGE, OBJECT}:
+                value = read_number(field, name, number, self._limits, self._report)
+                if value is not None and name == CONFIDENCE and self._format.confidence_range is not None:
+                    check_confidence(field, value, self._format.confidence_range, number, self._report)
+
+    def _item(self, number: int, fields: Sequence[str]) -> int | None:
+        image = find_image(fields[0], number, self._items, self._report)
+        if not self._format.names_people:
+            return image
+        index = read_object_index(fields[1], number, self._report)
+        if image is None or index is None:
+            return None
+        person = self._items.persons.position((image, index))
+        if person is None:
+            self._report.add(
+                UNKNOWN_PERSON,
+                number,
+                object=index,
+                image=quoted(fields[0]),
+                task=self._items.task,
+                listed=lambda: self._items.listed_in(image),
+            )
+        return person
+
+    def _refuse_repetition(self, number: int, first: int, fields: Sequence[str]) -> None:
+        if self._format.names_people:
+            kind = REPEATED_PERSON
+            self._report.add(kind, number, object=fields[1], image=quoted(fields[0]), first=first)
+        else:
+            self._report.add(REPEATED_IMAGE, number, image=quoted(fields[0]), first=first)

@@ -1,0 +1,55 @@
+"""Work on several threads whose results come in the order in which the work went."""
+
+import os
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Generic, TypeVar
+
+_Result = TypeVar("_Result")
+
+_MOST_THREADS = 4
+_BUNDLE = 8  # pieces of work handed over at once: between threads that costs tens of microseconds
+_BUNDLE_BYTES = 1024 * 1024
+_BUNDLES_PER_THREAD = 2  # that wait; bounds what is held in memory
+
+
+class OrderedThreadPool(Generic[_Result]):
+    """Threads for work that leaves Python's interpreter alone, such as decompression."""
+
+    def __init__(self, take: Callable[[_Result], None]):
+        """`take` gets each result, in the order of the work and in the thread that calls `add` and `finish`."""
+        self._take = take
+        self._threads = min(os.cpu_count() or 1, _MOST_THREADS)
+        self._pool = ThreadPoolExecutor(self._threads)
+        self._bundle: list[Callable[[], _Result]] = []
+        self._bundle_bytes = 0
+        self._waiting: deque[Future[list[_Result]]] = deque()
+
+    def add(self, work: Callable[[], _Result], held_bytes: int = 0) -> None:
+        """Have some work done, which holds so many bytes in memory; wait if much is waiting already.
+
+        Raises what earlier work raised.
+        """
+        self._bundle.append(work)
+        self._bundle_bytes += held_bytes
+        if len(self._bundle) < _BUNDLE and self._bundle_bytes < _BUNDLE_BYTES:
+            return
+        self._hand_over()
+        while self._waiting and (self._waiting[0].done() or len(self._waiting) > self._threads * _BUNDLES_PER_THREAD):
+            self._take_first()
+
+    def finish(self) -> None:
+        """Wait for all that was added. Raises what it raised."""
+        if self._bundle:
+            self._hand_over()
+        while self._waiting:
+            self._take_first()
+
+    def _hand_over(self) -> None:
+        bundle, self._bundle, self._bundle_bytes = self._bundle, [], 0
+        self._waiting.append(self._pool.submit(lambda: [work() for work in bundle]))
+
+    def _take_first(self) -> None:
+        for result in self._waiting.popleft().result():
+            self._take(result)

@@ -1,0 +1,1 @@
+"""One folder for each task, with everything about it. The registries are `definitions`, `formats` and `scoring`."""

@@ -1,0 +1,1 @@
+"""Action classification: is a given person performing an action?"""

@@ -1,0 +1,1 @@
+"""Classification: is there an object of a class in the image?"""

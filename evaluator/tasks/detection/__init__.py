@@ -1,0 +1,1 @@
+"""Detection: where are the objects of a class?"""

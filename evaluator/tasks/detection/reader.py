@@ -1,0 +1,93 @@
+"""Detection files: one box a line; of one class, or of all with the class at the end.
+
+Source: VOC2010 document section 4.2; ParallelEye detection challenge, section 2.2.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.editions import Limits
+from evaluator.problems import Kind, counted, quoted
+from evaluator.problems.text_files import BOX_OUTSIDE_IMAGE, BOX_UPSIDE_DOWN, TOO_MANY_DETECTIONS, ZERO_BASED_BOXES
+from evaluator.result_files.box_checks import is_outside, is_upside_down, seem_zero_based
+from evaluator.result_files.columns import Columns, read_columns
+from evaluator.result_files.items import Items
+from evaluator.result_files.line_format import CLASS, CONFIDENCE, IMAGE, LineFormat
+from evaluator.result_files.report import FileReport
+from evaluator.results import Detections
+
+_FIELDS = (IMAGE, CONFIDENCE, "left", "top", "right", "bottom")
+
+
+def read_detections(
+    data: bytes,
+    items: Items,
+    limits: Limits,
+    report: FileReport,
+    *,
+    confidence_range: tuple[float, float] | None = None,
+) -> Detections | None:
+    """Return the content of one class's detection file; None, and problems reported, if it is not valid.
+
+    Boxes that can match nothing (upside down, or outside their image) are worth a warning with their number.
+    """
+    line_format = LineFormat(_FIELDS, once=False, confidence_range=confidence_range)
+    columns = read_columns(data, line_format, items, limits, report)
+    if columns is None or _too_many_in_an_image(columns.item, items, limits, report):
+        return None
+    return Detections(image=columns.item, confidence=columns.numbers[0], box=_boxes(columns, items, report))
+
+
+def read_detections_by_class(
+    data: bytes,
+    classes: tuple[str, ...],
+    items: Items,
+    limits: Limits,
+    report: FileReport,
+    *,
+    confidence_range: tuple[float, float] | None = None,
+) -> Mapping[str, Detections] | None:
+    """Return the content of a detection file of all classes, each line's in its last column, by class.
+
+    A class without a line has no detections. None, and problems reported, if the file is not valid.
+    """
+    line_format = LineFormat((*_FIELDS, CLASS), once=False, classes=classes, confidence_range=confidence_range)
+    columns = read_columns(data, line_format, items, limits, report)
+    if columns is None:
+        return None
+    masks = {name: columns.label == index for index, name in enumerate(classes)}
+    too_many = [_too_many_in_an_image(columns.item[mask], items, limits, report) for mask in masks.values()]
+    if any(too_many):
+        return None
+    box = _boxes(columns, items, report)
+    return {name: Detections(columns.item[mask], columns.numbers[0][mask], box[mask]) for name, mask in masks.items()}
+
+
+def _boxes(columns: Columns, items: Items, report: FileReport) -> NDArray[np.float64]:
+    """(n, 4) boxes; those that can match nothing are reported."""
+    box = columns.numbers[1:].T
+    upside_down = is_upside_down(box)
+    _warn_of_boxes(upside_down, columns, BOX_UPSIDE_DOWN, report)
+    if items.sizes is not None:
+        size = items.sizes.take(columns.item, axis=0)  # `sizes[item]` takes ten times as long
+        _warn_of_boxes(is_outside(box, size) & ~upside_down, columns, BOX_OUTSIDE_IMAGE, report)
+        _warn_of_boxes(seem_zero_based(box, size), columns, ZERO_BASED_BOXES, report)
+    return box
+
+
+def _too_many_in_an_image(item: NDArray[np.int32], items: Items, limits: Limits, report: FileReport) -> bool:
+    counts = np.bincount(item, minlength=1)
+    too_many = np.flatnonzero(counts > limits.detections_per_image)
+    names = items.images.listed() if len(too_many) else []
+    for image in too_many.tolist():
+        limit = limits.detections_per_image
+        report.add(TOO_MANY_DETECTIONS, image=quoted(names[image]), count=int(counts[image]), limit=limit)
+    return len(too_many) > 0
+
+
+def _warn_of_boxes(wrong: NDArray[np.bool_], columns: Columns, kind: Kind, report: FileReport) -> None:
+    places = np.flatnonzero(wrong)
+    if len(places):
+        report.add(kind, int(columns.lines[places[0]]), count=counted(len(places), "box", "boxes"))

@@ -1,0 +1,1 @@
+"""Person layout: where are the head, hands and feet of a person?"""

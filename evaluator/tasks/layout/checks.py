@@ -1,0 +1,76 @@
+"""What is worth a warning in a layout file that is valid: layouts and boxes that can match nothing."""
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.editions import LayoutProtocol
+from evaluator.problems import Kind, counted
+from evaluator.problems.text_files import BOX_OUTSIDE_IMAGE, BOX_UPSIDE_DOWN, EMPTY_FILE
+from evaluator.result_files.box_checks import is_outside, is_upside_down
+from evaluator.result_files.items import Items
+from evaluator.result_files.report import FileReport
+from evaluator.results import Layouts
+from evaluator.tasks.layout.problems import REPEATED_LAYOUT, UNLISTED_PERSON
+
+LineOf = Callable[[int], int]
+
+# What happens to several layouts of one person. (VOC2007 finds the person by box, so they are not known here.)
+_OF_SEVERAL: Mapping[LayoutProtocol | None, str] = {
+    LayoutProtocol.PARTS: "only the most confident one of each person is scored",
+    LayoutProtocol.WHOLE_PERSON_BY_INDEX: "all are scored, at most one of each person can be right",
+    LayoutProtocol.WHOLE_PERSON_BY_INDEX_IN_FILE_ORDER: "all are scored, at most one of each person can be right",
+}
+_LAYOUTS, _BOXES = ("layout", "layouts"), ("box", "boxes")
+
+
+def warn_of_layouts(
+    layouts: Layouts,
+    protocol: LayoutProtocol | None,
+    line_of_layout: LineOf,
+    line_of_part: LineOf,
+    *,
+    items: Items,
+    report: FileReport,
+) -> None:
+    """Report an empty file, repeated layouts, layouts of people not listed, and boxes that can match nothing.
+
+    Args:
+        layouts: all of the file.
+        protocol: says what becomes of several layouts of a person.
+        line_of_layout: gives the line in which a layout begins, by its index.
+        line_of_part: the same for parts.
+        items: of the layout test set.
+        report: takes the warnings, each once, at the line of the first.
+    """
+
+    def warn(kind: Kind, found: NDArray[np.bool_], line_of: LineOf, nouns: tuple[str, str], **others: str) -> None:
+        count = int(np.count_nonzero(found))
+        if count:
+            report.add(kind, line_of(int(np.argmax(found))), count=counted(count, *nouns), **others)
+
+    if not len(layouts.image):
+        report.add(EMPTY_FILE)
+    if layouts.object is not None:
+        repeated, unlisted = _people(layouts.image, layouts.object, items)
+        warn(REPEATED_LAYOUT, repeated, line_of_layout, _LAYOUTS, scored=_OF_SEVERAL[protocol])
+        warn(UNLISTED_PERSON, unlisted, line_of_layout, _LAYOUTS)
+    upside_down = is_upside_down(layouts.part_box)
+    warn(BOX_UPSIDE_DOWN, upside_down, line_of_part, _BOXES)
+    if items.sizes is not None:
+        outside = is_outside(layouts.part_box, items.sizes[layouts.image[layouts.part_layout]]) & ~upside_down
+        warn(BOX_OUTSIDE_IMAGE, outside, line_of_part, _BOXES)
+
+
+def _people(
+    image: NDArray[np.int32], index: NDArray[np.int32], items: Items
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which layouts are second ones of people listed, and which are of people not listed."""
+    unlisted = np.zeros(len(image), dtype=np.bool_)
+    if items.persons.is_known:
+        unlisted[:] = [person not in items.persons for person in zip(image.tolist(), index.tolist(), strict=True)]
+    repeated = ~unlisted
+    _, first = np.unique(image.astype(np.int64) << 32 | index, return_index=True)
+    repeated[first] = False
+    return repeated, unlisted

@@ -1,0 +1,106 @@
+"""The elements of a layout file one by one: what they hold, and what is wrong with it."""
+
+from collections.abc import Sequence
+
+from evaluator.editions import Limits
+from evaluator.problems import quoted
+from evaluator.result_files.fields import find_image, read_number, read_object_index
+from evaluator.result_files.items import Items
+from evaluator.result_files.report import FileReport
+from evaluator.result_files.xml import Element
+from evaluator.tasks.layout.problems import MISSING_ELEMENT, REPEATED_ELEMENT, UNEXPECTED_ELEMENT, UNKNOWN_PART
+
+Box = tuple[float, float, float, float]
+
+_SIDES = ("xmin", "ymin", "xmax", "ymax")
+_OPPOSITE = {"xmin": "xmax", "ymin": "ymax"}
+
+
+class ElementReader:
+    """Reads elements; what is missing or wrong is None and has been reported."""
+
+    def __init__(self, parts: Sequence[str], items: Items, limits: Limits, report: FileReport):
+        self._parts, self._items, self._limits, self._report = parts, items, limits, report
+
+    def image(self, element: Element | None) -> int | None:
+        """Position of the image an element names."""
+        if element is None:
+            return None
+        return find_image(element.text.strip(), element.line, self._items, self._report)
+
+    def object_index(self, element: Element | None) -> int | None:
+        """The 1-based object index an element holds."""
+        if element is None:
+            return None
+        return read_object_index(element.text.strip(), element.line, self._report)
+
+    def number(self, element: Element | None) -> float | None:
+        """The finite number an element holds."""
+        if element is None:
+            return None
+        return read_number(element.text.strip(), element.name, element.line, self._limits, self._report)
+
+    def box(self, element: Element | None) -> Box | None:
+        """The box an element holds: left, top, right, bottom."""
+        if element is None:
+            return None
+        children = self.children(element, _SIDES)
+        left, top, right, bottom = (self.number(children.get(side)) for side in _SIDES)
+        if left is None or top is None or right is None or bottom is None:
+            return None
+        return left, top, right, bottom
+
+    def part(self, element: Element) -> tuple[int, Box] | None:
+        """The position of a part's type among those of the edition, and its box."""
+        children = self.children(element, ("class", "bndbox"))
+        box, named = self.box(children.get("bndbox")), children.get("class")
+        part = named.text.strip() if named is not None else None
+        if named is not None and part not in self._parts:
+            expected = " or ".join(self._parts)
+            self._report.add(UNKNOWN_PART, named.line, found=quoted(str(part)), expected=expected)
+            return None
+        return None if part is None or box is None else (self._parts.index(part), box)
+
+    def children(self, parent: Element, names: tuple[str, ...], repeatable: str | None = None) -> dict[str, Element]:
+        """Return the child of each name, reporting those that are missing, repeated or out of place.
+
+        A second child in the evident place of another, such as the second of two `<ymin>` without a `<ymax>`, is
+        reported once, as repeated, and taken for the other.
+        """
+        found: dict[str, Element] = {}
+        for child in parent.children:
+            if child.name == repeatable:
+                continue
+            if child.name not in names:
+                self.out_of_place(child, parent.name, (*names, *([repeatable] if repeatable else ())))
+            elif child.name in found:
+                opposite = _OPPOSITE.get(child.name)
+                slip = opposite is not None and all(other.name != opposite for other in parent.children)
+                self._repeated(child, parent, opposite if slip else None)
+                if opposite is not None and slip:
+                    found[opposite] = child
+            else:
+                found[child.name] = child
+        for name in names:
+            if name not in found:
+                expected = ", ".join(f"<{known}>" for known in names)
+                kind = MISSING_ELEMENT
+                self._report.add(kind, parent.line, parent=parent.name, missing=name, expected=expected)
+        return found
+
+    def out_of_place(self, element: Element, parent: str, expected: tuple[str, ...]) -> None:
+        """Report an element that does not belong where it is."""
+        self._report.add(
+            UNEXPECTED_ELEMENT,
+            element.line,
+            found=quoted(f"<{element.name}>"),
+            parent=f"<{parent}>",
+            expected=", ".join(f"<{name}>" for name in expected),
+        )
+
+    def _repeated(self, element: Element, parent: Element, meant: str | None) -> None:
+        hint = "Keep one of them."
+        if meant is not None:
+            hint = f"The second is probably meant to be <{meant}>; the example in the VOC documents has the same slip."
+        kind = REPEATED_ELEMENT
+        self._report.add(kind, element.line, found=element.name, parent=parent.name, hint=hint)

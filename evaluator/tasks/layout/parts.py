@@ -1,0 +1,64 @@
+"""Person layout judged part by part, from VOC2010 on.
+
+Source: VOC development kit 2010, VOCevallayout_pr.m; VOC2010 document section 6.4.
+"""
+
+import numpy as np
+
+from evaluator.editions import Overlap
+from evaluator.ground_truth import LayoutTruth
+from evaluator.metrics.boxes import best_overlapping, is_enough
+from evaluator.metrics.precision_recall import Judgement, by_confidence, first_of_each
+from evaluator.results import Layouts
+from evaluator.tasks.layout.people import people_by_index
+from evaluator.tasks.ranked_classes import RankedClass
+
+
+def judge(layouts: Layouts, truth: LayoutTruth, rule: Overlap, types: int) -> list[RankedClass]:
+    """Judge the parts of each type, ranked by the confidence of their layouts, then in the order of the layout.
+
+    A part looks at the true part of its type and of its layout's person that it overlaps most (the first of equals).
+    It is true if it overlaps that one enough and no earlier part of the layout is true by it; otherwise false.
+    Positives are all parts of the people listed. A layout of somebody not listed is ignored, and so is every layout of
+    a person but the first by confidence.
+
+    Args:
+        layouts: with `object`.
+        truth: the people listed.
+        rule: when boxes overlap enough.
+        types: number of part types.
+
+    Returns:
+        The parts of each type, judged.
+    """
+    people = people_by_index(layouts, truth)
+    rank = by_confidence(layouts.confidence)
+    of_listed = rank[people.known[rank]]
+    chosen = of_listed[first_of_each(people.person[of_listed])]
+
+    place = np.full(len(rank), len(rank))  # of a layout among those chosen
+    place[chosen] = np.arange(len(chosen))
+    parts = np.argsort(place[layouts.part_layout], kind="stable")
+    parts = parts[place[layouts.part_layout[parts]] < len(rank)]
+
+    part_type = layouts.part_type[parts]
+    best, overlap = best_overlapping(
+        layouts.part_box[parts],
+        people.person[layouts.part_layout[parts]] * types + part_type,
+        truth.part_box,
+        truth.part_person.astype(np.int64) * types + truth.part_type,
+    )
+    true = is_enough(overlap, rule)
+    claims = np.flatnonzero(true)
+    true[claims] = first_of_each(best[claims])
+    return [
+        RankedClass(
+            Judgement(
+                true=true[part_type == index],
+                false=~true[part_type == index],
+                positives=int(np.count_nonzero(truth.part_type == index)),
+            ),
+            results=int(np.count_nonzero(layouts.part_type == index)),
+        )
+        for index in range(types)
+    ]

@@ -1,0 +1,62 @@
+"""Person layout: where are the head, hands and feet of a given person?
+
+The edition's protocol says whether whole people or single parts are judged.
+Source: VOC2010 document section 6.4.
+"""
+
+from evaluator.editions import Competition, Edition, LayoutProtocol, Metric
+from evaluator.ground_truth import LayoutTruth
+from evaluator.metrics.precision_recall import Judgement
+from evaluator.results import Layouts
+from evaluator.scores import CompetitionScores, Measure
+from evaluator.tasks.layout.parts import judge as judge_parts
+from evaluator.tasks.layout.whole_person import judge_by_box, judge_by_index
+from evaluator.tasks.ranked_classes import RankedClass
+from evaluator.tasks.ranked_classes import score as score_classes
+
+PERSON = "person"  # the class under which whole people are scored
+
+
+def score(competition: Competition, layouts: Layouts, truth: LayoutTruth, edition: Edition) -> CompetitionScores:
+    """Score layouts by the competition's protocol.
+
+    Secondary measures, where the rules name them:
+
+    - `average_precision_by_confidence` (VOC2008): whole people ranked by confidence, as the document says. The primary
+      score is what the kit computes, which ranks by the order of the file.
+    - `whole_person_average_precision` (from VOC2010 on): average precision, in the edition's interpolation, of whole
+      people by VOC2009's protocol: a layout is right if every part of the listed person is, the first right one of a
+      person counts, ranked by confidence. Layouts of a single part may be right, unlike in the kits up to 2008.
+    """
+    types = len(edition.parts)
+    rules = competition.rules
+
+    def whole_people(metric: Metric) -> Measure:
+        judgement = judge_by_index(
+            layouts,
+            truth,
+            edition.overlap,
+            types,
+            single_part_may_be_right=metric is Metric.WHOLE_PERSON_AVERAGE_PRECISION,
+        )
+        return Measure(metric, {PERSON: judgement.average_precision(rules.interpolation, rules.without_positives)})
+
+    if rules.layout_protocol is LayoutProtocol.PARTS:
+        ranked = dict(zip(edition.parts, judge_parts(layouts, truth, edition.overlap, types), strict=True))
+    else:
+        judgement = _judge_whole_people(competition, layouts, truth, edition)
+        ranked = {PERSON: RankedClass(judgement, results=len(layouts.confidence))}
+    return score_classes(competition, ranked, tuple(whole_people(metric) for metric in rules.secondary))
+
+
+def _judge_whole_people(competition: Competition, layouts: Layouts, truth: LayoutTruth, edition: Edition) -> Judgement:
+    types = len(edition.parts)
+    match competition.rules.layout_protocol:
+        case LayoutProtocol.WHOLE_PERSON_BY_BOX:
+            return judge_by_box(layouts, truth, edition.overlap, types)
+        case LayoutProtocol.WHOLE_PERSON_BY_INDEX:
+            return judge_by_index(layouts, truth, edition.overlap, types)
+        case LayoutProtocol.WHOLE_PERSON_BY_INDEX_IN_FILE_ORDER:
+            return judge_by_index(layouts, truth, edition.overlap, types, in_file_order=True)
+        case protocol:
+            raise ValueError(f"{protocol} does not judge whole people")

@@ -1,0 +1,130 @@
+"""Person layout judged by whole people: a layout is right only if every part of the person is.
+
+A layout of a single part is never right under the kits of 2007 and 2008, however well the part fits: they ask of each
+type whether every true part is matched, and of the types that the person lacks, `any` of a 1 x 0 matrix is false (of
+an n x 0 matrix with n > 1 it is empty, which passes). Their numbers are the reference, so this is followed.
+
+Source: VOC development kits 2007 and 2008, VOCevallayout.m.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.editions import Overlap
+from evaluator.ground_truth import LayoutTruth
+from evaluator.metrics.boxes import best_overlapping, intersection_over_union, is_enough, pairs_within_groups
+from evaluator.metrics.precision_recall import Judgement, by_confidence, first_of_each
+from evaluator.results import Layouts
+from evaluator.tasks.layout.people import People, people_by_index
+
+
+def judge_by_box(layouts: Layouts, truth: LayoutTruth, rule: Overlap, types: int) -> Judgement:
+    """Judge layouts that name their person by its box, as VOC2007 does.
+
+    A layout is of the person of its image that its box overlaps most, among all people. By decreasing confidence, the
+    first layout of a person claims it, right or wrong; every later one is false, and so is one that overlaps nobody
+    enough. Positives are the people with parts that are not difficult. As in the kit, difficult people get no other
+    treatment: a right layout of one is true. The kit stops at a layout without parts; here it is false.
+
+    Args:
+        layouts: with `person_box`.
+        truth: all people of the test images.
+        rule: when boxes overlap enough, of people and of parts.
+        types: number of part types.
+    """
+    if layouts.person_box is None:
+        raise ValueError("these layouts name no person by box")
+    best, overlap = best_overlapping(layouts.person_box, layouts.image, truth.box, truth.image)
+    people = People(best, is_enough(overlap, rule))
+    has_parts = np.zeros(len(truth.image), dtype=np.bool_)
+    has_parts[truth.part_person] = True
+    right = _all_parts_right(layouts, truth, people, rule, types) & ~_single_part(layouts)
+    right[people.known] &= has_parts[people.person[people.known]]
+
+    rank = by_confidence(layouts.confidence)
+    claims = rank[people.known[rank]]
+    first = np.zeros_like(right)
+    first[claims[first_of_each(people.person[claims])]] = True
+    true = (first & right)[rank]
+    return Judgement(true=true, false=~true, positives=int(np.count_nonzero(has_parts & ~truth.difficult)))
+
+
+def judge_by_index(
+    layouts: Layouts,
+    truth: LayoutTruth,
+    rule: Overlap,
+    types: int,
+    *,
+    in_file_order: bool = False,
+    single_part_may_be_right: bool = False,
+) -> Judgement:
+    """Judge layouts that name their person by object index, as VOC2008 and later years do.
+
+    Only a right layout claims its person, so that a later one may be right after a wrong one; further right ones are
+    false. Layouts of people who are not listed count neither way. Positives are all people listed.
+
+    Args:
+        layouts: with `object`.
+        truth: the people listed.
+        rule: when boxes overlap enough.
+        types: number of part types.
+        in_file_order: True to rank by the order of the file, as the kit of VOC2008 does; False to rank by decreasing
+            confidence.
+        single_part_may_be_right: False to follow the kits in calling every layout of one part wrong; see above.
+    """
+    people = people_by_index(layouts, truth)
+    right = _all_parts_right(layouts, truth, people, rule, types)
+    if not single_part_may_be_right:
+        right &= ~_single_part(layouts)
+    rank = np.arange(len(right)) if in_file_order else by_confidence(layouts.confidence)
+    claims = rank[right[rank]]
+    true = np.zeros_like(right)
+    true[claims[first_of_each(people.person[claims])]] = True
+    return Judgement(true=true[rank], false=(people.known & ~true)[rank], positives=len(truth.image))
+
+
+def _all_parts_right(
+    layouts: Layouts, truth: LayoutTruth, people: People, rule: Overlap, types: int
+) -> NDArray[np.bool_]:
+    """Return (n,) bool: whether a layout has exactly its person's parts.
+
+    It must have as many parts of each type as the person, and for each type every true part must be matched by some
+    part of the layout and at least as many parts of the layout must match some true one.
+    """
+    layouts_count, people_count = len(people.known), len(truth.image)
+    bag = _count_parts(layouts.part_layout, layouts.part_type, layouts_count, types)
+    true_bag = _count_parts(truth.part_person, truth.part_type, people_count, types)
+    right = people.known.copy()
+    right[right] = (bag[right] == true_bag[people.person[right]]).all(axis=1)
+
+    # Compare the parts of layouts that are right so far with those of the same type of their person.
+    compared = np.flatnonzero(right[layouts.part_layout])
+    layout = layouts.part_layout[compared].astype(np.int64)
+    matching = np.zeros(len(compared), dtype=np.bool_)
+    matched: list[NDArray[np.int64]] = []  # true parts, as layout * (number of true parts) + true part
+    for found, true in pairs_within_groups(
+        people.person[layout] * types + layouts.part_type[compared],
+        truth.part_person.astype(np.int64) * types + truth.part_type,
+    ):
+        overlap = intersection_over_union(layouts.part_box[compared[found]], truth.part_box[true])
+        enough = is_enough(overlap, rule)
+        matching[found[enough]] = True
+        matched.append(layout[found[enough]] * len(truth.part_person) + true[enough])
+    matching_count = np.bincount(layout[matching], minlength=layouts_count)
+    matched_true = np.unique(np.concatenate(matched)) if matched else np.zeros(0, dtype=np.int64)
+    matched_count = np.bincount(matched_true // max(1, len(truth.part_person)), minlength=layouts_count)
+    parts = bag.sum(axis=1)
+    # With equal bags, "at least as many" in every type is all of them.
+    right &= (matching_count == parts) & (matched_count == parts)
+    return right
+
+
+def _single_part(layouts: Layouts) -> NDArray[np.bool_]:
+    parts: NDArray[np.int64] = np.bincount(layouts.part_layout, minlength=len(layouts.confidence))
+    return np.equal(parts, 1)
+
+
+def _count_parts(owner: NDArray[np.int32], part_type: NDArray[np.int8], owners: int, types: int) -> NDArray[np.int64]:
+    """Return (owners, types) how many parts of each type each owner has."""
+    counts = np.bincount(owner.astype(np.int64) * types + part_type, minlength=owners * types)
+    return counts.reshape(owners, types)

@@ -1,0 +1,79 @@
+"""Scores of competitions that judge a ranked list for each class: classification, detection, action, layout by part."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from evaluator.editions import ROC_METRICS, Competition, Interpolation, Metric, TaskRules
+from evaluator.metrics.precision_recall import Judgement
+from evaluator.metrics.roc import RankedItems, area_under_curve, equal_error_accuracy
+from evaluator.scores import AnyCurve, CompetitionScores, Measure
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class RankedClass:
+    """One class's results, judged.
+
+    Attributes:
+        results: how many were entered.
+        difficult: how many of them counted neither way because they met something difficult.
+        with_difficult: judges again, taking difficult things for positives; None where the task knows none.
+        items: gives what was ranked, for a receiver operating characteristic; None where negatives have no number.
+    """
+
+    judgement: Judgement
+    results: int
+    difficult: int = 0
+    with_difficult: Callable[[], Judgement] | None = None
+    items: Callable[[], RankedItems] | None = None
+
+
+def score(
+    competition: Competition, classes: Mapping[str, RankedClass], others: tuple[Measure, ...] = ()
+) -> CompetitionScores:
+    """Return the measures that the competition's rules name, of the classes entered.
+
+    Args:
+        competition: its rules choose the metrics and the interpolation.
+        classes: by name, in the edition's order.
+        others: secondary measures that are taken from something else than the ranked lists.
+    """
+    rules = competition.rules
+
+    def measure(metric: Metric) -> Measure:
+        return Measure(metric, {name: _value(metric, ranked, rules) for name, ranked in classes.items()})
+
+    taken = {other.metric: other for other in others}
+    return CompetitionScores(
+        competition=competition.key,
+        task=competition.task,
+        primary=measure(rules.metric),
+        secondary=tuple(taken.get(metric) or measure(metric) for metric in rules.secondary),
+        details={
+            name: ranked.judgement.details(results=ranked.results, difficult=ranked.difficult)
+            for name, ranked in classes.items()
+        },
+        curves={name: _curve(rules, ranked) for name, ranked in classes.items()},
+        not_entered=tuple(name for name in competition.classes if name not in classes),
+    )
+
+
+def _curve(rules: TaskRules, ranked: RankedClass) -> AnyCurve:
+    """The curve that the primary measure is taken from."""
+    if rules.metric in ROC_METRICS and ranked.items is not None:
+        return ranked.items().curve(rules.roc)
+    return ranked.judgement.curve()
+
+
+def _value(metric: Metric, ranked: RankedClass, rules: TaskRules) -> float:
+    match metric:
+        case Metric.AVERAGE_PRECISION:
+            return ranked.judgement.average_precision(rules.interpolation, rules.without_positives)
+        case Metric.AVERAGE_PRECISION_AREA:
+            return ranked.judgement.average_precision(Interpolation.AREA)
+        case Metric.AVERAGE_PRECISION_WITH_DIFFICULT if ranked.with_difficult is not None:
+            return ranked.with_difficult().average_precision(rules.interpolation, rules.without_positives)
+        case Metric.ROC_AUC if ranked.items is not None:
+            return area_under_curve(ranked.items().curve(rules.roc))
+        case Metric.EQUAL_ERROR_RATE if ranked.items is not None:
+            return equal_error_accuracy(ranked.items().curve(rules.roc))
+    raise ValueError(f"{metric} is not defined for this task")

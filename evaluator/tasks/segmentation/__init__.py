@@ -1,0 +1,1 @@
+"""Segmentation: which class does each pixel belong to?"""

@@ -1,0 +1,58 @@
+"""Ground truth of segmentation: the label maps of `SegmentationClass/`."""
+
+import io
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from evaluator.ground_truth.image_set_files import Listed
+from evaluator.ground_truth.material import Material, label_map_file
+from evaluator.ground_truth.model import SegmentationTruth
+from evaluator.image_sets import ImageSet
+from evaluator.metrics.confusion_matrix import VOID
+
+MAXIMUM_PIXELS = 50_000_000  # of one label map; the images of VOC have some 190,000
+
+
+def to_segment(listed: Listed, material: Material) -> tuple[ImageSet, SegmentationTruth | str]:
+    """Return the public half and the label maps, or why there are none to be had.
+
+    The maps' sizes are taken for the images' sizes: these are the pixels compared.
+    """
+    if not material.label_maps:
+        return ImageSet(
+            listed.images
+        ), "its images have no SegmentationClass" if listed.images else "its image set is empty"
+    maps = []
+    for image in listed.images:
+        content = material.label_maps.get(image)
+        if content is None:
+            message = "is not there, although other test images have theirs"
+            material.complaints.add("missing_label_map", message, label_map_file(image))
+            continue
+        decoded = _decode(content, len(material.edition.classes))
+        if isinstance(decoded, str):
+            material.complaints.add("bad_label_map", decoded, label_map_file(image))
+        else:
+            maps.append(decoded)
+    truth = SegmentationTruth.of(maps)
+    return ImageSet(listed.images, truth.size), truth
+
+
+def _decode(content: bytes, classes: int) -> NDArray[np.uint8] | str:
+    """Return the (height, width) labels of a PNG, or what is wrong with it."""
+    try:
+        with Image.open(io.BytesIO(content), formats=("PNG",)) as image:
+            if image.mode not in {"P", "L"}:
+                return f"is a PNG of mode {image.mode}, expected indexed colours with 8 bits"
+            if image.width * image.height > MAXIMUM_PIXELS:
+                return f"has {image.width} x {image.height} pixels, more than {MAXIMUM_PIXELS}"
+            label_map = np.array(image, dtype=np.uint8)
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        return f"cannot be read as a PNG: {error}"
+    pixels = np.bincount(label_map.ravel(), minlength=VOID + 1)
+    strange = np.flatnonzero(pixels[classes + 1 : VOID])
+    if len(strange):
+        return f"has label {classes + 1 + strange[0]}, expected 0 to {classes}, or {VOID} for void"
+    return label_map

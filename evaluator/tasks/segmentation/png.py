@@ -1,0 +1,169 @@
+"""PNG files of class indices from strangers.
+
+Only what is needed is handed to the decoder: the header is looked at first, and a file is put together again from its
+critical chunks alone, so that no text, colour profile or animation chunk is ever unpacked.
+Source: PNG specification (third edition), sections 5 and 11.
+"""
+
+import functools
+import io
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.file_type import describe
+from evaluator.problems import Kind, counted
+from evaluator.tasks.segmentation.problems import (
+    NOT_A_PNG,
+    PNG_DEPTH,
+    PNG_RGB,
+    PNG_TOO_LARGE,
+    PNG_UNREADABLE,
+    PNG_WRONG_SIZE,
+)
+
+_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_CRITICAL = (b"IHDR", b"PLTE", b"IDAT", b"IEND")
+_MOST_PIXELS = 50_000_000
+_GREYSCALE, _INDEXED = 0, 3
+_COLOUR_TYPES = {
+    _GREYSCALE: "greyscale",
+    2: "RGB colour",
+    _INDEXED: "indexed colour",
+    4: "greyscale with alpha",
+    6: "RGB colour with alpha",
+}
+
+
+class PngError(Exception):
+    """The file is not what is asked for; `kind` and `found` make the problem."""
+
+    def __init__(self, kind: Kind, **found: Any):
+        super().__init__(kind.title)
+        self.kind, self.found = kind, found
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class IndexedImage:
+    """A decoded PNG.
+
+    Attributes:
+        labels: (height, width) uint8 palette indices.
+        palette: red, green, blue of each index in turn; None for a greyscale image, whose grey values are the indices.
+    """
+
+    labels: NDArray[np.uint8]
+    palette: bytes | None
+
+
+def read_indexed(data: bytes, size: tuple[int, int] | None) -> IndexedImage:
+    """Decode an 8-bit PNG with a palette, or one in greyscale, which the development kits read in the same way.
+
+    Args:
+        data: the file.
+        size: expected width and height; None if unknown.
+
+    Raises:
+        PngError: it is no PNG, of another kind or size, or damaged.
+    """
+    if not data.startswith(_SIGNATURE):
+        raise PngError(NOT_A_PNG, looks=describe(data[:200]))
+    chunks = [chunk for chunk in _chunks(data) if chunk.kind in _CRITICAL]
+    if _check_header(chunks, size) == _GREYSCALE:
+        return IndexedImage(_decode([chunk for chunk in chunks if chunk.kind != b"PLTE"]), None)
+    palette = next((chunk.content for chunk in chunks if chunk.kind == b"PLTE"), b"")
+    if not palette or len(palette) % 3:
+        raise _damaged("its palette is missing or not valid")
+    return IndexedImage(_decode(chunks), bytes(palette))
+
+
+def has_voc_colours(palette: bytes, classes: int) -> bool:
+    """Whether background and classes have the colours of the VOC colour map."""
+    colours = voc_colours(classes + 1)
+    return palette[: len(colours)] == colours
+
+
+@functools.cache
+def voc_colours(number: int) -> bytes:
+    """The first colours of the VOC colour map, red, green, blue of each in turn.
+
+    Source: VOC development kit, VOClabelcolormap: three bits of the index at a time go to the three colours, from the
+    highest bit down.
+
+    >>> list(voc_colours(3))
+    [0, 0, 0, 128, 0, 0, 0, 128, 0]
+    """
+    index = np.arange(number)
+    colours = np.zeros((number, 3), dtype=np.uint8)
+    for place in range(8):
+        bits = (index[:, np.newaxis] >> (3 * place + np.arange(3))) & 1
+        colours |= (bits << (7 - place)).astype(np.uint8)
+    return colours.tobytes()
+
+
+@dataclass(frozen=True, slots=True)
+class _Chunk:
+    kind: bytes
+    content: memoryview
+    whole: memoryview
+
+
+def _chunks(data: bytes) -> Iterator[_Chunk]:
+    """Chunks are length, type, content, checksum; the checksums are the decoder's business."""
+    view = memoryview(data)
+    place = len(_SIGNATURE)
+    while place < len(data):
+        if len(data) - place < 12:
+            raise _damaged("it ends within a chunk")
+        length, kind = struct.unpack_from(">I4s", data, place)
+        end = place + 12 + length
+        if end > len(data):
+            raise _damaged("it ends within a chunk")
+        yield _Chunk(kind, view[place + 8 : end - 4], view[place:end])
+        place = end
+        if kind == b"IEND":
+            return
+    raise _damaged("it has no end")
+
+
+def _check_header(chunks: list[_Chunk], size: tuple[int, int] | None) -> int:
+    """Return the colour type: greyscale or indexed."""
+    if not chunks or chunks[0].kind != b"IHDR" or len(chunks[0].content) != 13:
+        raise _damaged("it does not begin with a header")
+    if sum(chunk.kind == b"IHDR" for chunk in chunks) != 1:
+        raise _damaged("it has two headers")
+    width, height, bits, colour_type = struct.unpack_from(">IIBB", chunks[0].content)
+    if colour_type not in _COLOUR_TYPES:
+        raise _damaged(f"its colour type is {colour_type}, which does not exist")
+    kind_of_image = _COLOUR_TYPES[colour_type]
+    if colour_type not in (_GREYSCALE, _INDEXED):
+        raise PngError(PNG_RGB, found=f"{kind_of_image}, {counted(bits, 'bit')} a channel")
+    if bits != 8:
+        raise PngError(PNG_DEPTH, found=f"{kind_of_image}, {counted(bits, 'bit')} a pixel")
+    if size is not None and (width, height) != size:
+        expected = {"expected_width": size[0], "expected_height": size[1]}
+        raise PngError(PNG_WRONG_SIZE, width=width, height=height, **expected)
+    if not 0 < width * height <= _MOST_PIXELS:
+        raise PngError(PNG_TOO_LARGE, width=width, height=height, limit=_MOST_PIXELS)
+    return int(colour_type)
+
+
+def _decode(chunks: list[_Chunk]) -> NDArray[np.uint8]:
+    from PIL import Image, PngImagePlugin  # noqa: PLC0415  # takes a while, and most uploads have no label maps
+
+    clean = io.BytesIO(_SIGNATURE + b"".join(chunk.whole for chunk in chunks))
+    try:
+        # The plugin itself rather than Image.open, which would let other decoders have a look.
+        with PngImagePlugin.PngImageFile(clean) as image:
+            width, height = image.size
+            return np.frombuffer(image.tobytes(), dtype=np.uint8).reshape(height, width)
+    except (OSError, SyntaxError, ValueError, EOFError, Image.DecompressionBombError) as error:
+        raise _damaged("its data cannot be decoded") from error
+
+
+def _damaged(reason: str) -> PngError:
+    return PngError(PNG_UNREADABLE, reason=reason)

@@ -1,0 +1,129 @@
+"""Label maps: one 8-bit PNG for each image of a segmentation test set.
+
+Source: VOC2010 document section 5.2.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.archives import Member
+from evaluator.editions import Competition
+from evaluator.problems import Kind, counted
+from evaluator.result_files.fields import image_problem
+from evaluator.result_files.items import Items
+from evaluator.result_files.ordered_threads import OrderedThreadPool
+from evaluator.result_files.report import FileReport
+from evaluator.results import Segmented
+from evaluator.tasks.segmentation.png import PngError, has_voc_colours, read_indexed
+from evaluator.tasks.segmentation.problems import (
+    INDEX_OUT_OF_RANGE,
+    MISSING_MAPS,
+    PNG_GREYSCALE,
+    UNUSUAL_COLOUR_MAP,
+    VOID_LABEL,
+)
+
+SegmentationSink = Callable[[Competition, int, NDArray[np.uint8]], None]
+
+VOID = 255
+_NAMED = 3  # how many missing images a message names
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What was found about one map: the problem that refuses it, if any, or what is unusual about its colours."""
+
+    file: str
+    problem: tuple[Kind, Mapping[str, Any]] | None = None
+    unusual: Kind | None = None
+
+
+class LabelMaps:
+    """The label maps of one competition, taken one by one; their problems are capped together.
+
+    They are decoded by several threads, and so `sink` is called by several.
+    """
+
+    def __init__(self, competition: Competition, items: Items, report: FileReport, sink: SegmentationSink | None):
+        self._competition, self._items, self._report, self._sink = competition, items, report, sink
+        self._given: list[int] = []
+        self._unusual: dict[Kind, list[str]] = {}
+        self._decoding = OrderedThreadPool(self._note)
+
+    def take(self, image: str, member: Member) -> None:
+        """Read the map of one image; what is wrong with it is noted by the time of `wait`."""
+        position = self._items.images.position(image)
+        if position is None:
+            seen = _Seen(member.name, image_problem(image, self._items))
+            self._decoding.add(lambda: seen)
+            return
+        self._given.append(position)
+        self._decoding.add(partial(self._look_at, member.name, member.read(), position), member.size)
+
+    def wait(self) -> None:
+        """Wait until everything taken has been looked at."""
+        self._decoding.finish()
+
+    def finish(self) -> None:
+        """Note what only all the maps together can show."""
+        self.wait()
+        for kind, files in sorted(self._unusual.items(), key=lambda item: item[0].code):
+            has = "has" if len(files) == 1 else "have"
+            self._report.add(kind, file=files[0], count=counted(len(files), "label map"), has=has)
+        images = self._items.images
+        missing = sorted(set(range(len(images))) - set(self._given)) if images.is_known else []
+        if missing:
+            names = images.listed()
+            named = ", ".join(names[position] for position in missing[:_NAMED])
+            self._report.add(
+                MISSING_MAPS,
+                competition=self._competition.key,
+                count=counted(len(missing), "image"),
+                all=len(images),
+                first=named + (", …" if len(missing) > _NAMED else ""),
+            )
+
+    def seen(self) -> Segmented:
+        """Which images had a map."""
+        return Segmented(np.array(sorted(self._given), dtype=np.int32))
+
+    def _look_at(self, file: str, data: bytes, position: int) -> _Seen:
+        try:
+            indexed = read_indexed(data, self._items.size_of(position))
+        except PngError as error:
+            return _Seen(file, (error.kind, error.found))
+        problem = self._problem_of_labels(indexed.labels)
+        if problem is None and self._sink is not None:
+            self._sink(self._competition, position, indexed.labels)
+        return _Seen(file, problem, self._unusual_colours(indexed.palette))
+
+    def _unusual_colours(self, palette: bytes | None) -> Kind | None:
+        if palette is None:
+            return PNG_GREYSCALE
+        return None if has_voc_colours(palette, len(self._competition.classes)) else UNUSUAL_COLOUR_MAP
+
+    def _problem_of_labels(self, labels: NDArray[np.uint8]) -> tuple[Kind, Mapping[str, Any]] | None:
+        classes = self._competition.classes
+        largest = int(labels.max(initial=0))
+        if largest <= len(classes):
+            return None
+        pixels = int(np.count_nonzero(labels == largest))
+        return VOID_LABEL if largest == VOID else INDEX_OUT_OF_RANGE, {
+            "count": counted(pixels, "pixel"),
+            "has": "has" if pixels == 1 else "have",
+            "found": largest,
+            "largest": len(classes),
+            "largest_class": classes[-1],
+        }
+
+    def _note(self, seen: _Seen) -> None:
+        if seen.problem is not None:
+            kind, found = seen.problem
+            self._report.add(kind, file=seen.file, **found)
+        elif seen.unusual is not None:
+            self._unusual.setdefault(seen.unusual, []).append(seen.file)

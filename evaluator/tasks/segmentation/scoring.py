@@ -1,0 +1,44 @@
+"""Segmentation: which class does each pixel belong to?
+
+Source: VOC development kits, VOCevalseg.m; VOC2010 document section 5.4.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.editions import BACKGROUND, Competition, Metric, WithoutPositives
+from evaluator.metrics.confusion_matrix import intersection_over_union, pixel_accuracy
+from evaluator.scores import CompetitionScores, Measure
+
+ACCURACIES = {
+    Metric.INTERSECTION_OVER_UNION: intersection_over_union,
+    Metric.PIXEL_ACCURACY: pixel_accuracy,
+}
+
+
+def score(competition: Competition, classes: tuple[str, ...], confusion_matrix: NDArray[np.int64]) -> CompetitionScores:
+    """Score the classes entered and background.
+
+    Args:
+        competition: its rules choose the metrics.
+        classes: those entered. The others' pixels stay in the matrix: to label them as a class entered is wrong.
+        confusion_matrix: (n + 1, n + 1) pixels over all test images and all of the competition's classes, rows truth,
+            columns result, background first.
+    """
+    labels = (BACKGROUND, *competition.classes)
+
+    def measure(metric: Metric) -> Measure:
+        accuracy = ACCURACIES[metric](confusion_matrix)
+        if metric is Metric.PIXEL_ACCURACY and competition.rules.without_positives is WithoutPositives.ZERO:
+            accuracy = np.nan_to_num(accuracy)
+        scored = {BACKGROUND, *classes}
+        return Measure(metric, {name: float(accuracy[i]) for i, name in enumerate(labels) if name in scored})
+
+    return CompetitionScores(
+        competition=competition.key,
+        task=competition.task,
+        primary=measure(competition.rules.metric),
+        secondary=tuple(measure(metric) for metric in competition.rules.secondary),
+        confusion_matrix=confusion_matrix,
+        not_entered=tuple(name for name in competition.classes if name not in classes),
+    )
