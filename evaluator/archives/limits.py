@@ -4,7 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from evaluator.problems import Problem
-from evaluator.problems.archives import ARCHIVE_TOO_LARGE, COMPRESSION_RATIO, TOO_MANY_MEMBERS
+from evaluator.problems.archives import (
+    ARCHIVE_TOO_LARGE,
+    COMPRESSION_RATIO,
+    TOO_MANY_MEMBERS,
+    UNREAD_CONTENT_TOO_LARGE,
+)
 
 KIB = 1024
 MIB = 1024 * KIB
@@ -23,6 +28,9 @@ class ArchiveLimits:
         ratio_from_bytes: unpacked bytes from which the ratio counts; identical label maps, or a file of equal lines,
             compress a thousandfold and are harmless as long as they are few.
         name_characters: of one member's name.
+        ignored_members: files that operating systems add, which are passed over.
+        ignored_bytes: of these files, unpacked, all together.
+        unread_bytes: of everything in a tar archive that is unpacked only to get past it, all together.
     """
 
     members: int = 100_000
@@ -31,12 +39,23 @@ class ArchiveLimits:
     ratio: int = 200
     ratio_from_bytes: int = 64 * MIB
     name_characters: int = 1_000
+    ignored_members: int = 10_000  # a macOS archive has one for each file, but only few directories of results
+    ignored_bytes: int = 16 * MIB
+    unread_bytes: int = 256 * MIB
 
 
 UPLOAD_LIMITS = ArchiveLimits()
 
 # A development kit tree comes from an organiser and holds the images of several years.
-TREE_LIMITS = ArchiveLimits(members=1_000_000, member_bytes=2 * GIB, total_bytes=64 * GIB, ratio=2_000)
+TREE_LIMITS = ArchiveLimits(
+    members=1_000_000,
+    member_bytes=2 * GIB,
+    total_bytes=64 * GIB,
+    ratio=2_000,
+    ignored_members=1_000_000,
+    ignored_bytes=4 * GIB,
+    unread_bytes=64 * GIB,  # images
+)
 
 
 class ArchiveError(Exception):
@@ -55,6 +74,7 @@ class Meter:
         self._packed_bytes = packed_bytes
         self._members = 0
         self._bytes = 0
+        self._unread_bytes = 0
 
     def count_member(self) -> None:
         """Count one more file or directory.
@@ -65,6 +85,16 @@ class Meter:
         self._members += 1
         if self._members > self.limits.members:
             raise ArchiveError(TOO_MANY_MEMBERS.at(limit=self.limits.members))
+
+    def count_unread_bytes(self, number: int) -> None:
+        """Count bytes that are about to be passed over; unpacking them is counted by itself.
+
+        Raises:
+            ArchiveError: they are too many.
+        """
+        self._unread_bytes += number
+        if self._unread_bytes > self.limits.unread_bytes:
+            raise ArchiveError(UNREAD_CONTENT_TOO_LARGE.at(limit=size_text(self.limits.unread_bytes)))
 
     def count_bytes(self, number: int) -> None:
         """Count unpacked bytes.

@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from evaluator.archives.directory import directory_members
-from evaluator.archives.limits import ArchiveError, ArchiveLimits
+from evaluator.archives.limits import ArchiveError, ArchiveLimits, size_text
 from evaluator.archives.member import Member
 from evaluator.archives.packed import packed_members
 from evaluator.problems import Problem, Severity, counted, quoted
-from evaluator.problems.archives import BACKSLASHES_IN_NAMES, IGNORED_FILES
+from evaluator.problems.archives import BACKSLASHES_IN_NAMES, IGNORED_FILES, TOO_MUCH_IGNORED
 from evaluator.problems.files import DUPLICATE_FILE
 
 
@@ -29,7 +29,7 @@ def members(path: Path, limits: ArchiveLimits, report: Callable[[Problem], None]
     """
     reported = report or _raise_errors
     source = directory_members(path, limits, reported) if path.is_dir() else packed_members(path, limits, reported)
-    return _without_additions_and_repetitions(source, reported)
+    return _without_additions_and_repetitions(source, limits, reported)
 
 
 def _raise_errors(problem: Problem) -> None:
@@ -37,15 +37,22 @@ def _raise_errors(problem: Problem) -> None:
         raise ArchiveError(problem)
 
 
-def _without_additions_and_repetitions(source: Iterator[Member], report: Callable[[Problem], None]) -> Iterator[Member]:
+def _without_additions_and_repetitions(
+    source: Iterator[Member], limits: ArchiveLimits, report: Callable[[Problem], None]
+) -> Iterator[Member]:
     seen: set[str] = set()
     additions: list[str] = []
+    added_bytes = 0
     from_windows: list[str] = []
     for member in source:
         if member.had_backslashes:
             from_windows.append(member.name)
         if _added_by_operating_system(member.name):
             additions.append(member.name)
+            added_bytes += member.size
+            if len(additions) > limits.ignored_members or added_bytes > limits.ignored_bytes:
+                size = size_text(limits.ignored_bytes)
+                raise ArchiveError(TOO_MUCH_IGNORED.at(member.name, count=limits.ignored_members, size=size))
         elif member.name in seen:
             report(
                 DUPLICATE_FILE.at(member.name, what="One name", first=quoted(member.name), second="the same name again")

@@ -78,7 +78,7 @@ def _members(
             report(refused)
         if header.type == _DIRECTORY or header.type in _WITHOUT_CONTENT:
             continue
-        content = _Content(stream, size)
+        content = _Content(stream, size, meter)
         if name and refused is None:
             yield Member(name, size, content.read, "\\" in raw)
         content.finish()
@@ -87,8 +87,9 @@ def _members(
 class _Content:
     """The bytes of one member, and the padding after them."""
 
-    def __init__(self, stream: MeteredStream, size: int):
+    def __init__(self, stream: MeteredStream, size: int, meter: Meter | None = None):
         self._stream, self._size, self._read = stream, size, 0
+        self._meter = meter
 
     def read(self, number: int) -> bytes:
         self._read += number
@@ -97,6 +98,8 @@ class _Content:
     def finish(self) -> None:
         padded = -(-self._size // _BLOCK) * _BLOCK
         left = padded - self._read
+        if self._meter is not None and left > _BLOCK:
+            self._meter.count_unread_bytes(left)
         if self._stream.skip(left) != left:
             raise _cut_short(self._stream)
 

@@ -52,6 +52,13 @@ ARCHIVE_TOO_LARGE = error(
     "Leave out everything but the result files, or enter the competitions one by one.",
     example="twenty detection files of 300 MiB each",
 )
+UNREAD_CONTENT_TOO_LARGE = error(
+    "unread_content_too_large",
+    "Too much in the archive that is no result",
+    "More than {limit} of the archive's content is no result file of this challenge.",
+    "Leave out everything but the result files.",
+    example="a model's weights, packed with its results",
+)
 COMPRESSION_RATIO = error(
     "compression_ratio",
     "Content that is compressed beyond belief",
@@ -86,4 +93,12 @@ IGNORED_FILES = warning(
     "{count} of macOS or Windows (such as this one) {was} passed over.",
     "They do no harm. On macOS, `COPYFILE_DISABLE=1 tar ...` leaves them out.",
     example="results/Main/._comp4_det_test_car.txt, __MACOSX/, .DS_Store, Thumbs.db",
+)
+TOO_MUCH_IGNORED = error(
+    "too_much_ignored",
+    "Too much that the operating system put into the archive",
+    "The archive holds more than {count:,} files that macOS or Windows add (such as this one), or more than {size} of "
+    "them.",
+    "Leave them out: on macOS, `COPYFILE_DISABLE=1 tar ...`, or `zip -X` without `__MACOSX`.",
+    example="__MACOSX/ with a gigabyte in it",
 )

@@ -7,15 +7,17 @@ import stat
 import struct
 import tarfile
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from evaluator.archives import UPLOAD_LIMITS, ArchiveError, ArchiveLimits, members
 from evaluator.problems import Problem
-from tests.evaluator.uploads import add, directory, tar, zipped
+from tests.evaluator.uploads import Content, add, directory, tar, zipped
 
 SMALL = ArchiveLimits(members=10, member_bytes=1_000, total_bytes=50_000, ratio=200)
+Pack = Callable[[Path, Content], Path]
 MIB = 1024 * 1024
 EARLY = ArchiveLimits(ratio_from_bytes=MIB)
 
@@ -207,3 +209,35 @@ def test_links_in_a_directory_are_refused_not_followed(tmp_path: Path) -> None:
 def test_an_archive_in_an_archive_is_a_file_like_any_other(tmp_path: Path) -> None:
     inner = tar(tmp_path / "inner.tar.gz", {"a.txt": b""}).read_bytes()
     assert refused(tar(tmp_path / "outer.tar.gz", {"inner.tar.gz": inner})) == (["inner.tar.gz"], [])
+
+
+@pytest.mark.parametrize("pack", [tar, zipped])
+def test_what_operating_systems_add_is_limited_in_number(tmp_path: Path, pack: Pack) -> None:
+    path = pack(tmp_path / "a", {f"__MACOSX/{number}": b"" for number in range(4)} | {"good.txt": b"good"})
+    assert refused(path, ArchiveLimits(ignored_members=4)) == (["good.txt"], ["ignored_files"])
+    assert refused(path, ArchiveLimits(ignored_members=3)) == ([], ["too_much_ignored"])
+
+
+@pytest.mark.parametrize("pack", [tar, zipped])
+def test_what_operating_systems_add_is_limited_in_size(tmp_path: Path, pack: Pack) -> None:
+    path = pack(tmp_path / "a", {"__MACOSX/a": bytes(600), "._b": bytes(600), "good.txt": b"good"})
+    assert refused(path, ArchiveLimits(ignored_bytes=1200)) == (["good.txt"], ["ignored_files"])
+    assert refused(path, ArchiveLimits(ignored_bytes=1199)) == ([], ["too_much_ignored"])
+
+
+def test_a_gigabyte_of_additions_is_not_unpacked(tmp_path: Path) -> None:
+    """It ends at the header of the member that is too much, before a byte of it is unpacked: here none follows."""
+    path = tmp_path / "a.tar"
+    with path.open("wb") as file:
+        file.write(header("__MACOSX/large", size=500 * MIB).tobuf(tarfile.PAX_FORMAT))
+    assert refused(path) == ([], ["too_much_ignored"])
+
+
+def test_what_is_unpacked_only_to_get_past_it_is_limited(tmp_path: Path) -> None:
+    links = [header(f"large{number}", b"V", size=100 * 1024) for number in range(3)]
+    path = tar_with(tmp_path / "a.tar.gz", *links)
+    limits = ArchiveLimits(unread_bytes=300 * 1024, ratio=10_000)
+    assert refused(path, limits)[0] == ["good.txt"]
+    names, codes = refused(path, ArchiveLimits(unread_bytes=250 * 1024, ratio=10_000))
+    assert names == []
+    assert codes[-1] == "unread_content_too_large"
