@@ -86,6 +86,12 @@ class TooLargeError(ServiceError):
     status, code, title = 413, "too_large", "Too large"
 
 
+class TooSlowError(ServiceError):
+    """The body of an upload arrives too slowly, or takes too long."""
+
+    status, code, title = 408, "too_slow", "The upload was too slow"
+
+
 class LimitedError(ServiceError):
     """Too often. `allowed_at` is when the next is allowed."""
 

@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from anyio import to_thread
 from sqlalchemy.orm import Session
@@ -15,19 +16,27 @@ from app.challenges.models import Challenge
 from app.database import Database, now
 from app.doorbell import Doorbell
 from app.errors import InvalidArchiveError
-from app.settings import Settings
+from app.reception import cancelled_by_disconnect, off_the_loop, upload_in_progress
+from app.settings import MEBIBYTE, Settings
 from app.storage import ArchiveStore
 from app.submissions import forms
 from app.submissions import service as submissions
 from app.submissions.declarations import needed_by_each
 from app.submissions.forms import SubmissionForm
+from app.submissions.quota import check_any_quota_left
 from app.submissions.validation import Validator
 from app.truth_inbox import TruthInbox
 from app.upload import StreamedForm, receive_form
+from app.uploads.models import UploadKind
 from evaluator.image_sets import ImageSets
 
 ARCHIVE_FIELD = "archive"
 HASHES_FIELD = "flickr_image_hashes"
+CLASSES_FIELD = "segmentation_classes"
+FIELD_LIMITS = {
+    HASHES_FIELD: 8 * MEBIBYTE,  # of 100,000 images
+    CLASSES_FIELD: 16 * 1024,
+}
 
 BeforeFile = Callable[[StreamedForm], None]
 
@@ -46,7 +55,7 @@ async def take_submission(
     """Receive, check and queue the submission in a request's multipart form.
 
     The fields are `archive` (the file) and those of `submission_form`. Nothing of the body is read before it is sure
-    that the person may submit, and nothing of a refused upload stays.
+    that the person may submit, and nothing of a refused upload stays. A client that goes away ends the checks, too.
 
     Args:
         before_file: is given the fields that came before the file; what it raises ends the upload at once.
@@ -61,7 +70,9 @@ async def take_submission(
         InvalidInputError: fields of the form are wrong.
         InvalidArchiveError: the archive has problems.
         TooLargeError: the archive is larger than allowed.
-        LimitedError: the quota is used up, or too many uploads were rejected.
+        TooSlowError: the body arrives too slowly.
+        LimitedError: the quota, or a limit on uploads, is used up.
+        ClientDisconnect: the client went away.
     """
     state = request.app.state
     settings: Settings = state.settings
@@ -70,46 +81,53 @@ async def take_submission(
     validator: Validator = state.validator
     doorbell: Doorbell = state.doorbell
     began_at = now()
-    target = await to_thread.run_sync(_target, database, settings, slug, user)
-    edition = challenges.edition_of(target.challenge)
-    validator.expect_upload()
-    with store.receive(limit=settings.upload_limit_bytes) as archive:
-        received = await receive_form(
-            request,
-            file_field=ARCHIVE_FIELD,
-            sink=archive,
-            limit=settings.upload_limit_bytes,
-            before_file=before_file,
-            text_files=(HASHES_FIELD,),
-        )
-        await to_thread.run_sync(archive.finish)
-        offered = [edition.competitions[row.key] for row in target.challenge.competitions]
-        form = forms.checked(submission_form(received), edition=edition, needed=needed_by_each(offered))
-        report = await validator.validate(
-            archive.path,
-            owner=user.id,
-            edition=edition,
-            image_sets=target.image_sets,
-            competitions=[competition.key for competition in offered],
-            segmentation_classes=form.segmentation_classes,
-        )
-        if report.refuses:
-            await to_thread.run_sync(_count_rejection, database, settings, user)
-            raise InvalidArchiveError(report.problems)
+    async with upload_in_progress(request, user=user, kind=UploadKind.SUBMISSION) as pace:
+        target = await to_thread.run_sync(_target, database, slug, user)
+        edition = challenges.edition_of(target.challenge)
+        validator.expect_upload()
+        archive = await to_thread.run_sync(partial(store.receive, limit=settings.upload_limit_bytes))
+        async with off_the_loop(archive):
+            received = await receive_form(
+                request,
+                file_field=ARCHIVE_FIELD,
+                sink=archive,
+                limit=settings.upload_limit_bytes,
+                pace=pace,
+                before_file=before_file,
+                text_files=(HASHES_FIELD,),
+                field_limits=FIELD_LIMITS,
+            )
+            await to_thread.run_sync(archive.finish)
+            offered = [edition.competitions[row.key] for row in target.challenge.competitions]
+            needed = needed_by_each(offered)
+            form = await to_thread.run_sync(
+                lambda: forms.checked(submission_form(received), edition=edition, needed=needed)
+            )
+            with cancelled_by_disconnect(request):
+                report = await validator.validate(
+                    archive.path,
+                    owner=user.id,
+                    edition=edition,
+                    image_sets=target.image_sets,
+                    competitions=[competition.key for competition in offered],
+                    segmentation_classes=form.segmentation_classes,
+                )
+            if report.refuses:
+                raise InvalidArchiveError(report.problems)
 
-        def queue() -> uuid.UUID:
-            with database.writing() as session:
-                return submissions.submit(
-                    session,
-                    user=user,
-                    challenge=target.challenge,
-                    form=form,
-                    archive=archive,
-                    report=report,
-                    began_at=began_at,
-                ).id
+            def queue() -> uuid.UUID:
+                with database.writing() as session:
+                    return submissions.submit(
+                        session,
+                        user=user,
+                        challenge=target.challenge,
+                        form=form,
+                        archive=archive,
+                        report=report,
+                        began_at=began_at,
+                    ).id
 
-        submission_id = await to_thread.run_sync(queue)
+            submission_id = await to_thread.run_sync(queue)
     await to_thread.run_sync(doorbell.ring)
     return submission_id
 
@@ -130,6 +148,8 @@ async def take_ground_truth(
         ConflictError: no worker has started yet.
         InvalidInputError: there is no file.
         TooLargeError: it is larger than allowed.
+        TooSlowError: the body arrives too slowly.
+        LimitedError: a limit on uploads is used up.
     """
     state = request.app.state
     settings: Settings = state.settings
@@ -146,27 +166,29 @@ async def take_ground_truth(
 
     await to_thread.run_sync(check)
     limit = settings.ground_truth_limit_bytes
-    with inbox.receive(limit=limit) as incoming:
-        received = await receive_form(
-            request, file_field=ARCHIVE_FIELD, sink=incoming, limit=limit, before_file=before_file
-        )
+    async with upload_in_progress(request, user=user, kind=UploadKind.GROUND_TRUTH) as pace:
+        incoming = await to_thread.run_sync(partial(inbox.receive, limit=limit))
+        async with off_the_loop(incoming):
+            received = await receive_form(
+                request, file_field=ARCHIVE_FIELD, sink=incoming, limit=limit, pace=pace, before_file=before_file
+            )
 
-        def announce() -> uuid.UUID:
-            version_id = incoming.keep()
-            try:
-                with database.writing() as session:
-                    return challenges.add_ground_truth_version(
-                        session,
-                        challenge=organised(session),
-                        user=user,
-                        file_name=received.file_name,
-                        version_id=version_id,
-                    ).id
-            except BaseException:
-                inbox.discard(version_id)
-                raise
+            def announce() -> uuid.UUID:
+                version_id = incoming.keep()
+                try:
+                    with database.writing() as session:
+                        return challenges.add_ground_truth_version(
+                            session,
+                            challenge=organised(session),
+                            user=user,
+                            file_name=received.file_name,
+                            version_id=version_id,
+                        ).id
+                except BaseException:
+                    inbox.discard(version_id)
+                    raise
 
-        version_id = await to_thread.run_sync(announce)
+            version_id = await to_thread.run_sync(announce)
     await to_thread.run_sync(doorbell.ring_for_ground_truth)
     return version_id
 
@@ -178,7 +200,7 @@ def submission_form(form: StreamedForm) -> SubmissionForm:
     (`training_data`, `training_annotation`, `flickr_images`, `flickr_image_hashes`), and `segmentation_classes`: once
     for every class entered, or the classes parted by commas; none for all of them.
     """
-    classes = [name.strip() for value in form.fields.get("segmentation_classes", []) for name in value.split(",")]
+    classes = [name.strip() for value in form.fields.get(CLASSES_FIELD, []) for name in value.split(",")]
     entered = tuple(dict.fromkeys(name for name in classes if name))
     return SubmissionForm(
         method_name=form.value("method_name"),
@@ -188,21 +210,16 @@ def submission_form(form: StreamedForm) -> SubmissionForm:
         training_data=form.value("training_data"),
         training_annotation=form.value("training_annotation"),
         flickr_images=form.value("flickr_images"),
-        flickr_image_hashes=form.value(HASHES_FIELD),
+        flickr_image_hashes=forms.read_listed_images(form.value(HASHES_FIELD)),
         segmentation_classes=entered or None,
         archive_name=form.file_name,
     )
 
 
-def _target(database: Database, settings: Settings, slug: str, user: User) -> _Target:
+def _target(database: Database, slug: str, user: User) -> _Target:
     with database.reading() as session:
         challenge = challenges.get_visible(session, slug, user)
         require_confirmed(user)
         challenges.check_accepting(session, challenge, at=now())
-        submissions.check_rejections(session, user=user, per_hour=settings.rejected_uploads_per_hour)
+        check_any_quota_left(session, user=user, challenge=challenge, now=now())
         return _Target(challenge, challenges.current_image_sets(session, challenge))
-
-
-def _count_rejection(database: Database, settings: Settings, user: User) -> None:
-    with database.writing() as session:
-        submissions.record_rejection(session, user=user, per_hour=settings.rejected_uploads_per_hour)

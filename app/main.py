@@ -1,13 +1,18 @@
 """The web application: what it is made of, in the order requests meet it."""
 
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import anyio
+import anyio.to_thread
 from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
+from sqlalchemy.exc import SQLAlchemyError
 from starlette.middleware import Middleware
 from starlette.responses import Response
 from starlette.types import Scope
@@ -30,11 +35,16 @@ from app.security.headers import SecurityHeaders
 from app.security.public_host import PublicHost
 from app.settings import Environment, Settings
 from app.storage import ArchiveStore
+from app.submissions.pruning import prune
 from app.submissions.validation import Validator
 from app.truth_inbox import TruthInbox
 from evaluator.version import VERSION
 
+PRUNING_DELAY = timedelta(seconds=30)  # after the start, which has better things to do
+PRUNING_INTERVAL = timedelta(minutes=10)
 STATIC_DIRECTORY = Path(__file__).parent / "static"
+
+_log = logging.getLogger(__name__)
 
 
 def create_app(settings: Settings | None = None) -> FastAPI:
@@ -99,13 +109,29 @@ class Assets(StaticFiles):
 async def _lifespan(application: FastAPI) -> AsyncIterator[None]:
     for directory in (application.state.settings.archives, application.state.settings.truth_inbox):
         directory.mkdir(parents=True, exist_ok=True)
-    application.state.store.remove_abandoned()
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(application.state.validator.keep_ready)
+        tasks.start_soon(_keep_pruned, application)
         yield
         tasks.cancel_scope.cancel()
     application.state.password_work.close()
     application.state.database.close()
+
+
+async def _keep_pruned(application: FastAPI) -> None:
+    """Prune the archives now and then; whatever goes wrong is logged and tried again."""
+    state = application.state
+    while True:
+        await anyio.sleep(PRUNING_DELAY.total_seconds())
+        try:
+            await anyio.to_thread.run_sync(
+                partial(
+                    prune, state.database, state.store, withdrawn_kept_for=state.settings.withdrawn_archives_kept_for
+                )
+            )
+        except (OSError, SQLAlchemyError):
+            _log.exception("pruning the archives failed")
+        await anyio.sleep(PRUNING_INTERVAL.total_seconds())
 
 
 def _middleware(settings: Settings) -> list[Middleware]:

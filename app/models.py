@@ -7,5 +7,6 @@ from app.database import Base
 from app.evaluations import models as evaluations
 from app.mail import models as mail
 from app.submissions import models as submissions
+from app.uploads import models as uploads
 
-__all__ = ["Base", "accounts", "audit", "challenges", "evaluations", "mail", "submissions"]
+__all__ = ["Base", "accounts", "audit", "challenges", "evaluations", "mail", "submissions", "uploads"]

@@ -55,12 +55,23 @@ class Settings(BaseSettings):
     truth_inbox_directory: Path | None = None  # sealed uploads of ground truth: web writes, worker reads and deletes
     truth_directory: Path | None = None  # imported ground truth and the worker's private key: worker only
 
-    upload_limit_bytes: int = Field(default=512 * MEBIBYTE, gt=0)
+    upload_limit_bytes: int = Field(default=512 * MEBIBYTE, gt=0)  # of one archive
+    upload_bytes_per_day: int = Field(default=4096 * MEBIBYTE, gt=0)  # of all bodies of one person
+    upload_bytes_per_second: int = Field(default=32 * 1024, ge=0)  # the least
+    upload_time_limit: timedelta = Field(default=timedelta(hours=1), gt=timedelta())  # of one body
     ground_truth_limit_bytes: int = Field(default=4096 * MEBIBYTE, gt=0)
+    ground_truth_bytes_per_day: int = Field(default=32 * 1024 * MEBIBYTE, gt=0)
+    ground_truth_bytes_per_second: int = Field(default=32 * 1024, ge=0)
+    ground_truth_time_limit: timedelta = Field(default=timedelta(hours=4), gt=timedelta())
+    uploads_per_hour: int = Field(default=30, gt=0)  # attempts of one person, whatever their outcome
+    concurrent_uploads: int = Field(default=2, gt=0)  # of one person
+    concurrent_uploads_per_address: int = Field(default=8, gt=0)  # a lab shares one; so do a person's accounts
+    concurrent_uploads_in_all: int = Field(default=64, gt=0)
+    withdrawn_archives_kept_for: timedelta = Field(default=timedelta(days=30), ge=timedelta())
+
     validation_processes: int = Field(default=2, gt=0)
     validation_time_limit: timedelta = timedelta(minutes=2)
     validation_memory_limit_bytes: int = Field(default=2048 * MEBIBYTE, gt=0)
-    rejected_uploads_per_hour: int = Field(default=30, gt=0)
 
     registration: str = "open"  # or `domains:a.example,b.example`, `approval`, `closed`; see app.registration_policy
     mail_url: SecretStr = SecretStr("")  # smtp://user:password@host:port or smtps://...; also see mail_directory

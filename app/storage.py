@@ -7,15 +7,17 @@ ends the upload before that (a disconnect, a full disk, an exception) leaves not
 import hashlib
 import os
 import re
-import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 
 from app.errors import TooLargeError
-from app.incoming_file import IncomingFile
+from app.incoming_file import IncomingFile, remove_abandoned
 
-ABANDONED_AFTER = timedelta(days=1)  # longer than any upload takes
-_INCOMING = "incoming"
+SET_ASIDE_FOR = timedelta(days=7)  # what no row of the database needs, before it is removed for good
+_NAME = re.compile(r"[0-9a-f]{64}")
+_INCOMING, _SET_ASIDE = "incoming", "set-aside"
 
 
 class IncomingArchive(IncomingFile):
@@ -84,7 +86,7 @@ class ArchiveStore:
 
     def path(self, sha256: str) -> Path:
         """Where the archive with this content lies, or would lie."""
-        if not re.fullmatch(r"[0-9a-f]{64}", sha256):
+        if not _NAME.fullmatch(sha256):
             raise ValueError(f"{sha256!r} is not a SHA-256 in hexadecimal")
         return self._directory / sha256[:2] / sha256[2:]
 
@@ -102,14 +104,46 @@ class ArchiveStore:
             raise DamagedArchiveError(f"{path} now has the SHA-256 {found}")
         return path
 
-    def remove_abandoned(self) -> None:
-        """Remove what uploads left behind whose process was killed."""
-        if not self.incoming.exists():
-            return
-        oldest = time.time() - ABANDONED_AFTER.total_seconds()
-        for path in self.incoming.iterdir():
-            if path.stat().st_mtime < oldest:
-                path.unlink(missing_ok=True)
+    def stored(self) -> Iterator[str]:
+        """The SHA-256 of every archive in the store, in no order."""
+        for folder in self._directory.glob("[0-9a-f][0-9a-f]"):
+            for path in folder.iterdir():
+                if _NAME.fullmatch(name := folder.name + path.name):
+                    yield name
+
+    def remove(self, sha256: str) -> None:
+        """Remove an archive, which no row of the database may need any more."""
+        self.path(sha256).unlink(missing_ok=True)
+
+    def set_aside(self, sha256: str) -> None:
+        """Take an archive that no row of the database knows out of the store, for `SET_ASIDE_FOR`."""
+        self._aside(sha256).parent.mkdir(exist_ok=True)
+        with suppress(FileNotFoundError):
+            os.utime(self.path(sha256))
+            self.path(sha256).replace(self._aside(sha256))
+
+    def bring_back(self, sha256: str) -> bool:
+        """Put an archive that was set aside into the store again; whether there was one, and none in the store."""
+        if self.path(sha256).exists() or not self._aside(sha256).exists():
+            return False
+        self._aside(sha256).replace(self.path(sha256))
+        return True
+
+    def aside(self) -> Sequence[str]:
+        """The SHA-256 of every archive that is set aside."""
+        directory = self._directory / _SET_ASIDE
+        names = [path.name for path in directory.iterdir()] if directory.exists() else []
+        return [name for name in names if _NAME.fullmatch(name)]
+
+    def remove_abandoned(self) -> int:
+        """Remove what killed processes left while it arrived, and what was set aside long ago; how many files."""
+        removed = 0
+        if self.incoming.exists():
+            removed += remove_abandoned(self.incoming.iterdir())
+        return removed + remove_abandoned(map(self._aside, self.aside()), older_than=SET_ASIDE_FOR)
+
+    def _aside(self, sha256: str) -> Path:
+        return self._directory / _SET_ASIDE / sha256
 
 
 class DamagedArchiveError(Exception):

@@ -6,7 +6,6 @@ written.
 
 import os
 import tempfile
-import time
 import uuid
 from collections.abc import Collection
 from datetime import timedelta
@@ -15,11 +14,11 @@ from pathlib import Path
 from nacl.public import PublicKey
 
 from app.errors import ConflictError, TooLargeError
-from app.incoming_file import IncomingFile
+from app.incoming_file import IncomingFile, remove_abandoned
 from app.sealing import SealingStream
 
 PUBLIC_KEY_FILE = "worker.public-key"
-ABANDONED_AFTER = timedelta(days=1)  # longer than any upload takes
+UNANNOUNCED_FOR = timedelta(days=1)  # far longer than an upload waits for its row
 _INCOMING_PREFIX = ".incoming-"
 _SUFFIX = ".sealed"
 
@@ -111,9 +110,7 @@ class TruthInbox:
         Args:
             waiting: versions whose sealed upload is still needed.
         """
-        oldest = time.time() - ABANDONED_AFTER.total_seconds()
         needed = {self.path(version_id) for version_id in waiting}
-        for pattern in (f"{_INCOMING_PREFIX}*", f"*{_SUFFIX}"):
-            for path in self._directory.glob(pattern):
-                if path not in needed and path.stat().st_mtime < oldest:
-                    path.unlink(missing_ok=True)
+        remove_abandoned(self._directory.glob(f"{_INCOMING_PREFIX}*"))
+        unannounced = (path for path in self._directory.glob(f"*{_SUFFIX}") if path not in needed)
+        remove_abandoned(unannounced, older_than=UNANNOUNCED_FOR)

@@ -3,7 +3,8 @@
 Source: RFC 7578, "Returning Values from Forms: multipart/form-data".
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -15,8 +16,10 @@ from app.errors import InvalidInputError, ServiceError
 from app.hand_on import hand_on
 from app.security.body_limit import raise_limit
 from app.settings import MEBIBYTE
+from app.uploads.pace import Pace
 
-FIELDS_LIMIT_BYTES = 8 * MEBIBYTE  # of all fields but the file: room for the hashes of 100,000 images
+FIELDS_LIMIT_BYTES = 10 * MEBIBYTE  # of all fields but the file
+FIELD_LIMIT_BYTES = 64 * 1024  # of all values of one field: room for 10,000 characters of any script
 FIELD_COUNT_LIMIT = 200
 
 
@@ -62,8 +65,10 @@ async def receive_form(
     file_field: str,
     sink: Sink,
     limit: int,
+    pace: Pace,
     before_file: Callable[[StreamedForm], None] | None = None,
     text_files: Collection[str] = (),
+    field_limits: Mapping[str, int] | None = None,
 ) -> StreamedForm:
     """Read a request's multipart form, passing its one file on while it arrives.
 
@@ -71,22 +76,33 @@ async def receive_form(
         file_field: name of the field with the file. Other files are refused.
         sink: takes the file.
         limit: the most bytes the file may have.
+        pace: how fast the body must arrive.
         before_file: is given the fields that came before the file; what it raises ends the upload at once.
         text_files: names of fields whose text may also come as a file.
+        field_limits: the most bytes that all values of a field may have, where they are not `FIELD_LIMIT_BYTES`.
 
     Raises:
         UnsupportedFormError: the request is not a multipart form.
         MalformedFormError: the form is damaged or incomplete.
-        InvalidInputError: the file is missing, or there is more than one.
+        InvalidInputError: the file is missing, or there is more than one; a field is too long.
         TooLargeError: the body is larger than file and fields may be.
+        TooSlowError: the body arrives too slowly.
         ClientDisconnect: the client went away.
     """
     kind, options = parse_options_header(request.headers.get("content-type"))
     if kind != b"multipart/form-data" or b"boundary" not in options:
         raise UnsupportedFormError(f"Send a multipart/form-data body with the file in the field {file_field!r}.")
     raise_limit(request, file=limit, fields=FIELDS_LIMIT_BYTES)
-    reader = _FormReader(options[b"boundary"], file_field, sink, before_file, text_files)
-    await hand_on(request.stream(), reader.feed)
+    reader = _FormReader(
+        options[b"boundary"],
+        file_field,
+        sink=sink,
+        before_file=before_file,
+        text_files=text_files,
+        field_limits=field_limits or {},
+    )
+    async with pace.enforced():
+        await hand_on(pace.stream(request.stream()), reader.feed)
     return reader.finish()
 
 
@@ -97,17 +113,21 @@ class _FormReader:
         self,
         boundary: bytes,
         file_field: str,
+        *,
         sink: Sink,
         before_file: Callable[[StreamedForm], None] | None,
         text_files: Collection[str],
+        field_limits: Mapping[str, int],
     ) -> None:
         self._form = StreamedForm()
         self._file_field = file_field
         self._sink = sink
         self._before_file = before_file
         self._text_files = text_files
+        self._field_limits = field_limits
+        self._field_bytes: defaultdict[str, int] = defaultdict(int)
         self._has_file = self._complete = False
-        self._field_bytes = self._field_count = 0
+        self._field_count = 0
         self._header_name = bytearray()
         self._header_value = bytearray()
         self._headers: dict[bytes, bytes] = {}
@@ -191,9 +211,12 @@ class _FormReader:
         if self._in_file:
             self._sink.write(data[start:end])
             return
-        self._field_bytes += end - start
-        if self._field_bytes > FIELDS_LIMIT_BYTES:
-            raise InvalidInputError({self._name: "The fields of the form are too long."})
+        self._field_bytes[self._name] += end - start
+        limit = self._field_limits.get(self._name, FIELD_LIMIT_BYTES)
+        if self._field_bytes[self._name] > limit:
+            raise InvalidInputError({self._name: f"This may have at most {limit:,} bytes."})
+        if sum(self._field_bytes.values()) > FIELDS_LIMIT_BYTES:
+            raise InvalidInputError({self._name: f"All fields together may have at most {FIELDS_LIMIT_BYTES:,} bytes."})
         self._value += data[start:end]
 
     def _on_part_end(self) -> None:

@@ -119,7 +119,9 @@ def installed(directory: Path, *, embedded: bool = False, **given: object) -> It
                 "database_url": in_full(server.create_database()),
                 "broker_url": f"{stack.enter_context(redis_server())}/0",
             }
-        given = {"data_directory": directory / "data", **given}
+        # One person uploads all that is measured.
+        unlimited = {"uploads_per_hour": 100_000, "upload_bytes_per_day": 1 << 40}
+        given = {"data_directory": directory / "data", **unlimited, **given}
         settings = Settings.model_validate(given)
         for path in (settings.data_directory, settings.archives, settings.truth, settings.truth_inbox):
             path.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -39,6 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     import uvicorn  # noqa: PLC0415  # what the participant's commands do without
     from uvicorn.supervisors import Multiprocess  # noqa: PLC0415
 
+    from app.security.http_protocol import BoundedHttpProtocol  # noqa: PLC0415
     from app.settings import Environment, Settings  # noqa: PLC0415
 
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
@@ -47,6 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     config = uvicorn.Config(
         "commands.serve:web_process",
         factory=True,
+        http=BoundedHttpProtocol,
         host=arguments.host,
         port=arguments.port,
         workers=arguments.processes,

@@ -34,6 +34,7 @@ WEB: Mapping[str, tuple[str, ...]] = {
     "methods": CHANGE,
     "submissions": CHANGE,
     "submission_entries": ALL,
+    "uploads": ALL,
     "evaluations": READ,
     "competition_results": READ,
     "measures": READ,

@@ -23,6 +23,7 @@ WEB = (
     "app.main",
     "app.pages",
     "app.problem_details",
+    "app.reception",
     "app.security",
     "app.upload",
 )

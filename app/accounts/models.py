@@ -115,7 +115,7 @@ class ApiToken(Base):
 
 
 class Attempt(Base):
-    """One attempt at something that is limited by address or account: sign-in, registration, rejected upload."""
+    """One attempt at something that is limited by address or account: sign-in, registration."""
 
     __tablename__ = "attempts"
 

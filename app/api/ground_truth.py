@@ -60,7 +60,7 @@ def list_ground_truth(
 @router.post(
     "/challenges/{slug}/ground-truth",
     status_code=202,
-    responses=problem_responses(400, 401, 403, 404, 409, 413, 415, 422),
+    responses=problem_responses(400, 401, 403, 404, 408, 409, 413, 415, 422, 429),
     openapi_extra=UPLOAD_FORM,
 )
 async def upload_ground_truth(request: Request, user: OrganisingUser, slug: str) -> GroundTruthVersion:

@@ -19,7 +19,7 @@ from app.evaluations import queries as evaluations
 from app.intake import take_submission
 from app.security.identity import ApiIdentity, OrganisingUser, ReadingUser, SubmittingUser, Viewer
 from app.submissions import queries
-from app.submissions.forms import SubmissionForm, unpack_hashes
+from app.submissions.forms import SubmissionForm, read_listed_images, unpack_hashes
 from app.submissions.models import FlickrImages, TrainingAnnotation
 from app.submissions.service import declare as declare_training
 
@@ -80,7 +80,7 @@ UPLOAD_FORM: dict[str, Any] = {
 @router.post(
     "/challenges/{slug}/submissions",
     status_code=201,
-    responses=problem_responses(400, 401, 403, 404, 409, 413, 415, 422, 429),
+    responses=problem_responses(400, 401, 403, 404, 408, 409, 413, 415, 422, 429),
     openapi_extra=UPLOAD_FORM,
 )
 async def create_submission(
@@ -138,6 +138,9 @@ def declare(
 ) -> SubmissionDetails:
     """Add or correct what was declared of the method's training."""
     database: Database = request.app.state.database
+    corrections: dict[str, Any] = {name: text or "" for name, text in given.model_dump(exclude_unset=True).items()}
+    if "flickr_image_hashes" in corrections:
+        corrections["flickr_image_hashes"] = read_listed_images(corrections["flickr_image_hashes"])
     with database.writing() as session:
         submission = queries.get_for(session, submission_id, user)
         present = SubmissionForm(
@@ -146,7 +149,6 @@ def declare(
             training_annotation=submission.training_annotation or "",
             flickr_images=submission.flickr_images or "",
         )
-        corrections: dict[str, Any] = {name: text or "" for name, text in given.model_dump(exclude_unset=True).items()}
         form = replace(present, **corrections)
         declare_training(session, submission_id=submission_id, user=user, form=form)
         return changed(session, queries.get_for(session, submission_id, user), identity)

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from markupsafe import Markup
 from starlette.responses import Response
@@ -25,6 +25,7 @@ from evaluator.editions import Metric, Task
 router = APIRouter()
 
 RANK, METHOD, MEAN, SUBMITTED = "rank", "method", "mean", "submitted"
+LONGEST_FILTER = 200  # characters
 ASCENDING_AT_FIRST = frozenset({RANK, METHOD})
 
 
@@ -91,7 +92,7 @@ async def leaderboard_page(  # noqa: PLR0917  # the address's parameters, given 
     competition: str,
     sort: str | None = None,
     order: str | None = None,
-    q: str = "",
+    q: Annotated[str, Query(max_length=LONGEST_FILTER)] = "",
 ) -> Response:
     """The leaderboard of one competition.
 

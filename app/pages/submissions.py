@@ -24,7 +24,7 @@ from app.security.identity import CurrentIdentity, SignedIn
 from app.settings import Settings
 from app.submissions import queries, service
 from app.submissions.declarations import Statement, needed_by, statements
-from app.submissions.forms import SubmissionForm, unpack_hashes
+from app.submissions.forms import SubmissionForm, read_listed_images, unpack_hashes
 from app.submissions.models import State, Submission
 from app.submissions.queue import queue_position
 from evaluator.editions import Declaration
@@ -134,7 +134,7 @@ def declare(
 ) -> Response:
     """Add or correct what was declared."""
     database: Database = request.app.state.database
-    form = SubmissionForm(method_name="", **typed.model_dump(), flickr_image_hashes=hashes)
+    form = SubmissionForm(method_name="", **typed.model_dump(), flickr_image_hashes=read_listed_images(hashes))
     try:
         with database.writing() as session:
             service.declare(session, submission_id=submission_id, user=user, form=form)

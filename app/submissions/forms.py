@@ -24,6 +24,35 @@ LONGEST_ARCHIVE_NAME = 255
 
 
 @dataclass(frozen=True, slots=True)
+class ListedImages:
+    """A list of image hashes that has been read once.
+
+    Attributes:
+        count: how many images it lists.
+        packed: as the database stores it; None for an empty one.
+        error: what is wrong with it; then it lists none.
+    """
+
+    count: int = 0
+    packed: bytes | None = None
+    error: str | None = None
+
+
+NO_IMAGES = ListedImages()
+
+
+def read_listed_images(text: str) -> ListedImages:
+    """Read the list that `vocboard hash-images` prints: a large one takes a second, so not in the event loop."""
+    try:
+        hashes = parse_list(text)
+    except HashListError as error:
+        return ListedImages(error=str(error))
+    if not hashes:
+        return NO_IMAGES
+    return ListedImages(len(hashes), gzip.compress("".join(f"{hashed}\n" for hashed in hashes).encode(), mtime=0))
+
+
+@dataclass(frozen=True, slots=True)
 class SubmissionForm:
     """The fields that come with an archive, as they were typed.
 
@@ -32,7 +61,7 @@ class SubmissionForm:
         training_data: what it was trained on; some competitions ask for it, as for the next three.
         training_annotation: one of `TrainingAnnotation`; empty if it is not declared.
         flickr_images: one of `FlickrImages`; empty if it is not declared.
-        flickr_image_hashes: the list that `vocboard hash-images` prints.
+        flickr_image_hashes: of the images from flickr that it was trained on.
         segmentation_classes: those entered in the segmentation competitions; None for all.
         archive_name: the name of the uploaded file.
     """
@@ -44,7 +73,7 @@ class SubmissionForm:
     training_data: str = ""
     training_annotation: str = ""
     flickr_images: str = ""
-    flickr_image_hashes: str = ""
+    flickr_image_hashes: ListedImages = NO_IMAGES
     segmentation_classes: tuple[str, ...] | None = None
     archive_name: str = ""
 
@@ -74,7 +103,7 @@ def checked(
     for field, message in missing_from(declared, needed or {}).items():
         checks.fail(field, message)
     if form.segmentation_classes is not None:
-        unknown = [name for name in form.segmentation_classes if name not in edition.classes]
+        unknown = set(form.segmentation_classes) - set(edition.classes)
         if unknown or not form.segmentation_classes:
             checks.fail("segmentation_classes", f"Name at least one class out of {', '.join(edition.classes)}.")
     checks.finish()
@@ -85,10 +114,8 @@ def checked_declarations(checks: FieldChecks, form: SubmissionForm) -> Declared:
     """Return what a form declares, or note what is wrong with it."""
     annotation = _choice(checks, "training_annotation", form.training_annotation, TrainingAnnotation)
     flickr = _choice(checks, "flickr_images", form.flickr_images, FlickrImages)
-    count = 0
-    try:
-        count = len(parse_list(form.flickr_image_hashes))
-    except HashListError as error:
+    count, error = form.flickr_image_hashes.count, form.flickr_image_hashes.error
+    if error is not None:
         checks.fail("flickr_image_hashes", f"{error} Make the list with: vocboard hash-images DIRECTORY")
     if flickr is FlickrImages.YES and not count:
         checks.fail("flickr_image_hashes", "Add the list of the images: vocboard hash-images DIRECTORY prints it.")
@@ -97,14 +124,8 @@ def checked_declarations(checks: FieldChecks, form: SubmissionForm) -> Declared:
     return Declared(form.training_data, annotation, flickr, count)
 
 
-def pack_hashes(text: str) -> bytes | None:
-    """Return a list of image hashes as the database stores it; None for an empty one."""
-    hashes = parse_list(text)
-    return gzip.compress("".join(f"{hashed}\n" for hashed in hashes).encode(), mtime=0) if hashes else None
-
-
 def unpack_hashes(packed: bytes | None) -> str:
-    """Return the list that `pack_hashes` has stored."""
+    """Return the list that `ListedImages.packed` holds."""
     return gzip.decompress(packed).decode() if packed else ""
 
 

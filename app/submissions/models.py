@@ -102,7 +102,7 @@ class Submission(Base):
     flickr_hashes: Mapped[bytes | None] = deferred(mapped_column(LargeBinary), raiseload=False)  # gzip of their list
     segmentation_classes: Mapped[list[str] | None] = mapped_column(JSON)  # declared; None means all
 
-    archive_sha256: Mapped[str] = mapped_column(String(64))
+    archive_sha256: Mapped[str] = mapped_column(String(64), index=True)
     archive_bytes: Mapped[int]
     archive_name: Mapped[str] = mapped_column(String(255))
     warnings: Mapped[list[dict[str, Any]]] = mapped_column(JSON, default=list)  # the validation report's, as JSON

@@ -55,6 +55,22 @@ def check_quota(
         )
 
 
+def check_any_quota_left(session: Session, *, user: User, challenge: Challenge, now: datetime) -> None:
+    """Raise `LimitedError` if the quota of every competition of the challenge is used up, whatever is uploaded.
+
+    A forecast for what comes before the upload: `check_quota` decides.
+    """
+    keys = [row.key for row in challenge.competitions]
+    states = quotas(session, user=user, challenge=challenge, competitions=keys, now=now)
+    opens_at = [quota.allowed_at for quota in states.values() if quota.allowed_at is not None]
+    if opens_at and len(opens_at) == len(keys):
+        raise LimitedError(
+            f"The quota of {', '.join(keys)} is used up: "
+            f"{challenge.quota_count} in {in_words(challenge.quota_period)}.",
+            allowed_at=min(opens_at),
+        )
+
+
 def in_words(period: timedelta) -> str:
     """A period in its largest whole unit.
 

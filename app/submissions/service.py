@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.accounts.limits import Limit, count, enforce
 from app.accounts.models import User
 from app.audit import service as audit
 from app.challenges.models import Challenge
@@ -19,14 +18,14 @@ from app.fields import FieldChecks
 from app.storage import IncomingArchive
 from app.submissions import queries
 from app.submissions.declarations import needed_by, statements
-from app.submissions.forms import SubmissionForm, checked, checked_declarations, pack_hashes, unpack_hashes
+from app.submissions.forms import NO_IMAGES, ListedImages, SubmissionForm, checked, checked_declarations
 from app.submissions.models import FlickrImages, Method, State, Submission, SubmissionEntry
+from app.submissions.pruning import hold_archive
 from app.submissions.quota import check_quota
 from app.submissions.validation import Report
 from evaluator.editions import Declaration
 
 ANONYMOUS_TOKEN_BYTES = 32
-REJECTIONS_PERIOD = timedelta(hours=1)
 LONGEST_UPLOAD = timedelta(hours=1)  # what begins in time may end so much later; a trickle does not hold the door open
 
 
@@ -80,7 +79,7 @@ def submit(
         training_annotation=declared.training_annotation,
         flickr_images=declared.flickr_images,
         flickr_count=declared.flickr_count,
-        flickr_hashes=pack_hashes(form.flickr_image_hashes),
+        flickr_hashes=form.flickr_image_hashes.packed,
         segmentation_classes=list(form.segmentation_classes) if form.segmentation_classes is not None else None,
         archive_sha256=archive.sha256,
         archive_bytes=archive.size,
@@ -93,6 +92,7 @@ def submit(
     )
     session.add(submission)
     session.flush()
+    hold_archive(session, archive.sha256)
     archive.keep()  # last: a refused upload leaves no file, and a row is never without one
     return submission
 
@@ -113,8 +113,8 @@ def declare(session: Session, *, submission_id: uuid.UUID, user: User, form: Sub
         raise ForbiddenError("Only the person who made a submission can declare what it was trained on.")
     if submission.state == State.WITHDRAWN:
         raise ConflictError("The submission is withdrawn.")
-    if form.flickr_images == FlickrImages.YES and not form.flickr_image_hashes:
-        form = replace(form, flickr_image_hashes=unpack_hashes(submission.flickr_hashes))
+    if form.flickr_images == FlickrImages.YES and form.flickr_image_hashes == NO_IMAGES:
+        form = replace(form, flickr_image_hashes=ListedImages(submission.flickr_count, submission.flickr_hashes))
     known = edition_of(submission.challenge)
     form = checked(
         replace(form, method_name=submission.method.name),
@@ -127,7 +127,7 @@ def declare(session: Session, *, submission_id: uuid.UUID, user: User, form: Sub
     submission.training_annotation = after.training_annotation
     submission.flickr_images = after.flickr_images
     submission.flickr_count = after.flickr_count
-    submission.flickr_hashes = pack_hashes(form.flickr_image_hashes)
+    submission.flickr_hashes = form.flickr_image_hashes.packed
     if after != before:
         details = {"from": asdict(before), "to": asdict(after)}
         audit.record(session, actor=user, action="submission.declare", subject=submission, details=details)
@@ -235,20 +235,6 @@ def revoke_anonymous_link(session: Session, *, submission_id: uuid.UUID, user: U
         submission.anonymous_token_hash = None
         audit.record(session, actor=user, action="submission.revoke_anonymous_link", subject=submission)
     return submission
-
-
-def check_rejections(session: Session, *, user: User, per_hour: int) -> None:
-    """Raise `LimitedError` if too many of the person's uploads were rejected in the last hour."""
-    enforce(session, {_rejections(per_hour): str(user.id)})
-
-
-def record_rejection(session: Session, *, user: User, per_hour: int) -> None:
-    """Count a rejected upload. It costs no quota, but the server's time."""
-    count(session, {_rejections(per_hour): str(user.id)})
-
-
-def _rejections(per_hour: int) -> Limit:
-    return Limit("rejected_upload", per_hour, REJECTIONS_PERIOD)
 
 
 def _take_turn(session: Session, user: User) -> None:

@@ -41,6 +41,11 @@ class Validator:
         self._own_turns: defaultdict[uuid.UUID, anyio.Lock] = defaultdict(anyio.Lock)
         self._upload_expected = anyio.Event()
 
+    @property
+    def reading(self) -> int:
+        """How many uploads are being read."""
+        return self._turns.borrowed_tokens
+
     def expect_upload(self) -> None:
         """Say that an upload begins to arrive, so that a process is ready when it is there."""
         self._upload_expected.set()
@@ -65,7 +70,9 @@ class Validator:
         except anyio.WouldBlock:
             return
         try:
-            await anyio.to_process.run_sync(get_ready, cancellable=True, limiter=anyio.CapacityLimiter(1))
+            # Not to be cancelled while it starts: `anyio` would forget the process, and nobody would end it.
+            with anyio.CancelScope(shield=True):
+                await anyio.to_process.run_sync(get_ready, limiter=anyio.CapacityLimiter(1))
         except (BrokenWorkerProcess, OSError):
             _log.warning("no process for validation could be started ahead", exc_info=True)
         finally:

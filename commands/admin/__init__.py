@@ -9,7 +9,7 @@ import sys
 from app.database import Database
 from app.errors import InvalidInputError, ServiceError
 from app.settings import Settings
-from commands.admin import challenges, editions, images, people
+from commands.admin import challenges, editions, images, people, pruning
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -20,6 +20,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     challenges.configure(actions)
     editions.configure(actions)
     images.configure(actions)
+    pruning.configure(actions)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from app.errors import TooLargeError
-from app.storage import ABANDONED_AFTER, ArchiveStore, DamagedArchiveError
+from app.incoming_file import ABANDONED_AFTER
+from app.storage import ArchiveStore, DamagedArchiveError
 
 CONTENT = b"results" * 1000
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
@@ -99,6 +100,7 @@ def test_removes_what_killed_uploads_left_but_not_what_still_arrives(store: Arch
         left = store.incoming / "left"
         left.write_bytes(b"half")
         long_ago = time.time() - ABANDONED_AFTER.total_seconds() - 60
-        os.utime(left, (long_ago, long_ago))
+        for path in (left, archive.path):
+            os.utime(path, (long_ago, long_ago))
         store.remove_abandoned()
         assert files(tmp_path) == [archive.path]

@@ -1,6 +1,7 @@
 """Multipart forms arrive whole however the network cuts them, and wrong ones are told from cut-off ones."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 
 import anyio
 import pytest
@@ -8,7 +9,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import Message
 
 from app.errors import ForbiddenError, InvalidInputError, TooLargeError
-from app.upload import FIELDS_LIMIT_BYTES, MalformedFormError, StreamedForm, UnsupportedFormError, receive_form
+from app.upload import FIELD_LIMIT_BYTES, MalformedFormError, StreamedForm, UnsupportedFormError, receive_form
+from app.uploads.pace import Pace
 
 BOUNDARY = "----here"
 FILE = b"\r\n------her\r\n--\r\n----here-not\x00\xff" * 3  # much like a boundary, but none
@@ -73,6 +75,7 @@ def receive(
             file_field="archive",
             sink=sink,
             limit=limit,
+            pace=Pace(duration=timedelta(minutes=1), bytes_per_second=1),
             before_file=before_file,  # type: ignore[arg-type]  # one of the functions below
         )
 
@@ -109,9 +112,18 @@ def test_a_client_that_goes_away_is_not_a_malformed_form() -> None:
         (body(part("archive", b"just text")), "archive"),
         (body(part("archive", b"1", file_name="a.tar"), part("archive", b"2", file_name="b.tar")), "archive"),
         (body(part("archive", b"1", file_name="a.tar"), part("other", b"2", file_name="b.tar")), "other"),
-        (body(part("method_description", b"x" * (FIELDS_LIMIT_BYTES + 1))), "method_description"),
+        (body(part("method_description", b"x" * (FIELD_LIMIT_BYTES + 1))), "method_description"),
+        (body(*[part("contributors", b"x" * (FIELD_LIMIT_BYTES // 2))] * 3), "contributors"),
     ],
-    ids=["no file", "none chosen", "not a file", "two files", "file elsewhere", "long fields"],
+    ids=[
+        "no file",
+        "none chosen",
+        "not a file",
+        "two files",
+        "file elsewhere",
+        "long field",
+        "many values of one field",
+    ],
 )
 def test_names_the_field_that_is_wrong(content: bytes, field: str) -> None:
     with pytest.raises(InvalidInputError) as raised:

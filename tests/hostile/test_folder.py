@@ -114,7 +114,7 @@ def server(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> I
     settings = Settings(
         data_directory=directory / "data",
         database_url=f"sqlite:///{database}",
-        rejected_uploads_per_hour=10 * len(UPLOADS),
+        uploads_per_hour=10 * len(UPLOADS),
         validation_processes=1,
     )
     with serving(settings) as site:

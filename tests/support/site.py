@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from app.database import Database
 from app.main import create_app
+from app.security.http_protocol import BoundedHttpProtocol
 from app.settings import Settings
 
 SECONDS_TO_START = 30
@@ -56,7 +57,9 @@ class Site:
 def serving(settings: Settings) -> Iterator[Site]:
     """Run the web application until the block ends."""
     application = create_app(settings)
-    config = uvicorn.Config(application, host="127.0.0.1", port=0, log_level="warning", lifespan="on", ws="none")
+    config = uvicorn.Config(
+        application, host="127.0.0.1", port=0, log_level="warning", lifespan="on", ws="none", http=BoundedHttpProtocol
+    )
     server = uvicorn.Server(config)
     with contextlib.closing(config.bind_socket()) as listener:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="site")

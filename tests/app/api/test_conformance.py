@@ -55,7 +55,9 @@ class World:
 def world(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     directory = tmp_path_factory.mktemp("site")
     database = shutil.copy(sqlite_template, directory / "vocboard.sqlite")
-    settings_ = Settings(data_directory=directory / "data", database_url=f"sqlite:///{database}")
+    settings_ = Settings(
+        data_directory=directory / "data", database_url=f"sqlite:///{database}", uploads_per_hour=100_000
+    )
     with serving(settings_) as site:
         with site.writing() as session:
             organiser, participant = make_organiser(session), make_user(session)

@@ -12,12 +12,20 @@ from app.challenges.models import Challenge
 from app.database import now
 from app.settings import Settings
 from tests.support.factories import WEEK, make_challenge, make_token, make_user
-from tests.support.site import Site, serving
+from tests.support.site import Site
 from tests.support.small_world import results_of
 
 AT_ONCE = 50
 QUOTA = 2
 RESULTS = results_of({"Main/comp1_cls_test_car.txt": ["000001 0.5", "000002 0.25", "000003 0.75"]})
+
+
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    """Let nothing but the quota limit uploads."""
+    many = {"uploads_per_hour": 10 * AT_ONCE, "concurrent_uploads": AT_ONCE}
+    many |= {"concurrent_uploads_per_address": AT_ONCE, "concurrent_uploads_in_all": 10 * AT_ONCE}
+    return settings.model_copy(update=many)
 
 
 @pytest.fixture
@@ -74,18 +82,3 @@ def test_withdrawing_what_is_still_queued_gives_the_quota_back(client: httpx.Cli
     assert submit(client, challenge).status_code == 201
     assert client.post(f"/api/v1/submissions/{first}/withdraw").status_code == 409
     assert client.get(f"/api/v1/submissions/{second}").json()["queue_position"] is not None
-
-
-def test_rejected_uploads_cost_no_quota_but_have_a_limit_of_their_own(settings: Settings) -> None:
-    with serving(settings.model_copy(update={"rejected_uploads_per_hour": 3})) as site:
-        with site.writing() as session:
-            challenge = make_challenge(session, edition="VOC2007", quota_count=1)
-            token = make_token(session, make_user(session))
-        with site.client(token) as client:
-            for _ in range(2):
-                assert submit(client, challenge, b"not an archive").status_code == 422
-            assert submit(client, challenge).status_code == 201
-            assert submit(client, challenge, b"not an archive").status_code == 422
-            limited = submit(client, challenge, b"not an archive")
-            assert limited.status_code == 429
-            assert int(limited.headers["retry-after"]) <= 3600

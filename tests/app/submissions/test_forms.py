@@ -5,7 +5,7 @@ import pytest
 from app.errors import InvalidInputError
 from app.fields import FieldChecks
 from app.submissions.declarations import needed_by, needed_by_each, statements
-from app.submissions.forms import SubmissionForm, checked, checked_declarations, pack_hashes, unpack_hashes
+from app.submissions.forms import SubmissionForm, checked, checked_declarations, read_listed_images, unpack_hashes
 from evaluator.editions import Declaration, load
 
 EDITION = load("VOC2012")
@@ -71,25 +71,31 @@ def test_what_each_competition_asks_for_is_known_before_the_archive() -> None:
     [
         ({"flickr_images": "perhaps"}, "flickr_images"),
         ({"flickr_images": "yes"}, "flickr_image_hashes"),
-        ({"flickr_images": "yes", "flickr_image_hashes": "# nothing"}, "flickr_image_hashes"),
-        ({"flickr_images": "no", "flickr_image_hashes": HASHES}, "flickr_images"),
-        ({"flickr_images": "yes", "flickr_image_hashes": f"{HASHES}photo.jpg"}, "flickr_image_hashes"),
+        ({"flickr_images": "yes", "flickr_image_hashes": read_listed_images("# nothing")}, "flickr_image_hashes"),
+        ({"flickr_images": "no", "flickr_image_hashes": read_listed_images(HASHES)}, "flickr_images"),
+        (
+            {"flickr_images": "yes", "flickr_image_hashes": read_listed_images(f"{HASHES}photo.jpg")},
+            "flickr_image_hashes",
+        ),
         ({"training_annotation": "boxes"}, "training_annotation"),
     ],
 )
-def test_declarations_that_make_no_sense_are_refused(declared: dict[str, str], field: str) -> None:
+def test_declarations_that_make_no_sense_are_refused(declared: dict[str, object], field: str) -> None:
     assert set(wrong(SubmissionForm("Method", **declared))) == {field}  # type: ignore[arg-type]
 
 
 def test_what_is_left_open_is_shown_as_such() -> None:
-    form = SubmissionForm("Method", training_data="COCO.", flickr_images="yes", flickr_image_hashes=HASHES)
+    form = SubmissionForm(
+        "Method", training_data="COCO.", flickr_images="yes", flickr_image_hashes=read_listed_images(HASHES)
+    )
     shown = statements(checked_declarations(FieldChecks(), form), Declaration)
     assert [one.text for one in shown] == ["COCO.", None, "2, listed for the organisers"]
 
 
 def test_the_list_of_hashes_comes_back_as_it_was_given() -> None:
-    assert unpack_hashes(pack_hashes(f"# flickr\n\n{HASHES.upper()}")) == HASHES
-    assert pack_hashes("") is None
+    read = read_listed_images(f"# flickr\n\n{HASHES.upper()}")
+    assert (read.count, unpack_hashes(read.packed)) == (2, HASHES)
+    assert read_listed_images("").packed is None
 
 
 def test_a_long_file_name_keeps_its_end() -> None:

@@ -203,18 +203,6 @@ def test_withdrawing_gives_the_quota_back_only_while_the_submission_waits(backst
         backstage.submit(user, challenge)
 
 
-def test_rejected_uploads_have_a_limit_of_their_own(backstage: Backstage) -> None:
-    user, other = backstage.user(), backstage.user()
-    for _ in range(2):
-        with backstage.database.writing() as session:
-            service.check_rejections(session, user=user, per_hour=2)
-            service.record_rejection(session, user=user, per_hour=2)
-    with backstage.database.writing() as session:
-        service.check_rejections(session, user=other, per_hour=2)
-        with pytest.raises(LimitedError):
-            service.check_rejections(session, user=user, per_hour=2)
-
-
 # Withdrawing
 
 

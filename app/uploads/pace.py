@@ -1,0 +1,81 @@
+"""How fast a body must arrive: a minimum rate and a maximum duration."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+
+import anyio
+
+from app.errors import TooSlowError
+
+RATE_WINDOW = timedelta(seconds=20)  # a pause that is shorter is forgiven
+
+
+class Pace:
+    """Watches one body arrive.
+
+    The rate counts only the time spent waiting for the client: a server that is slow to write does not blame it.
+
+    Attributes:
+        received: bytes so far.
+    """
+
+    def __init__(self, *, duration: timedelta, bytes_per_second: int, window: timedelta = RATE_WINDOW) -> None:
+        self.received = 0
+        self._duration = duration
+        self._bytes_per_second = bytes_per_second
+        self._window_seconds = window.total_seconds()
+        self._waited = 0.0
+        self._waiting_since: float | None = None
+        self._error: TooSlowError | None = None
+
+    async def stream(self, body: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        """Yield the body's pieces as they arrive, and count them."""
+        while True:
+            self._waiting_since = time.monotonic()
+            piece = await anext(body, None)
+            self._waited += time.monotonic() - self._waiting_since
+            self._waiting_since = None
+            if piece is None:
+                return
+            self.received += len(piece)
+            yield piece
+
+    @asynccontextmanager
+    async def enforced(self) -> AsyncIterator[None]:
+        """Cancel the block when the body is too slow.
+
+        Raises:
+            TooSlowError: in place of the cancellation.
+        """
+        with anyio.CancelScope() as scope:
+            watcher = asyncio.create_task(self._watch(scope))
+            try:
+                yield
+            finally:
+                watcher.cancel()
+        if self._error is not None:
+            raise self._error
+
+    async def _watch(self, scope: anyio.CancelScope) -> None:
+        ends_at = time.monotonic() + self._duration.total_seconds()
+        window_began, bytes_before = 0.0, 0  # in seconds of waiting
+        while self._error is None:
+            left = ends_at - time.monotonic()
+            await asyncio.sleep(max(0.0, min(left, self._window_seconds / 4)))
+            waited = self._waited_so_far()
+            if time.monotonic() >= ends_at:
+                minutes = self._duration.total_seconds() / 60
+                self._error = TooSlowError(f"The upload took longer than the {minutes:g} minutes that are allowed.")
+            elif waited - window_began >= self._window_seconds:
+                if self.received - bytes_before < self._bytes_per_second * (waited - window_began):
+                    rate = f"{self._bytes_per_second:,} bytes a second"
+                    self._error = TooSlowError(f"The upload was slower than {rate}, the least that is allowed.")
+                window_began, bytes_before = waited, self.received
+        scope.cancel()
+
+    def _waited_so_far(self) -> float:
+        since = self._waiting_since
+        return self._waited + (0.0 if since is None else time.monotonic() - since)

@@ -1,0 +1,145 @@
+"""Beginning and ending uploads: an attempt is recorded before a byte of its body is read."""
+
+import uuid
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import ColumnElement, and_, delete, func, or_, select, update
+from sqlalchemy.orm import Session
+
+from app.database import lock_for_transaction, now
+from app.errors import LimitedError, TooLargeError
+from app.uploads.limits import ATTEMPTS_PERIOD, BYTES_PERIOD, LEASE, PersonLimits, ServerLimits
+from app.uploads.models import Upload, UploadKind
+
+_BUSY_RETRY = timedelta(seconds=10)  # when places may be free again: nobody knows how long others take
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """An upload that wants to begin.
+
+    Attributes:
+        address: from where, as `app.accounts.limits.network` counts it.
+        byte_count: of the body; one whose length is not announced counts as the largest, until it ends.
+    """
+
+    user_id: uuid.UUID
+    address: str
+    kind: UploadKind
+    byte_count: int
+
+
+def begin(session: Session, attempt: Attempt, *, person: PersonLimits, server: ServerLimits) -> uuid.UUID:
+    """Record an attempt and take its places, until `end` or until its lease expires.
+
+    One transaction at a time decides, so that parallel uploads cannot beat a limit. Attempts that are refused here
+    are not recorded: they cost no more than any other request.
+
+    Returns:
+        The upload's id.
+
+    Raises:
+        LimitedError: a limit is used up; `allowed_at` is when the next attempt is allowed.
+        TooLargeError: the body is larger than what may be uploaded in a day.
+    """
+    lock_for_transaction(session, "uploads")
+    instant = now()
+    _forget_old(session, instant)
+    _check_attempts(session, attempt, person, instant)
+    _check_bytes(session, attempt, person, instant)
+    _check_places(session, attempt, person, server, instant)
+    upload = Upload(
+        created_at=instant,
+        kind=attempt.kind,
+        user_id=attempt.user_id,
+        address=attempt.address,
+        byte_count=attempt.byte_count,
+        lease_expires_at=instant + LEASE,
+    )
+    session.add(upload)
+    session.flush()
+    return upload.id
+
+
+def renew(session: Session, upload_id: uuid.UUID) -> None:
+    """Keep the places of an upload in progress."""
+    session.execute(update(Upload).where(Upload.id == upload_id).values(lease_expires_at=now() + LEASE))
+
+
+def end(session: Session, upload_id: uuid.UUID, *, received_bytes: int) -> None:
+    """Free the places of an upload; what it has received goes on counting."""
+    session.execute(
+        update(Upload).where(Upload.id == upload_id).values(lease_expires_at=None, byte_count=received_bytes)
+    )
+
+
+def _forget_old(session: Session, instant: datetime) -> None:
+    is_over = or_(Upload.lease_expires_at.is_(None), Upload.lease_expires_at <= instant)
+    session.execute(delete(Upload).where(Upload.created_at <= instant - BYTES_PERIOD, is_over))
+
+
+def _check_attempts(session: Session, attempt: Attempt, person: PersonLimits, instant: datetime) -> None:
+    decisive = session.scalar(
+        select(Upload.created_at)
+        .where(_of_person(attempt), Upload.created_at > instant - ATTEMPTS_PERIOD)
+        .order_by(Upload.created_at.desc())
+        .offset(person.attempts - 1)
+        .limit(1)
+    )
+    if decisive is not None:
+        raise LimitedError(
+            f"You have tried to upload {person.attempts} times within an hour. Attempts that were refused or broken "
+            "off count, too.",
+            allowed_at=decisive + ATTEMPTS_PERIOD,
+        )
+
+
+def _check_bytes(session: Session, attempt: Attempt, person: PersonLimits, instant: datetime) -> None:
+    if attempt.byte_count > person.bytes_per_day:
+        raise TooLargeError(f"You may upload {person.bytes_per_day:,} bytes in any 24 hours.")
+    counted = session.execute(
+        select(Upload.created_at, Upload.byte_count)
+        .where(_of_person(attempt), Upload.created_at > instant - BYTES_PERIOD)
+        .order_by(Upload.created_at)
+    ).all()
+    excess = sum(row.byte_count for row in counted) + attempt.byte_count - person.bytes_per_day
+    allowed_at = None
+    for row in counted:  # the earliest stop counting first
+        if excess <= 0:
+            break
+        excess -= row.byte_count
+        allowed_at = row.created_at + BYTES_PERIOD
+    if allowed_at is not None:
+        raise LimitedError(
+            f"You may upload {person.bytes_per_day:,} bytes in any 24 hours. What was refused, broken off or withdrawn "
+            "counts, too.",
+            allowed_at=allowed_at,
+        )
+
+
+def _check_places(
+    session: Session, attempt: Attempt, person: PersonLimits, server: ServerLimits, instant: datetime
+) -> None:
+    is_own = Upload.user_id == attempt.user_id
+    everyone, from_address, own, own_of_kind = session.execute(
+        select(
+            func.count(),
+            func.count().filter(Upload.address == attempt.address),
+            func.count().filter(is_own),
+            func.count().filter(_of_person(attempt)),
+        ).where(Upload.lease_expires_at > instant)
+    ).one()
+    if own_of_kind >= person.concurrent:
+        message = f"You have {own_of_kind} uploads in progress; {person.concurrent} are allowed at once."
+    elif from_address >= server.concurrent_from_address:
+        message = f"There are {from_address} uploads in progress from your network. Try again when one of them is done."
+    elif everyone >= server.concurrent or (own and everyone >= server.concurrent // 2):
+        message = "Many people are uploading just now. Try again in a moment."
+    else:
+        return
+    raise LimitedError(message, allowed_at=instant + _BUSY_RETRY)
+
+
+def _of_person(attempt: Attempt) -> ColumnElement[bool]:
+    return and_(Upload.user_id == attempt.user_id, Upload.kind == attempt.kind)

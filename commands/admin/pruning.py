@@ -1,0 +1,26 @@
+"""`vocboard admin prune`: remove archives that nothing needs any more. The web process does so by itself, too."""
+
+import argparse
+
+from app.database import Database
+from app.settings import Settings
+from app.storage import ArchiveStore
+from app.submissions.pruning import prune as prune_archives
+from commands.admin.actions import Actions
+
+
+def configure(actions: Actions) -> None:
+    """Add the action."""
+    action = actions.add_parser("prune", help="remove archives that nothing needs any more")
+    action.set_defaults(do=prune)
+
+
+def prune(_arguments: argparse.Namespace, database: Database, settings: Settings) -> int:
+    """Prune once and say what was removed."""
+    pruned = prune_archives(
+        database, ArchiveStore(settings.archives), withdrawn_kept_for=settings.withdrawn_archives_kept_for
+    )
+    print(f"{pruned.withdrawn} archives of withdrawn submissions removed")
+    print(f"{pruned.abandoned} files of killed processes removed")
+    print(f"{pruned.unknown} archives without a submission set aside, {pruned.brought_back} brought back")
+    return 0

@@ -1,0 +1,284 @@
+"""What an upload may cost the server is limited before the work is done, and however the upload ends."""
+
+import contextlib
+import os
+import socket
+import time
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from app.database import now
+from app.settings import Settings
+from app.submissions import forms
+from tests.support.factories import WEEK, make_challenge, make_token, make_user
+from tests.support.site import Site, serving
+from tests.support.small_world import results_of
+
+LIMIT = 1 << 20
+MIB = 1 << 20
+PATIENCE_SECONDS = 20
+RESULTS = results_of({"Main/comp1_cls_test_car.txt": ["000001 0.5", "000002 0.25", "000003 0.75"]})
+PART = '--b\r\nContent-Disposition: form-data; name="archive"; filename="x.tar"\r\n\r\n'
+
+Serve = Callable[..., Site]
+
+
+@pytest.fixture
+def serve(sqlite_url: str, tmp_path: Path) -> Iterator[Serve]:
+    """Give a function that starts a site with settings of its own."""
+    with contextlib.ExitStack() as stack:
+
+        def start(**given: object) -> Site:
+            settings = Settings.model_validate(
+                {
+                    "data_directory": tmp_path / "data",
+                    "database_url": sqlite_url,
+                    "broker_url": "redis://127.0.0.1:1/0",  # where nothing answers
+                    "upload_limit_bytes": LIMIT,
+                    **given,
+                }
+            )
+            return stack.enter_context(serving(settings))
+
+        yield start
+
+
+class Entrant:
+    """A participant of a VOC2007 challenge, over HTTP."""
+
+    def __init__(self, site: Site, *, quota: int = 2) -> None:
+        self.site = site
+        with site.writing() as session:
+            self.challenge = make_challenge(
+                session, edition="VOC2007", competitions=["comp1"], quota_count=quota, quota_period=WEEK
+            )
+            self.token = make_token(session, make_user(session))
+
+    @property
+    def path(self) -> str:
+        return f"/api/v1/challenges/{self.challenge.slug}/submissions"
+
+    def submit(self, archive: bytes = RESULTS, **fields: str) -> httpx.Response:
+        with self.site.client(self.token) as client:
+            return client.post(
+                self.path, data={"method_name": "Method", **fields}, files={"archive": ("results.tar.gz", archive)}
+            )
+
+    def withdraw(self, submission_id: str) -> None:
+        with self.site.client(self.token) as client:
+            assert client.post(f"/api/v1/submissions/{submission_id}/withdraw").status_code == 200
+
+    @contextlib.contextmanager
+    def sending(self, begin: bytes = PART.encode(), *, length: int = 500_000) -> Iterator[socket.socket]:
+        """Announce a body, send its beginning, and give the connection."""
+        address = urlsplit(self.site.url)
+        head = (
+            f"POST {self.path} HTTP/1.1\r\nHost: {address.netloc}\r\nAuthorization: Bearer {self.token}\r\n"
+            f"Content-Type: multipart/form-data; boundary=b\r\nContent-Length: {length}\r\n\r\n"
+        )
+        with socket.create_connection((address.hostname or "", address.port or 0)) as connection:
+            connection.settimeout(PATIENCE_SECONDS)
+            connection.sendall(head.encode() + begin)
+            yield connection
+
+    def stored(self) -> list[Path]:
+        return [path for path in self.site.settings.archives.rglob("*") if path.is_file()]
+
+    def total(self) -> int:
+        with self.site.client(self.token) as client:
+            return int(client.get("/api/v1/submissions").json()["total"])
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def assert_limited(response: httpx.Response, *, within: timedelta) -> None:
+    assert response.status_code == 429, response.text
+    assert 0 < int(response.headers["retry-after"]) <= within.total_seconds()
+    assert response.json()["allowed_at"] > now().isoformat()
+
+
+# Before the body
+
+
+def test_a_used_up_quota_refuses_before_the_body_is_read(serve: Serve) -> None:
+    entrant = Entrant(serve(), quota=1)
+    assert entrant.submit().status_code == 201
+    with entrant.sending(b"") as connection:
+        assert b" 429 " in connection.recv(100)
+
+
+def test_too_many_bytes_in_a_day_are_refused_before_they_are_read(serve: Serve) -> None:
+    entrant = Entrant(serve(upload_bytes_per_day=LIMIT))
+    assert entrant.submit(bytes(LIMIT // 2)).status_code == 422
+    with entrant.sending(b"", length=LIMIT * 3 // 4) as connection:
+        assert b" 429 " in connection.recv(100)
+    assert_limited(entrant.submit(bytes(LIMIT * 3 // 4)), within=timedelta(days=1))
+
+
+def test_withdrawing_returns_the_quota_but_not_the_bytes(serve: Serve) -> None:
+    entrant = Entrant(serve(upload_bytes_per_day=2000), quota=1)
+    for _ in range(2):
+        accepted = entrant.submit()
+        assert accepted.status_code == 201, accepted.text
+        entrant.withdraw(accepted.json()["id"])
+    assert_limited(entrant.submit(bytes(1500)), within=timedelta(days=1))
+
+
+# Attempts
+
+
+def cut_off(entrant: Entrant) -> None:
+    with entrant.sending(PART.encode() + bytes(1000)):
+        wait_until(lambda: len(entrant.stored()) == 1)
+    wait_until(lambda: entrant.stored() == [])
+
+
+def malformed(entrant: Entrant) -> None:
+    with entrant.sending(b"no form at all", length=14) as connection:
+        assert b" 400 " in connection.recv(100)
+
+
+def too_large(entrant: Entrant) -> None:
+    assert entrant.submit(bytes(LIMIT + 1)).status_code == 413
+
+
+def announced_too_large(entrant: Entrant) -> None:
+    with entrant.sending(b"", length=100 * MIB) as connection:
+        assert b" 413 " in connection.recv(100)
+
+
+def rejected(entrant: Entrant) -> None:
+    assert entrant.submit(b"no archive").status_code == 422
+
+
+def with_wrong_fields(entrant: Entrant) -> None:
+    assert entrant.submit(method_name="").status_code == 422
+
+
+def accepted(entrant: Entrant) -> None:
+    assert entrant.submit().status_code == 201
+
+
+def over_quota(entrant: Entrant) -> None:
+    assert entrant.submit().status_code == 429
+
+
+@pytest.mark.parametrize(
+    "attempt", [cut_off, malformed, too_large, announced_too_large, rejected, with_wrong_fields, accepted]
+)
+def test_an_attempt_counts_whatever_its_outcome(serve: Serve, attempt: Callable[[Entrant], None]) -> None:
+    entrant = Entrant(serve(uploads_per_hour=1))
+    attempt(entrant)
+    wait_until(lambda: entrant.submit().status_code == 429)
+    assert_limited(entrant.submit(), within=timedelta(hours=1))
+
+
+def test_an_attempt_over_quota_counts_too(serve: Serve) -> None:
+    entrant = Entrant(serve(uploads_per_hour=3), quota=1)
+    accepted(entrant)
+    for _ in range(2):
+        over_quota(entrant)
+    assert "within an hour" in entrant.submit().json()["detail"]
+
+
+# While the body arrives
+
+
+def test_a_person_has_two_uploads_in_progress_and_the_third_is_told_when_to_try(serve: Serve) -> None:
+    entrant = Entrant(serve())
+    with entrant.sending(), entrant.sending():
+        wait_until(lambda: len(entrant.stored()) == 2)
+        assert_limited(entrant.submit(), within=timedelta(minutes=1))
+    wait_until(lambda: entrant.submit().status_code == 201)
+
+
+def test_a_body_that_trickles_is_ended(serve: Serve) -> None:
+    entrant = Entrant(serve(upload_time_limit=timedelta(seconds=1)))
+    with entrant.sending(PART.encode() + bytes(1000)) as connection:
+        assert b" 408 " in connection.recv(100)
+    wait_until(lambda: entrant.stored() == [])
+
+
+# While it is checked
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs Linux's /proc")
+def test_a_client_that_goes_away_ends_the_checks(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The upload is a pipe that nobody writes to by the time it is checked, so that reading it takes for ever."""
+    entrant = Entrant(serve(uploads_per_hour=2, validation_processes=1))
+    archives = entrant.site.application.state.store
+    receive = archives.receive
+
+    def receive_into_pipe(**given: int) -> object:
+        archive = receive(**given)
+        finish = archive.finish
+
+        def finish_and_replace() -> None:
+            finish()
+            archive.path.unlink(missing_ok=True)
+            os.mkfifo(archive.path)
+
+        archive.finish = finish_and_replace
+        return archive
+
+    monkeypatch.setattr(archives, "receive", receive_into_pipe)
+    body = (
+        PART.encode() + RESULTS + b'\r\n--b\r\nContent-Disposition: form-data; name="method_name"\r\n\r\nM\r\n--b--\r\n'
+    )
+    validator = entrant.site.application.state.validator
+    with entrant.sending(body, length=len(body)):
+        wait_until(lambda: validator.reading == 1)
+    wait_until(lambda: validator.reading == 0)
+    monkeypatch.undo()
+    wait_until(lambda: not any(path.is_fifo() for path in entrant.site.settings.archives.rglob("*")))
+    assert entrant.total() == 0
+    assert entrant.submit().status_code == 201, "the only process for validation is free again"
+    assert entrant.submit().status_code == 429, "the attempt that was broken off counts"
+
+
+# Fields
+
+
+def test_commas_without_end_are_refused_at_their_field(serve: Serve) -> None:
+    entrant = Entrant(serve(upload_limit_bytes=16 * MIB))
+    response = entrant.submit(segmentation_classes="," * (8 * MIB))
+    assert response.status_code == 422
+    assert set(response.json()["fields"]) == {"segmentation_classes"}
+    many = entrant.submit(segmentation_classes="x," * 5000)
+    assert set(many.json()["fields"]) == {"segmentation_classes"}
+
+
+def test_each_field_has_its_own_limit(serve: Serve) -> None:
+    entrant = Entrant(serve(upload_limit_bytes=16 * MIB))
+    response = entrant.submit(contributors="x" * 100_000)
+    assert response.status_code == 422
+    assert set(response.json()["fields"]) == {"contributors"}
+    assert len(response.text) < 1000
+
+
+def test_a_long_list_of_images_is_read_once(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    read = 0
+    parse_list = forms.parse_list
+
+    def counting(text: str) -> object:
+        nonlocal read
+        read += len(text) > 0
+        return parse_list(text)
+
+    monkeypatch.setattr(forms, "parse_list", counting)
+    entrant = Entrant(serve(upload_limit_bytes=16 * MIB))
+    lines = "".join(f"{number:064x} {number:016x}\n" for number in range(80_000))
+    response = entrant.submit(flickr_images="yes", flickr_image_hashes=lines)
+    assert response.status_code == 201, response.text[:1000]
+    assert response.json()["method"]["flickr_image_count"] == 80_000
+    assert read == 1

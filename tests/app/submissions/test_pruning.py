@@ -1,0 +1,194 @@
+"""Archives that nothing needs are removed, never one that a row needs or that is being uploaded."""
+
+import hashlib
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import update
+
+from app.accounts.models import User
+from app.challenges.models import Challenge
+from app.database import Database, now
+from app.incoming_file import ABANDONED_AFTER
+from app.storage import SET_ASIDE_FOR, ArchiveStore
+from app.submissions import service
+from app.submissions.models import State, Submission
+from app.submissions.pruning import Pruned, prune
+from tests.support.backstage import Backstage, make_archive
+
+MONTH = timedelta(days=30)
+ARCHIVE = make_archive()
+SHA256 = hashlib.sha256(ARCHIVE).hexdigest()
+
+
+def pruned(backstage: Backstage, kept_for: timedelta = MONTH) -> Pruned:
+    return prune(backstage.database, backstage.store, withdrawn_kept_for=kept_for)
+
+
+def withdraw_all(backstage: Backstage, *, ago: timedelta) -> None:
+    with backstage.database.writing() as session:
+        session.execute(update(Submission).values(state=State.WITHDRAWN, finished_at=now() - ago))
+
+
+def orphan(backstage: Backstage) -> Path:
+    """Store an archive that no row knows, as a process does that is killed before it commits."""
+    with backstage.store.receive(limit=len(ARCHIVE)) as incoming:
+        incoming.write(ARCHIVE)
+        incoming.keep()
+    return backstage.store.path(SHA256)
+
+
+def age(path: Path, by: timedelta) -> None:
+    then = time.time() - by.total_seconds() - 60
+    os.utime(path, (then, then))
+
+
+@pytest.mark.parametrize("state", [state for state in State if state is not State.WITHDRAWN])
+def test_the_archive_of_a_submission_stays_in_every_state_but_one(backstage: Backstage, state: State) -> None:
+    backstage.submit(backstage.user(), backstage.challenge())
+    with backstage.database.writing() as session:
+        session.execute(update(Submission).values(state=state, finished_at=now() - 2 * MONTH))
+    assert pruned(backstage) == Pruned(0, 0, 0, 0)
+    backstage.store.verify(SHA256)
+
+
+def test_the_archive_of_a_withdrawn_submission_is_removed_after_a_time(backstage: Backstage) -> None:
+    backstage.submit(backstage.user(), backstage.challenge())
+    withdraw_all(backstage, ago=MONTH / 2)
+    assert pruned(backstage).withdrawn == 0
+    backstage.store.verify(SHA256)
+    withdraw_all(backstage, ago=2 * MONTH)
+    assert pruned(backstage).withdrawn == 1
+    assert not backstage.store.path(SHA256).exists()
+    assert pruned(backstage) == Pruned(0, 0, 0, 0)
+
+
+def test_an_archive_stays_while_any_submission_of_the_same_content_needs_it(backstage: Backstage) -> None:
+    user, challenge = backstage.user(), backstage.challenge()
+    backstage.submit(user, challenge)
+    withdraw_all(backstage, ago=2 * MONTH)
+    backstage.submit(user, challenge)
+    assert pruned(backstage).withdrawn == 0
+    backstage.store.verify(SHA256)
+
+
+def test_an_archive_that_no_row_knows_is_set_aside_then_removed(backstage: Backstage) -> None:
+    path = orphan(backstage)
+    assert pruned(backstage).unknown == 1
+    assert not path.exists()
+    [aside] = backstage.settings.archives.glob("set-aside/*")
+    assert pruned(backstage) == Pruned(0, 0, 0, 0)
+    age(aside, SET_ASIDE_FOR)
+    assert pruned(backstage).abandoned == 1
+    assert not aside.exists()
+
+
+def test_an_archive_that_was_set_aside_comes_back_when_a_row_needs_it(backstage: Backstage) -> None:
+    """As when pruning has met the wrong database, or one that was restored afterwards."""
+    backstage.submit(backstage.user(), backstage.challenge())
+    backstage.store.set_aside(SHA256)
+    assert pruned(backstage).brought_back == 1
+    backstage.store.verify(SHA256)
+
+
+def test_what_still_arrives_is_left_alone_and_what_a_killed_process_left_is_removed(backstage: Backstage) -> None:
+    ready = multiprocessing.get_context("spawn").Event()
+    killed = multiprocessing.get_context("spawn").Process(
+        target=receive_for_ever, args=(backstage.settings.archives, ready)
+    )
+    killed.start()
+    assert ready.wait(60)
+    [left] = backstage.store.incoming.iterdir()
+    age(left, ABANDONED_AFTER)
+    assert pruned(backstage).abandoned == 0, "its process lives"
+    assert killed.pid is not None
+    os.kill(killed.pid, signal.SIGKILL)
+    killed.join()
+    with backstage.store.receive(limit=10) as incoming:
+        age(incoming.path, ABANDONED_AFTER)
+        assert pruned(backstage).abandoned == 1
+        assert not left.exists()
+        assert incoming.path.exists()
+
+
+def receive_for_ever(directory: Path, ready: threading.Event) -> None:
+    """Be the process that is killed while an upload arrives."""
+    with ArchiveStore(directory).receive(limit=10) as incoming:
+        incoming.write(b"half")
+        incoming.finish()
+        ready.set()
+        time.sleep(600)
+
+
+def test_identical_archives_are_uploaded_while_others_prune(backstage: Backstage) -> None:
+    """Each upload makes an archive needed that a moment ago was not; no accepted one may ever be missing."""
+    user, challenge = backstage.user(), backstage.challenge()
+    backstage.submit(user, challenge)
+    withdraw_all(backstage, ago=2 * MONTH)
+    context = multiprocessing.get_context("spawn")
+    stop = context.Event()
+    settings = backstage.settings
+    pruners = [context.Process(target=prune_until, args=(settings.database, settings.archives, stop)) for _ in range(2)]
+    for pruner in pruners:
+        pruner.start()
+    missing: list[str] = []
+    uploads = [threading.Thread(target=upload_and_look, args=(backstage, user, challenge, missing)) for _ in range(2)]
+    try:
+        for upload in uploads:
+            upload.start()
+        for upload in uploads:
+            upload.join()
+    finally:
+        stop.set()
+        for pruner in pruners:
+            pruner.join(60)
+    assert missing == []
+    assert [pruner.exitcode for pruner in pruners] == [0, 0]
+
+
+def upload_and_look(backstage: Backstage, user: User, challenge: Challenge, missing: list[str]) -> None:
+    for _ in range(15):
+        submission_id = backstage.submit(user, challenge)
+        if not backstage.store.path(SHA256).exists():
+            missing.append(f"{submission_id} has no archive")
+        with backstage.database.writing() as session:
+            service.withdraw(session, submission_id=submission_id, user=user)
+            row = session.get_one(Submission, submission_id)
+            row.finished_at = now() - 2 * MONTH
+
+
+def prune_until(url: str, directory: Path, stop: threading.Event) -> None:
+    """Be a process that prunes all the time."""
+    database = Database(url)
+    while not stop.is_set():
+        prune(database, ArchiveStore(directory), withdrawn_kept_for=MONTH)
+        time.sleep(0.005)  # SQLite's lock goes to whoever looks at the right moment
+    database.close()
+
+
+def test_pruning_waits_for_an_upload_that_is_about_to_commit(backstage: Backstage) -> None:
+    """The archive is in its place and the row not yet committed: the moment at which a look finds no row."""
+    user, challenge = backstage.user(), backstage.challenge()
+    found: list[Pruned] = []
+    pruner = threading.Thread(target=lambda: found.append(pruned(backstage)))
+    keep = backstage.store.keep
+
+    def keep_and_wait(archive: object) -> str:
+        sha256 = keep(archive)  # type: ignore[arg-type]
+        pruner.start()
+        time.sleep(1)
+        return sha256
+
+    replaced: Callable[..., str] = keep_and_wait
+    backstage.store.keep = replaced  # type: ignore[method-assign]
+    backstage.submit(user, challenge)
+    pruner.join(60)
+    assert found == [Pruned(0, 0, 0, 0)]
+    backstage.store.verify(SHA256)
