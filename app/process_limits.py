@@ -1,7 +1,10 @@
 """Limits that a process sets on itself before it reads what strangers sent."""
 
+import os
 import resource
 import sys
+
+_NICENESS = 5
 
 
 def limit_memory(limit_bytes: int) -> None:
@@ -15,3 +18,8 @@ def limit_memory(limit_bytes: int) -> None:
     if hard_limit != resource.RLIM_INFINITY:
         limit_bytes = min(limit_bytes, hard_limit)
     resource.setrlimit(resource.RLIMIT_AS, (limit_bytes, hard_limit))
+
+
+def step_back() -> None:
+    """Leave the processor to pages, database and evaluations where they want it, too; repeating it changes nothing."""
+    os.setpriority(os.PRIO_PROCESS, 0, max(_NICENESS, os.getpriority(os.PRIO_PROCESS, 0)))

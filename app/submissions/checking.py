@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.process_limits import limit_memory
+from app.process_limits import limit_memory, step_back
 from evaluator.editions import Edition
 from evaluator.image_sets import ImageSets
 from evaluator.problems import Problem, has_errors
@@ -62,6 +62,7 @@ def check(  # noqa: PLR0917  # `anyio.to_process` passes arguments by position
         MemoryError: reading takes more than that.
     """
     limit_memory(memory_limit_bytes)
+    step_back()
     read = read_results(
         path,
         edition,

@@ -2,9 +2,7 @@
 
 import logging
 import uuid
-from collections import defaultdict
-from collections.abc import AsyncIterator, Collection
-from contextlib import asynccontextmanager
+from collections.abc import Collection
 from pathlib import Path
 
 import anyio
@@ -13,6 +11,7 @@ from anyio import BrokenWorkerProcess
 
 from app.settings import Settings
 from app.submissions.checking import EnteredCompetition, Report, check, get_ready
+from app.submissions.turns import FairTurns
 from evaluator.editions import Edition
 from evaluator.image_sets import ImageSets
 from evaluator.problems.server import (
@@ -31,20 +30,19 @@ _log = logging.getLogger(__name__)
 class Validator:
     """The checks of this web process: so many uploads at once, each within limits of time and memory.
 
-    Of one person one upload is read at a time: nobody waits behind somebody's fifty.
+    `FairTurns` says whose is next: nobody waits behind somebody's fifty.
     """
 
     def __init__(self, settings: Settings) -> None:
         self._seconds = settings.validation_time_limit.total_seconds()
         self._memory_limit = settings.validation_memory_limit_bytes
-        self._turns = anyio.CapacityLimiter(settings.validation_processes)
-        self._own_turns: defaultdict[uuid.UUID, anyio.Lock] = defaultdict(anyio.Lock)
+        self._turns = FairTurns(settings.validation_processes)
         self._upload_expected = anyio.Event()
 
     @property
     def reading(self) -> int:
         """How many uploads are being read."""
-        return self._turns.borrowed_tokens
+        return self._turns.taken
 
     def expect_upload(self) -> None:
         """Say that an upload begins to arrive, so that a process is ready when it is there."""
@@ -65,18 +63,15 @@ class Validator:
 
     async def _start_process(self) -> None:
         """Start a process unless one is free, or as many read as may."""
-        try:
-            self._turns.acquire_nowait()
-        except anyio.WouldBlock:
-            return
-        try:
-            # Not to be cancelled while it starts: `anyio` would forget the process, and nobody would end it.
-            with anyio.CancelScope(shield=True):
-                await anyio.to_process.run_sync(get_ready, limiter=anyio.CapacityLimiter(1))
-        except (BrokenWorkerProcess, OSError):
-            _log.warning("no process for validation could be started ahead", exc_info=True)
-        finally:
-            self._turns.release()
+        async with self._turns.free_place() as is_free:
+            if not is_free:
+                return
+            try:
+                # Not to be cancelled while it starts: `anyio` would forget the process, and nobody would end it.
+                with anyio.CancelScope(shield=True):
+                    await anyio.to_process.run_sync(get_ready, limiter=anyio.CapacityLimiter(1))
+            except (BrokenWorkerProcess, OSError):
+                _log.warning("no process for validation could be started ahead", exc_info=True)
 
     async def validate(
         self,
@@ -98,7 +93,7 @@ class Validator:
             competitions: keys of those that the challenge runs.
             segmentation_classes: declared by the participant; None for all.
         """
-        async with self._turn(owner):
+        async with self._turns.turn(owner):
             try:
                 with anyio.fail_after(self._seconds):
                     return await anyio.to_process.run_sync(
@@ -118,14 +113,3 @@ class Validator:
                 return Report((VALIDATION_TAKES_TOO_MUCH_MEMORY.at(),))
             except BrokenWorkerProcess:
                 return Report((VALIDATION_STOPPED.at(),))
-
-    @asynccontextmanager
-    async def _turn(self, owner: uuid.UUID) -> AsyncIterator[None]:
-        """Wait for the person's turn, then for one of all turns."""
-        own_turn = self._own_turns[owner]
-        try:
-            async with own_turn, self._turns:
-                yield
-        finally:
-            if not own_turn.locked():
-                self._own_turns.pop(owner, None)

@@ -81,7 +81,7 @@ def test_what_is_too_large_is_refused_and_leaves_nothing(
 
 
 def test_who_announces_too_much_is_told_the_limit_of_the_file(client: httpx.Client, challenge: Challenge) -> None:
-    response = submit(client, challenge, bytes(LIMIT + (9 << 20)))
+    response = submit(client, challenge, bytes(LIMIT + (11 << 20)))
     assert response.status_code == 413
     assert response.json()["detail"] == "A file may have at most 1 MiB."
 

@@ -92,7 +92,7 @@ def test_a_process_is_ready_before_an_upload_is_there_and_reads_it(archive: Path
             validator.expect_upload()
             while not (ahead := children() - before):
                 await anyio.sleep(0.05)
-            while validator._turns.borrowed_tokens:
+            while validator.reading:
                 await anyio.sleep(0.05)
             report = await start(validator, archive)
             validator.expect_upload()
@@ -155,10 +155,10 @@ def test_waiting_for_a_turn_does_not_count_as_reading(archive: Path) -> None:
         async def read() -> None:
             reports.append(await start(validator, archive))
 
-        async with anyio.create_task_group() as tasks, turns:
+        async with anyio.create_task_group() as tasks, turns.turn(uuid.uuid4()):
             tasks.start_soon(read)
             await anyio.sleep(2.5)
-            assert turns.statistics().tasks_waiting == 1
+            assert turns.waiting == 1
         return reports
 
     (report,) = anyio.run(run)
@@ -175,7 +175,7 @@ def test_nobody_waits_behind_all_the_uploads_of_another(archive: Path, endless: 
             with anyio.fail_after(20):
                 report = await start(validator, archive)
             tasks.cancel_scope.cancel()
-        assert not validator._own_turns
+        assert validator.reading == 0
         return report
 
     assert not anyio.run(run).refuses

@@ -1,0 +1,288 @@
+"""One person with three accounts does their worst; another uploads results of VOC2007's size all the while.
+
+    python -m benchmarks.abuse [--seconds 300] [--embedded]
+
+prints how long the other person's uploads take from the POST to their scores, on the idle server and under abuse, and
+how much the disk has grown next to what docs/operators.md allows. Exit status 1 if it takes more than twice as long
+(the median), or the disk grows by more.
+"""
+
+import argparse
+import http.client
+import io
+import itertools
+import multiprocessing
+import os
+import random
+import socket
+import statistics
+import sys
+import tarfile
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from queue import SimpleQueue
+from urllib.parse import urlsplit
+
+import httpx
+
+from app.challenges.models import Challenge
+from app.settings import Settings
+from benchmarks.competing import Competition, competing
+from benchmarks.made.voc2007 import make_voc2007
+from benchmarks.running import Installation, installed, serving
+from benchmarks.works.scoring import PROCESSES, submit
+from tests.support.browsing import token_of
+from tests.support.factories import make_token, make_user
+
+ACCOUNTS = 3
+ABUSERS_PER_KIND = 2  # threads of each account
+OTHERS = 20  # people whose uploads are measured, in turn
+QUOTA = 12
+ADDRESS = "203.0.113.66"  # the abuser's, by a proxy's word
+WARMING = 4
+IDLE_UPLOADS = 7
+PAUSE_SECONDS = 5.0  # between measured uploads
+ALLOWED_RATIO = 2.0
+MIB = 1024 * 1024
+LINES = 500_000
+MEMBERS = 200_000
+SIGN_INS_AT_ONCE = 4
+
+
+@dataclass(frozen=True)
+class Target:
+    """What an abuser knows of the server.
+
+    Attributes:
+        origin: of its pages, as browsers say it.
+        path: of the challenge's submissions.
+        token: of one of the accounts.
+        good: an archive that is accepted.
+    """
+
+    url: str
+    origin: str
+    path: str
+    token: str
+    email: str
+    good: bytes
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Of every request."""
+        return {"Authorization": f"Bearer {self.token}", "X-Forwarded-For": ADDRESS}
+
+    def upload(self, archive: bytes) -> httpx.Response:
+        """Send an archive whole."""
+        return httpx.post(
+            self.url + self.path,
+            headers=self.headers,
+            data={"method_name": "Method", "training_data": "none"},
+            files={"archive": ("results.tar.gz", archive)},
+            timeout=120,
+        )
+
+
+def half_sent(target: Target) -> int:
+    """Announce a large upload, send a little of it for a while, and go away."""
+    address = urlsplit(target.url)
+    head = (
+        f"POST {target.path} HTTP/1.1\r\nHost: {address.netloc}\r\n"
+        f"Authorization: Bearer {target.token}\r\nX-Forwarded-For: {ADDRESS}\r\n"
+        f"Content-Type: multipart/form-data; boundary=b\r\nContent-Length: {400 * MIB}\r\n\r\n"
+        '--b\r\nContent-Disposition: form-data; name="archive"; filename="x.tar"\r\n\r\n'
+    )
+    with socket.create_connection((address.hostname or "", address.port or 0), timeout=30) as connection:
+        connection.sendall(head.encode() + os.urandom(20 * MIB))
+        connection.settimeout(3)
+        with suppress(TimeoutError):
+            return int(connection.recv(100).split()[1])
+    return 0
+
+
+def full_of_ignored_members(target: Target) -> int:
+    """Send an archive of additions of macOS."""
+    return target.upload(_ignored_members()).status_code
+
+
+def slow_to_check(target: Target) -> int:
+    """Send a large file of lines that are wrong only at its end."""
+    return target.upload(_many_lines()).status_code
+
+
+def accepted_and_withdrawn(target: Target) -> int:
+    """Send what is accepted, and withdraw it before it is evaluated: or else go over the quota."""
+    answer = target.upload(target.good)
+    if answer.status_code == http.client.CREATED:
+        path = f"/api/v1/submissions/{answer.json()['id']}/withdraw"
+        httpx.post(target.url + path, headers=target.headers, timeout=60)
+    return answer.status_code
+
+
+def sign_in(target: Target) -> int:
+    """Try a wrong password."""
+    with httpx.Client(base_url=target.url, timeout=60, headers={"X-Forwarded-For": ADDRESS}) as client:
+        page = client.get("/sign-in")
+        fields = {"csrf_token": token_of(page), "email": target.email, "password": "a wrong password"}
+        # Cookies for TLS alone go through plain HTTP, as between a proxy and the server.
+        cookies = "; ".join(f"{cookie.name}={cookie.value}" for cookie in client.cookies.jar)
+        headers = {"Origin": target.origin, "Sec-Fetch-Site": "same-origin", "Cookie": cookies}
+        return client.post("/sign-in", data=fields, headers=headers).status_code
+
+
+KINDS: tuple[Callable[[Target], int], ...] = (
+    half_sent,
+    full_of_ignored_members,
+    slow_to_check,
+    accepted_and_withdrawn,
+    *(sign_in for _ in range(SIGN_INS_AT_ONCE)),
+)
+
+
+def abuse(targets: list[Target], stop: threading.Event, told: "multiprocessing.Queue[dict[str, int]]") -> None:
+    """Be the abuser's machine: it leaves the processor to the server, as another machine would."""
+    os.nice(19)
+    answers: SimpleQueue[str] = SimpleQueue()
+
+    def repeat(kind: Callable[[Target], int], target: Target) -> None:
+        while not stop.is_set():
+            try:
+                status = kind(target)
+            except (httpx.HTTPError, OSError, IndexError, ValueError) as error:
+                answers.put(f"{kind.__name__}: {type(error).__name__}")
+            else:
+                answers.put(f"{kind.__name__}: {status}")
+            stop.wait(0.2)
+
+    jobs = [(kind, target) for target in targets for kind in KINDS for _ in range(ABUSERS_PER_KIND)]
+    threads = [threading.Thread(target=repeat, args=job, daemon=True) for job in jobs]
+    for thread in threads:
+        thread.start()
+    stop.wait()
+    for thread in threads:
+        thread.join(10)
+    told.put(Counter(answers.get() for _ in range(answers.qsize())))
+
+
+@cache
+def _ignored_members() -> bytes:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz", compresslevel=1) as archive:
+        for number in range(MEMBERS):
+            archive.addfile(tarfile.TarInfo(f"__MACOSX/{number}"))
+    return packed.getvalue()
+
+
+@cache
+def _many_lines() -> bytes:
+    numbers = random.Random(0)  # noise, not a secret
+    lines = [
+        f"{numbers.randrange(9963):06d} {numbers.random():.6f} 1 1 {numbers.randrange(2, 300)} 99\n"
+        for _ in range(LINES)
+    ]
+    data = "".join([*lines, "wrong\n"]).encode()
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz", compresslevel=1) as archive:
+        member = tarfile.TarInfo("comp4_det_test_car.txt")
+        member.size = len(data)
+        archive.addfile(member, io.BytesIO(data))
+    return packed.getvalue()
+
+
+def _targets(competition: Competition, archive: Path) -> list[Target]:
+    """Make the abuser's accounts; for them and everyone the challenge gets an ordinary quota."""
+    with competition.database.writing() as session:
+        session.get_one(Challenge, competition.challenge.id).quota_count = QUOTA
+        users = [make_user(session) for _ in range(ACCOUNTS)]
+        tokens = [make_token(session, user) for user in users]
+    path = f"/api/v1/challenges/{competition.challenge.slug}/submissions"
+    settings, url, good = competition.installation.settings, competition.installation.url, archive.read_bytes()
+    origin = url if competition.installation.is_embedded else settings.public_url
+    return [Target(url, origin, path, token, user.email, good) for user, token in zip(users, tokens, strict=True)]
+
+
+def _others(competition: Competition) -> Iterator[Competition]:
+    """The people whose uploads are measured, in turn."""
+    with competition.database.writing() as session:
+        users = [make_user(session) for _ in range(OTHERS)]
+        made = [replace(competition, user=user, token=make_token(session, user)) for user in users]
+    return itertools.cycle(made)
+
+
+def _stored_bytes(directory: Path) -> int:
+    total = 0
+    for path in directory.rglob("*"):
+        with suppress(FileNotFoundError):
+            total += path.stat().st_size if path.is_file() else 0
+    return total
+
+
+def _budget(settings: Settings) -> int:
+    """What docs/operators.md says that so many accounts may add: what they may send, and what is still arriving."""
+    arriving = min(ACCOUNTS * settings.concurrent_uploads, settings.concurrent_uploads_per_address)
+    return ACCOUNTS * settings.upload_bytes_per_day + arriving * settings.upload_limit_bytes
+
+
+def measure(installation: Installation, competition: Competition, archive: Path, seconds: float) -> bool:
+    """Measure idle, then under abuse; print it, and say whether it is as promised."""
+    others, settings = _others(competition), installation.settings
+    for _ in range(WARMING):
+        submit(next(others), archive)
+    idle = [submit(next(others), archive).seconds for _ in range(IDLE_UPLOADS)]
+    print(f"idle: median {statistics.median(idle):.2f} s, worst {max(idle):.2f} s of {len(idle)}")
+    context = multiprocessing.get_context("spawn")
+    stop, told = context.Event(), context.Queue()
+    abuser = context.Process(target=abuse, args=(_targets(competition, archive), stop, told), daemon=True)
+    before = most = _stored_bytes(settings.archives)
+    abuser.start()
+    busy, ends_at = [], time.monotonic() + seconds
+    try:
+        while time.monotonic() < ends_at:
+            time.sleep(min(PAUSE_SECONDS, seconds / 5))
+            busy.append(submit(next(others), archive).seconds)
+            most = max(most, _stored_bytes(settings.archives))
+    finally:
+        stop.set()
+    answers = told.get(timeout=60)
+    abuser.join(20)
+    ratio = statistics.median(busy) / statistics.median(idle)
+    grown, budget = most - before, _budget(settings)
+    print(f"under abuse: median {statistics.median(busy):.2f} s, worst {max(busy):.2f} s of {len(busy)}: x {ratio:.2f}")
+    print(f"disk: grew by at most {grown / MIB:,.0f} MiB of the {budget / MIB:,.0f} MiB that are documented")
+    for answer, number in sorted(answers.items()):
+        print(f"  {number:6,} {answer}")
+    return ratio <= ALLOWED_RATIO and grown <= budget
+
+
+def main() -> int:
+    """Run it once."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--seconds", type=float, default=300)
+    parser.add_argument("--embedded", action="store_true", help="on SQLite and a directory of messages")
+    arguments = parser.parse_args()
+    limits = {name: Settings.model_fields[name].default for name in ("uploads_per_hour", "upload_bytes_per_day")}
+    with ExitStack() as stack:
+        directory = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        make_voc2007(directory, 1.0)
+        data = directory / "installation"
+        data.mkdir()
+        installation = stack.enter_context(
+            installed(
+                data, embedded=arguments.embedded, worker_processes=PROCESSES, trusted_proxies="127.0.0.1", **limits
+            )
+        )
+        competition = stack.enter_context(competing(installation, directory / "truth.npz"))
+        stack.enter_context(serving(installation))
+        stack.enter_context(installation.working())
+        return 0 if measure(installation, competition, directory / "results.tar.gz", arguments.seconds) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
