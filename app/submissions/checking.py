@@ -61,8 +61,8 @@ def check(  # noqa: PLR0917  # `anyio.to_process` passes arguments by position
     Raises:
         MemoryError: reading takes more than that.
     """
-    limit_memory(memory_limit_bytes)
     step_back()
+    limit_memory(memory_limit_bytes)
     read = read_results(
         path,
         edition,

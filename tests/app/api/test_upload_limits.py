@@ -3,6 +3,7 @@
 import contextlib
 import os
 import socket
+import threading
 import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -13,6 +14,7 @@ import httpx
 import pytest
 
 from app.database import now
+from app.incoming_file import IncomingFile
 from app.settings import Settings
 from app.submissions import forms
 from tests.support.factories import WEEK, make_challenge, make_token, make_user
@@ -244,6 +246,21 @@ def test_a_client_that_goes_away_ends_the_checks(serve: Serve, monkeypatch: pyte
     assert entrant.total() == 0
     assert entrant.submit().status_code == 201, "the only process for validation is free again"
     assert entrant.submit().status_code == 429, "the attempt that was broken off counts"
+
+
+def test_a_refused_file_is_removed_outside_the_event_loop(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    removed_in = []
+    remove = IncomingFile.remove
+
+    def remove_and_tell(incoming: IncomingFile) -> None:
+        removed_in.append(threading.current_thread().name)
+        remove(incoming)
+
+    monkeypatch.setattr(IncomingFile, "remove", remove_and_tell)
+    entrant = Entrant(serve())
+    assert entrant.submit(b"no archive").status_code == 422
+    assert len(removed_in) == 1
+    assert "site" not in removed_in, "the thread that serves everyone"
 
 
 # Fields
