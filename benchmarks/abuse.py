@@ -236,7 +236,7 @@ def measure(installation: Installation, competition: Competition, archive: Path,
     for _ in range(WARMING):
         submit(next(others), archive)
     idle = [submit(next(others), archive).seconds for _ in range(IDLE_UPLOADS)]
-    print(f"idle: median {statistics.median(idle):.2f} s, worst {max(idle):.2f} s of {len(idle)}")
+    print(f"idle: median {statistics.median(idle):.2f} s, worst {max(idle):.2f} s of {len(idle)}", flush=True)
     context = multiprocessing.get_context("spawn")
     stop, told = context.Event(), context.Queue()
     abuser = context.Process(target=abuse, args=(_targets(competition, archive), stop, told), daemon=True)

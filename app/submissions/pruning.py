@@ -13,6 +13,7 @@ from itertools import islice
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
+from app.audit import service as audit
 from app.database import Database, lock_for_transaction, now
 from app.storage import ArchiveStore
 from app.submissions.models import State, Submission
@@ -60,7 +61,10 @@ def prune(database: Database, store: ArchiveStore, *, withdrawn_kept_for: timede
                 hold_archive(session, sha256)
                 if _needed(session, [sha256], withdrawn_before):
                     continue
-                if _is_known(session, sha256):
+                known = session.scalars(select(Submission).where(Submission.archive_sha256 == sha256)).all()
+                if known:
+                    for submission in known:
+                        audit.record(session, actor=None, action="submission.remove_archive", subject=submission)
                     store.remove(sha256)
                     withdrawn += 1
                 else:
@@ -81,10 +85,6 @@ def _needed(session: Session, names: Iterable[str], withdrawn_before: datetime) 
     is_needed = or_(Submission.state != State.WITHDRAWN, Submission.finished_at > withdrawn_before)
     query = select(Submission.archive_sha256).where(Submission.archive_sha256.in_(list(names)), is_needed)
     return set(session.scalars(query))
-
-
-def _is_known(session: Session, sha256: str) -> bool:
-    return session.scalar(select(Submission.id).where(Submission.archive_sha256 == sha256).limit(1)) is not None
 
 
 def _batches(names: Iterator[str]) -> Iterator[list[str]]:

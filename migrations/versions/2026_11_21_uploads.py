@@ -1,14 +1,14 @@
 """Record every attempt to upload, and find submissions by their archive.
 
 Revision: 2026_11_21_uploads
-Follows: 2026_11_20_index_published
+Follows: 2026_11_21_name_operators
 """
 
 import sqlalchemy as sa
 from alembic import op
 
 revision = "2026_11_21_uploads"
-down_revision = "2026_11_20_index_published"
+down_revision = "2026_11_21_name_operators"
 branch_labels = None
 depends_on = None
 

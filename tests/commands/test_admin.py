@@ -19,6 +19,7 @@ from app.challenges.service import Phase, get_visible, phase
 from app.database import Database, now
 from app.settings import Settings
 from commands.admin import configure
+from app.storage import ArchiveStore
 from commands.main import main
 from tests.support.trees import write_tree
 from worker import truth_import
@@ -110,7 +111,8 @@ def test_a_challenge_and_its_ground_truth_from_a_directory(
         assert phase(get_visible(session, "cars", None), now()) is Phase.OPEN
 
 
-CHANGING_NOTHING = {"list-users", "check-edition", "compare-images"}
+# `prune` logs each archive of a submission that it removes, whoever calls it: tests/app/submissions/test_pruning.py.
+CHANGING_NOTHING = {"list-users", "check-edition", "compare-images", "prune"}
 CHANGES = {
     "create-user": ["new@lab.example", "--name", "New"],
     "set-role": ["ada@lab.example", "organiser"],
@@ -162,3 +164,15 @@ def test_a_token_made_by_the_operator_names_its_owner(embedded: Database, capsys
 def events(database: Database) -> Sequence[AuditEvent]:
     with database.reading() as session:
         return session.scalars(select(AuditEvent)).all()
+
+
+def test_prune_removes_what_nothing_needs_and_says_so(
+    settings: Settings, embedded: Database, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = ArchiveStore(settings.archives)
+    with store.receive(limit=10) as incoming:
+        incoming.write(b"unknown")
+        sha256 = incoming.keep()
+    assert admin("prune") == 0
+    assert "1 archives without a submission set aside" in capsys.readouterr().out
+    assert not store.path(sha256).exists()

@@ -124,3 +124,13 @@ def test_an_unpublished_board_invites_and_an_unknown_one_is_not_found(site: Site
         assert "Nobody has published a result of comp9 yet." in client.get(PATH.replace("comp3", "comp9")).text
         assert client.get(PATH.replace("comp3", "comp99")).status_code == 404
         assert client.get("/challenges/draft/leaderboards/comp3").status_code == 404
+
+
+def test_a_filter_longer_than_200_characters_is_refused(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        fill(session)
+    with embedded_site.client() as client:
+        assert client.get(PATH, params={"q": "x" * 200}).status_code == 200
+        refused = client.get(PATH, params={"q": "x" * 201})
+    assert refused.status_code == 422
+    assert "200 characters" in refused.text

@@ -11,9 +11,10 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from app.accounts.models import User
+from app.audit.models import AuditEvent
 from app.challenges.models import Challenge
 from app.database import Database, now
 from app.incoming_file import ABANDONED_AFTER
@@ -68,6 +69,9 @@ def test_the_archive_of_a_withdrawn_submission_is_removed_after_a_time(backstage
     assert pruned(backstage).withdrawn == 1
     assert not backstage.store.path(SHA256).exists()
     assert pruned(backstage) == Pruned(0, 0, 0, 0)
+    with backstage.database.reading() as session:
+        query = select(AuditEvent).where(AuditEvent.action == "submission.remove_archive")
+        assert len(session.scalars(query).all()) == 1
 
 
 def test_an_archive_stays_while_any_submission_of_the_same_content_needs_it(backstage: Backstage) -> None:

@@ -148,6 +148,7 @@ def test_waiting_for_a_turn_does_not_count_as_reading(archive: Path) -> None:
 
     async def run() -> list[Report]:
         limit = timedelta(seconds=2)
+        assert not (await start(Validator(Settings()), archive)).refuses, "leaves a process that is ready"
         validator = Validator(Settings(validation_processes=1, validation_time_limit=limit))
         turns = validator._turns
         reports: list[Report] = []
