@@ -39,7 +39,7 @@ def _ours(directory: Path) -> Run:
     def run() -> Measurement:
         with ExitStack() as stack:
             scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=directory)))
-            installation = stack.enter_context(installed(scratch, rejected_uploads_per_hour=100))
+            installation = stack.enter_context(installed(scratch))
             competition = stack.enter_context(competing(installation, directory / "truth.npz"))
             stack.enter_context(serving(installation))
 
