@@ -14,6 +14,7 @@ import itertools
 import multiprocessing
 import os
 import random
+import secrets
 import socket
 import statistics
 import sys
@@ -45,6 +46,7 @@ ACCOUNTS = 3
 ABUSERS_PER_KIND = 2  # threads of each account
 OTHERS = 20  # people whose uploads are measured, in turn
 QUOTA = 12
+PART = '\r\n\r\n--b\r\nContent-Disposition: form-data; name="archive"; filename="x.tar"\r\n\r\n'
 ADDRESS = "203.0.113.66"  # the abuser's, by a proxy's word
 WARMING = 4
 IDLE_UPLOADS = 7
@@ -62,6 +64,7 @@ class Target:
     """What an abuser knows of the server.
 
     Attributes:
+        proxy_secret: with which the server believes whose address a request comes from.
         origin: of its pages, as browsers say it.
         path: of the challenge's submissions.
         token: of one of the accounts.
@@ -69,6 +72,7 @@ class Target:
     """
 
     url: str
+    proxy_secret: str
     origin: str
     path: str
     token: str
@@ -76,9 +80,14 @@ class Target:
     good: bytes
 
     @property
+    def address(self) -> dict[str, str]:
+        """The headers by which the server knows the abuser's address."""
+        return {"X-Forwarded-For": ADDRESS, "X-Vocboard-Proxy": self.proxy_secret}
+
+    @property
     def headers(self) -> dict[str, str]:
-        """Of every request."""
-        return {"Authorization": f"Bearer {self.token}", "X-Forwarded-For": ADDRESS}
+        """Of every request to the API."""
+        return {"Authorization": f"Bearer {self.token}", **self.address}
 
     def upload(self, archive: bytes) -> httpx.Response:
         """Send an archive whole."""
@@ -94,12 +103,14 @@ class Target:
 def half_sent(target: Target) -> int:
     """Announce a large upload, send a little of it for a while, and go away."""
     address = urlsplit(target.url)
-    head = (
-        f"POST {target.path} HTTP/1.1\r\nHost: {address.netloc}\r\n"
-        f"Authorization: Bearer {target.token}\r\nX-Forwarded-For: {ADDRESS}\r\n"
-        f"Content-Type: multipart/form-data; boundary=b\r\nContent-Length: {400 * MIB}\r\n\r\n"
-        '--b\r\nContent-Disposition: form-data; name="archive"; filename="x.tar"\r\n\r\n'
-    )
+    headers = {
+        "Host": address.netloc,
+        "Content-Type": "multipart/form-data; boundary=b",
+        "Content-Length": str(400 * MIB),
+        **target.headers,
+    }
+    lines = [f"POST {target.path} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
+    head = "\r\n".join(lines) + PART
     with socket.create_connection((address.hostname or "", address.port or 0), timeout=30) as connection:
         connection.sendall(head.encode() + os.urandom(20 * MIB))
         connection.settimeout(3)
@@ -129,7 +140,7 @@ def accepted_and_withdrawn(target: Target) -> int:
 
 def sign_in(target: Target) -> int:
     """Try a wrong password."""
-    with httpx.Client(base_url=target.url, timeout=60, headers={"X-Forwarded-For": ADDRESS}) as client:
+    with httpx.Client(base_url=target.url, timeout=60, headers=target.address) as client:
         page = client.get("/sign-in")
         fields = {"csrf_token": token_of(page), "email": target.email, "password": "a wrong password"}
         # Cookies for TLS alone go through plain HTTP, as between a proxy and the server.
@@ -209,7 +220,10 @@ def _targets(competition: Competition, archive: Path) -> list[Target]:
     path = f"/api/v1/challenges/{competition.challenge.slug}/submissions"
     settings, url, good = competition.installation.settings, competition.installation.url, archive.read_bytes()
     origin = url if competition.installation.is_embedded else settings.public_url
-    return [Target(url, origin, path, token, user.email, good) for user, token in zip(users, tokens, strict=True)]
+    secret = settings.proxy_secret.get_secret_value()
+    return [
+        Target(url, secret, origin, path, token, user.email, good) for user, token in zip(users, tokens, strict=True)
+    ]
 
 
 def _others(competition: Competition) -> Iterator[Competition]:
@@ -297,7 +311,7 @@ def run(directory: Path, *, seconds: float, scale: float = 1.0, embedded: bool =
     data.mkdir()
     with (
         installed(
-            data, embedded=embedded, worker_processes=PROCESSES, trusted_proxies="127.0.0.1", **limits
+            data, embedded=embedded, worker_processes=PROCESSES, proxy_secret=secrets.token_hex(), **limits
         ) as installation,
         competing(installation, directory / "truth.npz") as competition,
         serving(installation),
