@@ -18,8 +18,8 @@ from app.audit.models import AuditEvent
 from app.challenges.service import Phase, get_visible, phase
 from app.database import Database, now
 from app.settings import Settings
-from commands.admin import configure
 from app.storage import ArchiveStore
+from commands.admin import configure
 from commands.main import main
 from tests.support.trees import write_tree
 from worker import truth_import
