@@ -1,14 +1,14 @@
 """Record every attempt to upload, and find submissions by their archive.
 
 Revision: 2026_11_21_uploads
-Follows: 2026_11_21_name_operators
+Follows: 2026_11_21_confirmed_addresses
 """
 
 import sqlalchemy as sa
 from alembic import op
 
 revision = "2026_11_21_uploads"
-down_revision = "2026_11_21_name_operators"
+down_revision = "2026_11_21_confirmed_addresses"
 branch_labels = None
 depends_on = None
 
