@@ -26,7 +26,7 @@ from app.api.events import OpenStreams
 from app.database import Database
 from app.doorbell import Doorbell
 from app.leaderboards.current import Boards
-from app.security import access_log
+from app.security import access_log, security_txt
 from app.security.body_limit import BodyLimit
 from app.security.csrf import ForgeryProtection
 from app.security.forwarded import Forwarded
@@ -90,6 +90,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     application.include_router(app.api.router)
     application.include_router(documentation.router)
     application.include_router(health.router)
+    application.include_router(security_txt.router)
     application.include_router(app.pages.router)
     return application
 

@@ -23,6 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.database import now
 from app.errors import BusyError, InvalidArchiveError, InvalidInputError, LimitedError, NotSignedInError, ServiceError
+from app.security.access_log import loggable
 
 MEDIA_TYPE = "application/problem+json"
 SIGN_IN_PATH = "/sign-in"
@@ -186,10 +187,10 @@ class ErrorResponses:
         try:
             await self._app(scope, receive, send_noting_start)
         except ClientDisconnect:
-            _log.info("%s %s: the client went away", scope["method"], scope["path"])
+            _log.info("%s %s: the client went away", scope["method"], loggable(scope["path"]))
         except Exception as error:
             if not isinstance(error, ServiceError):
-                _log.exception("%s %s failed", scope["method"], scope["path"])
+                _log.exception("%s %s failed", scope["method"], loggable(scope["path"]))
             if started:
                 raise
             await render(Request(scope, receive), error)(scope, receive, send)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Self
 from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, field_validator, model_validator
+from pydantic import AwareDatetime, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from app.registration_policy import RegistrationPolicy
@@ -79,6 +79,9 @@ class Settings(BaseSettings):
     session_lifetime: timedelta = timedelta(days=14)
     token_lifetime: timedelta = timedelta(days=365)
 
+    security_contact: str = ""  # for /.well-known/security.txt: mailto:..., https://... or tel:...
+    security_expires: AwareDatetime | None = None  # until when the contact holds; default: half a year from any request
+
     worker_processes: int = Field(default=2, gt=0)
     lease: timedelta = timedelta(seconds=60)  # a worker that is silent for so long is taken for dead
     sweep_interval: timedelta = timedelta(seconds=15)
@@ -96,6 +99,14 @@ class Settings(BaseSettings):
     @classmethod
     def _check_registration(cls, value: str) -> str:
         RegistrationPolicy.parse(value)
+        return value
+
+    @field_validator("security_contact")
+    @classmethod
+    def _can_be_followed(cls, value: str) -> str:
+        """Refuse a contact that is not a URI (RFC 9116, section 2.5.3), such as a bare e-mail address."""
+        if value and not re.fullmatch(r"(mailto:|https://|tel:)[!-~]+", value):
+            raise ValueError("write it as mailto:security@lab.example, https://... or tel:...")
         return value
 
     @model_validator(mode="after")

@@ -1,4 +1,7 @@
-"""Pages of the documentation that are made out of the code are up to date."""
+"""Pages of the documentation that are made out of the code are up to date, and those that name tests name real ones."""
+
+import re
+from pathlib import Path
 
 import pytest
 
@@ -21,3 +24,18 @@ def test_the_page_of_an_edition_is_what_its_file_says(name: str) -> None:
 @pytest.mark.parametrize("code", CATALOGUE)
 def test_every_kind_of_problem_has_its_heading(code: str) -> None:
     assert f"\n### {code}\n" in problem_pages.page()
+
+
+TESTS = Path(__file__).parent
+THREAT_MODEL = TESTS.parent / "docs" / "threat-model.md"
+
+
+def test_the_threat_model_names_a_test_for_every_claim() -> None:
+    text = THREAT_MODEL.read_text(encoding="utf-8")
+    claims = [line for line in text.splitlines() if line.startswith("| ") and not line.startswith("| cannot")]
+    assert claims
+    for claim in claims:
+        named = re.findall(r"`([\w/]+\.py)`", claim.rpartition(" | ")[2])
+        assert named, claim
+        for path in named:
+            assert (TESTS / path).is_file(), claim

@@ -7,7 +7,8 @@ from app.evaluations.rounding import written
 from app.leaderboards.service import Board, Cell
 
 # A spreadsheet takes a cell that begins so for a formula; an apostrophe makes it text. Source: OWASP, CSV injection.
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+# Some take the full-width forms for the same.
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 _LATEX = str.maketrans(
     {

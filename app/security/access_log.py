@@ -1,7 +1,8 @@
-"""Keeps addresses that are secrets in themselves out of the access log."""
+"""Keeps addresses that are secrets in themselves, and line ends, out of the logs."""
 
 import logging
 import re
+from urllib.parse import quote
 
 _SECRETS = re.compile(r"(/anonymous/|[?&]token=)[^/?&]+")
 
@@ -23,6 +24,15 @@ def without_secrets(address: str) -> str:
     '/anonymous/…?competition=comp4'
     """
     return _SECRETS.sub(r"\1…", address)
+
+
+def loggable(path: str) -> str:
+    """Return the path of a request as one line of a log may hold it: no line ends, nothing secret.
+
+    >>> loggable("/challenges/a\\nINFO all is well")
+    '/challenges/a%0AINFO%20all%20is%20well'
+    """
+    return without_secrets(quote(path))
 
 
 def install() -> None:

@@ -42,9 +42,13 @@ def by_anonymous_token(session: Session, token: str) -> Submission:
     Views of it must not name the person, the method, contributors or affiliation.
 
     Raises:
-        NotFoundError: there is no such link, or not any more.
+        NotFoundError: there is no such link, or not any more, or the challenge is a draft.
     """
-    query = _complete().where(Submission.anonymous_token_hash == hash_of(token), Submission.state == State.SCORED)
+    query = _complete().where(
+        Submission.anonymous_token_hash == hash_of(token),
+        Submission.state == State.SCORED,
+        Challenge.visibility != Visibility.DRAFT,
+    )
     submission = session.scalars(query).one_or_none()
     if submission is None:
         raise NotFoundError("There is no such result.")

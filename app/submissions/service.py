@@ -238,8 +238,13 @@ def revoke_anonymous_link(session: Session, *, submission_id: uuid.UUID, user: U
 
 
 def _take_turn(session: Session, user: User) -> None:
-    """Let only one transaction at a time decide on this person's quota (on SQLite there is one writer anyway)."""
-    session.execute(select(User.id).where(User.id == user.id).with_for_update())
+    """Let only one transaction at a time decide on this person's quota (on SQLite there is one writer anyway).
+
+    Raises:
+        ForbiddenError: the account was disabled while the upload went on.
+    """
+    if session.scalar(select(User.disabled_at).where(User.id == user.id).with_for_update()) is not None:
+        raise ForbiddenError("Your account has been disabled.")
 
 
 def _method(session: Session, user: User, challenge: Challenge, name: str) -> Method:

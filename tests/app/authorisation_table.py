@@ -141,6 +141,7 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     # What operators ask.
     "GET /healthz": (Rule(EVERYONE),),
     "GET /readyz": (Rule(EVERYONE),),
+    "GET /.well-known/security.txt": (Rule(EVERYONE),),
     # Pages for everyone.
     "GET /": (Rule(EVERYONE),),
     "GET /challenges/{slug}": of_challenges(EVERYONE),

@@ -36,7 +36,10 @@ CASES = [(route, number) for route, rules in TABLE.items() for number in range(l
 def site(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     directory = tmp_path_factory.mktemp("authorisation")
     database = shutil.copy(sqlite_template, directory / "vocboard.sqlite")
-    with serving(Settings(data_directory=directory, database_url=f"sqlite:///{database}")) as running:
+    settings = Settings(
+        data_directory=directory, database_url=f"sqlite:///{database}", security_contact="mailto:security@lab.example"
+    )
+    with serving(settings) as running:
         yield running
 
 

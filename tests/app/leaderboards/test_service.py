@@ -155,6 +155,14 @@ def test_csv_says_everything_and_runs_nothing(backstage: Backstage) -> None:
     assert (record["car"], record["dog"], record["cat"]) == ("0.500", "n/a", "")
 
 
+@pytest.mark.parametrize("start", "=+-@\uff1d\uff0b\uff0d\uff20")
+def test_no_cell_of_csv_is_a_formula(backstage: Backstage, start: str) -> None:
+    challenge = backstage.challenge()
+    publish(backstage, challenge, f"{start}1+1", {"car": 0.5})
+    _, row = csv.reader(io.StringIO(as_csv(show(backstage, challenge))))
+    assert row[1] == f"'{start}1+1"
+
+
 def test_latex_prints_names_as_they_are_and_the_best_in_bold(backstage: Backstage) -> None:
     challenge = backstage.challenge(decimals=3)
     publish(backstage, challenge, r"R\&D_50% \input{x}", everywhere(0.5, car=NAN))

@@ -50,7 +50,10 @@ def test_our_mistakes_have_the_headers_and_no_traceback(
             assert response.headers["content-security-policy"] == CONTENT_SECURITY_POLICY
             assert "secret of the database" not in response.text
             assert "Traceback" not in response.text
+        client.get("/anonymous/a%0AERROR%20forged")
     assert "the secret of the database" in caplog.text
+    assert any(record.getMessage() == "GET /anonymous/… failed" for record in caplog.records)
+    assert "forged" not in caplog.text
 
 
 def test_the_policy_allows_no_inline_scripts_or_styles() -> None:

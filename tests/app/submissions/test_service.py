@@ -74,6 +74,15 @@ def test_a_refused_upload_leaves_neither_row_nor_file(backstage: Backstage) -> N
         assert session.scalar(select(func.count()).select_from(Method)) == 0
 
 
+def test_an_upload_of_somebody_disabled_meanwhile_is_refused(backstage: Backstage) -> None:
+    challenge, user = backstage.challenge(), backstage.user()
+    with backstage.database.writing() as session:
+        session.execute(update(User).where(User.id == user.id).values(disabled_at=now()))
+    with pytest.raises(ForbiddenError, match="disabled"):
+        backstage.submit(user, challenge)
+    assert stored_files(backstage) == 0
+
+
 def test_an_upload_that_began_before_the_close_counts(backstage: Backstage) -> None:
     closes_at = now() - timedelta(seconds=1)
     challenge, user = backstage.challenge(closes_at=closes_at), backstage.user()
@@ -362,6 +371,16 @@ def test_an_anonymous_link_leads_to_its_result_until_it_is_revoked(backstage: Ba
         with pytest.raises(NotFoundError):
             queries.by_anonymous_token(session, first)
     do(backstage, service.revoke_anonymous_link, submission_id, owner)
+    with backstage.database.reading() as session, pytest.raises(NotFoundError):
+        queries.by_anonymous_token(session, token)
+
+
+def test_an_anonymous_link_shows_nothing_of_a_draft(backstage: Backstage) -> None:
+    owner, challenge = backstage.user(), backstage.challenge()
+    submission_id = score(backstage, backstage.submit(owner, challenge))
+    token = str(do(backstage, service.create_anonymous_link, submission_id, owner))
+    with backstage.database.writing() as session:
+        session.execute(update(Challenge).where(Challenge.id == challenge.id).values(visibility=Visibility.DRAFT))
     with backstage.database.reading() as session, pytest.raises(NotFoundError):
         queries.by_anonymous_token(session, token)
 

@@ -1,0 +1,34 @@
+"""Where to report a vulnerability, for programs and people that look for it.
+
+Source: RFC 9116, "A File Format to Aid in Security Vulnerability Disclosure".
+"""
+
+from datetime import timedelta
+
+from fastapi import APIRouter, Request
+from starlette.responses import PlainTextResponse
+
+from app.database import now
+from app.errors import NotFoundError
+from app.settings import Settings
+
+PATH = "/.well-known/security.txt"
+VALIDITY = timedelta(days=180)  # where the operator gives no date; RFC 9116 asks for less than a year
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get(PATH)
+async def security_txt(request: Request) -> PlainTextResponse:
+    """The contact that the operator has set; without one there is no such file."""
+    settings: Settings = request.app.state.settings
+    if not settings.security_contact:
+        raise NotFoundError("The operator of this server has named no contact for reports of vulnerabilities.")
+    expires = settings.security_expires or now() + VALIDITY
+    lines = (
+        f"Contact: {settings.security_contact}",
+        f"Expires: {expires:%Y-%m-%dT%H:%M:%SZ}",
+        "Preferred-Languages: en",
+        f"Canonical: {settings.public_url.rstrip('/')}{PATH}",
+    )
+    return PlainTextResponse("\n".join((*lines, "")))
