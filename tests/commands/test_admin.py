@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from app.accounts import administration, service
-from app.accounts.models import Scope
+from app.accounts.models import Scope, User
 from app.audit.models import AuditEvent
 from app.challenges.service import Phase, get_visible, phase
 from app.database import Database, now
@@ -114,8 +114,11 @@ def test_a_challenge_and_its_ground_truth_from_a_directory(
 # `prune` logs each archive of a submission that it removes, whoever calls it: tests/app/submissions/test_pruning.py.
 CHANGING_NOTHING = {"list-users", "check-edition", "compare-images", "prune"}
 CHANGES = {
-    "create-user": ["new@lab.example", "--name", "New"],
+    "create-user": ["newest@lab.example", "--name", "Newest"],
     "set-role": ["ada@lab.example", "organiser"],
+    "confirm-user": ["new@lab.example"],
+    "approve-user": ["waiting@lab.example"],
+    "reject-user": ["waiting@lab.example"],
     "disable-user": ["ada@lab.example"],
     "enable-user": ["ada@lab.example"],
     "reset-password": ["ada@lab.example"],
@@ -138,6 +141,10 @@ def test_what_operators_change_is_logged_as_theirs(
 ) -> None:
     make("ada@lab.example", "participant", capsys)
     make("olga@lab.example", "organiser", capsys)
+    for email, column in (("new@lab.example", User.email_confirmed_at), ("waiting@lab.example", User.approved_at)):
+        make(email, "participant", capsys)
+        with embedded.writing() as session:
+            session.execute(update(User).where(User.email == email).values({column: None}))
     title = ["--edition", "VOC2007", "--title", "VOC"]
     assert admin("create-challenge", "ready", "--organiser", "olga@lab.example", *title) == 0
     TruthDirectory(settings).private_key()
