@@ -21,6 +21,7 @@ import app.api
 import app.pages
 from app import health, problem_details
 from app.accounts.password_work import PasswordWork
+from app.accounts.signing_in import SignInDesk
 from app.api import documentation
 from app.api.events import OpenStreams
 from app.database import Database
@@ -51,7 +52,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     """Return the web application.
 
     Its state holds what handlers need: `settings`, `database`, `store` (of archives), `truth_inbox`, `validator` (of
-    uploads), `doorbell`, `boards`, `open_streams` (of events) and `password_work` (argon2).
+    uploads), `doorbell`, `boards`, `open_streams` (of events) `password_work` (argon2) and `sign_in_desk`.
 
     Args:
         settings: by default those of the environment.
@@ -83,6 +84,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     application.state.boards = Boards(application.state.database)
     application.state.open_streams = OpenStreams()
     application.state.password_work = PasswordWork()
+    application.state.sign_in_desk = SignInDesk(application.state.password_work, settings)
     problem_details.install(application)
     documentation.install(application)
     access_log.install()

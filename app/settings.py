@@ -77,6 +77,8 @@ class Settings(BaseSettings):
     mail_url: SecretStr = SecretStr("")  # smtp://user:password@host:port or smtps://...; also see mail_directory
     mail_from: str = ""  # default: vocboard@ and the public URL's host
     session_lifetime: timedelta = timedelta(days=14)
+    # The last use is stored with a precision of 5 minutes.
+    session_idle_timeout: timedelta = Field(default=timedelta(days=3), ge=timedelta(minutes=10))
     token_lifetime: timedelta = timedelta(days=365)
 
     security_contact: str = ""  # for /.well-known/security.txt: mailto:..., https://... or tel:...

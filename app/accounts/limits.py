@@ -25,8 +25,13 @@ class Limit:
     period: timedelta
 
 
-SIGN_IN_OF_ACCOUNT = Limit("sign_in_of_account", 10, timedelta(minutes=15))  # failed ones
-SIGN_IN_FROM_ADDRESS = Limit("sign_in_from_address", 50, timedelta(minutes=15))  # failed ones; a lab shares an address
+# Failed ones, which delay the next ones: at one account from one network; at one account; from one network, which a
+# whole lab may share; and at an account from a browser that signed in to it before.
+SIGN_IN_OF_PAIR = Limit("sign_in_of_pair", 5, timedelta(minutes=15))
+SIGN_IN_OF_ACCOUNT = Limit("sign_in_of_account", 50, timedelta(minutes=15))
+SIGN_IN_FROM_ADDRESS = Limit("sign_in_from_address", 100, timedelta(minutes=15))
+SIGN_IN_OF_KNOWN_BROWSER = Limit("sign_in_of_known_browser", 10, timedelta(minutes=15))
+SIGN_INS_OF_PERSON = Limit("sign_ins_of_person", 60, timedelta(hours=1))  # successful ones
 REGISTRATION_OF_ACCOUNT = Limit("registration_of_account", 5, timedelta(hours=1))
 REGISTRATION_FROM_ADDRESS = Limit("registration_from_address", 30, timedelta(hours=1))
 PASSWORD_CHECK = Limit("password_check", 10, timedelta(minutes=15))  # failed ones, of somebody signed in
@@ -60,6 +65,14 @@ def enforce(session: Session, subjects: Mapping[Limit, str]) -> None:
             used_up.append(decisive + limit.period)
     if used_up:
         raise LimitedError("There were too many attempts. Wait a little before the next one.", allowed_at=max(used_up))
+
+
+def recent(session: Session, limit: Limit, subject: str) -> int:
+    """Return how many attempts count against a limit."""
+    query = select(func.count()).where(
+        Attempt.action == limit.action, Attempt.subject == subject, Attempt.created_at > now() - limit.period
+    )
+    return session.scalar(query) or 0
 
 
 def count(session: Session, subjects: Mapping[Limit, str]) -> None:

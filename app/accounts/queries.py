@@ -2,8 +2,9 @@
 
 import uuid
 from collections.abc import Sequence
+from datetime import timedelta
 
-from sqlalchemy import select
+from sqlalchemy import select, true
 from sqlalchemy.orm import Session, joinedload
 
 from app.accounts.models import ApiToken, Role, User, WebSession
@@ -40,13 +41,18 @@ def administrators(session: Session, *, limit: int) -> Sequence[User]:
     return ()
 
 
-def session_by_hash(session: Session, token_hash: bytes) -> WebSession | None:
-    """The unexpired browser session of a person who is not disabled, with the person."""
+def session_by_hash(session: Session, token_hash: bytes, *, idle_timeout: timedelta | None = None) -> WebSession | None:
+    """The unexpired browser session, used within the timeout, of a person who is not disabled; with the person."""
     return session.scalar(
         select(WebSession)
         .join(WebSession.user)
         .options(joinedload(WebSession.user))
-        .where(WebSession.token_hash == token_hash, WebSession.expires_at > now(), User.disabled_at.is_(None))
+        .where(
+            WebSession.token_hash == token_hash,
+            WebSession.expires_at > now(),
+            User.disabled_at.is_(None),
+            WebSession.last_used_at > now() - idle_timeout if idle_timeout else true(),
+        )
     )
 
 

@@ -1,8 +1,8 @@
-"""Accounts: signing in, browser sessions, passwords.
+"""Accounts: browser sessions, and checks of the present password.
 
-People handed to these functions may come from another transaction: only their ids are relied upon. Registration is in
-`app.accounts.registration`, API tokens are in `app.accounts.tokens`, what only administrators do is in
-`app.accounts.administration`.
+People handed to these functions may come from another transaction: only their ids are relied upon. Signing in is in
+`app.accounts.signing_in`, registration in `app.accounts.registration`, API tokens are in `app.accounts.tokens`, what
+only administrators do is in `app.accounts.administration`.
 """
 
 import uuid
@@ -13,14 +13,13 @@ from typing import NoReturn
 from sqlalchemy import delete, update
 from sqlalchemy.orm import Session
 
-from app.accounts import limits, passwords, queries
+from app.accounts import limits, queries
 from app.accounts.models import ApiToken, User, WebSession
-from app.accounts.people import normalised_email
 from app.accounts.secret_tokens import digest, new_secret
 from app.accounts.tokens import acting_with, create_token, revoke_token, tokens_of, user_of_token
 from app.characters import cleaned
 from app.database import now
-from app.errors import NotFoundError, NotSignedInError, SignInError, WrongPasswordError
+from app.errors import NotFoundError, NotSignedInError, WrongPasswordError
 
 __all__ = [
     "acting_with",
@@ -32,8 +31,8 @@ __all__ = [
     "revoke_session",
     "revoke_token",
     "sessions_of",
-    "sign_in",
     "sign_out",
+    "start_session",
     "still_valid",
     "tokens_of",
     "user_of_session",
@@ -42,41 +41,23 @@ __all__ = [
 
 LAST_USE_PRECISION = timedelta(minutes=5)  # so that not every request writes
 LONGEST_BROWSER_NAME = 200
+MOST_SESSIONS = 20  # of one person
 
 
-def sign_in(
-    session: Session, *, email: str, password: str, address: str, browser: str, lifetime: timedelta
-) -> tuple[User, str]:
-    """Start a browser session.
+def start_session(session: Session, *, user: User, browser: str, lifetime: timedelta) -> str:
+    """Start a browser session of a person of this transaction; beyond `MOST_SESSIONS` the least used ones end.
 
     Args:
-        address: the client's, for the limit.
         browser: the user agent, for the person's list of sessions.
         lifetime: `Settings.session_lifetime`.
 
     Returns:
-        The person and the secret for the cookie.
-
-    Raises:
-        SignInError: there is no such account, it is disabled or its address not confirmed, or the password is wrong;
-            the answer and the work are the same. The failed attempt is counted.
-        LimitedError: too many failed attempts from this address or for this account, existing or not.
+        The secret for the cookie.
     """
-    normalised = normalised_email(email)
-    subjects = {
-        limits.SIGN_IN_OF_ACCOUNT: normalised or "not an e-mail address",
-        limits.SIGN_IN_FROM_ADDRESS: limits.network(address),
-    }
-    limits.enforce(session, subjects)
-    user = queries.user_by_email(session, normalised) if normalised else None
-    matches = passwords.matches(password, user.password_hash if user else None)
-    if not matches or user is None or user.disabled_at or not user.is_confirmed:
-        limits.count(session, subjects)
-        raise SignInError("The e-mail address or the password is wrong.")
-    if passwords.is_outdated(user.password_hash):
-        user.password_hash = passwords.hashed(password)
     instant = now()
     session.execute(delete(WebSession).where(WebSession.user_id == user.id, WebSession.expires_at <= instant))
+    for surplus in queries.sessions_of(session, user.id)[MOST_SESSIONS - 1 :]:
+        session.delete(surplus)
     secret = new_secret()
     session.add(
         WebSession(
@@ -88,12 +69,18 @@ def sign_in(
         )
     )
     session.flush()
-    return user, secret
+    return secret
 
 
-def user_of_session(session: Session, secret: str) -> tuple[User, WebSession] | None:
-    """Return whom a cookie's secret belongs to; None if it is unknown, expired or revoked, or its owner disabled."""
-    found = queries.session_by_hash(session, digest(secret))
+def user_of_session(
+    session: Session, secret: str, *, idle_timeout: timedelta | None = None
+) -> tuple[User, WebSession] | None:
+    """Return whom a cookie's secret belongs to; None if it is unknown, expired or revoked, or its owner disabled.
+
+    Args:
+        idle_timeout: a session that was not used for so long has ended; None for no such limit.
+    """
+    found = queries.session_by_hash(session, digest(secret), idle_timeout=idle_timeout)
     return (found.user, found) if found else None
 
 

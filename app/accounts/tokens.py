@@ -12,9 +12,10 @@ from app.accounts.models import ApiToken, Role, Scope, User
 from app.accounts.secret_tokens import digest, new_secret
 from app.audit import service as audit
 from app.database import now
-from app.errors import NotFoundError
+from app.errors import ConflictError, NotFoundError
 from app.fields import FieldChecks
 
+MOST_TOKENS = 50  # valid ones of one person
 PREFIX = "vocb_"  # lets secret scanners recognise one that was published by mistake
 
 
@@ -31,6 +32,7 @@ def create_token(
 
     Raises:
         InvalidInputError: on `label`, `scopes`, `lifetime`.
+        ConflictError: the person has as many tokens as a person may have.
     """
     checks = FieldChecks()
     tidy_label = checks.line("label", label, longest=100, required=True)
@@ -42,6 +44,10 @@ def create_token(
     if lifetime <= timedelta():
         checks.fail("lifetime", "Choose how long the token shall be valid.")
     checks.finish()
+    instant = now()
+    valid = [token for token in tokens_of(session, user) if token.revoked_at is None and token.expires_at > instant]
+    if len(valid) >= MOST_TOKENS:
+        raise ConflictError(f"You have {MOST_TOKENS} tokens, the most that a person may have. Revoke one first.")
     secret = new_secret(PREFIX)
     token = ApiToken(
         user_id=user.id,

@@ -1,5 +1,6 @@
 """Signing in and out."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Form, Request
@@ -7,10 +8,12 @@ from pydantic import BaseModel
 from starlette.responses import Response
 
 from app.accounts import service as accounts
+from app.accounts.signing_in import Attempt, SignInDesk
 from app.database import Database
 from app.errors import ServiceError
 from app.pages.forms import NO_TROUBLE, Trouble, go_to, safe_path
 from app.pages.rendering import render
+from app.problem_details import details_of
 from app.security import cookies
 from app.security.csrf import protect_form
 from app.security.identity import CurrentIdentity, client_address
@@ -36,24 +39,24 @@ def sign_in_page(request: Request, identity: CurrentIdentity, next: str = "/") -
 
 
 @router.post("/sign-in", dependencies=[Depends(protect_form)])
-def sign_in(request: Request, _identity: CurrentIdentity, form: Annotated[SignInForm, Form()]) -> Response:
+async def sign_in(request: Request, _identity: CurrentIdentity, form: Annotated[SignInForm, Form()]) -> Response:
     """Sign a browser in."""
     settings: Settings = request.app.state.settings
-    database: Database = request.app.state.database
+    desk: SignInDesk = request.app.state.sign_in_desk
+    attempt = Attempt(
+        email=form.email,
+        password=form.password,
+        address=client_address(request),
+        browser=request.headers.get("user-agent", ""),
+        known_browser=cookies.known_browser(request, settings),
+    )
     try:
-        with database.writing() as session:
-            _user, token = accounts.sign_in(
-                session,
-                email=form.email,
-                password=form.password,
-                address=client_address(request),
-                browser=request.headers.get("user-agent", ""),
-                lifetime=settings.session_lifetime,
-            )
+        signed_in = await desk.sign_in(request.app.state.database, attempt)
     except ServiceError as error:
-        return _sign_in_page(request, form, Trouble.of(error))
+        return _sign_in_page(request, form, Trouble.of(error), details_of(error).headers)
     response = go_to(safe_path(form.next))
-    cookies.set_session(response, settings, token)
+    cookies.set_session(response, settings, signed_in.secret)
+    cookies.set_known_browser(response, settings, signed_in.known_browser)
     return response
 
 
@@ -69,8 +72,10 @@ def sign_out(request: Request, identity: CurrentIdentity) -> Response:
     return response
 
 
-def _sign_in_page(request: Request, form: SignInForm, trouble: Trouble) -> Response:
-    return render(
+def _sign_in_page(
+    request: Request, form: SignInForm, trouble: Trouble, headers: Mapping[str, str] | None = None
+) -> Response:
+    response = render(
         request,
         "sign_in.html",
         status=trouble.status,
@@ -79,3 +84,5 @@ def _sign_in_page(request: Request, form: SignInForm, trouble: Trouble) -> Respo
         wrong=trouble.wrong,
         message=trouble.message,
     )
+    response.headers.update(headers or {})
+    return response

@@ -1,4 +1,4 @@
-"""The two cookies: who is signed in, and which browser a form was shown to.
+"""The cookies: who is signed in, which browser a form was shown to, who has signed in with this browser before.
 
 Behind TLS their names begin with `__Host-`: no other host of the domain can set them.
 """
@@ -13,6 +13,9 @@ from app.settings import Settings
 
 SESSION = "vocboard_session"
 VISITOR = "vocboard_visitor"
+KNOWN_BROWSER = "vocboard_known_browser"
+KNOWN_BROWSER_LIFETIME = timedelta(days=180)
+LONGEST_KNOWN_BROWSER = 2000
 
 
 def session_token(connection: HTTPConnection, settings: Settings) -> str | None:
@@ -33,6 +36,16 @@ def set_session(response: Response, settings: Settings, token: str) -> None:
 def clear_session(response: Response, settings: Settings) -> None:
     """Sign the browser out."""
     _set(response, settings, SESSION, "", timedelta(0))
+
+
+def known_browser(connection: HTTPConnection, settings: Settings) -> str:
+    """What remembers earlier sign-ins with this browser; empty if it sent nothing."""
+    return connection.cookies.get(_name(KNOWN_BROWSER, settings), "")[:LONGEST_KNOWN_BROWSER]
+
+
+def set_known_browser(response: Response, settings: Settings, marks: str) -> None:
+    """Remember that somebody has signed in with this browser; it stays when they sign out."""
+    _set(response, settings, KNOWN_BROWSER, marks, KNOWN_BROWSER_LIFETIME)
 
 
 def visitor_header(settings: Settings, token: str) -> str:

@@ -15,6 +15,7 @@ from app.database import Database
 from app.errors import ForbiddenError, NotSignedInError
 from app.security import cookies
 from app.security.csrf import HEADER, SAFE_METHODS, verify_csrf
+from app.settings import Settings
 
 ALL_SCOPES = frozenset(Scope)
 BEARER = HTTPBearer(
@@ -104,7 +105,7 @@ async def current_api_identity(
 
 def _signed_in(request: Request, secret: str) -> Identity:
     with _database(request).reading() as session:
-        found = accounts.user_of_session(session, secret)
+        found = accounts.user_of_session(session, secret, idle_timeout=_settings(request).session_idle_timeout)
     if found is None:
         return Identity()
     user, used = found
@@ -135,6 +136,11 @@ def viewer_now(session: Session, identity: Identity) -> User | None:
     if user is None:
         raise NotSignedInError("You have been signed out.")
     return accounts.acting_with(user, identity.scopes)
+
+
+def _settings(request: Request) -> Settings:
+    settings: Settings = request.app.state.settings
+    return settings
 
 
 def _database(request: Request) -> Database:

@@ -18,7 +18,7 @@ from app.submissions.queries import hash_of
 from evaluator.editions import Metric, Task
 from evaluator.scores import ClassDetails, CompetitionScores, Curve, Measure
 from tests.app.authorisation_table import Person
-from tests.support.factories import PASSWORD, make_challenge, make_token, make_user
+from tests.support.factories import make_challenge, make_token, make_user
 
 ROLES = {
     Person.OTHER_ORGANISER: Role.ORGANISER,
@@ -88,14 +88,7 @@ def build(session: Session) -> World:
 
 
 def _signed_in(session: Session, user: User) -> str:
-    return accounts.sign_in(
-        session,
-        email=user.email,
-        password=PASSWORD,
-        address="127.0.0.1",
-        browser="Browser",
-        lifetime=timedelta(days=1),
-    )[1]
+    return accounts.start_session(session, user=user, browser="Browser", lifetime=timedelta(days=1))
 
 
 def _scored(session: Session, challenge: Challenge, owner: User, method_name: str) -> Submission:

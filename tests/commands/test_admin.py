@@ -21,6 +21,7 @@ from app.settings import Settings
 from app.storage import ArchiveStore
 from commands.admin import configure
 from commands.main import main
+from tests.support.signing_in import sign_in
 from tests.support.trees import write_tree
 from worker import truth_import
 from worker.truth_directory import TruthDirectory
@@ -47,11 +48,6 @@ def admin(*arguments: str) -> int:
 def make(email: str, role: str, capsys: pytest.CaptureFixture[str]) -> str:
     assert admin("create-user", email, "--name", "Somebody", "--role", role) == 0
     return capsys.readouterr().out.strip()
-
-
-def sign_in(database: Database, email: str, password: str) -> None:
-    with database.writing() as session:
-        service.sign_in(session, email=email, password=password, address="", browser="", lifetime=now() - now())
 
 
 def test_a_password_is_made_up_and_shown_unless_given(

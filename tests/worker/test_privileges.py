@@ -1,5 +1,6 @@
 """A submission's life with the database roles of the real set-up: each process is allowed what it has to do."""
 
+import asyncio
 import io
 import tarfile
 from collections.abc import Iterator
@@ -12,8 +13,10 @@ from sqlalchemy.engine import make_url
 from app.accounts import administration, links, password_changes, service
 from app.accounts import registration as register
 from app.accounts.models import LinkPurpose, Role, Scope, User
+from app.accounts.password_work import PasswordWork
 from app.accounts.passwords import hashed
 from app.accounts.people import new_user
+from app.accounts.signing_in import Attempt, SignInDesk
 from app.challenges import service as challenges
 from app.challenges.models import Challenge
 from app.database import Database
@@ -75,12 +78,12 @@ def people_come_and_go(web: Database) -> tuple[User, User]:
     eve = new_user(email="eve@lab.example", name="Eve", affiliation="", password=PASSWORD, role=Role.ORGANISER)
     with web.writing() as session:
         organiser = administration.create_user(session, person=eve)
-    with pytest.raises(SignInError), web.writing() as session:
-        service.sign_in(session, email="ada@lab.example", password="", address="", browser="", lifetime=day)
+    desk = SignInDesk(PasswordWork(), Settings())
+    with pytest.raises(SignInError):
+        asyncio.run(desk.sign_in(web, Attempt("ada@lab.example", "", "192.0.2.1")))
+    signed_in = asyncio.run(desk.sign_in(web, Attempt("ada@lab.example", PASSWORD, "192.0.2.1")))
+    ada, secret = signed_in.user, signed_in.secret
     with web.writing() as session:
-        ada, secret = service.sign_in(
-            session, email="ada@lab.example", password=PASSWORD, address="", browser="", lifetime=day
-        )
         found = service.user_of_session(session, secret)
         assert found is not None
         service.record_use(session, found[1])

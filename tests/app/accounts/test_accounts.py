@@ -1,6 +1,5 @@
 """Registration, signing in, sessions and passwords."""
 
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import argon2
@@ -8,18 +7,18 @@ import pytest
 from sqlalchemy import func, select
 
 from app.accounts import administration, queries, service
-from app.accounts.limits import SIGN_IN_FROM_ADDRESS, SIGN_IN_OF_ACCOUNT
+from app.accounts.limits import SIGN_IN_FROM_ADDRESS
 from app.accounts.models import Attempt, Role, User, WebSession
 from app.accounts.passwords import hashed
 from app.database import Database, now
 from app.errors import (
     ConflictError,
     InvalidInputError,
-    LimitedError,
     NotFoundError,
     SignInError,
 )
 from tests.support.factories import PASSWORD, make_token, make_user
+from tests.support.signing_in import sign_in
 
 LIFETIME = timedelta(days=14)
 
@@ -28,13 +27,6 @@ def register(database: Database, **given: str) -> None:
     """Register and confirm."""
     with database.writing() as session:
         make_user(session, **{"email": "ada@lab.example", "name": "Ada", **given})
-
-
-def sign_in(database: Database, email: str, password: str = PASSWORD, address: str = "192.0.2.1") -> tuple[User, str]:
-    with database.writing() as session:
-        return service.sign_in(
-            session, email=email, password=password, address=address, browser="Firefox", lifetime=LIFETIME
-        )
 
 
 def test_one_who_registers_can_sign_in_with_any_spelling_of_the_address(database: Database) -> None:
@@ -52,39 +44,6 @@ def test_control_characters_are_refused_where_the_database_would_fail(database: 
         register(database, name="A\x00da")
     with pytest.raises(SignInError):
         sign_in(database, "a\x00da@lab.example")
-
-
-@pytest.mark.parametrize("email", ["ada@lab.example", "unknown@lab.example"])
-def test_failed_attempts_are_limited_alike_for_known_and_unknown_accounts(database: Database, email: str) -> None:
-    register(database)
-    messages = set()
-    for number in range(SIGN_IN_OF_ACCOUNT.count):
-        with pytest.raises(SignInError) as caught:
-            sign_in(database, email, "wrong password", address=f"192.0.2.{number}")
-        messages.add(str(caught.value))
-    assert messages == {"The e-mail address or the password is wrong."}
-    with pytest.raises(LimitedError):
-        sign_in(database, email, PASSWORD, address="198.51.100.1")
-
-
-def test_successful_sign_ins_do_not_count(database: Database) -> None:
-    register(database)
-    for _ in range(SIGN_IN_OF_ACCOUNT.count + 1):
-        sign_in(database, "ada@lab.example")
-
-
-def test_parallel_attempts_do_not_slip_past_the_limit(database: Database) -> None:
-    def attempt(number: int) -> type[Exception]:
-        try:
-            sign_in(database, "nobody@lab.example", "wrong password", address=f"192.0.2.{number}")
-        except (SignInError, LimitedError) as error:
-            return type(error)
-        raise AssertionError("nobody cannot sign in")
-
-    with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(attempt, range(2 * SIGN_IN_OF_ACCOUNT.count)))
-    assert answers.count(SignInError) == SIGN_IN_OF_ACCOUNT.count
-    assert answers.count(LimitedError) == SIGN_IN_OF_ACCOUNT.count
 
 
 def test_one_ipv6_network_counts_as_one_address(database: Database) -> None:

@@ -16,6 +16,7 @@ from app.database import Database, now
 from app.errors import ConflictError, ForbiddenError, InvalidInputError, LimitedError, SignInError
 from app.mail.models import OutgoingMail
 from app.registration_policy import RegistrationPolicy
+from tests.support import signing_in
 from tests.support.factories import PASSWORD, make_user
 from tests.support.mail import link_in
 
@@ -52,10 +53,7 @@ def confirm(database: Database) -> None:
 
 
 def sign_in(database: Database, password: str = PASSWORD) -> str:
-    with database.writing() as session:
-        return service.sign_in(
-            session, email=EMAIL, password=password, address="192.0.2.1", browser="", lifetime=timedelta(days=1)
-        )[1]
+    return signing_in.sign_in(database, EMAIL, password)[1]
 
 
 def test_an_account_may_submit_once_its_address_is_confirmed(database: Database) -> None:

@@ -1,0 +1,47 @@
+"""Browsers that somebody has signed in with before: a signed mark in a long-lived cookie, for each account.
+
+Failed attempts of strangers do not delay whoever shows the mark. A new password makes all marks of the account void.
+"""
+
+import hashlib
+import hmac
+import secrets
+import uuid
+
+from app.accounts.models import User
+
+MOST_ACCOUNTS = 5  # of one browser; the ones longest ago are forgotten
+_BETWEEN_MARKS = "~"
+
+
+def with_mark(cookie: str, user: User, key: str) -> str:
+    """Return the cookie's value with a mark for this person, who has just signed in.
+
+    Args:
+        cookie: its value so far; empty if there is none.
+        key: the server's secret.
+    """
+    others = [mark for mark in _marks(cookie) if not mark.startswith(user.id.hex)]
+    name = recognised(cookie, user, key) or secrets.token_hex(8)
+    return _BETWEEN_MARKS.join([_mark(user.id, name, user.password_hash, key), *others][:MOST_ACCOUNTS])
+
+
+def recognised(cookie: str, user: User, key: str) -> str | None:
+    """Return the browser's random name if its cookie holds a valid mark for this person, else None."""
+    for mark in _marks(cookie):
+        parts = mark.split(".")
+        if len(parts) == 3 and parts[0] == user.id.hex:
+            expected = _mark(user.id, parts[1], user.password_hash, key)
+            if hmac.compare_digest(expected.encode(), mark.encode()):
+                return parts[1]
+    return None
+
+
+def _marks(cookie: str) -> list[str]:
+    return cookie.split(_BETWEEN_MARKS)[:MOST_ACCOUNTS]
+
+
+def _mark(user_id: uuid.UUID, name: str, password_hash: str, key: str) -> str:
+    signed = f"known browser {user_id.hex} {name} {password_hash}"
+    signature = hmac.new(key.encode(), signed.encode(), hashlib.sha256).hexdigest()
+    return f"{user_id.hex}.{name}.{signature}"

@@ -1,0 +1,69 @@
+"""Attempts to sign in wait in line, so that the failures of one are known before the next one is looked at."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from app.errors import BusyError
+
+MOST_WAITING = 512  # in one web process; one that waits holds neither a thread nor a connection to the database
+MOST_OF_CLIENT = 192  # of these, from one network
+REFUSAL_PAUSE_SECONDS = 1.0  # who is refused is told so slowly: asking again at once would cost more than waiting
+MOST_PAUSING = 512
+RETRY_AFTER_SECONDS = 10
+
+
+class SignInGate:
+    """The attempts of one web process, on one event loop."""
+
+    def __init__(self, *, most_waiting: int = MOST_WAITING, most_of_client: int = MOST_OF_CLIENT) -> None:
+        self._most_waiting = most_waiting
+        self._most_of_client = most_of_client
+        self._clients: Counter[str] = Counter()
+        self._lines: dict[str, asyncio.Lock] = {}
+        self._in_line: Counter[str] = Counter()
+        self._pausing = 0
+
+    @asynccontextmanager
+    async def turn(self, line: str, *, client: str) -> AsyncIterator[None]:
+        """Wait for those who came before in a line, and let nobody pass until the block ends.
+
+        Args:
+            line: of attempts that depend on each other: from one network at one account.
+            client: the network.
+
+        Raises:
+            BusyError: too many wait already, from this network or in all.
+        """
+        if self._clients[client] >= self._most_of_client or self._clients.total() >= self._most_waiting:
+            await self._pause()
+            raise BusyError(
+                "Too many people are signing in just now. Try again in a few seconds.", retry_after=RETRY_AFTER_SECONDS
+            )
+        self._clients[client] += 1
+        self._in_line[line] += 1
+        lock = self._lines.setdefault(line, asyncio.Lock())
+        try:
+            async with lock:
+                yield
+        finally:
+            _count_down(self._clients, client)
+            _count_down(self._in_line, line)
+            if line not in self._in_line:
+                del self._lines[line]
+
+    async def _pause(self) -> None:
+        if self._pausing >= MOST_PAUSING:
+            return
+        self._pausing += 1
+        try:
+            await asyncio.sleep(REFUSAL_PAUSE_SECONDS)
+        finally:
+            self._pausing -= 1
+
+
+def _count_down(counter: Counter[str], name: str) -> None:
+    counter[name] -= 1
+    if not counter[name]:
+        del counter[name]

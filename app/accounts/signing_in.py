@@ -1,0 +1,154 @@
+"""Signing in: delays after failed attempts, argon2 between two short transactions, caps for each person.
+
+Failed attempts are counted by network and account together, so that nobody can keep others out of their accounts from
+elsewhere; and, from far more of them on, by account and by network alone. They delay the next attempt and never forbid
+it. A browser that signed in to the account before has a count of its own and is not delayed by anybody else.
+"""
+
+import asyncio
+import hashlib
+from dataclasses import dataclass
+
+from anyio import to_thread
+from sqlalchemy.orm import Session
+
+from app.accounts import known_browsers, limits, passwords, queries
+from app.accounts.limits import Limit
+from app.accounts.models import User
+from app.accounts.password_work import PasswordWork
+from app.accounts.people import normalised_email
+from app.accounts.service import start_session
+from app.accounts.sign_in_gate import SignInGate
+from app.database import Database
+from app.errors import SignInError
+from app.settings import Settings
+
+FIRST_DELAY_SECONDS = 1.0  # of the first attempt beyond a limit; each further one doubles it
+LONGEST_DELAY_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What a browser sends to sign in.
+
+    Attributes:
+        address: the client's.
+        browser: the user agent, for the person's list of sessions.
+        known_browser: the cookie that remembers earlier sign-ins; empty if there is none.
+    """
+
+    email: str
+    password: str
+    address: str
+    browser: str = ""
+    known_browser: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SignedIn:
+    """A browser session that has begun.
+
+    Attributes:
+        secret: for the session's cookie.
+        known_browser: for the cookie that remembers the browser.
+    """
+
+    user: User
+    secret: str
+    known_browser: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What the database knows of an attempt.
+
+    Attributes:
+        user: None if there is no account that anybody could sign in to.
+        subjects: what a failure counts for.
+    """
+
+    user: User | None
+    subjects: dict[Limit, str]
+    delay_seconds: float
+
+
+class SignInDesk:
+    """Takes the attempts of one web process."""
+
+    def __init__(self, work: PasswordWork, settings: Settings) -> None:
+        self._work = work
+        self._key = settings.secret_key.get_secret_value()
+        self._lifetime = settings.session_lifetime
+        self._gate = SignInGate()
+
+    async def sign_in(self, database: Database, attempt: Attempt) -> SignedIn:
+        """Start a browser session. Nothing is held while the attempt waits for its turn, its delay or its hash.
+
+        Raises:
+            SignInError: there is no such account, it is disabled or its address not confirmed, or the password is
+                wrong; the answer and the work are the same. The failed attempt is counted.
+            LimitedError: the person has signed in too often in the last hour.
+            BusyError: too many attempts wait.
+        """
+        client = limits.network(attempt.address)
+        email = normalised_email(attempt.email) or "not an e-mail address"
+        line = _pair(client, f"{email} {attempt.known_browser}")  # strangers do not hold up a known browser
+        async with self._gate.turn(line, client=client):
+            found = await to_thread.run_sync(self._look_up, database, attempt, client, email)
+            await asyncio.sleep(found.delay_seconds)
+            password_hash = found.user.password_hash if found.user else None
+            own_turn = f"{client} known" if limits.SIGN_IN_OF_KNOWN_BROWSER in found.subjects else client
+            matches = await self._work.matches(attempt.password, password_hash, client=own_turn)
+            if not matches or found.user is None:
+                await to_thread.run_sync(_count, database, found.subjects)
+                raise SignInError("The e-mail address or the password is wrong.")
+            renewed = None
+            if passwords.is_outdated(found.user.password_hash):
+                renewed = await self._work.hashed(attempt.password, client=own_turn)
+            return await to_thread.run_sync(self._start, database, attempt, found.user, renewed)
+
+    def _look_up(self, database: Database, attempt: Attempt, client: str, email: str) -> _Found:
+        with database.reading() as session:
+            user = queries.user_by_email(session, email)
+            if user is not None and (user.disabled_at is not None or not user.is_confirmed):
+                user = None
+            name = known_browsers.recognised(attempt.known_browser, user, self._key) if user else None
+            subjects = (
+                {limits.SIGN_IN_OF_KNOWN_BROWSER: f"{email[:200]} {name}"}
+                if name is not None
+                else {
+                    limits.SIGN_IN_OF_PAIR: _pair(client, email),
+                    limits.SIGN_IN_OF_ACCOUNT: email,
+                    limits.SIGN_IN_FROM_ADDRESS: client,
+                }
+            )
+            return _Found(user, subjects, delay_seconds(session, subjects))
+
+    def _start(self, database: Database, attempt: Attempt, verified: User, renewed: str | None) -> SignedIn:
+        with database.writing() as session:
+            user = queries.locked_user(session, verified.id)
+            if user is None or user.disabled_at is not None or user.password_hash != verified.password_hash:
+                raise SignInError("The e-mail address or the password is wrong.")
+            limits.enforce(session, {limits.SIGN_INS_OF_PERSON: str(user.id)})
+            limits.count(session, {limits.SIGN_INS_OF_PERSON: str(user.id)})
+            if renewed is not None:
+                user.password_hash = renewed
+            secret = start_session(session, user=user, browser=attempt.browser, lifetime=self._lifetime)
+            return SignedIn(user, secret, known_browsers.with_mark(attempt.known_browser, user, self._key))
+
+
+def _count(database: Database, subjects: dict[Limit, str]) -> None:
+    with database.writing() as session:
+        limits.count(session, subjects)
+
+
+def delay_seconds(session: Session, subjects: dict[Limit, str]) -> float:
+    """Return how long the next attempt has to wait: the longest of what its limits ask for."""
+    beyond = max(limits.recent(session, limit, subject) - limit.count for limit, subject in subjects.items())
+    if beyond < 0:
+        return 0.0
+    return min(FIRST_DELAY_SECONDS * 2.0 ** min(beyond, 10), LONGEST_DELAY_SECONDS)
+
+
+def _pair(client: str, email: str) -> str:
+    return hashlib.sha256(f"{client} {email}".encode()).hexdigest()

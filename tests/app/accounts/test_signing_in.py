@@ -1,0 +1,159 @@
+"""Signing in: delays, known browsers, caps, and what argon2 holds while it waits."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import select
+
+from app.accounts import limits, service, signing_in
+from app.accounts.models import WebSession
+from app.accounts.password_work import PasswordWork
+from app.accounts.sign_in_gate import SignInGate
+from app.accounts.signing_in import Attempt, SignInDesk
+from app.accounts.tokens import MOST_TOKENS
+from app.database import Database, now
+from app.errors import BusyError, ConflictError, LimitedError, SignInError
+from app.settings import Settings
+from tests.support.factories import PASSWORD, make_token, make_user
+
+EMAIL = "ada@lab.example"
+HERE, ELSEWHERE = "192.0.2.1", "198.51.100.1"
+
+
+@pytest.fixture(autouse=True)
+def waited(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Give the delays that were asked for, without waiting for them."""
+    delays: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        delays.append(seconds)
+
+    monkeypatch.setattr(signing_in.asyncio, "sleep", sleep)
+    return delays
+
+
+@pytest.fixture
+def desk() -> SignInDesk:
+    return SignInDesk(PasswordWork(), Settings())
+
+
+def attempt(desk: SignInDesk, database: Database, *attempts: Attempt) -> list[object]:
+    """Make attempts at the same time; return what became of each."""
+
+    async def all_of_them() -> list[object]:
+        return await asyncio.gather(*(desk.sign_in(database, one) for one in attempts), return_exceptions=True)
+
+    return asyncio.run(all_of_them())
+
+
+@pytest.mark.parametrize("email", [EMAIL, "unknown@lab.example"])
+def test_failures_delay_the_next_attempt_and_never_forbid_it(
+    database: Database, desk: SignInDesk, waited: list[float], email: str
+) -> None:
+    with database.writing() as session:
+        make_user(session, email=EMAIL)
+    for _ in range(12):
+        [outcome] = attempt(desk, database, Attempt(email, "wrong password", HERE))
+        assert isinstance(outcome, SignInError)
+    assert waited == [0.0] * 5 + [1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 30.0]
+    if email == EMAIL:
+        [outcome] = attempt(desk, database, Attempt(email, PASSWORD, HERE))
+        assert isinstance(outcome, signing_in.SignedIn)
+
+
+def test_failures_of_others_delay_nobody_elsewhere(database: Database, desk: SignInDesk, waited: list[float]) -> None:
+    for _ in range(10):
+        attempt(desk, database, Attempt(EMAIL, "wrong password", HERE))
+    waited.clear()
+    attempt(desk, database, Attempt(EMAIL, "wrong password", ELSEWHERE), Attempt("eve@b.example", "wrong", HERE))
+    assert waited == [0.0, 0.0]
+
+
+def test_a_browser_that_signed_in_before_is_not_delayed(
+    database: Database, desk: SignInDesk, waited: list[float]
+) -> None:
+    with database.writing() as session:
+        make_user(session, email=EMAIL)
+    [first] = attempt(desk, database, Attempt(EMAIL, PASSWORD, HERE))
+    assert isinstance(first, signing_in.SignedIn)
+    for _ in range(10):
+        attempt(desk, database, Attempt(EMAIL, "wrong password", HERE))
+    waited.clear()
+    forged = first.known_browser[:-1] + ("0" if first.known_browser[-1] != "0" else "1")
+    attempt(desk, database, Attempt(EMAIL, PASSWORD, HERE, "", first.known_browser))
+    attempt(desk, database, Attempt(EMAIL, PASSWORD, HERE, "", forged))
+    assert waited[0] == 0.0
+    assert waited[1] > 0.0
+
+
+def test_parallel_attempts_are_counted_one_after_the_other(
+    database: Database, desk: SignInDesk, waited: list[float]
+) -> None:
+    attempt(desk, database, *(Attempt(EMAIL, "wrong password", HERE) for _ in range(8)))
+    assert waited == [0.0] * 5 + [1.0, 2.0, 4.0]
+
+
+def test_sign_ins_sessions_and_tokens_of_a_person_are_capped(
+    database: Database, desk: SignInDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with database.writing() as session:
+        user = make_user(session, email=EMAIL)
+        for _ in range(service.MOST_SESSIONS + 3):
+            service.start_session(session, user=user, browser="", lifetime=timedelta(days=1))
+        assert len(session.scalars(select(WebSession)).all()) == service.MOST_SESSIONS
+        for _ in range(MOST_TOKENS):
+            make_token(session, user)
+        with pytest.raises(ConflictError, match="Revoke one first"):
+            make_token(session, user)
+        for _ in range(limits.SIGN_INS_OF_PERSON.count):
+            limits.count(session, {limits.SIGN_INS_OF_PERSON: str(user.id)})
+    [outcome] = attempt(desk, database, Attempt(EMAIL, PASSWORD, HERE))
+    assert isinstance(outcome, LimitedError)
+
+
+def test_an_idle_session_ends(database: Database) -> None:
+    with database.writing() as session:
+        user = make_user(session)
+        secret = service.start_session(session, user=user, browser="", lifetime=timedelta(days=1))
+        session.scalars(select(WebSession)).one().last_used_at = now() - timedelta(hours=2)
+        session.flush()
+        assert service.user_of_session(session, secret, idle_timeout=timedelta(hours=3)) is not None
+        assert service.user_of_session(session, secret, idle_timeout=timedelta(hours=1)) is None
+
+
+def test_hashing_takes_turns_between_networks_and_refuses_what_is_too_much() -> None:
+    order: list[str] = []
+
+    async def hash_for(work: PasswordWork, client: str) -> None:
+        await work.hashed("a password", client=client)
+        order.append(client)
+
+    async def all_of_them() -> list[object]:
+        work = PasswordWork(most_waiting=5)
+        clients = ["many", "many", "many", "many", "one", "another", "too much"]
+        return await asyncio.gather(*(hash_for(work, client) for client in clients), return_exceptions=True)
+
+    outcomes = asyncio.run(all_of_them())
+    assert isinstance(outcomes[-1], BusyError)
+    assert order == ["many", "many", "one", "another", "many", "many"]
+
+
+def test_one_network_cannot_take_all_places() -> None:
+    async def enter(gate: SignInGate, client: str) -> None:
+        async with gate.turn(f"{client} line", client=client):
+            await asyncio.Event().wait()
+
+    async def run() -> None:
+        gate = SignInGate(most_waiting=10, most_of_client=2)
+        waiting = [asyncio.ensure_future(enter(gate, "many")) for _ in range(2)]
+        for _ in range(3):
+            await asyncio.get_running_loop().run_in_executor(None, int)  # let them begin
+        with pytest.raises(BusyError):
+            await enter(gate, "many")
+        async with gate.turn("other line", client="other"):
+            pass
+        for task in waiting:
+            task.cancel()
+
+    asyncio.run(run())

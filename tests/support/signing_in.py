@@ -1,0 +1,19 @@
+"""Signing in without a browser."""
+
+import asyncio
+
+from app.accounts.models import User
+from app.accounts.password_work import PasswordWork
+from app.accounts.signing_in import Attempt, SignInDesk
+from app.database import Database
+from app.settings import Settings
+from tests.support.factories import PASSWORD
+
+
+def sign_in(
+    database: Database, email: str, password: str = PASSWORD, address: str = "192.0.2.1", known_browser: str = ""
+) -> tuple[User, str]:
+    """Sign in; return the person and the secret of the session."""
+    desk = SignInDesk(PasswordWork(), Settings())
+    signed_in = asyncio.run(desk.sign_in(database, Attempt(email, password, address, "Firefox", known_browser)))
+    return signed_in.user, signed_in.secret
