@@ -13,7 +13,7 @@ from evaluator.image_sets import ImageSet
 from evaluator.problems import Problem
 from evaluator.result_files.items import Items
 from evaluator.result_files.report import FileReport
-from evaluator.tasks.detection.reader import read_detections
+from evaluator.tasks.detection.format import read_detections
 
 LINES = 1_000_000
 IMAGES = tuple(f"2008_{number:06}" for number in range(10_000))

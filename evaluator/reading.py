@@ -1,6 +1,6 @@
 """From an archive or directory of result files to columns, with everything that is wrong with it."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,15 +9,13 @@ from evaluator.editions import Competition, Edition, Task
 from evaluator.image_sets import ImageSets
 from evaluator.problems import Kind, Problem, counted, has_errors, quoted
 from evaluator.problems.files import COMPETITION_NOT_OPEN, DUPLICATE_FILE, NO_RESULT_FILES, UNKNOWN_FILE
-from evaluator.result_files.confidences import read_confidences
 from evaluator.result_files.items import Items
 from evaluator.result_files.names import FileName, FileNames
 from evaluator.result_files.report import FileReport
 from evaluator.result_files.unrecognised_files import UnrecognisedFile, UnrecognisedFiles, look_at
-from evaluator.results import Confidences, Detections, Entry, Layouts, Results
-from evaluator.tasks.detection.reader import read_detections, read_detections_by_class
-from evaluator.tasks.layout.reader import read_layouts
-from evaluator.tasks.segmentation.reader import LabelMaps, SegmentationSink
+from evaluator.results import Results
+from evaluator.tasks.format import ResultFiles, SegmentationSink, Upload
+from evaluator.tasks.formats import FORMATS
 
 _MOST_EXPLAINED = (
     1_000  # files that are no result files; more are told as unknown, whatever they may have been meant to be
@@ -112,10 +110,7 @@ class _Reader:
         self._unrecognised: list[UnrecognisedFile] = []
         self._closed: dict[str, list[str]] = {}
         self._member_of: dict[FileName, str] = {}
-        self._confidences: dict[str, dict[str, Confidences]] = {}
-        self._detections: dict[str, dict[str, Detections]] = {}
-        self._layouts: dict[str, Layouts] = {}
-        self._maps: dict[str, LabelMaps] = {}
+        self._files: dict[str, ResultFiles] = {}  # by competition
 
     def take(self, member: Member) -> None:
         """Read one member, and note what is wrong with it."""
@@ -134,8 +129,8 @@ class _Reader:
 
     def wait(self) -> None:
         """Wait until everything taken has been read."""
-        for maps in self._maps.values():
-            maps.wait()
+        for files in self._files.values():
+            files.wait()
 
     def finish(self) -> None:
         """Note what only the whole upload can show."""
@@ -145,8 +140,8 @@ class _Reader:
             held = ", ".join(self._open)
             self.archive.add(COMPETITION_NOT_OPEN, file=names[0], count=count, competition=key, open=held)
         self._note_habits()
-        for maps in self._maps.values():
-            maps.finish()
+        for files in self._files.values():
+            files.finish()
 
     def _note_habits(self) -> None:
         with_habit: dict[Kind, list[str]] = {}
@@ -163,53 +158,24 @@ class _Reader:
 
     def results(self) -> Results:
         """Everything valid, in the edition's order."""
-        entries = {}
-        for key, competition in self._edition.competitions.items():
-            if key in self._maps:
-                entries[key] = Entry(competition, self._segmentation_classes, self._maps[key].seen())
-            elif key in self._layouts:
-                entries[key] = Entry(competition, competition.classes, self._layouts[key])
-            elif key in self._confidences:
-                entries[key] = _entry(competition, self._confidences[key])
-            elif key in self._detections:
-                entries[key] = _entry(competition, self._detections[key])
-        return entries
+        entries = {key: self._files[key].entry() for key in self._edition.competitions if key in self._files}
+        return {key: entry for key, entry in entries.items() if entry is not None}
 
     def _read(self, name: FileName, member: Member) -> None:
-        competition, limits = name.competition, self._edition.limits
-        if competition.task is Task.SEGMENTATION:
-            self._maps_of(competition, member).take(str(name.image), member)
-            return
-        items, report = self._items_of(competition), self._report(member.name)
-        data, confidence_range = member.read(), competition.rules.confidence_range
-        if competition.task is Task.LAYOUT:
-            protocol, parts = competition.rules.layout_protocol, self._edition.parts
-            layouts = read_layouts(data, protocol, parts, items=items, limits=limits, report=report)
-            if layouts is not None:
-                self._layouts[competition.key] = layouts
-        elif competition.rules.class_in_lines:
-            by_class = read_detections_by_class(
-                data, competition.classes, items, limits, report, confidence_range=confidence_range
-            )
-            if by_class is not None:
-                self._detections[competition.key] = dict(by_class)
-        elif competition.task is Task.DETECTION:
-            detections = read_detections(data, items, limits, report, confidence_range=confidence_range)
-            if detections is not None:
-                self._detections.setdefault(competition.key, {})[str(name.label)] = detections
-        else:
-            confidences = read_confidences(data, items, limits, report, confidence_range=confidence_range)
-            if confidences is not None:
-                self._confidences.setdefault(competition.key, {})[str(name.label)] = confidences
+        key = name.competition.key
+        if key not in self._files:
+            self._files[key] = FORMATS[name.competition.task](self._upload(name.competition))
+        self._files[key].take(name, member)
 
-    def _maps_of(self, competition: Competition, member: Member) -> LabelMaps:
-        maps = self._maps.get(competition.key)
-        if maps is None:
-            directory, _, _ = member.name.rpartition("/")
-            items, report = self._items_of(competition), self._report(directory)
-            maps = LabelMaps(competition, items, report, self._sink)
-            self._maps[competition.key] = maps
-        return maps
+    def _upload(self, competition: Competition) -> Upload:
+        return Upload(
+            competition,
+            self._edition,
+            self._items_of(competition),
+            declared_classes=self._segmentation_classes,
+            segmentation_sink=self._sink,
+            new_report=self._report,
+        )
 
     def _items_of(self, competition: Competition) -> Items:
         key = competition.task, competition.image_set
@@ -251,11 +217,6 @@ class _Reader:
             first, count = self._unrecognised[0].name, counted(len(self._unrecognised), "file")
             found, expected = f"It holds {count}, the first is {quoted(first)}", self._names.expectation(first)
         self.archive.add(NO_RESULT_FILES, edition=self._edition.name, found=found, expected=expected)
-
-
-def _entry(competition: Competition, content: Mapping[str, Confidences] | Mapping[str, Detections]) -> Entry:
-    classes = tuple(label for label in competition.classes if label in content)
-    return Entry(competition, classes, content)
 
 
 def _known(names: Collection[str], known: Collection[str]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,12 +78,12 @@ class Entry:
 
     Attributes:
         classes: those entered, in the edition's order. For segmentation those that the participant declared.
-        content: by class for classification and action (`Confidences`) and detection (`Detections`).
+        content: what the task reads: `Confidences` or `Detections` by class, `Layouts`, `Segmented`.
     """
 
     competition: Competition
     classes: tuple[str, ...]
-    content: Mapping[str, Confidences] | Mapping[str, Detections] | Layouts | Segmented
+    content: Any
 
 
 Results = Mapping[str, Entry]  # by competition key, in the edition's order

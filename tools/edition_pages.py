@@ -4,9 +4,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from app.pages.wording import METRICS, TASKS
 from evaluator.editions import Edition, TaskRules, load, names
-from evaluator.tasks import descriptions
+from evaluator.metrics.definitions import METRICS
+from evaluator.tasks.definitions import PARTIAL_ENTRIES, TASKS
 
 PAGES = Path(__file__).resolve().parents[1] / "docs" / "editions"
 BEGIN = "<!-- begin: made by `python -m tools.edition_pages` out of evaluator/editions; change it there -->\n"
@@ -36,15 +36,16 @@ def _generated(edition: Edition) -> Iterator[str]:
     rules_of = {competition.task: competition.rules for competition in edition.competitions.values()}
     yield "Classes without positives, and classes not entered:\n\n"
     for task, rules in rules_of.items():
-        sentences = [_without_positives(rules), descriptions.classes_not_entered(rules)]
-        yield f"- **{TASKS[task]}**: {' '.join(filter(None, sentences))}\n"
-    yield f"\n{descriptions.PARTIAL_ENTRIES}\n"
+        sentences = [_without_positives(rules), TASKS[task].classes_not_entered()]
+        yield f"- **{TASKS[task].title}**: {' '.join(filter(None, sentences))}\n"
+    yield f"\n{PARTIAL_ENTRIES}\n"
 
 
 def _without_positives(rules: TaskRules) -> str:
     """The sentence on the metric that ranks, and on secondary measures of which another one is true."""
-    said = descriptions.without_positives(rules)
-    others = {METRICS[metric]: descriptions.without_positives(rules, metric) for metric in rules.secondary}
+    definition = TASKS[rules.task]
+    said = definition.without_positives(rules)
+    others = {METRICS[metric].title: definition.without_positives(rules, metric) for metric in rules.secondary}
     return " ".join([said, *(f"{title}: {other}" for title, other in others.items() if other != said)])
 
 

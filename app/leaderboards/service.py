@@ -15,7 +15,8 @@ from app.leaderboards import queries
 from app.leaderboards.ranking import Standing, best, order, ranks
 from app.submissions.declarations import Statement, statements
 from app.submissions.models import Declared
-from evaluator.editions import BACKGROUND, Competition, Metric, Task
+from evaluator.editions import BACKGROUND, Competition, Metric
+from evaluator.tasks.definitions import TASKS
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,5 +156,5 @@ def _declared(row: Any) -> Declared:
 
 
 def columns(competition: Competition) -> tuple[str, ...]:
-    """What a competition's scores are given for: its classes, and for segmentation the background before them."""
-    return (BACKGROUND, *competition.classes) if competition.task is Task.SEGMENTATION else competition.classes
+    """What a competition's scores are given for: its classes, and where it is scored the background before them."""
+    return (BACKGROUND, *competition.classes) if TASKS[competition.task].has_background else competition.classes

@@ -14,6 +14,8 @@ from app.pages import wording
 from app.pages.rendering import render
 from app.security.identity import CurrentIdentity
 from evaluator.editions import Competition, Edition, TaskRules
+from evaluator.tasks.definition import TaskDefinition
+from evaluator.tasks.definitions import TASKS
 
 router = APIRouter()
 
@@ -34,7 +36,7 @@ class ListedChallenge:
     @property
     def tasks(self) -> list[str]:
         """The tasks of its competitions, each once."""
-        return list(dict.fromkeys(wording.TASKS[item.task] for item in competitions_of(self.challenge)))
+        return list(dict.fromkeys(TASKS[item.task].title for item in competitions_of(self.challenge)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,11 @@ class TaskFormat:
 
     rules: TaskRules
     example: str
+
+    @property
+    def definition(self) -> TaskDefinition:
+        """What the task is."""
+        return TASKS[self.rules.task]
 
 
 @router.get("/")

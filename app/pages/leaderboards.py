@@ -20,7 +20,8 @@ from app.pages.challenges import competitions_of
 from app.pages.rendering import environment, render, theme_of
 from app.pages.results import curve_kind
 from app.security.identity import CurrentIdentity
-from evaluator.editions import Metric, Task
+from evaluator.editions import Metric
+from evaluator.tasks.definitions import TASKS
 
 router = APIRouter()
 
@@ -145,7 +146,7 @@ def _rows(board: Board, asked: Order) -> Markup:
 
 
 def _has_curves(board: Board) -> bool:
-    return board.competition.task is not Task.SEGMENTATION
+    return TASKS[board.competition.task].has_curves
 
 
 def _shown(cell: Cell) -> float | None:

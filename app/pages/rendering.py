@@ -13,7 +13,7 @@ from app.pages import formats, wording
 from app.problem_details import ProblemDetails
 from app.security.csrf import csrf_token
 from app.security.identity import Identity
-from evaluator.tasks import descriptions
+from evaluator.tasks.definitions import PARTIAL_ENTRIES, TASKS
 from evaluator.version import VERSION
 
 STATIC_DIRECTORY = Path(__file__).parents[1] / "static"
@@ -86,13 +86,9 @@ def environment() -> Environment:
         competition_title=wording.competition_title,
         task_title=wording.task_title,
         short_task_title=wording.short_task_title,
-        line_format=wording.line_format,
-        without_positives=descriptions.without_positives,
-        classes_not_entered=descriptions.classes_not_entered,
-        protocol=wording.protocol,
     )
     made.globals.update(asset=asset, plural=formats.plural, words=wording, version=VERSION)
-    made.globals.update(partial_entries=descriptions.PARTIAL_ENTRIES)
+    made.globals.update(task_definitions=TASKS, partial_entries=PARTIAL_ENTRIES)
     return made
 
 

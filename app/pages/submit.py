@@ -23,7 +23,7 @@ from app.security.identity import SignedIn
 from app.submissions.declarations import needed_by
 from app.submissions.quota import quotas
 from app.upload import StreamedForm
-from evaluator.editions import Task
+from evaluator.tasks.definitions import TASKS
 
 router = APIRouter()
 
@@ -65,7 +65,7 @@ def _page(
         left = quotas(session, user=user, challenge=challenge, competitions=keys, now=now())
     phase = challenges.phase(challenge, now())
     edition = challenges.edition_of(challenge)
-    segments = any(item.task is Task.SEGMENTATION for item in competitions_of(challenge))
+    segments = any(TASKS[item.task].needs_declared_classes for item in competitions_of(challenge))
     trouble = Trouble.of(error) if error else Trouble()
     return render(
         request,

@@ -25,6 +25,7 @@ from evaluator.rules import (
     Training,
     WithoutPositives,
 )
+from evaluator.tasks.definitions import TASKS
 
 MOST_CLASSES = 254  # 0 is background and 255 void
 MOST_COMPETITIONS = 16
@@ -42,22 +43,22 @@ def edition_in(table: Table) -> Edition:
     classes = _class_list(table, "classes")
     if table.is_sound("classes") and not classes:
         table.fail("classes", f"a list of 1 to {MOST_CLASSES} names")
-    parts, actions = (_class_list(table, key) if table.has(key) else () for key in ("parts", "actions"))
+    lists = {key: _class_list(table, key) if table.has(key) else () for key in ("parts", "actions")}
     tasks = table.table("tasks")
     of_task = {task: tasks.table(task) for task in Task if tasks.has(task)}
     declared = {task: _declarations(below) for task, below in of_task.items()}
-    named = {task: _rules(below, task, classes, parts, actions) for task, below in of_task.items()}
-    for task in (Task.LAYOUT, Task.ACTION):
-        listed, key = (parts, "parts") if task is Task.LAYOUT else (actions, "actions")
-        if task in named and not listed:
+    named = {task: _rules(below, task, classes, lists) for task, below in of_task.items()}
+    for task in named:
+        key = TASKS[task].needed_names
+        if key is not None and not lists[key]:
             table.fail(key, f"a list of names, for [tasks.{task}]")
     tasks.finish()
     edition = Edition(
         name=_matching(table, "name", _NAME, "a letter, then up to 59 letters, digits, dots, hyphens and underscores"),
         title=_short(table, "title", LONGEST_TITLE),
         classes=classes,
-        parts=parts,
-        actions=actions,
+        parts=lists["parts"],
+        actions=lists["actions"],
         competitions=_competitions(table, of_task, named, declared),
         overlap=_overlap(table.table("overlap")) if table.has("overlap") else Overlap(),
         limits=_limits(table.table("limits")) if table.has("limits") else Limits(),
@@ -76,19 +77,18 @@ def _class_list(table: Table, key: str) -> tuple[str, ...]:
     return names
 
 
-def _rules(
-    table: Table, task: Task, classes: tuple[str, ...], parts: tuple[str, ...], actions: tuple[str, ...]
-) -> TaskRules:
+def _rules(table: Table, task: Task, classes: tuple[str, ...], lists: Mapping[str, tuple[str, ...]]) -> TaskRules:
     protocol = table.choice("protocol", LayoutProtocol) if task is Task.LAYOUT else None
-    scored = {Task.ACTION: actions, Task.LAYOUT: parts if protocol is LayoutProtocol.PARTS else ("person",)}
+    definition = TASKS[task]
+    listed = lists[definition.needed_names] if definition.needed_names else ()
     metric, secondary, board = measures(table, task, protocol)
-    samples = task is not Task.SEGMENTATION and not {metric, *secondary} <= ROC_METRICS
+    samples = definition.has_curves and not {metric, *secondary} <= ROC_METRICS
     samples |= table.has("interpolation") and not table.is_sound("metric", "secondary")  # who knows
     interpolation = table.choice("interpolation", Interpolation) if samples else Interpolation.AREA
     rules = TaskRules(
         task=task,
         file=file_pattern(table, task),
-        classes=scored.get(task, classes),
+        classes=definition.scored_names(classes, listed, protocol),
         metric=metric,
         secondary=secondary,
         interpolation=interpolation,

@@ -10,21 +10,14 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from evaluator.editions import Edition, Task
+from evaluator.editions import Edition
 from evaluator.ground_truth.errors import TreeProblems, some
 from evaluator.ground_truth.model import DIFFICULT, NEGATIVE, POSITIVE, Key, Labels
+from evaluator.tasks.definitions import TASKS
 
 Person = tuple[int, int]  # index into the images, 1-based object index
 
 Item = TypeVar("Item")
-
-FOLDERS: Mapping[Task, str] = {
-    Task.CLASSIFICATION: "Main",
-    Task.DETECTION: "Main",
-    Task.SEGMENTATION: "Segmentation",
-    Task.LAYOUT: "Layout",
-    Task.ACTION: "Action",
-}
 
 LABELS = {str(label): label for label in (POSITIVE, DIFFICULT, NEGATIVE)}
 
@@ -32,7 +25,7 @@ LABELS = {str(label): label for label in (POSITIVE, DIFFICULT, NEGATIVE)}
 def file_of(edition: Edition, key: Key, class_name: str | None = None) -> str:
     """Return the name of the file that lists a task's test items, or those of one class with their labels."""
     task, image_set = key
-    folder = f"ImageSets/{FOLDERS[task]}" if edition.has_set_folders else "ImageSets"
+    folder = f"ImageSets/{TASKS[task].folder}" if edition.has_set_folders else "ImageSets"
     return f"{folder}/{image_set if class_name is None else f'{class_name}_{image_set}'}.txt"
 
 

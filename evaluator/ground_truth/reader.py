@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from evaluator.annotations import Annotation, AnnotationError, read_lines, read_pascal_text, read_xml
-from evaluator.editions import AnnotationFormat, Edition, LayoutProtocol, Task, TaskRules
+from evaluator.editions import AnnotationFormat, Edition, Task, TaskRules
 from evaluator.ground_truth import labels, objects
 from evaluator.ground_truth.errors import TreeProblems
 from evaluator.ground_truth.ground_truth import GroundTruth
@@ -16,6 +16,7 @@ from evaluator.ground_truth.material import Material, annotation_file, label_map
 from evaluator.ground_truth.model import Key, Truth
 from evaluator.ground_truth.tree import Tree
 from evaluator.image_sets import ImageSet, ImageSets
+from evaluator.tasks.definitions import TASKS
 from evaluator.tasks.segmentation import ground_truth as label_maps
 
 
@@ -73,17 +74,14 @@ def _of_task(key: Key, listed: Listed, rules: TaskRules, material: Material) -> 
 
 
 def _image_set_files(rules: Mapping[Key, TaskRules], edition: Edition) -> list[str]:
-    with_labels = (Task.CLASSIFICATION, Task.ACTION)
-    per_class = [file_of(edition, key, name) for key in rules if key[0] in with_labels for name in rules[key].classes]
+    with_labels = [key for key in rules if TASKS[key[0]].has_class_lists]
+    per_class = [file_of(edition, key, name) for key in with_labels for name in rules[key].classes]
     return list(dict.fromkeys([*(file_of(edition, key) for key in rules), *per_class]))
 
 
 def _listed(key: Key, rules: TaskRules, edition: Edition, files: ImageSetFiles) -> Listed:
-    names_people = key[0] is Task.ACTION or (
-        key[0] is Task.LAYOUT and rules.layout_protocol is not LayoutProtocol.WHOLE_PERSON_BY_BOX
-    )
     file = file_of(edition, key)
-    return files.people(file) if names_people else files.images(file)
+    return files.people(file) if TASKS[key[0]].names_people(rules) else files.images(file)
 
 
 def _material(

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.editions import Limits, Task
+from evaluator.editions import Limits
 from evaluator.problems import counted, quoted
 from evaluator.problems.text_files import IMAGES_WITHOUT_CONFIDENCE, PERSONS_WITHOUT_CONFIDENCE
 from evaluator.result_files.columns import read_columns
@@ -17,10 +17,8 @@ from evaluator.result_files.line_format import CONFIDENCE, IMAGE, OBJECT, LineFo
 from evaluator.result_files.report import FileReport
 from evaluator.results import Confidences
 
-_FORMATS = {
-    Task.CLASSIFICATION: LineFormat((IMAGE, CONFIDENCE), once=True),
-    Task.ACTION: LineFormat((IMAGE, OBJECT, CONFIDENCE), once=True),
-}
+_OF_IMAGES = LineFormat((IMAGE, CONFIDENCE), once=True)
+_OF_PEOPLE = LineFormat((IMAGE, OBJECT, CONFIDENCE), once=True)
 
 
 def read_confidences(
@@ -29,32 +27,33 @@ def read_confidences(
     limits: Limits,
     report: FileReport,
     *,
+    of_people: bool = False,
     confidence_range: tuple[float, float] | None = None,
 ) -> Confidences | None:
     """Return the content of a classification or action file; None, and problems reported, if it is not valid.
 
     A test item without a line is worth a warning only: it ranks last.
     """
-    line_format = replace(_FORMATS[items.task], confidence_range=confidence_range)
+    line_format = replace(_OF_PEOPLE if of_people else _OF_IMAGES, confidence_range=confidence_range)
     columns = read_columns(data, line_format, items, limits, report)
     if columns is None:
         return None
     if len(columns.item):
-        _warn_of_missing(columns.item, items, report)
+        _warn_of_missing(columns.item, items, report, of_people=of_people)
     return Confidences(item=columns.item, confidence=columns.numbers[0])
 
 
-def _warn_of_missing(item: NDArray[np.int32], items: Items, report: FileReport) -> None:
+def _warn_of_missing(item: NDArray[np.int32], items: Items, report: FileReport, *, of_people: bool) -> None:
     if items.image_set is None:
         return
-    listed = items.listed_persons if items.task is Task.ACTION else items.image_set.images
+    listed = items.listed_persons if of_people else items.image_set.images
     if listed is None:
         return
     missing = np.flatnonzero(np.bincount(item, minlength=len(listed)) == 0)
     if not len(missing):
         return
     has = "has" if len(missing) == 1 else "have"
-    if items.task is Task.ACTION:
+    if of_people:
         image, person = items.name_of(int(missing[0]))
         report.add(
             PERSONS_WITHOUT_CONFIDENCE,

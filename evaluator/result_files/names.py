@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from evaluator.editions import Competition, Edition, Task
 from evaluator.problems import quoted
+from evaluator.tasks.definitions import TASKS
 
 _NEAR = 0.75  # of 1: how alike a name must be to be suggested
 
@@ -36,10 +37,11 @@ class FileNames:
         self._by_name: dict[str, FileName] = {}
         self._map_directories: dict[str, tuple[Competition, str]] = {}
         for competition in edition.competitions.values():
-            if competition.task is Task.SEGMENTATION:
+            definition = TASKS[competition.task]
+            if definition.has_file_per_image:
                 directory, _, file = expected_name(competition, image="\0").rpartition("/")
                 self._map_directories[_last(directory)] = competition, file.partition("\0")[2]
-            elif competition.task is Task.LAYOUT or competition.rules.class_in_lines:
+            elif definition.has_one_file(competition.rules):
                 self._by_name[_last(expected_name(competition))] = FileName(competition)
             else:
                 for label in competition.classes:
@@ -79,8 +81,7 @@ class FileNames:
 
     @staticmethod
     def _example(competition: Competition) -> str:
-        label = competition.classes[0] if competition.task not in {Task.LAYOUT, Task.SEGMENTATION} else None
-        return expected_name(competition, label, image="<image>")
+        return expected_name(competition, competition.classes[0], image="<image>")
 
 
 def expected_name(competition: Competition, label: str | None = None, image: str | None = None) -> str:

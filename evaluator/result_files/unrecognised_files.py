@@ -9,7 +9,7 @@ from string import Formatter
 from typing import Any
 
 from evaluator.archives import Member
-from evaluator.editions import Competition, Edition, Task, load, names
+from evaluator.editions import Competition, Edition, load, names
 from evaluator.file_type import packed_as
 from evaluator.problems import Kind, quoted
 from evaluator.problems.files import (
@@ -21,6 +21,7 @@ from evaluator.problems.files import (
     WRONG_IMAGE_SET,
 )
 from evaluator.result_files.names import FileNames, expected_name
+from evaluator.tasks.definitions import TASKS
 
 _PACKED = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar")
 _HEAD_BYTES = 512
@@ -138,7 +139,7 @@ class UnrecognisedFiles:
         else:
             file = expected_name(competition, meant).rpartition("/")[2]
             expected = f"the most similar is {quoted(meant)}, whose file is {quoted(file)}"
-        what, key = _kind_of_label(competition), competition.key
+        what, key = TASKS[competition.task].class_noun, competition.key
         return {
             "label": quoted(label),
             "what": what,
@@ -161,10 +162,6 @@ def _names_of(edition: str) -> FileNames:
 def _some(editions: Collection[str]) -> str:
     *others, last = editions
     return f"{', '.join(others)} and {last}" if others else last
-
-
-def _kind_of_label(competition: Competition) -> str:
-    return "action" if competition.task is Task.ACTION else "class"
 
 
 def _meant_class(label: str, classes: Collection[str]) -> str | None:
@@ -196,6 +193,6 @@ def _map_directories(edition: Edition) -> Iterator[tuple[Competition, re.Pattern
     """What the directories of label maps are called whatever image set they name."""
     for competition in edition.competitions.values():
         directory = competition.rules.file.rpartition("/")[0].rpartition("/")[2]
-        if competition.task is Task.SEGMENTATION and "{image_set}" in directory:
+        if TASKS[competition.task].has_file_per_image and "{image_set}" in directory:
             pattern = re.escape(directory).replace(re.escape("{competition}"), re.escape(competition.key))
             yield competition, re.compile(pattern.replace(re.escape("{image_set}"), "(?P<image_set>[A-Za-z0-9]{1,20})"))

@@ -21,7 +21,7 @@ from evaluator.result_files.confidences import read_confidences
 from evaluator.result_files.items import Items
 from evaluator.result_files.report import LISTED, FileReport
 from evaluator.results import Confidences, Detections
-from evaluator.tasks.detection.reader import read_detections
+from evaluator.tasks.detection.format import read_detections
 from evaluator.tasks.layout.reader import read_layouts
 from evaluator.tasks.segmentation.png import PngError, read_indexed
 from tests.evaluator.uploads import SIZE, image_sets
@@ -62,7 +62,7 @@ def fuzz_text(data: bytes) -> None:
     if task is Task.DETECTION:
         read = read_detections(content, items, LIMITS, report)
     else:
-        read = read_confidences(content, items, LIMITS, report)
+        read = read_confidences(content, items, LIMITS, report, of_people=task is Task.ACTION)
     assert (read is None) == report.has_errors
     check_problems(report.problems())
     if read is not None:

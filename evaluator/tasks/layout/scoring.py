@@ -9,12 +9,11 @@ from evaluator.ground_truth import LayoutTruth
 from evaluator.metrics.precision_recall import Judgement
 from evaluator.results import Layouts
 from evaluator.scores import CompetitionScores, Measure
+from evaluator.tasks.layout.definition import PERSON
 from evaluator.tasks.layout.parts import judge as judge_parts
 from evaluator.tasks.layout.whole_person import judge_by_box, judge_by_index
 from evaluator.tasks.ranked_classes import RankedClass
 from evaluator.tasks.ranked_classes import score as score_classes
-
-PERSON = "person"  # the class under which whole people are scored
 
 
 def score(competition: Competition, layouts: Layouts, truth: LayoutTruth, edition: Edition) -> CompetitionScores:

@@ -9,7 +9,7 @@ from evaluator.result_files.items import Items
 from evaluator.result_files.names import FileNames
 from evaluator.result_files.report import FileReport
 from evaluator.results import Detections
-from evaluator.tasks.detection.reader import read_detections_by_class
+from evaluator.tasks.detection.format import read_detections_by_class
 
 CLASSES = load("ParallelEye").classes
 IMAGES = ImageSet(("151", "152", "153"), np.full((3, 2), 600, dtype=np.int32))

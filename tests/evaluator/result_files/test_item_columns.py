@@ -48,7 +48,7 @@ def read(data: bytes, least_bytes: int) -> tuple[Confidences | None, list[tuple[
     report = FileReport("file")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(large_files, "LARGE_BYTES", least_bytes)
-        content = read_confidences(data, items(), Limits(), report)
+        content = read_confidences(data, items(), Limits(), report, of_people=True)
     return content, [(problem.code, problem.line, problem.message) for problem in report.problems()]
 
 

@@ -15,7 +15,7 @@ from evaluator.result_files.items import Items
 from evaluator.result_files.large_files import LARGE_BYTES, PlainColumns, is_large_and_plain, parts_of, read_part
 from evaluator.result_files.report import FileReport
 from evaluator.results import Detections
-from evaluator.tasks.detection.reader import read_detections
+from evaluator.tasks.detection.format import read_detections
 
 IMAGES = ("000001", "000002", "2008_000003")
 KNOWN = ImageSet(IMAGES, np.full((len(IMAGES), 2), 500, dtype=np.int32))

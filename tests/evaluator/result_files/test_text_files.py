@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from evaluator.result_files.confidences import read_confidences
 from evaluator.result_files.items import Items
 from evaluator.result_files.report import FileReport
 from evaluator.results import Confidences, Detections
-from evaluator.tasks.detection.reader import read_detections
+from evaluator.tasks.detection.format import read_detections
 from tests.evaluator.uploads import image_sets
 
 FILE = "results/file.txt"
@@ -30,7 +31,7 @@ def read(
 ) -> tuple[Confidences | Detections | None, FileReport]:
     report = FileReport(FILE)
     parse: Callable[..., Confidences | Detections | None] = (
-        read_detections if task is Task.DETECTION else read_confidences
+        read_detections if task is Task.DETECTION else partial(read_confidences, of_people=task is Task.ACTION)
     )
     return parse(data, items(task) if known else Items(task, None), limits or Limits(), report), report
 

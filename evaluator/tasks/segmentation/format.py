@@ -3,7 +3,7 @@
 Source: VOC2010 document section 5.2.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -16,9 +16,11 @@ from evaluator.editions import Competition
 from evaluator.problems import Kind, counted
 from evaluator.result_files.fields import image_problem
 from evaluator.result_files.items import Items
+from evaluator.result_files.names import FileName
 from evaluator.result_files.ordered_threads import OrderedThreadPool
 from evaluator.result_files.report import FileReport
-from evaluator.results import Segmented
+from evaluator.results import Entry, Segmented
+from evaluator.tasks.format import ResultFiles, SegmentationSink
 from evaluator.tasks.segmentation.png import PngError, has_voc_colours, read_indexed
 from evaluator.tasks.segmentation.problems import (
     INDEX_OUT_OF_RANGE,
@@ -27,8 +29,6 @@ from evaluator.tasks.segmentation.problems import (
     UNUSUAL_COLOUR_MAP,
     VOID_LABEL,
 )
-
-SegmentationSink = Callable[[Competition, int, NDArray[np.uint8]], None]
 
 VOID = 255
 _NAMED = 3  # how many missing images a message names
@@ -127,3 +127,33 @@ class LabelMaps:
             self._report.add(kind, file=seen.file, **found)
         elif seen.unusual is not None:
             self._unusual.setdefault(seen.unusual, []).append(seen.file)
+
+
+class SegmentationFiles(ResultFiles):
+    """One label map for each image, in a folder of the competition's own, whose problems are reported together."""
+
+    _maps: LabelMaps | None = None
+
+    def take(self, name: FileName, member: Member) -> None:
+        """Have a map decoded."""
+        if self._maps is None:
+            upload, (folder, _, _) = self.upload, member.name.rpartition("/")
+            report = upload.new_report(folder)
+            self._maps = LabelMaps(upload.competition, upload.items, report, upload.segmentation_sink)
+        self._maps.take(str(name.image), member)
+
+    def wait(self) -> None:
+        """Wait until all maps have been decoded."""
+        if self._maps is not None:
+            self._maps.wait()
+
+    def finish(self) -> None:
+        """Report unusual palettes and missing maps."""
+        if self._maps is not None:
+            self._maps.finish()
+
+    def entry(self) -> Entry | None:
+        """Return which images had a map; the maps themselves went to the sink."""
+        if self._maps is None:
+            return None
+        return Entry(self.upload.competition, self.upload.declared_classes, self._maps.seen())

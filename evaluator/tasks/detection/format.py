@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluator.archives import Member
 from evaluator.editions import Limits
 from evaluator.problems import Kind, counted, quoted
 from evaluator.problems.text_files import BOX_OUTSIDE_IMAGE, BOX_UPSIDE_DOWN, TOO_MANY_DETECTIONS, ZERO_BASED_BOXES
@@ -15,10 +16,38 @@ from evaluator.result_files.box_checks import is_outside, is_upside_down, seem_z
 from evaluator.result_files.columns import Columns, read_columns
 from evaluator.result_files.items import Items
 from evaluator.result_files.line_format import CLASS, CONFIDENCE, IMAGE, LineFormat
+from evaluator.result_files.names import FileName
 from evaluator.result_files.report import FileReport
 from evaluator.results import Detections
+from evaluator.tasks.format import FilesByClass
 
 _FIELDS = (IMAGE, CONFIDENCE, "left", "top", "right", "bottom")
+
+
+class DetectionFiles(FilesByClass[Detections]):
+    """Lines `<image> <confidence> <left> <top> <right> <bottom>`; with `<class>` at the end if all are in one file."""
+
+    def take(self, name: FileName, member: Member) -> None:
+        """Read the file of one class, or of all."""
+        upload = self.upload
+        rules = upload.competition.rules
+        if not rules.class_in_lines:
+            super().take(name, member)
+            return
+        by_class = read_detections_by_class(
+            member.read(),
+            rules.classes,
+            upload.items,
+            upload.edition.limits,
+            upload.new_report(member.name),
+            confidence_range=rules.confidence_range,
+        )
+        self.content.update(by_class or {})
+
+    def read(self, data: bytes, report: FileReport) -> Detections | None:
+        """Return the detections of one class."""
+        limits, confidence_range = self.upload.edition.limits, self.upload.competition.rules.confidence_range
+        return read_detections(data, self.upload.items, limits, report, confidence_range=confidence_range)
 
 
 def read_detections(

@@ -1,0 +1,33 @@
+"""What action classification is to pages, documentation and edition files."""
+
+from evaluator.rules import LayoutProtocol, Task, TaskRules
+from evaluator.tasks.classification.definition import METRICS_OF_LABELS
+from evaluator.tasks.definition import TaskDefinition
+
+
+class Action(TaskDefinition):
+    """Action classification, with or without the boxes of people."""
+
+    task = Task.ACTION
+    title = "Action classification"
+    short_title = "Action"
+    folder = "Action"
+    metrics = METRICS_OF_LABELS
+    needed_fields = frozenset({"class"})
+    needed_names = "actions"
+    class_noun = "action"
+    has_class_lists = True
+
+    def content(self, rules: TaskRules) -> str:
+        """Return the line of a result file."""
+        return "<image> <object index> <confidence>"
+
+    def scored_names(
+        self, classes: tuple[str, ...], listed: tuple[str, ...], protocol: LayoutProtocol | None
+    ) -> tuple[str, ...]:
+        """Return the actions."""
+        return listed
+
+    def names_people(self, rules: TaskRules) -> bool:
+        """Whether image sets name people: always."""
+        return True

@@ -1,0 +1,26 @@
+"""What classification is to pages, documentation and edition files."""
+
+from evaluator.rules import Metric, Task, TaskRules
+from evaluator.tasks.definition import TaskDefinition
+
+METRICS_OF_LABELS = (
+    Metric.AVERAGE_PRECISION,
+    Metric.AVERAGE_PRECISION_AREA,
+    Metric.AVERAGE_PRECISION_WITH_DIFFICULT,
+    Metric.ROC_AUC,
+    Metric.EQUAL_ERROR_RATE,
+)
+
+
+class Classification(TaskDefinition):
+    """Classification."""
+
+    task = Task.CLASSIFICATION
+    title = short_title = "Classification"
+    metrics = METRICS_OF_LABELS
+    needed_fields = frozenset({"class"})
+    has_class_lists = True
+
+    def content(self, rules: TaskRules) -> str:
+        """Return the line of a result file."""
+        return "<image> <confidence>"

@@ -1,0 +1,103 @@
+"""What a task is to everything that is not its own: the edition files, the readers, the pages and the documentation."""
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+from evaluator.metrics.definitions import METRICS
+from evaluator.rules import (
+    ROC_METRICS,
+    Interpolation,
+    LayoutProtocol,
+    Metric,
+    Task,
+    TaskRules,
+    WithoutPositives,
+)
+
+UNDEFINED = "is n/a and left out of the mean"
+ZERO = "scores 0 and counts in the mean"
+
+
+class TaskDefinition(ABC):
+    """One task. Each task's folder has a subclass, and `evaluator.tasks.definitions` one instance of it.
+
+    Attributes:
+        title: for headings.
+        short_title: for tabs and columns.
+        folder: of its image sets below `ImageSets/`.
+        metrics: that may rank its competitions, and be secondary measures.
+        needed_fields: fields that the name of its result files must have.
+        possible_fields: fields that the name may also have, besides `competition` and `image_set`.
+        needed_names: the list of an edition file that the task needs besides `classes`: `parts` or `actions`.
+        class_noun: what a scored name is called in messages.
+        content_is_lines: whether its result files are lines of text.
+        has_class_lists: whether the tree may have a list with labels for each class.
+        has_file_per_image: whether a competition has a result file for each image, in a folder of its own.
+        has_background: whether background is scored beside the classes.
+        has_curves: whether its scores come with a curve for each class.
+        needs_declared_classes: whether participants declare which classes they enter, since no file tells.
+    """
+
+    task: ClassVar[Task]
+    title: ClassVar[str]
+    short_title: ClassVar[str]
+    folder: ClassVar[str] = "Main"
+    metrics: ClassVar[tuple[Metric, ...]]
+    needed_fields: ClassVar[frozenset[str]] = frozenset()
+    possible_fields: ClassVar[frozenset[str]] = frozenset()
+    needed_names: ClassVar[str | None] = None
+    class_noun: ClassVar[str] = "class"
+    content_is_lines: ClassVar[bool] = True
+    has_class_lists: ClassVar[bool] = False
+    has_file_per_image: ClassVar[bool] = False
+    has_background: ClassVar[bool] = False
+    has_curves: ClassVar[bool] = True
+    needs_declared_classes: ClassVar[bool] = False
+
+    @abstractmethod
+    def content(self, rules: TaskRules) -> str:
+        """Return what a result file holds, or each line of one."""
+
+    def scored_names(
+        self, classes: tuple[str, ...], listed: tuple[str, ...], protocol: LayoutProtocol | None
+    ) -> tuple[str, ...]:
+        """Return what is scored, out of an edition's classes and the list that the task needs."""
+        return classes
+
+    def secondary_metrics(self, protocol: LayoutProtocol | None) -> tuple[Metric, ...]:
+        """Return the metrics that may be secondary measures."""
+        return self.metrics
+
+    def has_one_file(self, rules: TaskRules) -> bool:
+        """Whether one result file holds all classes of a competition."""
+        return rules.class_in_lines
+
+    def names_people(self, rules: TaskRules) -> bool:
+        """Whether the lines of its image sets name people of the images."""
+        return False
+
+    def score(self, rules: TaskRules) -> str:
+        """Return how a competition's score is taken."""
+        title = METRICS[rules.metric].title
+        if rules.metric in ROC_METRICS:
+            return " and ".join([title, *(METRICS[measure].title.lower() for measure in rules.board)])
+        sampled = rules.interpolation is Interpolation.ELEVEN_POINT
+        return f"{title}, {'sampled at 11 points' if sampled else 'area under the curve'}"
+
+    def without_positives(self, rules: TaskRules, metric: Metric | None = None) -> str:
+        """Say what a class scores of which the test set has no example.
+
+        Args:
+            rules: of the task.
+            metric: the measure to speak of; the rules' primary one by default.
+        """
+        metric = metric or rules.metric
+        if metric in ROC_METRICS:
+            return f"A class without positives or without negatives {UNDEFINED}."
+        sampled = rules.interpolation is Interpolation.ELEVEN_POINT and metric is not Metric.AVERAGE_PRECISION_AREA
+        zero = rules.without_positives is WithoutPositives.ZERO and sampled
+        return f"A class without positives {ZERO if zero else UNDEFINED}."
+
+    def classes_not_entered(self) -> str:
+        """Say how the classes that an entry leaves out count in the others' scores; empty where they do not."""
+        return ""

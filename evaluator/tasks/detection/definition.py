@@ -1,0 +1,18 @@
+"""What detection is to pages, documentation and edition files."""
+
+from evaluator.rules import Metric, Task, TaskRules
+from evaluator.tasks.definition import TaskDefinition
+
+
+class Detection(TaskDefinition):
+    """Detection."""
+
+    task = Task.DETECTION
+    title = short_title = "Detection"
+    metrics = (Metric.AVERAGE_PRECISION, Metric.AVERAGE_PRECISION_AREA, Metric.AVERAGE_PRECISION_WITH_DIFFICULT)
+    possible_fields = frozenset({"class"})
+
+    def content(self, rules: TaskRules) -> str:
+        """Return the line of a result file."""
+        line = "<image> <confidence> <left> <top> <right> <bottom>"
+        return f"{line} <class>" if rules.class_in_lines else line

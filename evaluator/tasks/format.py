@@ -1,0 +1,88 @@
+"""How the result files of a competition are taken out of an upload, one by one."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.archives import Member
+from evaluator.result_files.items import Items
+from evaluator.result_files.names import FileName
+from evaluator.result_files.report import FileReport
+from evaluator.results import Entry
+from evaluator.rules import Competition, Edition
+
+Content = TypeVar("Content")
+
+SegmentationSink = Callable[[Competition, int, NDArray[np.uint8]], None]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Upload:
+    """What reading the files of one competition needs to know.
+
+    Attributes:
+        items: the test items of the competition.
+        declared_classes: that the participant declares to have entered, where no file tells.
+        segmentation_sink: gets each valid label map; see `evaluator.reading.read_results`.
+        new_report: returns a new report for the problems of a file, by the file's name.
+    """
+
+    competition: Competition
+    edition: Edition
+    items: Items
+    declared_classes: tuple[str, ...]
+    segmentation_sink: SegmentationSink | None
+    new_report: Callable[[str], FileReport]
+
+
+class ResultFiles(ABC):
+    """The result files of one competition in one upload. Each task's folder has a subclass."""
+
+    def __init__(self, upload: Upload) -> None:
+        """Start without a file."""
+        self.upload = upload
+
+    @abstractmethod
+    def take(self, name: FileName, member: Member) -> None:
+        """Read one file, and report what is wrong with it, at the latest by the end of `wait`."""
+
+    def wait(self) -> None:  # noqa: B027  # most tasks read at once
+        """Wait until all files taken have been read."""
+
+    def finish(self) -> None:  # noqa: B027  # most tasks have nothing to add
+        """Report what only all files together can show."""
+
+    @abstractmethod
+    def entry(self) -> Entry | None:
+        """Return the content of the valid files; None if there is none."""
+
+
+class FilesByClass(ResultFiles, Generic[Content]):
+    """One file for each class."""
+
+    def __init__(self, upload: Upload) -> None:
+        """Start without a file."""
+        super().__init__(upload)
+        self.content: dict[str, Content] = {}
+
+    def take(self, name: FileName, member: Member) -> None:
+        """Read the file of one class."""
+        content = self.read(member.read(), self.upload.new_report(member.name))
+        if content is not None:
+            self.content[str(name.label)] = content
+
+    def entry(self) -> Entry | None:
+        """Return the content of the valid files, by class."""
+        if not self.content:
+            return None
+        competition = self.upload.competition
+        entered = tuple(name for name in competition.classes if name in self.content)
+        return Entry(competition, entered, self.content)
+
+    @abstractmethod
+    def read(self, data: bytes, report: FileReport) -> Content | None:
+        """Return the content of one class's file; None, and problems reported, if it is not valid."""

@@ -1,0 +1,48 @@
+"""What person layout is to pages, documentation and edition files."""
+
+from collections.abc import Mapping
+
+from evaluator.rules import LayoutProtocol, Metric, Task, TaskRules
+from evaluator.tasks.definition import TaskDefinition
+
+PERSON = "person"  # the class under which whole people are scored
+
+_SECONDARY: Mapping[LayoutProtocol | None, tuple[Metric, ...]] = {
+    LayoutProtocol.PARTS: (Metric.WHOLE_PERSON_AVERAGE_PRECISION,),
+    LayoutProtocol.WHOLE_PERSON_BY_INDEX_IN_FILE_ORDER: (Metric.AVERAGE_PRECISION_BY_CONFIDENCE,),
+}
+
+
+class Layout(TaskDefinition):
+    """Person layout."""
+
+    task = Task.LAYOUT
+    title = "Person layout"
+    short_title = "Layout"
+    folder = "Layout"
+    metrics = (Metric.AVERAGE_PRECISION, Metric.AVERAGE_PRECISION_AREA)
+    needed_names = "parts"
+    content_is_lines = False
+
+    def content(self, rules: TaskRules) -> str:
+        """Return the elements of a result file."""
+        person = "<object/>" if self.names_people(rules) else "<bndbox>…</bndbox>"
+        return f"<results><layout><image/>{person}<confidence/><part>…</part></layout>…</results>"
+
+    def scored_names(
+        self, classes: tuple[str, ...], listed: tuple[str, ...], protocol: LayoutProtocol | None
+    ) -> tuple[str, ...]:
+        """Return the part types, or `person` where whole people are judged."""
+        return listed if protocol is LayoutProtocol.PARTS else (PERSON,)
+
+    def secondary_metrics(self, protocol: LayoutProtocol | None) -> tuple[Metric, ...]:
+        """Return the metrics that the protocol allows as secondary measures."""
+        return _SECONDARY.get(protocol, ())
+
+    def has_one_file(self, rules: TaskRules) -> bool:
+        """Whether one result file holds all part types: always."""
+        return True
+
+    def names_people(self, rules: TaskRules) -> bool:
+        """Whether image sets name people; in VOC2007 they name images alone, and layouts find people by their box."""
+        return rules.layout_protocol is not LayoutProtocol.WHOLE_PERSON_BY_BOX

@@ -1,0 +1,36 @@
+"""Person layout files: one XML file for all people.
+
+Source: VOC2010 document section 6.2.
+"""
+
+from evaluator.archives import Member
+from evaluator.result_files.names import FileName
+from evaluator.results import Entry, Layouts
+from evaluator.tasks.format import ResultFiles, Upload
+from evaluator.tasks.layout.reader import read_layouts
+
+
+class LayoutFiles(ResultFiles):
+    """Elements `<layout>` in `<results>`."""
+
+    def __init__(self, upload: Upload) -> None:
+        """Start without the file."""
+        super().__init__(upload)
+        self._layouts: Layouts | None = None
+
+    def take(self, name: FileName, member: Member) -> None:
+        """Read the file."""
+        edition, protocol = self.upload.edition, self.upload.competition.rules.layout_protocol
+        self._layouts = read_layouts(
+            member.read(),
+            protocol,
+            edition.parts,
+            items=self.upload.items,
+            limits=edition.limits,
+            report=self.upload.new_report(member.name),
+        )
+
+    def entry(self) -> Entry | None:
+        """Return the layouts."""
+        competition = self.upload.competition
+        return None if self._layouts is None else Entry(competition, competition.classes, self._layouts)

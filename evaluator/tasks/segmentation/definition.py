@@ -1,0 +1,43 @@
+"""What segmentation is to pages, documentation and edition files."""
+
+from evaluator.metrics.definitions import METRICS
+from evaluator.rules import Metric, Task, TaskRules, WithoutPositives
+from evaluator.tasks.definition import UNDEFINED, ZERO, TaskDefinition
+
+
+class Segmentation(TaskDefinition):
+    """Segmentation."""
+
+    task = Task.SEGMENTATION
+    title = short_title = "Segmentation"
+    folder = "Segmentation"
+    metrics = (Metric.INTERSECTION_OVER_UNION, Metric.PIXEL_ACCURACY)
+    needed_fields = frozenset({"image"})
+    content_is_lines = False
+    has_file_per_image = True
+    has_background = True
+    has_curves = False
+    needs_declared_classes = True
+
+    def content(self, rules: TaskRules) -> str:
+        """Return what a label map holds."""
+        return "8-bit indexed PNG of the image's size: 0 background, 1 to the number of classes"
+
+    def score(self, rules: TaskRules) -> str:
+        """Return how a competition's score is taken."""
+        return f"{METRICS[rules.metric].title} of each class and background; the mean is over all labels"
+
+    def without_positives(self, rules: TaskRules, metric: Metric | None = None) -> str:
+        """Say what a class scores of which the test set has no pixel."""
+        if (metric or rules.metric) is Metric.INTERSECTION_OVER_UNION:
+            return f"A class in neither the ground truth nor the result {UNDEFINED}."
+        zero = rules.without_positives is WithoutPositives.ZERO
+        return f"A class without true pixels {ZERO if zero else UNDEFINED}."
+
+    def classes_not_entered(self) -> str:
+        """Say how the classes that an entry leaves out count."""
+        return (
+            "Only background and the classes declared as entered are scored, but the pixels of the other classes still "
+            "count: labelling one as background or as a class entered is an error of that label, and so is labelling "
+            "a pixel of a class entered as a class that is not."
+        )
