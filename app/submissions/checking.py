@@ -3,11 +3,12 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Self
 
 from app.process_limits import limit_memory, step_back
 from evaluator.editions import Edition
 from evaluator.image_sets import ImageSets
-from evaluator.problems import Problem, has_errors
+from evaluator.problems import Problem, Severity, has_errors
 from evaluator.reading import read_results
 
 
@@ -36,6 +37,48 @@ class Report:
         """Whether the upload cannot be accepted."""
         return has_errors(self.problems)
 
+    def as_json(self) -> dict[str, Any]:
+        """What `from_json` makes the report of again."""
+        return {
+            "problems": [problem.as_json() for problem in self.problems],
+            "entries": [[entry.competition, list(entry.classes)] for entry in self.entries],
+        }
+
+    @classmethod
+    def from_json(cls, content: Any) -> Self:
+        """Return the report that a process has sent, of which nothing is taken for granted.
+
+        Raises:
+            ValueError, LookupError, TypeError: it is none.
+        """
+        problems = tuple(
+            Problem(
+                _text(one["code"]),
+                Severity(one["severity"]),
+                _text(one["message"]),
+                None if one["file"] is None else _text(one["file"]),
+                None if one["line"] is None else _number(one["line"]),
+            )
+            for one in content["problems"]
+        )
+        entries = tuple(
+            EnteredCompetition(_text(competition), tuple(_text(name) for name in classes))
+            for competition, classes in content["entries"]
+        )
+        return cls(problems, entries)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError("not a text")
+    return value
+
+
+def _number(value: Any) -> int:
+    if not isinstance(value, int):
+        raise TypeError("not a number")
+    return value
+
 
 def get_ready() -> None:
     """Import what reading needs and has not imported: this module's imports have been made for calling this."""
@@ -43,7 +86,7 @@ def get_ready() -> None:
     import pyarrow.csv  # noqa: F401, PLC0415
 
 
-def check(  # noqa: PLR0917  # `anyio.to_process` passes arguments by position
+def check(  # noqa: PLR0917  # requests carry arguments by position
     path: Path,
     edition: Edition,
     image_sets: ImageSets,

@@ -6,12 +6,12 @@ from collections.abc import Collection
 from pathlib import Path
 
 import anyio
-import anyio.to_process
-from anyio import BrokenWorkerProcess
 
 from app.settings import Settings
+from app.storage import ArchiveStore
 from app.submissions.checking import EnteredCompetition, Report, check, get_ready
 from app.submissions.turns import FairTurns
+from app.submissions.validation_processes import StoppedProcessError, ValidationProcesses
 from evaluator.editions import Edition
 from evaluator.image_sets import ImageSets
 from evaluator.problems.server import (
@@ -22,6 +22,7 @@ from evaluator.problems.server import (
 
 __all__ = ["EnteredCompetition", "Report", "Validator"]
 
+_STOPPED = Report((VALIDATION_STOPPED.at(),))
 QUIET_SECONDS = 1.0  # the first requests after a start are not to share the processor
 
 _log = logging.getLogger(__name__)
@@ -37,6 +38,7 @@ class Validator:
         self._seconds = settings.validation_time_limit.total_seconds()
         self._memory_limit = settings.validation_memory_limit_bytes
         self._turns = FairTurns(settings.validation_processes)
+        self._processes = ValidationProcesses(ArchiveStore(settings.archives).incoming)
         self._upload_expected = anyio.Event()
 
     @property
@@ -51,8 +53,8 @@ class Validator:
     async def keep_ready(self) -> None:
         """Have a process started before it is needed: soon after this is called, then at each upload that is expected.
 
-        Never returns; cancel it. A process that has read an upload stays and is ready for the next (`anyio` ends only
-        idle ones beyond the first), so that this starts one only where none is left or all are busy.
+        Never returns; cancel it. A process that has read an upload stays and is ready for the next, so that this starts
+        one only where none is left or all are busy.
         """
         with anyio.move_on_after(QUIET_SECONDS):
             await self._upload_expected.wait()
@@ -67,10 +69,8 @@ class Validator:
             if not is_free:
                 return
             try:
-                # Not to be cancelled while it starts: `anyio` would forget the process, and nobody would end it.
-                with anyio.CancelScope(shield=True):
-                    await anyio.to_process.run_sync(get_ready, limiter=anyio.CapacityLimiter(1))
-            except (BrokenWorkerProcess, OSError):
+                await self._processes.run(get_ready)
+            except (StoppedProcessError, OSError):
                 _log.warning("no process for validation could be started ahead", exc_info=True)
 
     async def validate(
@@ -96,7 +96,7 @@ class Validator:
         async with self._turns.turn(owner):
             try:
                 with anyio.fail_after(self._seconds):
-                    return await anyio.to_process.run_sync(
+                    report = await self._processes.run(
                         check,
                         path,
                         edition,
@@ -104,12 +104,19 @@ class Validator:
                         tuple(competitions),
                         None if segmentation_classes is None else tuple(segmentation_classes),
                         self._memory_limit,
-                        cancellable=True,
-                        limiter=anyio.CapacityLimiter(1),  # our turn has been waited for outside of the time limit
                     )
+                    return report if report and _is_about(report, edition, competitions) else _STOPPED
             except TimeoutError:
                 return Report((VALIDATION_TAKES_TOO_LONG.at(seconds=self._seconds),))
             except MemoryError:
                 return Report((VALIDATION_TAKES_TOO_MUCH_MEMORY.at(),))
-            except BrokenWorkerProcess:
-                return Report((VALIDATION_STOPPED.at(),))
+            except StoppedProcessError:
+                return _STOPPED
+
+
+def _is_about(report: Report, edition: Edition, competitions: Collection[str]) -> bool:
+    """Whether a report, which a process made that reads what strangers sent, enters what can be entered."""
+    return all(
+        entry.competition in competitions and set(entry.classes) <= set(edition.competitions[entry.competition].classes)
+        for entry in report.entries
+    )

@@ -11,6 +11,7 @@ import anyio
 import pytest
 
 from app.settings import Settings
+from app.storage import ArchiveStore
 from app.submissions.validation import Report, Validator
 from tests.support.backstage import EDITION, make_archive
 from tests.support.factories import make_image_sets
@@ -35,17 +36,26 @@ async def start(validator: Validator, path: Path, owner: uuid.UUID | None = None
     )
 
 
+@pytest.fixture(autouse=True)
+def incoming(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give the directory in which uploads lie while they are read."""
+    monkeypatch.setenv("VOCBOARD_DATA_DIRECTORY", str(tmp_path))
+    directory = ArchiveStore(Settings().archives).incoming
+    directory.mkdir(parents=True)
+    return directory
+
+
 @pytest.fixture
-def archive(tmp_path: Path) -> Path:
-    path = tmp_path / "results.tar"
+def archive(incoming: Path) -> Path:
+    path = incoming / "results.tar"
     path.write_bytes(make_archive())
     return path
 
 
 @pytest.fixture
-def endless(tmp_path: Path) -> Path:
+def endless(incoming: Path) -> Path:
     """Give an upload that cannot be read to its end: a pipe that nobody writes to."""
-    path = tmp_path / "endless"
+    path = incoming / "endless"
     os.mkfifo(path)
     return path
 

@@ -1,0 +1,149 @@
+"""What a process that reads uploads cannot do: tried from inside, as code that an upload has smuggled in would."""
+
+import json
+import os
+import socket
+import sqlite3
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from app.confinement import ALL_MEANS
+from app.submissions.checking import Report
+from app.submissions.validation_processes import StoppedProcessError, ValidationProcesses
+from tests.app.submissions.inside import (
+    inside_connect,
+    inside_database,
+    inside_delete,
+    inside_descriptors,
+    inside_environment,
+    inside_list,
+    inside_listen,
+    inside_pickle,
+    inside_read,
+    inside_run,
+    inside_signal,
+    inside_unix_socket,
+    inside_write,
+)
+
+linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux confines without privileges")
+
+
+INSIDE = Path(__file__).with_name("inside.py")
+CALL = "(exec(source, scope), scope[name](*arguments))[1]"
+
+
+def call(function: Callable[..., Report], *arguments: object) -> tuple[Any, ...]:
+    """Return what the pool is to run, so that a function of the module `inside` is called there."""
+    name = function.__name__
+    return eval, CALL, {"source": INSIDE.read_text(), "scope": {}, "name": name, "arguments": arguments}
+
+
+@pytest.fixture
+def uploads(tmp_path: Path) -> Path:
+    directory = tmp_path / "archives" / "incoming"
+    directory.mkdir(parents=True)
+    return directory
+
+
+@pytest.fixture
+def inside(uploads: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+    """Give what runs a function in a process for validation and returns what it said."""
+    monkeypatch.setenv("VOCBOARD_SECRET_KEY", "the secret of the web application")
+    monkeypatch.setenv("VOCBOARD_DATABASE_URL", "postgresql://web:password@postgres/vocboard")
+
+    def run(function: Callable[..., Report], *arguments: object) -> str:
+        async def ask() -> Report | None:
+            processes = ValidationProcesses(uploads)
+            return await processes.run(*call(function, *arguments))
+
+        report = anyio.run(ask)
+        assert report is not None
+        return report.problems[0].message
+
+    return run
+
+
+@pytest.fixture
+def listener() -> Iterator[socket.socket]:
+    """Give a listening socket that children inherit, as the web application's server makes its own."""
+    with socket.create_server(("127.0.0.1", 0)) as opened:
+        opened.set_inheritable(True)
+        yield opened
+
+
+def test_has_no_variable_of_the_web_application(inside: Callable[..., str]) -> None:
+    environment = json.loads(inside(inside_environment))
+    assert set(environment) <= {"LANG", "LC_CTYPE", "OPENBLAS_NUM_THREADS", "PYTHONDONTWRITEBYTECODE"}
+
+
+def test_inherits_no_socket_and_no_file(inside: Callable[..., str], listener: socket.socket, uploads: Path) -> None:
+    with (uploads.parent / "secret").open("w") as secret:
+        os.set_inheritable(secret.fileno(), True)
+        modes = json.loads(inside(inside_descriptors)).values()
+    assert {mode[:-4] for mode in modes} <= {"2", "1"}  # /dev/null and pipes: neither a socket (14) nor a file (10)
+
+
+@linux
+def test_reaches_no_network(inside: Callable[..., str], listener: socket.socket) -> None:
+    assert inside(inside_connect, listener.getsockname()[1]) == "refused: PermissionError"
+    assert inside(inside_listen) == "refused: PermissionError"
+    assert inside(inside_unix_socket) == "refused: PermissionError"
+
+
+@linux
+def test_reads_uploads_and_nothing_else(inside: Callable[..., str], uploads: Path) -> None:
+    directory = uploads.parent
+    database = directory / "vocboard.sqlite3"
+    with sqlite3.connect(database) as connection:
+        connection.execute("CREATE TABLE t (x)")
+    connection.close()
+    for path in (directory / "ab", directory / "worker.private-key", uploads / "upload"):
+        path.write_bytes(b"content")
+    assert inside(inside_read, str(uploads / "upload")) == "done: b'content'"
+    assert inside(inside_read, str(directory / "ab")) == "refused: PermissionError"
+    assert inside(inside_read, str(directory / "worker.private-key")) == "refused: PermissionError"
+    assert inside(inside_list, str(directory)) == "refused: PermissionError"
+    assert inside(inside_database, str(database)).startswith("refused")
+    assert inside(inside_read, f"/proc/{os.getpid()}/environ") == "refused: PermissionError"
+
+
+@linux
+def test_changes_nothing(inside: Callable[..., str], uploads: Path) -> None:
+    (uploads / "upload").write_bytes(b"content")
+    assert inside(inside_write, str(uploads / "another")) == "refused: PermissionError"
+    assert inside(inside_write, "/tmp/another") == "refused: PermissionError"
+    assert inside(inside_delete, str(uploads / "upload")) == "refused: PermissionError"
+
+
+@linux
+def test_runs_no_program_and_signals_nobody(inside: Callable[..., str]) -> None:
+    assert inside(inside_run) == "refused: PermissionError"
+    assert inside(inside_signal, os.getpid()) == "refused: PermissionError"
+
+
+def test_its_answers_run_no_code(inside: Callable[..., str]) -> None:
+    with pytest.raises(StoppedProcessError):
+        inside(inside_pickle)
+
+
+@linux
+def test_a_system_that_cannot_confine_is_told_of_once(
+    uploads: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("app.submissions.validation_processes.ALL_MEANS", ALL_MEANS | {"walls"})
+
+    async def ask() -> None:
+        processes = ValidationProcesses(uploads)
+        await processes.run(*call(inside_environment))
+        await processes.run(*call(inside_environment))
+
+    anyio.run(ask)
+    assert [record.getMessage() for record in caplog.records if "walls" in record.getMessage()] == [
+        "uploads are read without walls, which this system does not have; see docs/operators.md"
+    ]
