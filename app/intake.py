@@ -160,14 +160,14 @@ async def take_ground_truth(
     def organised(session: Session) -> Challenge:
         return challenges.get_organised(session, slug, user)
 
-    def check() -> None:
+    def check() -> uuid.UUID:
         with database.reading() as session:
-            organised(session)
+            return organised(session).id
 
-    await to_thread.run_sync(check)
+    challenge_id = await to_thread.run_sync(check)
     limit = settings.ground_truth_limit_bytes
     async with upload_in_progress(request, user=user, kind=UploadKind.GROUND_TRUTH) as pace:
-        incoming = await to_thread.run_sync(partial(inbox.receive, limit=limit))
+        incoming = await to_thread.run_sync(partial(inbox.receive, challenge_id=challenge_id, limit=limit))
         async with off_the_loop(incoming):
             received = await receive_form(
                 request, file_field=ARCHIVE_FIELD, sink=incoming, limit=limit, pace=pace, before_file=before_file

@@ -2,8 +2,9 @@
 
 A sealed file is encrypted to a public key while it is written; the writer itself cannot read it back. Layout: `MAGIC`;
 a fresh symmetric key, sealed to the public key (X25519, libsodium's sealed box); the header of an XChaCha20-Poly1305
-secret stream; then blocks, each authenticated together with all before it, the last marked as the end. So a file that
-was changed, shortened, lengthened or put together from others does not open.
+secret stream; then blocks, each authenticated together with all before it, the last marked as the end. The first block
+is authenticated together with what the file is for, which is not in it: who opens it must know that. So a file that was
+changed, shortened, lengthened, put together from others or put in another's place does not open.
 """
 
 import os
@@ -15,7 +16,7 @@ from nacl import bindings
 from nacl.exceptions import CryptoError
 from nacl.public import PrivateKey, PublicKey, SealedBox
 
-MAGIC = b"vocboard sealed 1\n"
+MAGIC = b"vocboard sealed 2\n"
 BLOCK_BYTES = 1024 * 1024  # of plain content; the last block may be shorter
 _KEY_BYTES = bindings.crypto_secretstream_xchacha20poly1305_KEYBYTES
 _SEALED_KEY_BYTES = _KEY_BYTES + bindings.crypto_box_SEALBYTES
@@ -30,10 +31,15 @@ class SealError(Exception):
 
 
 class SealingStream:
-    """Seals what is written to it into an open file; `finish` makes it complete."""
+    """Seals what is written to it into an open file; `finish` makes it complete.
 
-    def __init__(self, target: BinaryIO, public_key: PublicKey) -> None:
+    Args of the constructor:
+        purpose: what the file is for; it opens for that alone.
+    """
+
+    def __init__(self, target: BinaryIO, public_key: PublicKey, *, purpose: bytes) -> None:
         self._target = target
+        self._purpose: bytes | None = purpose  # until the first block has been written
         self._pending = bytearray()
         self._state = bindings.crypto_secretstream_xchacha20poly1305_state()
         key = bindings.crypto_secretstream_xchacha20poly1305_keygen()
@@ -53,13 +59,14 @@ class SealingStream:
         self._pending.clear()
 
     def _push(self, block: bytes, tag: int) -> None:
-        self._target.write(bindings.crypto_secretstream_xchacha20poly1305_push(self._state, block, tag=tag))
+        purpose, self._purpose = self._purpose, None
+        self._target.write(bindings.crypto_secretstream_xchacha20poly1305_push(self._state, block, purpose, tag))
 
 
-def seal(chunks: Iterable[bytes], public_key: PublicKey, target: Path) -> None:
+def seal(chunks: Iterable[bytes], public_key: PublicKey, target: Path, *, purpose: bytes) -> None:
     """Write content to a new file that only the owner of the private key can read."""
     with target.open("xb") as file:
-        stream = SealingStream(file, public_key)
+        stream = SealingStream(file, public_key, purpose=purpose)
         for chunk in chunks:
             stream.write(chunk)
         stream.finish()
@@ -67,23 +74,26 @@ def seal(chunks: Iterable[bytes], public_key: PublicKey, target: Path) -> None:
         os.fsync(file.fileno())
 
 
-def unseal(source: Path, private_key: PrivateKey) -> Iterator[bytes]:
+def unseal(source: Path, private_key: PrivateKey, *, purpose: bytes) -> Iterator[bytes]:
     """Give the content of a sealed file, in blocks of at most `BLOCK_BYTES`.
 
     What has been given may be relied on only when the iterator has ended: until then the file may turn out shortened.
 
     Raises:
-        SealError: the file is not sealed to this key, or not as it was sealed.
+        SealError: the file is not sealed to this key, not for this purpose, or not as it was sealed.
     """
+    expected: bytes | None = purpose
     with source.open("rb") as file:
         state = _opened(file, private_key)
         tag = _MESSAGE
         while tag != _FINAL:
             try:
                 sealed = file.read(_SEALED_BLOCK_BYTES)
-                block, tag = bindings.crypto_secretstream_xchacha20poly1305_pull(state, sealed)
+                block, tag = bindings.crypto_secretstream_xchacha20poly1305_pull(state, sealed, expected)
             except CryptoError as error:
-                raise SealError(f"{source.name} was changed or cut off after it was sealed") from error
+                what = "is for another purpose, or " if expected is not None else ""
+                raise SealError(f"{source.name} {what}was changed or cut off after it was sealed") from error
+            expected = None
             yield block
         if file.read(1):
             raise SealError(f"{source.name} goes on after its end")

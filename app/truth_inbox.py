@@ -23,6 +23,11 @@ _INCOMING_PREFIX = ".incoming-"
 _SUFFIX = ".sealed"
 
 
+def purpose_of(challenge_id: uuid.UUID, version_id: uuid.UUID) -> bytes:
+    """What a sealed file is bound to: a web server that someone has taken over cannot use it for another challenge."""
+    return f"ground truth {challenge_id} {version_id}".encode()
+
+
 class IncomingTruth(IncomingFile):
     """An upload of ground truth while it arrives: sealed as it comes, plain nowhere.
 
@@ -31,13 +36,13 @@ class IncomingTruth(IncomingFile):
         size: bytes of plain content so far.
     """
 
-    def __init__(self, inbox: "TruthInbox", public_key: PublicKey, *, limit: int) -> None:
+    def __init__(self, inbox: "TruthInbox", public_key: PublicKey, *, challenge_id: uuid.UUID, limit: int) -> None:
         self.version_id = uuid.uuid4()
         self.size = 0
         self._target = inbox.path(self.version_id)
         self._limit = limit
         super().__init__(self._target.parent, prefix=_INCOMING_PREFIX)
-        self._stream = SealingStream(self._file, public_key)
+        self._stream = SealingStream(self._file, public_key, purpose=purpose_of(challenge_id, self.version_id))
 
     def write(self, chunk: bytes) -> None:
         """Append to the upload.
@@ -65,13 +70,15 @@ class TruthInbox:
     def __init__(self, directory: Path) -> None:
         self._directory = directory
 
-    def receive(self, *, limit: int) -> IncomingTruth:
-        """Begin an upload of at most `limit` bytes; use it in a `with` block, which removes what is not kept.
+    def receive(self, *, challenge_id: uuid.UUID, limit: int) -> IncomingTruth:
+        """Begin an upload for a challenge, of at most `limit` bytes.
+
+        Use it in a `with` block, which removes what is not kept.
 
         Raises:
             ConflictError: no worker has published its key yet.
         """
-        return IncomingTruth(self, self.public_key(), limit=limit)
+        return IncomingTruth(self, self.public_key(), challenge_id=challenge_id, limit=limit)
 
     def public_key(self) -> PublicKey:
         """Return the worker's public key.

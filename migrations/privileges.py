@@ -8,6 +8,8 @@ from collections.abc import Mapping
 
 from sqlalchemy import Connection, text
 
+from migrations import guards
+
 WEB_ROLE = "vocboard_web"
 WORKER_ROLE = "vocboard_worker"
 MAIL_ROLE = "vocboard_mail"
@@ -68,7 +70,8 @@ ROLES: Mapping[str, Mapping[str, tuple[str, ...]]] = {WEB_ROLE: WEB, WORKER_ROLE
 
 
 def grant(connection: Connection) -> None:
-    """Give the roles that exist exactly the privileges above, on PostgreSQL."""
+    """Give the roles that exist exactly the privileges above, within what `guards` permits, on PostgreSQL."""
+    guards.install(connection, WEB_ROLE)
     existing = set(connection.scalars(text("SELECT rolname FROM pg_roles")))
     for role, tables in ROLES.items():
         if role not in existing:

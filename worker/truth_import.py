@@ -14,7 +14,7 @@ from app.challenges.truth_queue import ImportedTruth, TruthClaim
 from app.database import Database
 from app.sealing import SealError, unseal
 from app.settings import Settings
-from app.truth_inbox import TruthInbox
+from app.truth_inbox import TruthInbox, purpose_of
 from evaluator.ground_truth import GroundTruthError
 from evaluator.ground_truth.reader import read_ground_truth
 from evaluator.ground_truth.summary import TaskSummary, summarise
@@ -81,7 +81,7 @@ def _import(claimed: TruthClaim, sealed: Path, settings: Settings) -> ImportedTr
     directory, edition = TruthDirectory(settings), claimed.edition
     scratch = directory.scratch(claimed.version_id, claimed.lease_id)
     try:
-        _unseal(sealed, directory.private_key(), scratch)
+        _unseal(sealed, directory.private_key(), purpose_of(claimed.challenge_id, claimed.version_id), scratch)
         truth = read_ground_truth(scratch, edition)
     finally:
         scratch.unlink(missing_ok=True)
@@ -107,14 +107,14 @@ def _in_numbers(task: TaskSummary) -> dict[str, Any]:
     return numbers
 
 
-def _unseal(sealed: Path, key: PrivateKey, target: Path) -> None:
+def _unseal(sealed: Path, key: PrivateKey, purpose: bytes, target: Path) -> None:
     try:
         with target.open("xb") as file:
-            for block in unseal(sealed, key):
+            for block in unseal(sealed, key, purpose=purpose):
                 file.write(block)
     except FileNotFoundError:
         raise _UnusableUploadError("The uploaded file is gone. Upload it again.") from None
     except SealError as error:
         _log.error("%s: %s", sealed.name, error)
-        message = "The upload was damaged, or sealed to a key that the worker no longer has. Upload it again."
+        message = "The upload was damaged, is another challenge's, or was sealed for another worker. Upload it again."
         raise _UnusableUploadError(message) from error

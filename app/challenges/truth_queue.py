@@ -25,6 +25,7 @@ class TruthClaim:
     """The right to import one version, until the lease expires."""
 
     version_id: uuid.UUID
+    challenge_id: uuid.UUID
     lease_id: uuid.UUID
     edition: Edition
 
@@ -76,7 +77,7 @@ def claim(session: Session, *, lease: timedelta, attempts: int) -> TruthClaim | 
         session.flush()
         columns = select(Challenge.edition, Challenge.edition_file).where(Challenge.id == version.challenge_id)
         name, file = session.execute(columns).one()
-        return TruthClaim(version.id, version.lease_id, edition_from(name, file))
+        return TruthClaim(version.id, version.challenge_id, version.lease_id, edition_from(name, file))
     return None
 
 

@@ -97,7 +97,7 @@ def import_truth(arguments: argparse.Namespace, database: Database, settings: Se
         user = administration.get_user(session, arguments.organiser)
         challenge = service.get_organised(session, arguments.slug, user)
     inbox = TruthInbox(settings.truth_inbox)
-    with inbox.receive(limit=settings.ground_truth_limit_bytes) as incoming:
+    with inbox.receive(challenge_id=challenge.id, limit=settings.ground_truth_limit_bytes) as incoming:
         _write(arguments.tree, incoming)
         version_id = incoming.keep()
     try:

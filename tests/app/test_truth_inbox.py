@@ -1,5 +1,6 @@
 """The inbox of ground truth: whole sealed files, or nothing."""
 
+import uuid
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,9 @@ from nacl.public import PrivateKey
 
 from app.errors import ConflictError, TooLargeError
 from app.sealing import unseal
-from app.truth_inbox import PUBLIC_KEY_FILE, TruthInbox
+from app.truth_inbox import PUBLIC_KEY_FILE, TruthInbox, purpose_of
+
+CHALLENGE = uuid.uuid4()
 
 
 @pytest.fixture
@@ -27,21 +30,21 @@ def files(inbox_directory: Path) -> list[str]:
 
 
 def test_what_is_kept_opens_with_the_workers_key(inbox: TruthInbox, key: PrivateKey) -> None:
-    with inbox.receive(limit=100) as incoming:
+    with inbox.receive(challenge_id=CHALLENGE, limit=100) as incoming:
         incoming.write(b"the ")
         incoming.write(b"truth")
         version_id = incoming.keep()
-    assert b"".join(unseal(inbox.path(version_id), key)) == b"the truth"
+    assert b"".join(unseal(inbox.path(version_id), key, purpose=purpose_of(CHALLENGE, version_id))) == b"the truth"
 
 
 def test_what_is_not_kept_leaves_nothing(inbox: TruthInbox, tmp_path: Path) -> None:
-    with inbox.receive(limit=100) as incoming:
+    with inbox.receive(challenge_id=CHALLENGE, limit=100) as incoming:
         incoming.write(b"the tr")
     assert files(tmp_path / "inbox") == []
 
 
 def test_more_than_allowed_is_refused_and_leaves_nothing(inbox: TruthInbox, tmp_path: Path) -> None:
-    with inbox.receive(limit=10) as incoming:
+    with inbox.receive(challenge_id=CHALLENGE, limit=10) as incoming:
         incoming.write(b"0123456789")
         with pytest.raises(TooLargeError):
             incoming.write(b"0")
@@ -53,14 +56,14 @@ def test_a_full_disk_leaves_nothing(inbox: TruthInbox, tmp_path: Path, monkeypat
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(OSError, match="No space"), inbox.receive(limit=10) as incoming:
+    with pytest.raises(OSError, match="No space"), inbox.receive(challenge_id=CHALLENGE, limit=10) as incoming:
         incoming.keep()
     assert files(tmp_path / "inbox") == []
 
 
 def test_before_a_worker_has_started_nothing_is_taken(tmp_path: Path) -> None:
     with pytest.raises(ConflictError, match="No worker"):
-        TruthInbox(tmp_path).receive(limit=10)
+        TruthInbox(tmp_path).receive(challenge_id=CHALLENGE, limit=10)
 
 
 def test_publishing_the_same_key_again_leaves_the_file_alone(

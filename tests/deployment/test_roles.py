@@ -1,5 +1,6 @@
 """The database that the PostgreSQL container makes, and what its roles may do there once `migrate` has run."""
 
+import uuid
 from collections.abc import Iterator
 
 import psycopg
@@ -8,7 +9,7 @@ from psycopg import sql
 from sqlalchemy.engine import URL
 
 import migrations
-from tests.support.installation import ROLES, roles
+from tests.support.installation import ROLES, roles, run_roles_script
 from tests.support.postgres import PostgresServer, conninfo, postgres_server
 from tests.support.services import in_full, needed
 
@@ -80,3 +81,139 @@ def test_roles_have_no_rights_over_the_server(database: URL) -> None:
             [list(ROLES)],
         ).fetchone()
     assert powers == (False,)
+
+
+@pytest.fixture(scope="module")
+def rows(database: URL) -> dict[str, str]:
+    """Add a person, a challenge, a method and a submission, as an administrator; return their ids by table."""
+    ids = {table: str(uuid.uuid4()) for table in ("users", "challenges", "methods", "submissions")}
+    statements = {
+        "users": {"email": "ada@lab.example", "name": "Ada", "password_hash": "", "role": "organiser"},
+        "challenges": {"slug": "voc", "title": "VOC", "edition": "VOC2007"},
+        "methods": {"name": "Method", "challenge_id": ids["challenges"], "user_id": ids["users"]},
+        "submissions": submission(ids, state="scored", finished_at="2026-01-01T00:00:00Z"),
+    }
+    with psycopg.connect(conninfo(database)) as connection:
+        for table, values in statements.items():
+            insert(connection, table, {"id": ids[table], **values})
+    return ids
+
+
+def submission(ids: dict[str, str], **changed: object) -> dict[str, object]:
+    references = {"challenge_id": ids["challenges"], "user_id": ids["users"], "method_id": ids["methods"]}
+    archive = {"archive_sha256": "0" * 64, "archive_bytes": 1, "archive_name": "results.tar"}
+    return {**references, **archive, "queued_at": "2026-01-01T00:00:00Z", "state": "queued", **changed}
+
+
+def insert(connection: psycopg.Connection, table: str, values: dict[str, object]) -> None:
+    """Add a row; columns that need a value and get none here get an empty one of their type."""
+    filled = dict(values)
+    needed_columns = connection.execute(
+        "SELECT column_name, data_type FROM information_schema.columns"
+        " WHERE table_schema = 'public' AND table_name = %s AND is_nullable = 'NO' AND column_default IS NULL",
+        [table],
+    ).fetchall()
+    for column, kind in needed_columns:
+        filled.setdefault(column, empty_value(column, kind))
+    statement = sql.SQL("INSERT INTO {} ({}) VALUES ({})").format(
+        sql.Identifier(table),
+        sql.SQL(", ").join(map(sql.Identifier, filled)),
+        sql.SQL(", ").join(sql.Placeholder() * len(filled)),
+    )
+    connection.execute(statement, list(filled.values()))
+
+
+def empty_value(column: str, kind: str) -> object:
+    defaults = {"visibility": "draft", "quota_count": 1, "quota_period_seconds": 1, "detail": "curves", "number": 1}
+    by_kind = {"integer": 0, "bigint": 0, "json": "[]", "boolean": False, "uuid": uuid.uuid4()}
+    if kind.startswith("timestamp"):
+        return "2026-01-01T00:00:00Z"
+    return defaults.get(column, by_kind.get(kind, ""))
+
+
+FORBIDDEN_CHANGES = [
+    ("challenges", "current_scoring_id = gen_random_uuid()"),
+    ("submissions", "archive_sha256 = repeat('1', 64)"),
+    ("submissions", "archive_bytes = 2"),
+    ("submissions", "challenge_id = gen_random_uuid()"),
+    ("submissions", "user_id = gen_random_uuid()"),
+    ("submissions", "state = 'failed'"),
+    ("submissions", "state = 'evaluating'"),
+    ("submissions", "lease_id = gen_random_uuid()"),
+    ("submissions", "attempts = 9"),
+]
+
+
+@pytest.mark.parametrize(("table", "change"), FORBIDDEN_CHANGES)
+def test_web_cannot_change_what_is_the_workers(database: URL, rows: dict[str, str], table: str, change: str) -> None:
+    with connect(database, "vocboard_web") as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
+        connection.execute(f"UPDATE {table} SET {change}")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "change", ["published_at = now()", "description = 'x'", "state = 'withdrawn', lease_id = NULL, finished_at = now()"]
+)
+def test_web_can_change_what_people_decide(database: URL, rows: dict[str, str], change: str) -> None:
+    with connect(database, "vocboard_web") as connection:
+        assert connection.execute(f"UPDATE submissions SET {change}").rowcount == 1  # type: ignore[arg-type]
+        connection.rollback()
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"state": "scored"}, {"state": "evaluating"}, {"lease_id": uuid.uuid4()}, {"attempts": 1}],
+    ids=lambda changed: next(iter(changed)),
+)
+def test_web_adds_only_submissions_that_wait(database: URL, rows: dict[str, str], changed: dict[str, object]) -> None:
+    with connect(database, "vocboard_web") as connection:
+        with pytest.raises(psycopg.errors.InsufficientPrivilege), connection.transaction():
+            insert(connection, "submissions", submission(rows, **changed))
+        insert(connection, "submissions", submission(rows))
+        connection.rollback()
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"state": "ready"},
+        {"state": "importing"},
+        {"sha256": "0" * 64},
+        {"summary": "{}"},
+        {"competitions": "[]"},
+        {"image_sets": b"made up"},
+        {"lease_id": uuid.uuid4()},
+    ],
+    ids=lambda changed: next(iter(changed)),
+)
+def test_web_adds_only_ground_truth_that_waits_for_the_worker(
+    database: URL, rows: dict[str, str], changed: dict[str, object]
+) -> None:
+    version = {"challenge_id": rows["challenges"], "number": 1, "file_name": "truth.tar", "state": "uploaded"}
+    with connect(database, "vocboard_web") as connection:
+        with pytest.raises(psycopg.errors.InsufficientPrivilege), connection.transaction():
+            insert(connection, "ground_truth_versions", {**version, **changed})
+        insert(connection, "ground_truth_versions", dict(version))
+        connection.rollback()
+
+
+def test_web_cannot_switch_the_guards_off(database: URL, rows: dict[str, str]) -> None:
+    for statement in (
+        "ALTER TABLE submissions DISABLE TRIGGER ALL",
+        "SET session_replication_role = replica",
+        "DROP FUNCTION guard_submissions_against_vocboard_web() CASCADE",
+    ):
+        with connect(database, "vocboard_web") as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute(statement)
+
+
+def test_a_new_challenge_has_no_scores(database: URL, rows: dict[str, str]) -> None:
+    values = {"slug": "new", "title": "New", "edition": "VOC2007", "current_scoring_id": uuid.uuid4()}
+    with connect(database, "vocboard_web") as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
+        insert(connection, "challenges", values)
+
+
+def test_the_script_runs_again_and_gives_new_passwords(server: PostgresServer, database: URL) -> None:
+    changed = {**PASSWORDS, "VOCBOARD_MAIL_PASSWORD": "another"}
+    run_roles_script(server, changed)
+    psycopg.connect(conninfo(database.set(username="vocboard_mail", password="another"))).close()
+    run_roles_script(server, PASSWORDS)

@@ -146,11 +146,19 @@ def roles(server: PostgresServer, variables: Mapping[str, str]) -> Iterator[URL]
         UnavailableError: there is no psql on this machine.
     """
     database = server.admin_url.set(database=DATABASE)
-    program = find_psql()
     remove_roles(server, database)  # a server given by address may have seen a run that was killed
+    run_roles_script(server, variables)
+    try:
+        yield database
+    finally:
+        remove_roles(server, database)
+
+
+def run_roles_script(server: PostgresServer, variables: Mapping[str, str]) -> None:
+    """Run the script that makes database and roles, as the PostgreSQL container does."""
     arguments = ["--no-psqlrc", "-v", "ON_ERROR_STOP=1", "-f", str(ROLES_SCRIPT), conninfo(server.admin_url)]
     done = subprocess.run(
-        [program, *arguments],
+        [find_psql(), *arguments],
         env={**os.environ, **variables},
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -158,10 +166,6 @@ def roles(server: PostgresServer, variables: Mapping[str, str]) -> Iterator[URL]
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    try:
-        yield database
-    finally:
-        remove_roles(server, database)
 
 
 def remove_roles(server: PostgresServer, database: URL) -> None:

@@ -53,7 +53,8 @@ def challenge_to_import(database: Database, **given: object) -> Challenge:
 def upload(database: Database, settings: Settings, challenge: Challenge, archive: Path) -> uuid.UUID:
     """What the web process does."""
     TruthDirectory(settings).private_key()  # a worker has started
-    with TruthInbox(settings.truth_inbox).receive(limit=settings.ground_truth_limit_bytes) as incoming:
+    inbox, limit = TruthInbox(settings.truth_inbox), settings.ground_truth_limit_bytes
+    with inbox.receive(challenge_id=challenge.id, limit=limit) as incoming:
         content = archive.read_bytes()
         for start in range(0, len(content), CHUNK):
             incoming.write(content[start : start + CHUNK])
@@ -129,13 +130,20 @@ def test_what_is_no_archive_is_refused(database: Database, settings: Settings, t
     assert version(database, version_id).state is TruthState.FAILED
 
 
-@pytest.mark.parametrize("harm", ["cut", "gone", "key replaced"])
+@pytest.mark.parametrize(
+    "harm", ["cut", "gone", "key replaced", "exchanged for another challenge's", "exchanged for an earlier one"]
+)
 def test_an_upload_that_cannot_be_opened_is_refused(
     database: Database, settings: Settings, tree: Path, harm: str
 ) -> None:
-    version_id = upload(database, settings, challenge_to_import(database), packed(tree))
-    sealed = TruthInbox(settings.truth_inbox).path(version_id)
+    inbox, challenge = TruthInbox(settings.truth_inbox), challenge_to_import(database)
+    version_id = upload(database, settings, challenge, packed(tree))
+    sealed = inbox.path(version_id)
     match harm:
+        case "exchanged for another challenge's":  # as a web server could that someone has taken over
+            inbox.path(upload(database, settings, challenge_to_import(database), packed(tree))).replace(sealed)
+        case "exchanged for an earlier one":
+            inbox.path(upload(database, settings, challenge, packed(tree))).replace(sealed)
         case "cut":
             sealed.write_bytes(sealed.read_bytes()[:-1])
         case "gone":
