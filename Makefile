@@ -9,7 +9,7 @@ COMPILE = .venv/bin/uv pip compile pyproject.toml --quiet --no-config --universa
 	--custom-compile-command "make lock" --extra server --group build
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench growth lint format lock deploy-env set-up set-up-server
+.PHONY: help demo test test-pythons bench growth lint format lock deploy-env set-up set-up-server
 
 help: ## list what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' Makefile
@@ -19,6 +19,9 @@ demo: set-up-server ## a whole server on this machine, with results to look at, 
 
 test: set-up ## all tests, on as many processes as the machine has processors (at most 4)
 	@exec .venv/bin/pytest -n logical --maxprocesses 4 --dist worksteal $(ARGS)
+
+test-pythons: set-up ## the tests that need no services, on every other Python of this machine from 3.11 on
+	@.venv/bin/python tools/other_pythons.py $(ARGS)
 
 bench: set-up ## ours next to peers and floors, in one table; ARGS="--quick" for a minute's worth
 	@.venv/bin/python -m benchmarks $(ARGS)

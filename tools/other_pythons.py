@@ -1,0 +1,90 @@
+"""Run the tests that need no services on every other Python of this machine that vocboard supports.
+
+Usage: python3 tools/other_pythons.py [pytest's arguments]
+
+Each gets an environment below `.cache/pythons` with the locked packages. The golden data, the evaluator, the client and the
+commands are tested there; the whole suite runs on one Python, `make test`. A Python for which a package cannot be
+installed is left out, with a line that says so.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+DIRECTORY = ROOT / ".cache" / "pythons"
+VERSIONS = ("3.11", "3.12", "3.13", "3.14")
+TESTS = (
+    "tests/evaluator",
+    "tests/client",
+    "tests/commands",
+    "tests/app/submissions",
+    "evaluator",
+    "client",
+    "commands",
+)
+
+
+def main(arguments: list[str]) -> int:
+    """Test on each; return the exit status: 1 if the tests fail on one of them."""
+    failed = []
+    tested = version_of(ROOT / ".venv" / "bin" / "python")
+    for version, program in interpreters():
+        if version == tested:
+            continue
+        python = DIRECTORY / version / "bin" / "python"
+        print(f"== Python {version}: {program}", flush=True)
+        if not install(program, python):
+            print(f"== Python {version} is left out: its packages cannot be installed here", flush=True)
+            continue
+        command = [python, "-m", "pytest", "-m", "not services and not browser", "-n", "logical", "--maxprocesses", "4"]
+        if subprocess.run([*command, *TESTS, *arguments], cwd=ROOT, check=False).returncode != 0:
+            failed.append(version)
+    print(f"The tests fail on Python {', '.join(failed)}" if failed else "Every other Python here passes its tests")
+    return 1 if failed else 0
+
+
+def interpreters() -> Iterator[tuple[str, Path]]:
+    """Yield a Python of each supported version: of the PATH, or one that pyenv has."""
+    pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
+    for version in VERSIONS:
+        on_path = shutil.which(f"python{version}")
+        candidates = [Path(on_path)] if on_path else []
+        candidates += sorted(pyenv.glob(f"{version}.*/bin/python3"), reverse=True)
+        for candidate in candidates:
+            if version_of(candidate) == version:
+                yield version, candidate
+                break
+
+
+def version_of(program: Path) -> str | None:
+    """Return which Python a program is; None if it does not run."""
+    if not program.exists():
+        return None
+    command = [str(program), "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def install(program: Path, python: Path) -> bool:
+    """Make an environment of the locked packages and this checkout; False if one cannot be installed."""
+    environment = python.parents[1]
+    shutil.rmtree(environment, ignore_errors=True)
+    commands = (
+        [str(program), "-m", "venv", str(environment)],
+        [*pip(python), "--require-hashes", "--no-deps", "-r", str(ROOT / "requirements-dev.lock")],
+        [*pip(python), "--no-deps", "--no-build-isolation", "--editable", str(ROOT)],
+    )
+    return all(subprocess.run(command, cwd=ROOT, check=False).returncode == 0 for command in commands)
+
+
+def pip(python: Path) -> list[str]:
+    """Return the command that installs into an environment."""
+    return [str(python), "-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check"]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
