@@ -2,8 +2,8 @@
 
 Usage: python3 tools/other_pythons.py [pytest's arguments]
 
-Each gets an environment below `.cache/pythons` with the locked packages. The golden data, the evaluator, the client and the
-commands are tested there; the whole suite runs on one Python, `make test`. A Python for which a package cannot be
+Each gets an environment below `.cache/pythons` with the locked packages. The golden data, the evaluator, the client and
+the commands are tested there; the whole suite runs on one Python, `make test`. A Python for which a package cannot be
 installed is left out, with a line that says so.
 """
 
