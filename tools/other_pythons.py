@@ -40,7 +40,17 @@ def main(arguments: list[str]) -> int:
         if not install(program, python):
             print(f"== Python {version} is left out: its packages cannot be installed here", flush=True)
             continue
-        command = [python, "-m", "pytest", "-m", "not services and not browser", "-n", "logical", "--maxprocesses", "4"]
+        command = [
+            str(python),
+            "-m",
+            "pytest",
+            "-m",
+            "not services and not browser",
+            "-n",
+            "logical",
+            "--maxprocesses",
+            "4",
+        ]
         if subprocess.run([*command, *TESTS, *arguments], cwd=ROOT, check=False).returncode != 0:
             failed.append(version)
     print(f"The tests fail on Python {', '.join(failed)}" if failed else "Every other Python here passes its tests")
