@@ -17,7 +17,7 @@ from app.challenges import service
 from app.challenges.models import Challenge, GroundTruthVersion, TruthState
 from app.database import Database, now
 from app.settings import Settings
-from app.truth_inbox import ABANDONED_AFTER, TruthInbox
+from app.truth_inbox import UNANNOUNCED_FOR, TruthInbox
 from evaluator.editions import Task
 from evaluator.ground_truth import GroundTruth
 from tests.support.factories import make_challenge, make_organiser
@@ -226,7 +226,7 @@ def test_the_sweep_removes_what_was_abandoned_and_nothing_that_is_needed(
     shutil.copy(inbox.path(waiting), orphan)
     fresh = inbox.path(uuid.uuid4())
     shutil.copy(inbox.path(waiting), fresh)
-    old = time.time() - 2 * ABANDONED_AFTER.total_seconds()
+    old = time.time() - 2 * UNANNOUNCED_FOR.total_seconds()
     for path in (orphan, inbox.path(waiting)):
         os.utime(path, (old, old))
     truth_import.sweep(database, settings)
