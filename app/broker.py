@@ -1,7 +1,7 @@
-"""The broker: Celery as a doorbell.
+"""The broker: Redis, or a directory, that carries wake-ups.
 
-The database says what there is to do; messages only say that it is worth looking. A lost, repeated or late one changes
-nothing, so there is no result backend and nothing depends on when a message is acknowledged.
+The database says what there is to do; a message only says that it is worth looking now. A lost, repeated or late one
+changes nothing, so there is no result backend, and messages are gone once they are read: nothing is acknowledged.
 """
 
 from pathlib import Path
@@ -13,19 +13,24 @@ from celery import Celery
 from app import directory_broker
 from app.settings import Settings
 
-BELLS, SWEEPS = "bells", "sweeps"  # queues: sweeps must not wait behind many bells
-MAIL = "mail"  # queue of the worker that sends e-mail
+SCORING, MAIL = "scoring", "mail"  # kinds of workers, and the queues of their wake-ups
 EVALUATE_NEXT = "worker.evaluate_next"
 IMPORT_GROUND_TRUTH = "worker.import_ground_truth"
 SWEEP = "worker.sweep"
 SEND_MAIL = "worker.send_mail"
 
 POLLING_SECONDS = 0.04  # of the directory: half of it is what an evaluation waits for, and looking takes 0.2 ms
-PUBLISHING_SECONDS = 0.5  # for each step of reaching the broker: nobody waits longer for a bell
+PUBLISHING_SECONDS = 0.5  # for each step of reaching the broker: nobody waits longer to send a wake-up
+REDIS_OPTIONS = {
+    "socket_connect_timeout": 5,  # seconds, as below; by default, until the operating system gives up
+    "socket_timeout": 10,  # longer than the 1 s for which kombu lets Redis wait for a message
+    "socket_keepalive": True,
+    "health_check_interval": 25,  # ask before using a connection that was idle for so long
+}
 
 
 def create_celery(settings: Settings, *, name: str) -> Celery:
-    """Return the Celery application of a worker, or of the sweep's clock."""
+    """Return a Celery application that sends and reads wake-ups."""
     application = Celery(name, broker=_address(settings), set_as_current=False)
     application.conf.update(
         task_serializer="json",
@@ -33,10 +38,11 @@ def create_celery(settings: Settings, *, name: str) -> Celery:
         event_serializer="json",
         accept_content=["json"],
         task_ignore_result=True,
-        task_default_queue=BELLS,
-        task_routes={SWEEP: {"queue": SWEEPS}, SEND_MAIL: {"queue": MAIL}},
+        task_default_queue=SCORING,
+        task_routes={SEND_MAIL: {"queue": MAIL}},
         timezone="UTC",
         broker_connection_retry_on_startup=True,
+        broker_connection_max_retries=None,  # by default a process gives up for good after a hundred
         broker_transport_options=_transport_options(settings),
     )
     return application
@@ -71,7 +77,7 @@ def _address(settings: Settings) -> str:
 
 def _transport_options(settings: Settings) -> dict[str, Any]:
     if not _is_directory(settings):
-        return {}
+        return dict(REDIS_OPTIONS)
     directory = Path(urlsplit(settings.broker).path)
     messages, control = directory / "messages", directory / "control"
     for folder in (messages, control):

@@ -17,6 +17,14 @@ from sqlalchemy.types import TypeDecorator
 SQLITE_BUSY_TIMEOUT_SECONDS = 30
 SQLITE_RETRY_SECONDS = 0.02
 OPERATOR = "operator"  # key of `Session.info`
+# A PostgreSQL that does not answer any more is given up after about a minute, not after the system's two hours.
+POSTGRESQL_CONNECTION = {
+    "connect_timeout": 10,  # seconds, as the next two
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,  # ms
+}
 
 
 class UTCDateTime(TypeDecorator[datetime]):
@@ -101,7 +109,7 @@ class Database:
             operator: who works on it from the command line, for the audit log; None for the server's own processes.
         """
         self._info = {OPERATOR: operator}
-        options: dict[str, Any] = {"pool_pre_ping": True}
+        options: dict[str, Any] = {"pool_pre_ping": True, "connect_args": POSTGRESQL_CONNECTION}
         if url.startswith("sqlite"):
             options = {"connect_args": {"timeout": SQLITE_BUSY_TIMEOUT_SECONDS, "isolation_level": None}}
         self.engine: Engine = create_engine(url, **options)

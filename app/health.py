@@ -1,27 +1,37 @@
-"""Whether this process lives, and whether it can do its work."""
+"""Whether this process lives, and whether it and the workers can do their work."""
 
 import os
 from typing import Literal
 
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel
-from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.database import Database
+from app.broker import SCORING
+from app.database import Database, now
 from app.settings import Settings
+from app.workers import heartbeats
 
 LIVE_PATH, READY_PATH = "/healthz", "/readyz"
 PATHS = frozenset({LIVE_PATH, READY_PATH})
 
 router = APIRouter(include_in_schema=False)
 
+State = Literal["ok", "failing", "unknown"]
+
 
 class Readiness(BaseModel):
-    """What this process needs, part by part."""
+    """What this process needs, part by part.
 
-    database: Literal["ok", "failing"]
-    archives: Literal["ok", "failing"]
+    Attributes:
+        status: `degraded` if uploads are taken but wait, because a kind of worker does not look for work.
+        workers: `unknown` if the database cannot be asked.
+    """
+
+    status: Literal["ok", "degraded", "failing"]
+    database: State
+    archives: State
+    workers: State
 
 
 @router.get(LIVE_PATH)
@@ -32,16 +42,29 @@ async def healthz() -> dict[str, str]:
 
 @router.get(READY_PATH)
 def readyz(request: Request, response: Response) -> Readiness:
-    """Whether the database answers and archives can be written: 503 if not. Says nothing more to strangers."""
+    """Whether the database answers and archives can be written: 503 if not. Says nothing more to strangers.
+
+    Workers that do not work are told of with 200: this process serves pages and takes uploads without them. A load
+    balancer that took it out of service would turn a delay into an outage.
+    """
     database: Database = request.app.state.database
     settings: Settings = request.app.state.settings
+    archives: State = "ok" if os.access(settings.archives, os.W_OK | os.X_OK) else "failing"
     try:
-        with database.reading() as session:
-            session.execute(text("SELECT 1"))
-        database_state: Literal["ok", "failing"] = "ok"
+        workers = _workers(database)
+        database_state: State = "ok"
     except SQLAlchemyError:
-        database_state = "failing"
-    archives_state: Literal["ok", "failing"] = "ok" if os.access(settings.archives, os.W_OK | os.X_OK) else "failing"
-    if "failing" in {database_state, archives_state}:
+        workers, database_state = "unknown", "failing"
+    if "failing" in {database_state, archives}:
         response.status_code = 503
-    return Readiness(database=database_state, archives=archives_state)
+        return Readiness(status="failing", database=database_state, archives=archives, workers=workers)
+    status: Literal["ok", "degraded"] = "ok" if workers == "ok" else "degraded"
+    return Readiness(status=status, database=database_state, archives=archives, workers=workers)
+
+
+def _workers(database: Database) -> State:
+    """Whether, of every kind that has run in the last day, one has looked for work just now."""
+    with database.reading() as session:
+        last_looks = heartbeats.last_looks(session)
+    oldest = now() - heartbeats.SILENT_AFTER
+    return "ok" if SCORING in last_looks and all(last >= oldest for last in last_looks.values()) else "failing"

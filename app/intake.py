@@ -14,8 +14,8 @@ from app.accounts.registration import require_confirmed
 from app.challenges import service as challenges
 from app.challenges.models import Challenge
 from app.database import Database, now
-from app.doorbell import Doorbell
 from app.errors import InvalidArchiveError
+from app.notifier import WorkerNotifier
 from app.reception import cancelled_by_disconnect, off_the_loop, upload_in_progress
 from app.settings import MEBIBYTE, Settings
 from app.storage import ArchiveStore
@@ -79,7 +79,7 @@ async def take_submission(
     database: Database = state.database
     store: ArchiveStore = state.store
     validator: Validator = state.validator
-    doorbell: Doorbell = state.doorbell
+    notifier: WorkerNotifier = state.notifier
     began_at = now()
     async with upload_in_progress(request, user=user, kind=UploadKind.SUBMISSION) as pace:
         target = await to_thread.run_sync(_target, database, slug, user)
@@ -128,7 +128,7 @@ async def take_submission(
                     ).id
 
             submission_id = await to_thread.run_sync(queue)
-    await to_thread.run_sync(doorbell.ring)
+    await to_thread.run_sync(notifier.submission_queued)
     return submission_id
 
 
@@ -155,7 +155,7 @@ async def take_ground_truth(
     settings: Settings = state.settings
     database: Database = state.database
     inbox: TruthInbox = state.truth_inbox
-    doorbell: Doorbell = state.doorbell
+    notifier: WorkerNotifier = state.notifier
 
     def organised(session: Session) -> Challenge:
         return challenges.get_organised(session, slug, user)
@@ -189,7 +189,7 @@ async def take_ground_truth(
                     raise
 
             version_id = await to_thread.run_sync(announce)
-    await to_thread.run_sync(doorbell.ring_for_ground_truth)
+    await to_thread.run_sync(notifier.ground_truth_uploaded)
     return version_id
 
 

@@ -25,8 +25,8 @@ from app.accounts.signing_in import SignInDesk
 from app.api import documentation
 from app.api.events import OpenStreams
 from app.database import Database
-from app.doorbell import Doorbell
 from app.leaderboards.current import Boards
+from app.notifier import WorkerNotifier
 from app.security import access_log, security_txt
 from app.security.body_limit import BodyLimit
 from app.security.csrf import ForgeryProtection
@@ -52,7 +52,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     """Return the web application.
 
     Its state holds what handlers need: `settings`, `database`, `store` (of archives), `truth_inbox`, `validator` (of
-    uploads), `doorbell`, `boards`, `open_streams` (of events) `password_work` (argon2) and `sign_in_desk`.
+    uploads), `notifier`, `boards`, `open_streams` (of events) `password_work` (argon2) and `sign_in_desk`.
 
     Args:
         settings: by default those of the environment.
@@ -80,7 +80,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     application.state.store = ArchiveStore(settings.archives)
     application.state.truth_inbox = TruthInbox(settings.truth_inbox)
     application.state.validator = Validator(settings)
-    application.state.doorbell = Doorbell(settings)
+    application.state.notifier = WorkerNotifier(settings)
     application.state.boards = Boards(application.state.database)
     application.state.open_streams = OpenStreams()
     application.state.password_work = PasswordWork()

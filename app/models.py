@@ -8,5 +8,6 @@ from app.evaluations import models as evaluations
 from app.mail import models as mail
 from app.submissions import models as submissions
 from app.uploads import models as uploads
+from app.workers import models as workers
 
-__all__ = ["Base", "accounts", "audit", "challenges", "evaluations", "mail", "submissions", "uploads"]
+__all__ = ["Base", "accounts", "audit", "challenges", "evaluations", "mail", "submissions", "uploads", "workers"]

@@ -86,6 +86,7 @@ class Settings(BaseSettings):
 
     worker_processes: int = Field(default=2, gt=0)
     lease: timedelta = timedelta(seconds=60)  # a worker that is silent for so long is taken for dead
+    poll_interval: timedelta = timedelta(seconds=3)  # how often a worker looks for work that no message told it of
     sweep_interval: timedelta = timedelta(seconds=15)
     evaluation_attempts: int = Field(default=3, gt=0)
     evaluation_time_limit: timedelta = timedelta(minutes=30)

@@ -86,7 +86,7 @@ class Installation:
     @contextlib.contextmanager
     def working(self) -> Iterator[None]:
         """Run workers until the block ends; where one is embedded in the web process it runs already."""
-        with contextlib.nullcontext() if self.is_embedded else self.run("worker", "--beat"):
+        with contextlib.nullcontext() if self.is_embedded else self.run("worker"):
             yield
 
     @property

@@ -1,18 +1,18 @@
-"""`vocboard beat`: call for the periodic sweep, where no worker does (`vocboard worker --beat`). One is enough."""
+"""`vocboard beat`: wake the workers from time to time. One is enough."""
 
 import argparse
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Describe the command."""
-    parser.description = "Call the workers to their periodic sweep until stopped. Run one of these beside the workers."
+    parser.description = "Wake the workers for their periodic sweep until stopped. Run one of these beside the workers."
 
 
 def run(arguments: argparse.Namespace) -> int:  # noqa: ARG001  # every command has the same shape
-    """Call until stopped."""
+    """Wake them until stopped."""
     # The participant's commands start without the server's packages.
     from app.settings import Settings  # noqa: PLC0415
-    from worker.celery_app import create_worker  # noqa: PLC0415
+    from worker.beat import create_beat  # noqa: PLC0415
 
-    create_worker(Settings()).Beat(loglevel="INFO", quiet=True).run()
+    create_beat(Settings()).Beat(loglevel="INFO", quiet=True).run()
     return 0

@@ -22,6 +22,7 @@ COMMANDS = {
     "serve": "run the web application",
     "worker": "run a worker, which evaluates submissions",
     "beat": "wake the workers from time to time",
+    "health": "tell whether a worker or beat does its work",
     "migrate": "bring the database to the newest migration",
     "admin": "manage people, tokens, challenges and ground truth",
 }

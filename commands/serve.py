@@ -22,7 +22,7 @@ PORT = 8000
 GRACE_SECONDS = 10  # for requests, then for the worker
 RESTART_PAUSE_SECONDS = 2
 SWITCH_SECONDS = 0.0005
-WORKER = (sys.executable, "-m", "commands.main", "worker", "--beat")
+WORKER = (sys.executable, "-m", "commands.main", "worker")
 
 _log = logging.getLogger(__name__)
 

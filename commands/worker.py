@@ -8,9 +8,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     parser.description = "Evaluate submissions and import ground truth until stopped; SIGTERM lets running ones finish."
     parser.add_argument(
-        "--beat", action="store_true", help="sweep periodically, too: for an installation of one machine"
-    )
-    parser.add_argument(
         "--only", choices=["mail"], help="send e-mail and do nothing else; needs no access to archives and ground truth"
     )
 
@@ -20,18 +17,16 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.only == "mail":
         return _send_mail()
     # The participant's commands start without the server's packages.
-    from app.broker import BELLS, MAIL, SWEEPS  # noqa: PLC0415
-    from app.settings import Environment, Settings  # noqa: PLC0415
+    from app.broker import SCORING  # noqa: PLC0415
+    from app.settings import Settings  # noqa: PLC0415
     from worker.celery_app import create_worker  # noqa: PLC0415
     from worker.truth_directory import TruthDirectory  # noqa: PLC0415
 
     settings = Settings()
     TruthDirectory(settings).private_key()  # from now on ground truth can be uploaded
-    worker = create_worker(settings).Worker(
+    worker = create_worker(settings, kind=SCORING).Worker(
         pool="prefork",
-        queues=[BELLS, SWEEPS, MAIL] if settings.environment is Environment.EMBEDDED else [BELLS, SWEEPS],
         loglevel="INFO",
-        beat=arguments.beat,
         # Workers have nothing to say to each other: the database is what they share.
         without_gossip=True,
         without_mingle=True,

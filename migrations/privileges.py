@@ -42,6 +42,7 @@ WEB: Mapping[str, tuple[str, ...]] = {
     "measures": READ,
     "class_scores": READ,
     "curves": READ,
+    "worker_heartbeats": READ,
     "alembic_version": READ,
 }
 
@@ -60,6 +61,7 @@ WORKER: Mapping[str, tuple[str, ...]] = {
     "measures": ADD,
     "class_scores": ADD,
     "curves": ADD,
+    "worker_heartbeats": ALL,
     "alembic_version": READ,
 }
 

@@ -32,7 +32,7 @@ WEB_LIBRARIES = ("fastapi", "starlette", "sse_starlette", "uvicorn")
 TRUTH = ("evaluator.evaluation", "evaluator.ground_truth", "evaluator.tasks.scoring")
 TRUTH_OF_A_TASK = ("scoring", "ground_truth")
 # The commands of an installed server; a participant's installation has none of the packages that these need.
-SERVER_COMMANDS = ("admin", "beat", "demo", "migrate", "serve", "worker")
+SERVER_COMMANDS = ("admin", "beat", "demo", "health", "migrate", "serve", "worker")
 
 
 class Import(NamedTuple):

@@ -3,60 +3,60 @@
 from typing import Any
 
 from celery import Celery
-from celery.signals import worker_process_init, worker_ready
+from celery.signals import worker_process_init, worker_ready, worker_shutting_down
 from kombu.entity import Queue
 
-from app.broker import BELLS, MAIL, SEND_MAIL, SWEEP, SWEEPS, create_celery
+from app.broker import MAIL, SCORING, create_celery
 from app.process_limits import limit_memory
-from app.settings import Settings
-from worker import tasks
+from app.settings import Environment, Settings
+from worker import due_work, tasks
+from worker.dispatcher import Dispatcher
+from worker.wake_ups import WakeUps
 
-KILLED_AFTER_SECONDS = 30  # beyond the time limit, for what does not even let itself be interrupted
+KILLED_AFTER_SECONDS = 30  # beyond the time limit, for code that ignores the soft one
+POLLING_SECONDS = 0.01  # of the in-process queue
 
 
-def create_worker(settings: Settings) -> Celery:
-    """Return the application with its tasks, limits and schedule."""
+def create_worker(settings: Settings, *, kind: str) -> Celery:
+    """Return the application of a worker of one kind, with its tasks and limits.
+
+    Its messages never leave the process: see `worker.dispatcher`.
+    """
     application = create_celery(settings, name="vocboard")
+    work = due_work.KINDS[kind](settings)
     seconds = settings.evaluation_time_limit.total_seconds()
     application.conf.update(
-        task_queues=[Queue(name, routing_key=name) for name in (BELLS, SWEEPS, MAIL)],  # type: ignore[no-untyped-call]  # kombu's
+        broker_url="memory://",
+        broker_transport_options={"polling_interval": POLLING_SECONDS},
+        task_queues=[Queue(one.task, routing_key=one.task) for one in work],  # type: ignore[no-untyped-call]  # kombu's
+        task_routes={one.task: {"queue": one.task} for one in work},
         task_soft_time_limit=seconds,
         task_time_limit=seconds + KILLED_AFTER_SECONDS,
-        # Messages are acknowledged when they are taken, and lost with their worker: the sweep finds the submission.
         task_acks_late=False,
         worker_prefetch_multiplier=1,
         worker_concurrency=settings.worker_processes,
         worker_enable_remote_control=False,
         worker_send_task_events=False,
-        beat_schedule={
-            "sweep": {
-                "task": SWEEP,
-                "schedule": settings.sweep_interval.total_seconds(),
-                "options": {"expires": settings.sweep_interval.total_seconds()},  # the next one does it as well
-            },
-            "mail": {
-                "task": SEND_MAIL,
-                "schedule": settings.sweep_interval.total_seconds(),
-                "options": {"expires": settings.sweep_interval.total_seconds()},
-            },
-        },
-        # Keeps no file: nothing is lost if a sweep is early or late once.
-        beat_scheduler="celery.beat:Scheduler",
-        beat_max_loop_interval=settings.sweep_interval.total_seconds(),
     )
     tasks.register(application, settings)
-    _on_start(application, settings)
-    return application
+    dispatcher = Dispatcher(application, settings, kind=kind, work=work)
+    queues = (SCORING, MAIL) if settings.environment is Environment.EMBEDDED else (kind,)
+    wake_ups = WakeUps(settings, queues=queues, wake=dispatcher.wake, is_busy=lambda: dispatcher.is_busy)
 
-
-def _on_start(application: Celery, settings: Settings) -> None:
     def prepare(**_signal: Any) -> None:
         import pyarrow.csv  # noqa: F401, PLC0415  # which the evaluator imports when it first needs it
 
         limit_memory(settings.evaluation_memory_limit_bytes)
 
-    def look_for_work(**_signal: Any) -> None:
-        application.send_task(SWEEP)
+    def start(sender: Any, **_signal: Any) -> None:
+        dispatcher.start(sender.controller)
+        wake_ups.start()
+
+    def stop(**_signal: Any) -> None:
+        wake_ups.stop()
+        dispatcher.stop()
 
     worker_process_init.connect(prepare, weak=False)
-    worker_ready.connect(look_for_work, weak=False)
+    worker_ready.connect(start, weak=False)
+    worker_shutting_down.connect(stop, weak=False)
+    return application

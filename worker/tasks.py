@@ -16,7 +16,7 @@ from app.storage import ArchiveStore
 from worker import recovery, truth_import
 from worker.evaluation import evaluate_next
 
-# For so long one bell starts evaluations: small ones without a message each, and each has its time limit but for this.
+# For so long one task starts evaluations: small ones without a task each, and each has its time limit but for this.
 TURN = timedelta(seconds=1)
 
 
@@ -38,29 +38,22 @@ class Process:
 
 
 def register(application: Celery, settings: Settings) -> None:
-    """Give a Celery application its tasks."""
+    """Give a Celery application its tasks. When one ends and more is due, the dispatcher has handed out the next."""
     process = Process(settings)
 
     def evaluate() -> None:
-        """Evaluate submissions until none waits; ring again when that takes long, so that other tasks have a turn."""
+        """Evaluate submissions until none waits or the turn is over, so that other tasks have theirs."""
         turn_ends = time.monotonic() + TURN.total_seconds()
-        while evaluate_next(process.database, process.store, settings):
-            if time.monotonic() > turn_ends:
-                application.send_task(EVALUATE_NEXT)
-                return
+        while evaluate_next(process.database, process.store, settings) and time.monotonic() < turn_ends:
+            pass
 
     def import_ground_truth() -> None:
-        """Import one uploaded ground truth; ring again, in case more wait."""
-        if truth_import.import_next(process.database, settings):
-            application.send_task(IMPORT_GROUND_TRUTH)
+        """Import one uploaded ground truth."""
+        truth_import.import_next(process.database, settings)
 
     def sweep() -> None:
         """Recover what was lost."""
-        due = recovery.sweep(process.database, settings)
-        for _ in range(due.evaluations):
-            application.send_task(EVALUATE_NEXT)
-        if due.ground_truth:
-            application.send_task(IMPORT_GROUND_TRUTH)
+        recovery.sweep(process.database, settings)
 
     def send_mail() -> None:
         """Send what is due in the outbox: in the embedded set-up, which has no worker for that alone."""

@@ -55,7 +55,7 @@ def import_next(database: Database, settings: Settings) -> bool:
 
 
 def sweep(database: Database, settings: Settings) -> None:
-    """Do what nobody rings for.
+    """Do what is not asked for.
 
     Publish the key that uploads are sealed to, start first scorings that have become possible, remove what processes
     that died have left behind.

@@ -10,8 +10,8 @@ from app.api.paging import DEFAULT_PER_PAGE, FIRST_PAGE, ItemPage, PageNumber, P
 from app.api.problems import problem_responses
 from app.api.schemas.accounts import WaitingRegistration
 from app.database import Database
-from app.doorbell import Doorbell
 from app.errors import ForbiddenError
+from app.notifier import WorkerNotifier
 from app.security.identity import ApiIdentity, OrganisingUser
 from app.settings import Settings
 
@@ -45,11 +45,11 @@ def approve_registration(
     _require_organiser(identity)
     settings: Settings = request.app.state.settings
     database: Database = request.app.state.database
-    doorbell: Doorbell = request.app.state.doorbell
+    notifier: WorkerNotifier = request.app.state.notifier
     with database.writing() as session:
         person = registration.registered(session, registration_id)
         administration.approve(session, user=person, site=settings.public_url, actor=user)
-    doorbell.ring_for_mail()
+    notifier.mail_queued()
 
 
 @router.post(
@@ -62,11 +62,11 @@ def reject_registration(
     _require_organiser(identity)
     settings: Settings = request.app.state.settings
     database: Database = request.app.state.database
-    doorbell: Doorbell = request.app.state.doorbell
+    notifier: WorkerNotifier = request.app.state.notifier
     with database.writing() as session:
         person = registration.registered(session, registration_id)
         administration.reject(session, user=person, site=settings.public_url, actor=user)
-    doorbell.ring_for_mail()
+    notifier.mail_queued()
 
 
 def _require_organiser(identity: ApiIdentity) -> None:

@@ -3,10 +3,10 @@
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import ColumnElement, and_, or_, select, update
 from sqlalchemy.orm import Session
 
 from app.challenges import queries
@@ -56,10 +56,7 @@ def claim(session: Session, *, lease: timedelta, attempts: int) -> TruthClaim | 
     instant = now()
     waiting = (
         select(GroundTruthVersion)
-        .where(
-            (GroundTruthVersion.state == TruthState.UPLOADED)
-            | ((GroundTruthVersion.state == TruthState.IMPORTING) & (GroundTruthVersion.lease_expires_at <= instant))
-        )
+        .where(_is_due(instant))
         .order_by(GroundTruthVersion.created_at, GroundTruthVersion.id)
         .limit(1)
         .with_for_update(skip_locked=True)
@@ -79,6 +76,11 @@ def claim(session: Session, *, lease: timedelta, attempts: int) -> TruthClaim | 
         name, file = session.execute(columns).one()
         return TruthClaim(version.id, version.challenge_id, version.lease_id, edition_from(name, file))
     return None
+
+
+def is_due(session: Session) -> bool:
+    """Whether `claim` would find something."""
+    return session.scalar(select(GroundTruthVersion.id).where(_is_due(now())).limit(1)) is not None
 
 
 def renew(session: Session, claimed: TruthClaim, *, lease: timedelta) -> bool:
@@ -146,6 +148,13 @@ def waiting_versions(session: Session) -> set[uuid.UUID]:
     """Ids of the versions whose sealed upload is still needed."""
     unfinished = (TruthState.UPLOADED, TruthState.IMPORTING)
     return set(session.scalars(select(GroundTruthVersion.id).where(GroundTruthVersion.state.in_(unfinished))))
+
+
+def _is_due(instant: datetime) -> ColumnElement[bool]:
+    return or_(
+        GroundTruthVersion.state == TruthState.UPLOADED,
+        and_(GroundTruthVersion.state == TruthState.IMPORTING, GroundTruthVersion.lease_expires_at <= instant),
+    )
 
 
 def _held(session: Session, claimed: TruthClaim) -> GroundTruthVersion | None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from sqlalchemy import delete, or_, select, update
+from sqlalchemy import ColumnElement, and_, delete, or_, select, update
 from sqlalchemy.orm import Session
 
 from app.database import now
@@ -46,7 +46,7 @@ class Claimed:
 def put(session: Session, *, to: str, template: str, lifetime: timedelta = LIFETIME, **context: Any) -> None:
     """Add a message to the outbox, in the transaction of what it announces.
 
-    Whoever commits calls `Doorbell.ring_for_mail` afterwards.
+    Whoever commits calls `WorkerNotifier.mail_queued` afterwards.
 
     Args:
         to: a normalised e-mail address.
@@ -69,12 +69,17 @@ def put(session: Session, *, to: str, template: str, lifetime: timedelta = LIFET
     session.flush()
 
 
+def is_due(session: Session) -> bool:
+    """Whether `claim_next` would find something."""
+    return session.scalar(select(OutgoingMail.id).where(_is_due(now())).limit(1)) is not None
+
+
 def claim_next(session: Session) -> Claimed | None:
     """Claim the message that has been due longest; None if none is due."""
     instant = now()
     row = session.scalar(
         select(OutgoingMail)
-        .where(OutgoingMail.sent_at.is_(None), OutgoingMail.failed_at.is_(None), OutgoingMail.due_at <= instant)
+        .where(_is_due(instant))
         .order_by(OutgoingMail.due_at, OutgoingMail.id)
         .limit(1)
         .with_for_update(skip_locked=True)
@@ -130,6 +135,10 @@ def retry_after(attempts: int) -> timedelta:
     """
     doublings = min(attempts - 1, 10)
     return min(FIRST_RETRY * int(2**doublings), LONGEST_RETRY)
+
+
+def _is_due(instant: datetime) -> ColumnElement[bool]:
+    return and_(OutgoingMail.sent_at.is_(None), OutgoingMail.failed_at.is_(None), OutgoingMail.due_at <= instant)
 
 
 @cache

@@ -18,8 +18,8 @@ from app.accounts.models import Role, Scope, User
 from app.accounts.password_work import PasswordWork
 from app.accounts.passwords import LEAST_CHARACTERS
 from app.database import Database, now
-from app.doorbell import Doorbell
 from app.errors import ServiceError
+from app.notifier import WorkerNotifier
 from app.pages.forms import NO_TROUBLE, Trouble, go_to
 from app.pages.password_check import verify_password
 from app.pages.rendering import render
@@ -77,7 +77,7 @@ async def change_password(
     settings: Settings = request.app.state.settings
     database: Database = request.app.state.database
     work: PasswordWork = request.app.state.password_work
-    doorbell: Doorbell = request.app.state.doorbell
+    notifier: WorkerNotifier = request.app.state.notifier
 
     def store(verified_hash: str, password_hash: str) -> None:
         with database.writing() as session:
@@ -89,7 +89,7 @@ async def change_password(
                 keep=identity.session,
                 site=settings.public_url,
             )
-        doorbell.ring_for_mail()
+        notifier.mail_queued()
 
     try:
         verified_hash = await verify_password(request, user, form.current_password, field="current_password")

@@ -13,8 +13,8 @@ from app.accounts.models import LinkPurpose
 from app.accounts.password_work import PasswordWork
 from app.accounts.passwords import LEAST_CHARACTERS
 from app.database import Database
-from app.doorbell import Doorbell
 from app.errors import ServiceError
+from app.notifier import WorkerNotifier
 from app.pages.forms import NO_TROUBLE, Trouble, go_to
 from app.pages.rendering import render
 from app.security.csrf import protect_form
@@ -48,7 +48,7 @@ def request_reset(request: Request, _: CurrentIdentity, form: Annotated[RequestF
     """Send a link, if the address has an account; the answer is the same if not."""
     settings: Settings = request.app.state.settings
     database: Database = request.app.state.database
-    doorbell: Doorbell = request.app.state.doorbell
+    notifier: WorkerNotifier = request.app.state.notifier
     try:
         email = registration.normalised(form.email)
         with database.writing() as session:
@@ -57,7 +57,7 @@ def request_reset(request: Request, _: CurrentIdentity, form: Annotated[RequestF
             registration.send_reset_link(session, email=email, site=settings.public_url)
     except ServiceError as error:
         return _request_page(request, form, Trouble.of(error))
-    doorbell.ring_for_mail()
+    notifier.mail_queued()
     return go_to("/forgotten-password/sent")
 
 
@@ -82,7 +82,7 @@ async def reset(request: Request, _: CurrentIdentity, form: Annotated[ResetForm,
     settings: Settings = request.app.state.settings
     database: Database = request.app.state.database
     work: PasswordWork = request.app.state.password_work
-    doorbell: Doorbell = request.app.state.doorbell
+    notifier: WorkerNotifier = request.app.state.notifier
     email = ""
 
     def check() -> str:
@@ -97,7 +97,7 @@ async def reset(request: Request, _: CurrentIdentity, form: Annotated[ResetForm,
         with database.writing() as session:
             user = links.use(session, form.token, LinkPurpose.RESET_PASSWORD)
             password_changes.reset(session, user=user, password_hash=password_hash, site=settings.public_url)
-        doorbell.ring_for_mail()
+        notifier.mail_queued()
         return user.is_approved
 
     try:

@@ -13,8 +13,8 @@ from app.accounts.models import LinkPurpose, User
 from app.accounts.password_work import PasswordWork
 from app.accounts.passwords import LEAST_CHARACTERS
 from app.database import Database
-from app.doorbell import Doorbell
 from app.errors import ServiceError
+from app.notifier import WorkerNotifier
 from app.pages.forms import NO_TROUBLE, Trouble, go_to
 from app.pages.password_check import verify_password
 from app.pages.rendering import render
@@ -53,7 +53,7 @@ async def register(request: Request, _: CurrentIdentity, form: Annotated[Registr
     settings: Settings = request.app.state.settings
     database: Database = request.app.state.database
     work: PasswordWork = request.app.state.password_work
-    doorbell: Doorbell = request.app.state.doorbell
+    notifier: WorkerNotifier = request.app.state.notifier
     policy = settings.registration_policy
     address = client_address(request)
 
@@ -68,7 +68,7 @@ async def register(request: Request, _: CurrentIdentity, form: Annotated[Registr
             registration.register(
                 session, checked, password_hash=password_hash, policy=policy, site=settings.public_url
             )
-        doorbell.ring_for_mail()
+        notifier.mail_queued()
 
     try:
         checked = await to_thread.run_sync(check)
@@ -99,7 +99,7 @@ async def confirm(request: Request, _: CurrentIdentity, form: Annotated[Confirma
     """Confirm the e-mail address that a link was sent to, with the password of the registration."""
     settings: Settings = request.app.state.settings
     database: Database = request.app.state.database
-    doorbell: Doorbell = request.app.state.doorbell
+    notifier: WorkerNotifier = request.app.state.notifier
 
     def owner() -> User:
         with database.reading() as session:
@@ -109,7 +109,7 @@ async def confirm(request: Request, _: CurrentIdentity, form: Annotated[Confirma
         with database.writing() as session:
             user = links.use(session, form.token, LinkPurpose.CONFIRM_ADDRESS)
             registration.confirm(session, user=user, site=settings.public_url)
-        doorbell.ring_for_mail()
+        notifier.mail_queued()
         return user.is_approved
 
     try:

@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from app.accounts import administration, registration
 from app.database import Database
-from app.doorbell import Doorbell
+from app.notifier import WorkerNotifier
 from app.pages.forms import go_to
 from app.pages.rendering import render
 from app.security.csrf import protect_form
@@ -33,11 +33,11 @@ def approve(request: Request, organiser: Organiser, user_id: uuid.UUID) -> Respo
     """Let a person submit."""
     settings: Settings = request.app.state.settings
     database: Database = request.app.state.database
-    doorbell: Doorbell = request.app.state.doorbell
+    notifier: WorkerNotifier = request.app.state.notifier
     with database.writing() as session:
         user = registration.registered(session, user_id)
         administration.approve(session, user=user, site=settings.public_url, actor=organiser)
-    doorbell.ring_for_mail()
+    notifier.mail_queued()
     return go_to(PATH, done="approved")
 
 
@@ -46,9 +46,9 @@ def reject(request: Request, organiser: Organiser, user_id: uuid.UUID) -> Respon
     """Keep a person out."""
     settings: Settings = request.app.state.settings
     database: Database = request.app.state.database
-    doorbell: Doorbell = request.app.state.doorbell
+    notifier: WorkerNotifier = request.app.state.notifier
     with database.writing() as session:
         user = registration.registered(session, user_id)
         administration.reject(session, user=user, site=settings.public_url, actor=organiser)
-    doorbell.ring_for_mail()
+    notifier.mail_queued()
     return go_to(PATH, done="rejected")

@@ -106,12 +106,16 @@ def fail(session: Session, claim: Claim, *, failure: str, detail: str) -> bool:
 
 def release_expired(session: Session, *, attempts: int) -> Released:
     """Return submissions whose worker has gone silent to the queue, or fail them after so many attempts."""
-    instant = now()
-    expired = and_(Submission.state == State.EVALUATING, Submission.lease_expires_at <= instant)
+    expired = _is_expired()
     gave_up = update(Submission).where(expired, Submission.attempts >= attempts).values(**_failed(GIVEN_UP))
     returned = update(Submission).where(expired).values(state=State.QUEUED, **_LET_GO)
     failed = _rows(session, gave_up)
     return Released(queued=_rows(session, returned), failed=failed)
+
+
+def has_expired(session: Session) -> bool:
+    """Whether `release_expired` would find something."""
+    return session.scalar(select(Submission.id).where(_is_expired()).limit(1)) is not None
 
 
 def waiting(session: Session) -> int:
@@ -146,6 +150,10 @@ def _failed(failure: str) -> dict[str, object]:
         "quota_returned_at": instant,
         **_LET_GO,
     }
+
+
+def _is_expired() -> ColumnElement[bool]:
+    return and_(Submission.state == State.EVALUATING, Submission.lease_expires_at <= now())
 
 
 def _change(session: Session, claim: Claim, **values: object) -> bool:

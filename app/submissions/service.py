@@ -41,7 +41,7 @@ def submit(
 ) -> Submission:
     """Accept a valid upload: its quota is taken, its row queued and its archive kept, all or nothing.
 
-    Whoever commits rings the `Doorbell` afterwards.
+    Whoever commits tells the `WorkerNotifier` afterwards.
 
     Args:
         archive: completely received, not yet kept.

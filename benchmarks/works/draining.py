@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sqlalchemy import select
 
-from app.doorbell import Doorbell
+from app.notifier import WorkerNotifier
 from app.submissions.models import State, Submission
 from benchmarks.contest import Contestant, Goal, Kind, Measurement, Run, Work
 from benchmarks.made.voc2007 import EDITION, make_voc2007
@@ -30,9 +30,9 @@ def drain(directory: Path, *, processes: int, submissions: int = SUBMISSIONS) ->
         installation = competition.installation
         processor_before = installation.processor_seconds()
         competition.queue(directory / "results.tar.gz", submissions)
-        doorbell = Doorbell(installation.settings)
+        notifier = WorkerNotifier(installation.settings)
         for _ in range(processes):
-            doorbell.ring()
+            notifier.submission_queued()
         while competition.unfinished():
             time.sleep(POLLING_SECONDS)
         processor_seconds = installation.processor_seconds() - processor_before

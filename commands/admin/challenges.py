@@ -13,7 +13,7 @@ from app.accounts import administration
 from app.challenges import service
 from app.challenges.models import GroundTruthVersion, TruthState, Visibility
 from app.database import Database
-from app.doorbell import Doorbell
+from app.notifier import WorkerNotifier
 from app.settings import Settings
 from app.truth_inbox import IncomingTruth, TruthInbox
 from commands.admin.actions import Actions
@@ -108,7 +108,7 @@ def import_truth(arguments: argparse.Namespace, database: Database, settings: Se
     except BaseException:
         inbox.discard(version_id)
         raise
-    Doorbell(settings).ring_for_ground_truth()
+    WorkerNotifier(settings).ground_truth_uploaded()
     return _wait(database, version_id) if arguments.wait else 0
 
 

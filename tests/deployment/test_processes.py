@@ -28,7 +28,12 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installat
 
 def test_web_answers_for_its_own_host_alone(installation: Installation) -> None:
     with installation.client() as client:
-        assert client.get("/readyz").json() == {"database": "ok", "archives": "ok"}
+        assert client.get("/readyz").json() == {
+            "status": "ok",
+            "database": "ok",
+            "archives": "ok",
+            "workers": "ok",
+        }
         assert client.get("/api/v1/challenges").status_code == httpx.codes.OK
         assert client.get("/api/v1/challenges", headers={"Host": "evil.example"}).status_code == httpx.codes.BAD_REQUEST
 

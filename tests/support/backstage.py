@@ -111,7 +111,7 @@ class Backstage:
         """Run a command in a process group of its own until the block ends, then kill what is left of it.
 
         Args:
-            command: such as `worker`, `--beat`.
+            command: such as `worker`.
             settings: those that are this process's alone, by the names of `Settings`.
         """
         environment = {
@@ -119,6 +119,7 @@ class Backstage:
             "database_url": self.settings.database_url,
             "broker_url": self.settings.broker_url,
             "lease": "PT1S",
+            "poll_interval": "PT0.2S",
             "sweep_interval": "PT0.5S",
             "worker_processes": 1,
             **settings,

@@ -23,10 +23,10 @@ def environment_of(settings: Settings) -> dict[str, str]:
 
 @contextlib.contextmanager
 def working(settings: Settings, log: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Run `vocboard worker --beat` until the block ends."""
+    """Run `vocboard worker` until the block ends."""
     with log.open("ab") as output:
         worker = subprocess.Popen(
-            [sys.executable, "-m", "commands.main", "worker", "--beat"],
+            [sys.executable, "-m", "commands.main", "worker"],
             env=environment_of(settings),
             stdin=subprocess.DEVNULL,
             stdout=output,

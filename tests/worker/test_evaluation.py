@@ -1,4 +1,4 @@
-"""Real workers, as child processes, score what is queued; each bell starts evaluations for a while."""
+"""Real workers, as child processes, score what is queued; each task evaluates for a while."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -6,19 +6,19 @@ from datetime import timedelta
 import pytest
 
 from app.broker import EVALUATE_NEXT
-from app.doorbell import Doorbell
 from app.evaluations import queries as evaluations
+from app.notifier import WorkerNotifier
 from app.submissions.models import State
 from evaluator import VERSION
 from tests.support.backstage import Backstage, make_ground_truth
 from worker import tasks
 
 
-def test_scores_a_submission_that_somebody_rang_for(backstage: Backstage) -> None:
+def test_scores_a_submission_that_it_was_woken_for(backstage: Backstage) -> None:
     challenge, user = backstage.challenge(), backstage.user()
-    with backstage.running("worker"):
+    with backstage.running("worker", poll_interval="PT1H"):
         submission_id = backstage.submit(user, challenge)
-        Doorbell(backstage.settings).ring()
+        WorkerNotifier(backstage.settings).submission_queued()
         submission = backstage.wait_for(submission_id, State.SCORED)
     with backstage.database.reading() as session:
         evaluation = evaluations.current(session, submission)
@@ -32,24 +32,20 @@ def test_scores_a_submission_that_somebody_rang_for(backstage: Backstage) -> Non
 
 
 class Tasks:
-    """What stands in for a Celery application: keeps tasks and messages."""
+    """What stands in for a Celery application: keeps tasks."""
 
     def __init__(self) -> None:
         self.tasks: dict[str, Callable[[], None]] = {}
-        self.sent: list[str] = []
 
     def task(self, function: Callable[[], None], *, name: str) -> None:
         self.tasks[name] = function
 
-    def send_task(self, name: str) -> None:
-        self.sent.append(name)
-
 
 @pytest.mark.parametrize(
-    ("turn", "scored", "rung"), [(timedelta(hours=1), 3, 0), (timedelta(0), 1, 1)], ids=["in its turn", "turn over"]
+    ("turn", "scored"), [(timedelta(hours=1), 3), (timedelta(0), 1)], ids=["in its turn", "turn over"]
 )
-def test_a_bell_starts_evaluations_until_none_waits_or_its_turn_is_over(
-    backstage: Backstage, monkeypatch: pytest.MonkeyPatch, turn: timedelta, scored: int, rung: int
+def test_a_task_evaluates_until_none_waits_or_its_turn_is_over(
+    backstage: Backstage, monkeypatch: pytest.MonkeyPatch, turn: timedelta, scored: int
 ) -> None:
     monkeypatch.setattr(tasks, "TURN", turn)
     monkeypatch.setattr(tasks, "Database", lambda _: backstage.database)  # which is closed in the end
@@ -60,4 +56,3 @@ def test_a_bell_starts_evaluations_until_none_waits_or_its_turn_is_over(
     application.tasks[EVALUATE_NEXT]()
     states = [backstage.submission(submission).state for submission in submissions]
     assert states == [State.SCORED] * scored + [State.QUEUED] * (3 - scored)
-    assert application.sent == [EVALUATE_NEXT] * rung

@@ -10,9 +10,9 @@ from sqlalchemy import select, text
 from sqlalchemy.engine import make_url
 
 from app.database import Database
-from app.doorbell import Doorbell
 from app.mail import outbox
 from app.mail.models import OutgoingMail
+from app.notifier import WorkerNotifier
 from app.settings import Settings
 from app.storage import ArchiveStore
 from migrations import privileges, upgrade
@@ -53,7 +53,7 @@ def test_a_message_of_the_broker_makes_it_look_at_once(backstage: Backstage, ser
         put(backstage)
         wait_until(lambda: len(server.messages()) == 1)  # its first look
         put(backstage)
-        Doorbell(backstage.settings).ring_for_mail()
+        WorkerNotifier(backstage.settings).mail_queued()
         wait_until(lambda: len(server.messages()) == 2)
 
 
@@ -115,7 +115,7 @@ def test_an_address_that_is_refused_is_given_up_at_once(backstage: Backstage, tm
 
 def test_the_ordinary_worker_sends_in_the_embedded_set_up(backstage: Backstage, server: MailServer) -> None:
     put(backstage)
-    with backstage.running("worker", "--beat", mail_url=server.url):
+    with backstage.running("worker", mail_url=server.url):
         wait_until(lambda: len(server.messages()) == 1)
 
 

@@ -14,12 +14,12 @@ import redis
 from sqlalchemy import func, select
 
 from app.database import now
-from app.doorbell import Doorbell
 from app.evaluations.models import Evaluation
+from app.notifier import WorkerNotifier
 from app.submissions import queue
 from app.submissions.models import State
 from tests.support.backstage import Backstage, kill_group, wait_until
-from worker.recovery import Due, sweep
+from worker.recovery import sweep
 
 
 def empty_broker(backstage: Backstage) -> None:
@@ -78,7 +78,7 @@ def test_a_submission_whose_worker_was_killed_is_scored_by_another(backstage: Ba
 def test_a_long_evaluation_keeps_its_lease(backstage: Backstage) -> None:
     submission_id = backstage.submit(backstage.user(), backstage.challenge())
     pipe = Pipe(backstage, submission_id)
-    with backstage.running("worker", "--beat", lease="PT0.5S", sweep_interval="PT0.2S"):
+    with backstage.running("worker", lease="PT0.5S", sweep_interval="PT0.2S"):
         claimed = backstage.wait_for(submission_id, State.EVALUATING)
         assert claimed.claimed_at is not None
         three_leases_later = claimed.claimed_at + timedelta(seconds=1.5)
@@ -89,26 +89,26 @@ def test_a_long_evaluation_keeps_its_lease(backstage: Backstage) -> None:
 
 
 def test_ten_submissions_whose_messages_were_lost_are_scored(backstage: Backstage) -> None:
-    challenge, user, doorbell = backstage.challenge(), backstage.user(), Doorbell(backstage.settings)
+    challenge, user, notifier = backstage.challenge(), backstage.user(), WorkerNotifier(backstage.settings)
     submissions = []
     for _ in range(10):
         submissions.append(backstage.submit(user, challenge))
-        doorbell.ring()
+        notifier.submission_queued()
     empty_broker(backstage)
-    with backstage.running("worker", "--beat"):
+    with backstage.running("worker"):
         for submission_id in submissions:
             assert backstage.wait_for(submission_id, State.SCORED).attempts == 1
 
 
 def test_a_running_worker_survives_that_its_broker_is_emptied(backstage: Backstage) -> None:
-    challenge, user, doorbell = backstage.challenge(), backstage.user(), Doorbell(backstage.settings)
-    with backstage.running("worker", sweep_interval="PT1H") as worker:
+    challenge, user, notifier = backstage.challenge(), backstage.user(), WorkerNotifier(backstage.settings)
+    with backstage.running("worker", poll_interval="PT1H", sweep_interval="PT1H") as worker:
         before = backstage.submit(user, challenge)
-        doorbell.ring()
+        notifier.submission_queued()
         backstage.wait_for(before, State.SCORED)
         empty_broker(backstage)
         after = backstage.submit(user, challenge)
-        doorbell.ring()
+        notifier.submission_queued()
         backstage.wait_for(after, State.SCORED)
         assert worker.poll() is None
 
@@ -124,18 +124,6 @@ def test_a_worker_that_is_told_to_stop_finishes_its_evaluation(backstage: Backst
         pipe.release()
         assert worker.wait(timeout=20) == 0
     assert backstage.submission(submission_id).state is State.SCORED
-
-
-def test_the_sweep_rings_for_those_who_wait_but_not_more_often_than_processes_are_idle(backstage: Backstage) -> None:
-    challenge, user = backstage.challenge(), backstage.user()
-    assert sweep(backstage.database, backstage.settings) == Due(evaluations=0, ground_truth=False)
-    for _ in range(5):
-        backstage.submit(user, challenge)
-    assert backstage.settings.worker_processes == 2
-    assert sweep(backstage.database, backstage.settings).evaluations == 2
-    with backstage.database.writing() as session:
-        queue.claim(session, lease=timedelta(minutes=1))
-    assert sweep(backstage.database, backstage.settings).evaluations == 1
 
 
 def test_the_sweep_gives_up_after_so_many_attempts_and_gives_the_quota_back(backstage: Backstage) -> None:

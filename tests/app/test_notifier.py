@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from app.doorbell import Doorbell
+from app.notifier import WorkerNotifier
 from app.settings import Settings
 
 
@@ -19,7 +19,7 @@ def settings(tmp_path: Path, broker_url: str = "") -> Settings:
 
 def test_a_message_in_the_directory_is_json_and_complete(tmp_path: Path) -> None:
     embedded = settings(tmp_path)
-    Doorbell(embedded).ring()
+    WorkerNotifier(embedded).submission_queued()
     (message,) = (Path(urlsplit(embedded.broker).path) / "messages").iterdir()
     assert json.loads(message.read_text())["headers"]["task"] == "worker.evaluate_next"
 
@@ -29,19 +29,19 @@ def test_a_broker_that_refuses_connections_is_logged(tmp_path: Path, caplog: pyt
         closed.bind(("127.0.0.1", 0))
         address = f"redis://127.0.0.1:{closed.getsockname()[1]}/0"
     with caplog.at_level(logging.WARNING):
-        Doorbell(settings(tmp_path, address)).ring()
-    assert "could not ring" in caplog.text
+        WorkerNotifier(settings(tmp_path, address)).submission_queued()
+    assert "no wake-up" in caplog.text
 
 
 def test_a_broker_that_says_nothing_delays_one_ring_a_little_and_the_next_not_at_all(tmp_path: Path) -> None:
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
-        doorbell = Doorbell(settings(tmp_path, f"redis://127.0.0.1:{silent.getsockname()[1]}/0"))
+        notifier = WorkerNotifier(settings(tmp_path, f"redis://127.0.0.1:{silent.getsockname()[1]}/0"))
         started = time.monotonic()
-        doorbell.ring()
+        notifier.submission_queued()
         first = time.monotonic()
-        doorbell.ring()
+        notifier.submission_queued()
         second = time.monotonic()
     assert first - started < 2
     assert second - first < 0.1
@@ -58,5 +58,5 @@ def test_a_reader_never_sees_half_a_message(tmp_path: Path, monkeypatch: pytest.
         return written
 
     monkeypatch.setattr(Path, "write_text", watched)
-    Doorbell(settings(tmp_path)).ring()
+    WorkerNotifier(settings(tmp_path)).submission_queued()
     assert seen == [[]]

@@ -11,25 +11,25 @@ PAUSE_SECONDS = 5.0  # after a failure: a broker that is down delays one person 
 _log = logging.getLogger(__name__)
 
 
-class Doorbell:
+class WorkerNotifier:
     """Tells the workers that there is something to do.
 
-    Ringing never fails and takes about a second at most: without a broker the workers' periodic sweep finds the work.
+    It never fails and takes about a second at most: without a broker, workers find the work when they next look.
     """
 
     def __init__(self, settings: Settings) -> None:
         self._publisher = create_publisher(settings)
         self._silent_until = 0.0  # time.monotonic()
 
-    def ring(self) -> None:
+    def submission_queued(self) -> None:
         """Say that a submission is queued."""
         self._send(EVALUATE_NEXT)
 
-    def ring_for_ground_truth(self) -> None:
+    def ground_truth_uploaded(self) -> None:
         """Say that a ground truth has been uploaded."""
         self._send(IMPORT_GROUND_TRUTH)
 
-    def ring_for_mail(self) -> None:
+    def mail_queued(self) -> None:
         """Say that e-mail is in the outbox."""
         self._send(SEND_MAIL)
 
@@ -40,4 +40,4 @@ class Doorbell:
             self._publisher.send_task(task, retry=False)
         except Exception as error:  # whatever the broker's client raises: the work is safe in the database
             self._silent_until = time.monotonic() + PAUSE_SECONDS
-            _log.warning("could not ring for %s: %s", task, error)
+            _log.warning("no wake-up for %s could be sent: %s", task, error)

@@ -1,0 +1,1 @@
+"""Workers, as the rest of the installation sees them."""

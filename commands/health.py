@@ -1,0 +1,62 @@
+"""`vocboard health`: whether a worker or beat of this machine (or container) does its work, for health checks."""
+
+import argparse
+import socket
+import sys
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.description = "Say in one line whether it does its work; exit status 0 if so, 1 if not."
+    services = parser.add_subparsers(dest="service", metavar="SERVICE", required=True)
+    worker = services.add_parser("worker", help="whether a worker of this machine or container looks for work")
+    worker.add_argument("--only", metavar="KIND", default="scoring", help="of which kind (default: %(default)s)")
+    services.add_parser("beat", help="whether beat of this machine or container reaches the broker")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Say it."""
+    return _beat() if arguments.service == "beat" else _worker(arguments.only)
+
+
+def _worker(kind: str) -> int:
+    # The participant's commands start without the server's packages.
+    from sqlalchemy.exc import DBAPIError  # noqa: PLC0415
+
+    from app.database import Database, now  # noqa: PLC0415
+    from app.settings import Settings  # noqa: PLC0415
+    from app.workers import heartbeats  # noqa: PLC0415
+
+    database = Database(Settings().database)
+    try:
+        with database.glance() as session:
+            last = heartbeats.last_looks(session, host=socket.gethostname()).get(kind)
+    except DBAPIError as error:
+        return _say(f"the database cannot be asked when the worker last looked for work: {error.orig}")
+    finally:
+        database.close()
+    seconds = None if last is None else (now() - last).total_seconds()
+    return _judge("the worker last looked for work", seconds, limit=heartbeats.SILENT_AFTER.total_seconds())
+
+
+def _beat() -> int:
+    from app.settings import Settings  # noqa: PLC0415
+    from worker.beat import MISSED_AFTER, seconds_since_last  # noqa: PLC0415
+
+    limit = MISSED_AFTER * Settings().sweep_interval.total_seconds()
+    return _judge("beat last reached the broker", seconds_since_last(), limit=limit)
+
+
+def _judge(what: str, seconds: float | None, *, limit: float) -> int:
+    if seconds is None:
+        return _say(f"{what}: never")
+    message = f"{what} {seconds:.0f} s ago"
+    if seconds > limit:
+        return _say(f"{message}; more than {limit:.0f} s is too long")
+    print(message)
+    return 0
+
+
+def _say(problem: str) -> int:
+    print(" ".join(problem.split()), file=sys.stderr)
+    return 1

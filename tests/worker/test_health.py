@@ -1,0 +1,81 @@
+"""What does no work is noticed, by health checks and by the web application."""
+
+import os
+import signal
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import httpx
+import pytest
+
+from app.workers import heartbeats
+from tests.support.backstage import ROOT, Backstage, wait_until
+from tests.support.crashing_servers import crashing_redis
+from tests.support.services import REAL, needed
+from tests.support.site import serving
+
+
+def health(backstage: Backstage, *service: str, **environment: str) -> tuple[int, str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "commands.main", "health", *service],
+        cwd=ROOT,
+        env={**os.environ, "VOCBOARD_DATABASE_URL": backstage.settings.database, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_a_worker_that_stands_still_is_noticed(backstage: Backstage, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert health(backstage, "worker") == (1, "the worker last looked for work: never\n")
+    with serving(backstage.settings) as site, site.client() as client:
+
+        def readiness() -> tuple[int, str, str]:
+            response: httpx.Response = client.get("/readyz")
+            return response.status_code, response.json()["status"], response.json()["workers"]
+
+        assert readiness() == (200, "degraded", "failing")
+        with backstage.running("worker") as worker:
+            wait_until(lambda: readiness() == (200, "ok", "ok"))
+            status, message = health(backstage, "worker")
+            assert (status, message.count("\n")) == (0, 1), message
+            os.killpg(worker.pid, signal.SIGSTOP)
+            monkeypatch.setattr(heartbeats, "SILENT_AFTER", timedelta(seconds=0.5))
+            wait_until(lambda: readiness() == (200, "degraded", "failing"))
+
+
+def test_a_worker_that_stops_in_order_is_not_missed(backstage: Backstage) -> None:
+    with backstage.running("worker") as worker:
+        wait_until(lambda: health(backstage, "worker")[0] == 0)
+        worker.terminate()
+        worker.wait(timeout=30)
+    assert health(backstage, "worker") == (1, "the worker last looked for work: never\n")
+
+
+@pytest.mark.services
+@pytest.mark.parametrize("set_up", [REAL], indirect=True)
+def test_a_database_that_is_away_is_told_in_one_line(backstage: Backstage) -> None:
+    away = "postgresql+psycopg://nobody@127.0.0.1:9/nothing"
+    status, message = health(backstage, "worker", VOCBOARD_DATABASE_URL=away)
+    assert status == 1
+    assert message.startswith("the database cannot be asked")
+    assert message.count("\n") == 1
+
+
+@pytest.mark.services
+@pytest.mark.parametrize("set_up", [REAL], indirect=True)
+def test_beat_that_does_not_reach_the_broker_is_noticed(
+    backstage: Backstage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    often = {"VOCBOARD_SWEEP_INTERVAL": "PT0.5S"}
+    assert health(backstage, "beat", **often) == (1, "beat last reached the broker: never\n")
+    with needed(crashing_redis()) as (url, server), backstage.running("beat", broker_url=f"{url}/0"):
+        wait_until(lambda: health(backstage, "beat", **often)[0] == 0)
+        server.kill()
+        wait_until(lambda: health(backstage, "beat", **often)[0] == 1)
+        server.start()
+        wait_until(lambda: health(backstage, "beat", **often)[0] == 0)
