@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
@@ -132,8 +132,9 @@ def _(error: HTTPException) -> ProblemDetails:
     return ProblemDetails(status, code, status.phrase, detail, headers=error.headers or {})
 
 
-@details_of.register
-def _(_error: OperationalError) -> ProblemDetails:
+@details_of.register(OperationalError)
+@details_of.register(InterfaceError)  # the connection broke between two statements
+def _(_error: DBAPIError) -> ProblemDetails:
     return ProblemDetails(
         503,
         "unavailable",

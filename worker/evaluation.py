@@ -5,6 +5,7 @@ import time
 import traceback
 import uuid
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -26,6 +27,7 @@ from evaluator.editions import Edition
 from evaluator.evaluation import Evaluation, evaluate
 from evaluator.problems import Severity
 from worker import leases, stored_truth
+from worker.persistence import persistently
 
 GIVEN_BACK = "It is not your fault: your quota has been given back, and the operators see what happened."
 TOOK_TOO_LONG = f"The evaluation took longer than the server allows. {GIVEN_BACK}"
@@ -77,11 +79,11 @@ def evaluate_next(database: Database, store: ArchiveStore, settings: Settings) -
         except (OSError, SQLAlchemyError):
             raise
         except SoftTimeLimitExceeded:
-            _fail(database, claim, TOOK_TOO_LONG)
+            _fail(database, claim, TOOK_TOO_LONG, lease=settings.lease)
         except MemoryError:
-            _fail(database, claim, TOOK_TOO_MUCH_MEMORY)
+            _fail(database, claim, TOOK_TOO_MUCH_MEMORY, lease=settings.lease)
         except Exception:
-            _fail(database, claim, WENT_WRONG)
+            _fail(database, claim, WENT_WRONG, lease=settings.lease)
     return True
 
 
@@ -95,18 +97,22 @@ def _evaluate(database: Database, store: ArchiveStore, settings: Settings, claim
     )
     _check(evaluation)
     seconds = time.monotonic() - started
-    with database.writing() as session:
-        if _still_counts(session, claim, work):
-            evaluations.store(
-                session,
-                submission_id=work.submission_id,
-                scoring_id=work.scoring_id,
-                scores=evaluation.scores,
-                ground_truth_sha256=work.truth_sha256,
-                archive_sha256=work.archive_sha256,
-                started_at=started_at,
-                seconds=seconds,
-            )
+
+    def store_result() -> None:
+        with database.writing() as session:
+            if _still_counts(session, claim, work):
+                evaluations.store(
+                    session,
+                    submission_id=work.submission_id,
+                    scoring_id=work.scoring_id,
+                    scores=evaluation.scores,
+                    ground_truth_sha256=work.truth_sha256,
+                    archive_sha256=work.archive_sha256,
+                    started_at=started_at,
+                    seconds=seconds,
+                )
+
+    persistently(store_result, for_at_most=settings.lease)
     _log.info("submission %s: evaluated in %.1f s", work.submission_id, seconds)
 
 
@@ -161,7 +167,12 @@ def _still_counts(session: Session, claim: Claim, work: Work) -> bool:
     return True
 
 
-def _fail(database: Database, claim: Claim, failure: str) -> None:
+def _fail(database: Database, claim: Claim, failure: str, *, lease: timedelta) -> None:
     _log.exception("submission %s: attempt %d failed", claim.submission_id, claim.attempt)
-    with database.writing() as session:
-        queue.fail(session, claim, failure=failure, detail=traceback.format_exc())
+    detail = traceback.format_exc()
+
+    def store_failure() -> None:
+        with database.writing() as session:
+            queue.fail(session, claim, failure=failure, detail=detail)
+
+    persistently(store_failure, for_at_most=lease)
