@@ -32,7 +32,7 @@ class DueWork:
 
 
 def _scoring(settings: Settings) -> tuple[DueWork, ...]:
-    work = (
+    work: tuple[DueWork, ...] = (
         DueWork(SWEEP, _SweepIsDue(settings.sweep_interval)),
         DueWork(IMPORT_GROUND_TRUTH, truth_queue.is_due),  # one import at a time in each worker
         DueWork(EVALUATE_NEXT, queue.waiting),
