@@ -9,7 +9,7 @@ from app.errors import BusyError
 
 MOST_WAITING = 512  # in one web process; one that waits holds neither a thread nor a connection to the database
 MOST_OF_CLIENT = 192  # of these, from one network
-REFUSAL_PAUSE_SECONDS = 1.0  # who is refused is told so slowly: asking again at once would cost more than waiting
+REFUSAL_PAUSE_SECONDS = 5.0  # who is refused is told so slowly: asking again at once would cost more than waiting
 MOST_PAUSING = 512
 RETRY_AFTER_SECONDS = 10
 

@@ -1,14 +1,16 @@
 """Signing in and out."""
 
-from collections.abc import Mapping
-from typing import Annotated
+import asyncio
+from collections.abc import Coroutine, Mapping
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Form, Request
 from pydantic import BaseModel
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from app.accounts import service as accounts
-from app.accounts.signing_in import Attempt, SignInDesk
+from app.accounts.signing_in import Attempt, SignedIn, SignInDesk
 from app.database import Database
 from app.errors import ServiceError
 from app.pages.forms import NO_TROUBLE, Trouble, go_to, safe_path
@@ -51,7 +53,7 @@ async def sign_in(request: Request, _identity: CurrentIdentity, form: Annotated[
         known_browser=cookies.known_browser(request, settings),
     )
     try:
-        signed_in = await desk.sign_in(request.app.state.database, attempt)
+        signed_in = await _while_connected(request, desk.sign_in(request.app.state.database, attempt))
     except ServiceError as error:
         return _sign_in_page(request, form, Trouble.of(error), details_of(error).headers)
     response = go_to(safe_path(form.next))
@@ -70,6 +72,29 @@ def sign_out(request: Request, identity: CurrentIdentity) -> Response:
     response = go_to("/sign-in", done="signed-out")
     cookies.clear_session(response, request.app.state.settings)
     return response
+
+
+async def _while_connected(request: Request, work: Coroutine[Any, Any, SignedIn]) -> SignedIn:
+    """Await something, and cancel it when the client goes away: nobody waits in line who does not wait any more.
+
+    Raises:
+        ClientDisconnect: the client has gone.
+    """
+    task = asyncio.create_task(work)
+    gone = asyncio.create_task(_disconnected(request))
+    try:
+        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            raise ClientDisconnect
+        return task.result()
+    finally:
+        task.cancel()
+        gone.cancel()
+
+
+async def _disconnected(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 def _sign_in_page(

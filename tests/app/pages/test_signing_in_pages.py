@@ -1,8 +1,10 @@
 """Registering, signing in and out by the pages' forms."""
 
 import re
+import time
 from pathlib import Path
 
+import httpx
 import pytest
 
 from app.accounts.models import Role
@@ -166,3 +168,17 @@ def test_a_closed_registration_offers_no_form(sqlite_url: str) -> None:
     assert page.status_code == 200
     assert "Ask them for one" in page.text
     assert 'name="password"' not in page.text
+
+
+def test_who_goes_away_leaves_the_line(embedded_site: Site) -> None:
+    gate = embedded_site.application.state.sign_in_desk._gate
+    work = embedded_site.application.state.password_work
+    work._free = 0  # somebody's hash takes for ever
+    with embedded_site.client() as client:
+        client.timeout = httpx.Timeout(1.0)
+        with pytest.raises(httpx.ReadTimeout):
+            send_form(client, "/sign-in", email="ada@lab.example", password="not this one")
+    deadline = time.monotonic() + 10
+    while gate._clients.total():
+        assert time.monotonic() < deadline, "it still waits"
+        time.sleep(0.05)
