@@ -3,23 +3,19 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.editions import Competition, Edition, Task
-from evaluator.ground_truth import DetectionTruth, GroundTruth, LabelTruth, LayoutTruth, SegmentationTruth
+from evaluator.editions import Competition, Edition
+from evaluator.ground_truth import GroundTruth, SegmentationTruth
 from evaluator.metrics.confusion_matrix import Confusion
 from evaluator.problems import Problem, has_errors
 from evaluator.reading import read_results
-from evaluator.results import Confidences, Detections, Entry, Layouts, Segmented
+from evaluator.results import Entry
 from evaluator.scores import CompetitionScores
-from evaluator.tasks.action import scoring as action
-from evaluator.tasks.classification import scoring as classification
-from evaluator.tasks.detection import scoring as detection
-from evaluator.tasks.layout import scoring as layout
-from evaluator.tasks.segmentation import scoring as segmentation
+from evaluator.tasks.scoring import SCORERS
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -111,16 +107,7 @@ class _Confusions:
 
 
 def _score(entry: Entry, edition: Edition, truth: GroundTruth, confusions: _Confusions) -> CompetitionScores:
-    competition, classes = entry.competition, entry.classes
-    match truth.truths[competition.task, competition.image_set], entry.content:
-        case LabelTruth() as labels, Mapping() as confidences:
-            score = classification.score if competition.task is Task.CLASSIFICATION else action.score
-            return score(competition, classes, cast(Mapping[str, Confidences], confidences), labels)
-        case DetectionTruth() as objects, Mapping() as detections:
-            return detection.score(competition, classes, cast(Mapping[str, Detections], detections), objects, edition)
-        case LayoutTruth() as people, Layouts() as layouts:
-            return layout.score(competition, layouts, people, edition)
-        case SegmentationTruth(), Segmented():
-            return segmentation.score(competition, classes, confusions.matrix(competition))
-        case secret, content:
-            raise TypeError(f"{type(content).__name__} cannot be scored against {type(secret).__name__}")
+    competition = entry.competition
+    secret = truth.truths[competition.task, competition.image_set]
+    matrix = confusions.matrix(competition) if isinstance(secret, SegmentationTruth) else None
+    return SCORERS[competition.task].score(entry, secret, edition, matrix)

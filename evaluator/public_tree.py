@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from evaluator.archives import TREE_LIMITS, ArchiveError, members
-from evaluator.editions import AnnotationFormat, Edition, LayoutProtocol, Task
+from evaluator.editions import AnnotationFormat, Edition, Task, TaskRules
 from evaluator.ground_truth.errors import TreeProblems
 from evaluator.ground_truth.image_set_files import ImageSetFiles, Listed, Person, file_of
 from evaluator.ground_truth.material import annotation_file
 from evaluator.ground_truth.tree import Tree
 from evaluator.image_sets import ImageSet, ImageSets
 from evaluator.problems import Problem
+from evaluator.tasks.definitions import TASKS
 
 Key = tuple[Task, str]
 Size = tuple[int, int]  # width and height in pixels
@@ -47,12 +48,12 @@ def read_image_sets(tree: Path, edition: Edition) -> ImageSets:
     """
     complaints = TreeProblems()
     source = Tree(tree, edition.name, complaints)
-    keys = list(
-        dict.fromkeys((competition.task, competition.image_set) for competition in edition.competitions.values())
-    )
-    actions = [file_of(edition, key, action) for key in keys if key[0] is Task.ACTION for action in edition.actions]
-    files = ImageSetFiles(source.read([*dict.fromkeys(file_of(edition, key) for key in keys), *actions]), complaints)
-    listed = {key: _listed(key, edition, files) for key in keys if file_of(edition, key) in files}
+    keys = {
+        (competition.task, competition.image_set): competition.rules for competition in edition.competitions.values()
+    }
+    lists = [file for key, rules in keys.items() for file in _lists_of_people(key, rules, edition)]
+    files = ImageSetFiles(source.read([*dict.fromkeys(file_of(edition, key) for key in keys), *lists]), complaints)
+    listed = {key: _listed(key, rules, edition, files) for key, rules in keys.items() if file_of(edition, key) in files}
     if not listed:
         expected = ", ".join(dict.fromkeys(file_of(edition, key) for key in keys))
         complaints.add("no_image_sets", f"the tree has none of the image sets of {edition.name}: {expected}")
@@ -66,26 +67,26 @@ def read_image_sets(tree: Path, edition: Edition) -> ImageSets:
     return ImageSets(edition.name, sets)
 
 
-def _listed(key: Key, edition: Edition, files: ImageSetFiles) -> Listed:
-    task, file = key[0], file_of(edition, key)
-    if task is Task.LAYOUT and not _names_people_by_box(edition):
-        return files.people(file)
-    if task is not Task.ACTION:
+def _lists_of_people(key: Key, rules: TaskRules, edition: Edition) -> list[str]:
+    """The lists, by class, that may name the people of an image set which names images alone."""
+    definition = TASKS[key[0]]
+    if not (definition.names_people(rules) and definition.has_class_lists):
+        return []
+    return [file_of(edition, key, name) for name in rules.classes]
+
+
+def _listed(key: Key, rules: TaskRules, edition: Edition, files: ImageSetFiles) -> Listed:
+    file = file_of(edition, key)
+    if not TASKS[key[0]].names_people(rules):
         return files.images(file)
-    listed = files.people(file)
-    if listed.people is not None:
+    listed, lists = files.people(file), _lists_of_people(key, rules, edition)
+    if listed.people is not None or not lists:
         return listed
-    # Images only: the people are those that any action's list names.
     people: set[Person] = set()
-    for action in edition.actions:
-        if file_of(edition, key, action) in files:
-            people.update(files.person_labels(file_of(edition, key, action), listed.index))
+    for name in lists:
+        if name in files:
+            people.update(files.person_labels(name, listed.index))
     return Listed(listed.images, dict.fromkeys(sorted(people), 0) if people else None)
-
-
-def _names_people_by_box(edition: Edition) -> bool:
-    protocols = {competition.rules.layout_protocol for competition in edition.competitions.values()}
-    return LayoutProtocol.WHOLE_PERSON_BY_BOX in protocols
 
 
 def _persons(people: Mapping[Person, int] | None) -> NDArray[np.int32] | None:
@@ -101,8 +102,9 @@ class _Sizes:
 
     def of(self, images: tuple[str, ...], task: Task) -> NDArray[np.int32] | None:
         """(n, 2) width and height; None unless every image's is known."""
-        if task is Task.SEGMENTATION:
-            sizes = self._of_maps(images)
+        file = TASKS[task].size_file
+        if file is not None:
+            sizes = self._of_maps(file, images)
             if len(sizes) == len(images):
                 return _array(images, sizes)
         for look in (self._annotated, self._of_images):
@@ -111,8 +113,8 @@ class _Sizes:
                 self._known.update(look(missing))
         return _array(images, self._known) if all(image in self._known for image in images) else None
 
-    def _of_maps(self, images: Iterable[str]) -> dict[str, Size]:
-        contents = self._source.read([f"SegmentationClass/{image}.png" for image in images])
+    def _of_maps(self, file: str, images: Iterable[str]) -> dict[str, Size]:
+        contents = self._source.read([file.format(image) for image in images])
         return _measured((Path(name).stem, content) for name, content in contents.items())
 
     def _annotated(self, images: Iterable[str]) -> dict[str, Size]:

@@ -29,8 +29,8 @@ WEB = (
 )
 WEB_LIBRARIES = ("fastapi", "starlette", "sse_starlette", "uvicorn")
 # What reads the ground truth, or judges results by it; so does the half of each task's folder named here.
-TRUTH = ("evaluator.evaluation", "evaluator.ground_truth", "evaluator.tasks.scoring")
-TRUTH_OF_A_TASK = ("scoring", "ground_truth")
+TRUTH = ("evaluator.evaluation", "evaluator.ground_truth", "evaluator.tasks.scoring", "evaluator.tasks.truths")
+TRUTH_OF_A_TASK = ("scoring", "ground_truth", "truth")
 # The commands of an installed server; a participant's installation has none of the packages that these need.
 SERVER_COMMANDS = ("admin", "beat", "demo", "health", "migrate", "serve", "worker")
 

@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 
 from evaluator.editions import Task
 from evaluator.ground_truth import columns
-from evaluator.ground_truth.model import Key, Truth
+from evaluator.ground_truth.model import Key
 from evaluator.image_sets import ImageSets
+from evaluator.tasks.truth import Truth, as_bytes, as_text
+from evaluator.tasks.truths import TRUTHS
 
 FORMAT = 2  # of stored ground truth; raised when older versions cannot read what this one writes
 READABLE = (1, FORMAT)  # in format 1 label maps were compressed pixels
@@ -56,7 +58,7 @@ class GroundTruth:
         for key, image_set in self.image_sets.sets.items():
             arrays |= {f"public/{'/'.join(key)}/{name}": a for name, a in columns.of_image_set(image_set).items()}
         for key, truth in self.truths.items():
-            arrays |= {f"secret/{'/'.join(key)}/{name}": a for name, a in columns.of_truth(truth).items()}
+            arrays |= {f"secret/{'/'.join(key)}/{name}": a for name, a in truth.arrays().items()}
         header = {
             "format": FORMAT,
             "edition": self.edition,
@@ -65,7 +67,7 @@ class GroundTruth:
             "secret": list(self.truths),
             "missing": [(*key, reason) for key, reason in self.missing.items()],
         }
-        arrays["header"] = columns.as_bytes(json.dumps(header))
+        arrays["header"] = as_bytes(json.dumps(header))
         unfinished = path.with_name(f".{path.name}.{os.getpid()}")
         try:
             with unfinished.open("wb") as file:
@@ -86,7 +88,7 @@ class GroundTruth:
         """
         try:
             with path.open("rb") as stored, np.load(stored, allow_pickle=False) as file:
-                header = json.loads(columns.as_text(file["header"]))
+                header = json.loads(as_text(file["header"]))
                 if header["format"] not in READABLE:
                     known = " and ".join(map(str, READABLE))
                     raise GroundTruthFileError(f"{path.name}: format {header['format']}, this version reads {known}")
@@ -105,7 +107,7 @@ class GroundTruth:
             image_sets=ImageSets(
                 header["edition"], {key: columns.to_image_set(below("public", key)) for key in public}
             ),
-            truths={key: columns.to_truth(key[0], below("secret", key)) for key in secret},
+            truths={key: TRUTHS[key[0]].from_arrays(below("secret", key)) for key in secret},
             missing={(Task(task), image_set): reason for task, image_set, reason in header["missing"]},
             sha256=header["sha256"],
         )

@@ -12,7 +12,8 @@ import numpy as np
 
 from evaluator.editions import Edition
 from evaluator.ground_truth.errors import TreeProblems, some
-from evaluator.ground_truth.model import DIFFICULT, NEGATIVE, POSITIVE, Key, Labels
+from evaluator.ground_truth.model import Key
+from evaluator.tasks.classification.truth import DIFFICULT, NEGATIVE, POSITIVE, Labels
 from evaluator.tasks.definitions import TASKS
 
 Person = tuple[int, int]  # index into the images, 1-based object index

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.annotations import AnnotatedObject, Annotation
+from evaluator.annotations import AnnotatedObject, Annotation, Box
 from evaluator.editions import AnnotationFormat, Edition
 from evaluator.ground_truth.errors import TreeProblems
 from evaluator.ground_truth.image_set_files import ImageSetFiles, Listed, Person
@@ -19,11 +19,6 @@ def annotation_file(image: str, edition: Edition) -> str:
     return f"Annotations/{image}.{'xml' if edition.annotations.format is AnnotationFormat.XML else 'txt'}"
 
 
-def label_map_file(image: str) -> str:
-    """Return the name of an image's label map in the tree."""
-    return f"SegmentationClass/{image}.png"
-
-
 @dataclass(frozen=True, eq=False, slots=True)
 class Material:
     """The content of a tree's files.
@@ -31,14 +26,14 @@ class Material:
     Attributes:
         files: the image sets.
         annotations: by image identifier; those that are there.
-        label_maps: PNG files by image identifier; those that are there.
+        image_files: other files of images that a task asked for, by their name in the tree; those that are there.
         complaints: gathers what is wrong.
     """
 
     edition: Edition
     files: ImageSetFiles
     annotations: Mapping[str, Annotation]
-    label_maps: Mapping[str, bytes]
+    image_files: Mapping[str, bytes]
     complaints: TreeProblems
 
     def objects(self, image: str) -> tuple[AnnotatedObject, ...]:
@@ -81,3 +76,8 @@ class Material:
 def people_array(people: Mapping[Person, object] | Sequence[Person]) -> NDArray[np.int32]:
     """Return (n, 2) columns of image index and object index, also for n = 0."""
     return np.array(list(people), dtype=np.int32).reshape(-1, 2)
+
+
+def box_array(boxes: Sequence[Box]) -> NDArray[np.float64]:
+    """Return (n, 4) columns of left, top, right and bottom, also for n = 0."""
+    return np.array(boxes, dtype=np.float64).reshape(-1, 4)

@@ -7,17 +7,17 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from evaluator.annotations import Annotation, AnnotationError, read_lines, read_pascal_text, read_xml
-from evaluator.editions import AnnotationFormat, Edition, Task, TaskRules
-from evaluator.ground_truth import labels, objects
+from evaluator.editions import AnnotationFormat, Edition, TaskRules
 from evaluator.ground_truth.errors import TreeProblems
 from evaluator.ground_truth.ground_truth import GroundTruth
 from evaluator.ground_truth.image_set_files import ImageSetFiles, Listed, file_of
-from evaluator.ground_truth.material import Material, annotation_file, label_map_file
-from evaluator.ground_truth.model import Key, Truth
+from evaluator.ground_truth.material import Material, annotation_file
+from evaluator.ground_truth.model import Key
 from evaluator.ground_truth.tree import Tree
 from evaluator.image_sets import ImageSet, ImageSets
 from evaluator.tasks.definitions import TASKS
-from evaluator.tasks.segmentation import ground_truth as label_maps
+from evaluator.tasks.scoring import SCORERS
+from evaluator.tasks.truth import Truth
 
 
 def read_ground_truth(tree: Path, edition: Edition) -> GroundTruth:
@@ -50,27 +50,13 @@ def read_ground_truth(tree: Path, edition: Edition) -> GroundTruth:
     truths: dict[Key, Truth] = {}
     missing = {key: f"there is no {file_of(edition, key)}" for key in rules if key not in listed}
     for key, items in listed.items():
-        sets[key], truth = _of_task(key, items, rules[key], material)
+        sets[key], truth = SCORERS[key[0]].read(key, items, rules[key], material)
         if isinstance(truth, str):
             missing[key] = truth
         else:
             truths[key] = truth
     complaints.raise_if_any()
     return GroundTruth.of(ImageSets(edition.name, sets), truths, missing)
-
-
-def _of_task(key: Key, listed: Listed, rules: TaskRules, material: Material) -> tuple[ImageSet, Truth | str]:
-    match key[0]:
-        case Task.CLASSIFICATION:
-            return labels.of_images(key, listed, material)
-        case Task.DETECTION:
-            return objects.to_detect(listed, material)
-        case Task.SEGMENTATION:
-            return label_maps.to_segment(listed, material)
-        case Task.LAYOUT:
-            return objects.to_lay_out(key, listed, rules, material)
-        case Task.ACTION:
-            return labels.of_people(key, listed, material)
 
 
 def _image_set_files(rules: Mapping[Key, TaskRules], edition: Edition) -> list[str]:
@@ -88,13 +74,15 @@ def _material(
     source: Tree, listed: Mapping[Key, Listed], edition: Edition, files: ImageSetFiles, complaints: TreeProblems
 ) -> Material:
     """Read, in one pass, what the listed images need."""
-    segmented = dict.fromkeys(i for key, items in listed.items() if key[0] is Task.SEGMENTATION for i in items.images)
-    annotated: dict[str, dict[str, None]] = {key[1]: {} for key in listed if key[0] is not Task.SEGMENTATION}
+    annotated: dict[str, dict[str, None]] = {}
+    files_of_images: dict[str, None] = {}
     for key, items in listed.items():
-        if key[0] is not Task.SEGMENTATION:
-            annotated[key[1]] |= dict.fromkeys(items.images)
+        scorer = SCORERS[key[0]]
+        if scorer.needs_annotations:
+            annotated.setdefault(key[1], {}).update(dict.fromkeys(items.images))
+        files_of_images |= dict.fromkeys(file.format(image) for file in scorer.image_files for image in items.images)
     wanted = _annotation_files(annotated, edition)
-    contents = source.read([*wanted, *map(label_map_file, segmented)])
+    contents = source.read([*wanted, *files_of_images])
     annotations: dict[str, Annotation] = {}
     for file, images in wanted.items():
         if file not in contents:
@@ -105,8 +93,8 @@ def _material(
             for line, message in error.complaints:
                 complaints.add("bad_annotation", message, file, line)
     complaints.raise_if_any()  # what follows from a broken annotation would only confuse
-    maps = {image: contents[label_map_file(image)] for image in segmented if label_map_file(image) in contents}
-    return Material(edition, files, annotations, maps, complaints)
+    image_files = {file: contents[file] for file in files_of_images if file in contents}
+    return Material(edition, files, annotations, image_files, complaints)
 
 
 def _annotation_files(annotated: Mapping[str, Collection[str]], edition: Edition) -> dict[str, Collection[str]]:

@@ -3,28 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from evaluator.editions import Edition, Task
 from evaluator.ground_truth.ground_truth import GroundTruth
-from evaluator.ground_truth.model import (
-    DIFFICULT,
-    POSITIVE,
-    DetectionTruth,
-    LabelTruth,
-    LayoutTruth,
-    SegmentationTruth,
-    Truth,
-)
-
-
-@dataclass(frozen=True, slots=True)
-class ClassCount:
-    """How many things of one class there are to find: images, objects, parts or people, as the task has it."""
-
-    positives: int
-    difficult: int = 0
+from evaluator.tasks.truth import ClassCount
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,33 +39,8 @@ def summarise(truth: GroundTruth, edition: Edition) -> tuple[TaskSummary, ...]:
                 image_set=key[1],
                 images=len(public.images) if public else 0,
                 people=len(public.persons) if public and public.persons is not None else None,
-                classes=_classes(secret, edition) if secret else {},
+                classes=secret.class_counts(edition) if secret else {},
                 missing=truth.missing.get(key),
             )
         )
     return tuple(summaries)
-
-
-def _classes(truth: Truth, edition: Edition) -> dict[str, ClassCount]:
-    match truth:
-        case LabelTruth():
-            return {
-                name: ClassCount(_number(each.label == POSITIVE), _number(each.label == DIFFICULT))
-                for name, each in truth.labels.items()
-            }
-        case DetectionTruth():
-            return {
-                name: ClassCount(
-                    _number((truth.class_index == index) & ~truth.difficult),
-                    _number((truth.class_index == index) & truth.difficult),
-                )
-                for index, name in enumerate(edition.classes)
-            }
-        case LayoutTruth():
-            return {name: ClassCount(_number(truth.part_type == index)) for index, name in enumerate(edition.parts)}
-        case SegmentationTruth():
-            return {}
-
-
-def _number(mask: NDArray[np.bool_]) -> int:
-    return int(np.count_nonzero(mask))

@@ -32,6 +32,7 @@ class TaskDefinition(ABC):
         class_noun: what a scored name is called in messages.
         content_is_lines: whether its result files are lines of text.
         has_class_lists: whether the tree may have a list with labels for each class.
+        size_file: file of a tree that gives the size of an image, `{}` being the image, before annotations and images.
         has_file_per_image: whether a competition has a result file for each image, in a folder of its own.
         has_background: whether background is scored beside the classes.
         has_curves: whether its scores come with a curve for each class.
@@ -49,6 +50,7 @@ class TaskDefinition(ABC):
     class_noun: ClassVar[str] = "class"
     content_is_lines: ClassVar[bool] = True
     has_class_lists: ClassVar[bool] = False
+    size_file: ClassVar[str | None] = None
     has_file_per_image: ClassVar[bool] = False
     has_background: ClassVar[bool] = False
     has_curves: ClassVar[bool] = True

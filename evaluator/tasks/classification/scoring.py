@@ -9,13 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.editions import Competition
-from evaluator.ground_truth import Labels, LabelTruth
+from evaluator.ground_truth.image_set_files import Listed
+from evaluator.ground_truth.material import Material
+from evaluator.ground_truth.model import Key
+from evaluator.image_sets import ImageSet
 from evaluator.metrics.precision_recall import Judgement, by_confidence
 from evaluator.metrics.roc import RankedItems
-from evaluator.results import Confidences
+from evaluator.results import Confidences, Entry
+from evaluator.rules import Edition, TaskRules
 from evaluator.scores import CompetitionScores
+from evaluator.tasks.classification.ground_truth import read_labels
+from evaluator.tasks.classification.truth import Labels, LabelTruth
 from evaluator.tasks.ranked_classes import RankedClass
 from evaluator.tasks.ranked_classes import score as score_classes
+from evaluator.tasks.scorer import Scorer
 
 
 def score(
@@ -61,3 +68,17 @@ def _confidence_of(confidences: Confidences, labels: Labels) -> NDArray[np.float
     confidence = np.full(number_of_items, -np.inf)
     confidence[confidences.item.astype(np.intp)] = confidences.confidence  # three times as fast as with int32
     return confidence.take(labels.item)
+
+
+class ClassificationScorer(Scorer[LabelTruth]):
+    """Reads the ground truth of classification and scores it."""
+
+    def read(self, key: Key, listed: Listed, rules: TaskRules, material: Material) -> tuple[ImageSet, LabelTruth | str]:
+        """Return the public half and the truth; see `Scorer.read`."""
+        return read_labels(key, listed, material)
+
+    def score(
+        self, entry: Entry, truth: LabelTruth, edition: Edition, confusion_matrix: NDArray[np.int64] | None
+    ) -> CompetitionScores:
+        """Score what was entered."""
+        return score(entry.competition, entry.classes, entry.content, truth)

@@ -11,13 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.editions import Competition, Edition, Overlap
-from evaluator.ground_truth import DetectionTruth
+from evaluator.ground_truth.image_set_files import Listed
+from evaluator.ground_truth.material import Material
+from evaluator.ground_truth.model import Key
+from evaluator.image_sets import ImageSet
 from evaluator.metrics.boxes import best_overlapping, is_enough
 from evaluator.metrics.precision_recall import Judgement, by_confidence, first_of_each
-from evaluator.results import Detections
+from evaluator.results import Detections, Entry
+from evaluator.rules import TaskRules
 from evaluator.scores import CompetitionScores
+from evaluator.tasks.detection.ground_truth import read_objects
+from evaluator.tasks.detection.truth import DetectionTruth
 from evaluator.tasks.ranked_classes import RankedClass
 from evaluator.tasks.ranked_classes import score as score_classes
+from evaluator.tasks.scorer import Scorer
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,3 +122,19 @@ def _rank(matches: Matches) -> RankedClass:
         difficult=int(np.count_nonzero(matches.ignored)),
         with_difficult=lambda: matches.judge(with_difficult=True),
     )
+
+
+class DetectionScorer(Scorer[DetectionTruth]):
+    """Reads the ground truth of detection and scores it."""
+
+    def read(
+        self, key: Key, listed: Listed, rules: TaskRules, material: Material
+    ) -> tuple[ImageSet, DetectionTruth | str]:
+        """Return the public half and the truth; see `Scorer.read`."""
+        return read_objects(listed, material)
+
+    def score(
+        self, entry: Entry, truth: DetectionTruth, edition: Edition, confusion_matrix: NDArray[np.int64] | None
+    ) -> CompetitionScores:
+        """Score what was entered."""
+        return score(entry.competition, entry.classes, entry.content, truth, edition)

@@ -6,11 +6,11 @@ Source: VOC development kit 2010, VOCevallayout_pr.m; VOC2010 document section 6
 import numpy as np
 
 from evaluator.editions import Overlap
-from evaluator.ground_truth import LayoutTruth
 from evaluator.metrics.boxes import best_overlapping, is_enough
 from evaluator.metrics.precision_recall import Judgement, by_confidence, first_of_each
 from evaluator.results import Layouts
 from evaluator.tasks.layout.people import people_by_index
+from evaluator.tasks.layout.truth import LayoutTruth
 from evaluator.tasks.ranked_classes import RankedClass
 
 

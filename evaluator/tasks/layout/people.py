@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.ground_truth import LayoutTruth
 from evaluator.results import Layouts
+from evaluator.tasks.layout.truth import LayoutTruth
 
 
 @dataclass(frozen=True, eq=False, slots=True)

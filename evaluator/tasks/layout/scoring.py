@@ -4,16 +4,26 @@ The edition's protocol says whether whole people or single parts are judged.
 Source: VOC2010 document section 6.4.
 """
 
+import numpy as np
+from numpy.typing import NDArray
+
 from evaluator.editions import Competition, Edition, LayoutProtocol, Metric
-from evaluator.ground_truth import LayoutTruth
+from evaluator.ground_truth.image_set_files import Listed
+from evaluator.ground_truth.material import Material
+from evaluator.ground_truth.model import Key
+from evaluator.image_sets import ImageSet
 from evaluator.metrics.precision_recall import Judgement
-from evaluator.results import Layouts
+from evaluator.results import Entry, Layouts
+from evaluator.rules import TaskRules
 from evaluator.scores import CompetitionScores, Measure
 from evaluator.tasks.layout.definition import PERSON
+from evaluator.tasks.layout.ground_truth import read_people
 from evaluator.tasks.layout.parts import judge as judge_parts
+from evaluator.tasks.layout.truth import LayoutTruth
 from evaluator.tasks.layout.whole_person import judge_by_box, judge_by_index
 from evaluator.tasks.ranked_classes import RankedClass
 from evaluator.tasks.ranked_classes import score as score_classes
+from evaluator.tasks.scorer import Scorer
 
 
 def score(competition: Competition, layouts: Layouts, truth: LayoutTruth, edition: Edition) -> CompetitionScores:
@@ -59,3 +69,19 @@ def _judge_whole_people(competition: Competition, layouts: Layouts, truth: Layou
             return judge_by_index(layouts, truth, edition.overlap, types, in_file_order=True)
         case protocol:
             raise ValueError(f"{protocol} does not judge whole people")
+
+
+class LayoutScorer(Scorer[LayoutTruth]):
+    """Reads the ground truth of layout and scores it."""
+
+    def read(
+        self, key: Key, listed: Listed, rules: TaskRules, material: Material
+    ) -> tuple[ImageSet, LayoutTruth | str]:
+        """Return the public half and the truth; see `Scorer.read`."""
+        return read_people(key, listed, rules, material)
+
+    def score(
+        self, entry: Entry, truth: LayoutTruth, edition: Edition, confusion_matrix: NDArray[np.int64] | None
+    ) -> CompetitionScores:
+        """Score what was entered."""
+        return score(entry.competition, entry.content, truth, edition)

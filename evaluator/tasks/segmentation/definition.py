@@ -14,6 +14,7 @@ class Segmentation(TaskDefinition):
     metrics = (Metric.INTERSECTION_OVER_UNION, Metric.PIXEL_ACCURACY)
     needed_fields = frozenset({"image"})
     content_is_lines = False
+    size_file = "SegmentationClass/{}.png"
     has_file_per_image = True
     has_background = True
     has_curves = False

@@ -7,33 +7,35 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from evaluator.ground_truth.image_set_files import Listed
-from evaluator.ground_truth.material import Material, label_map_file
-from evaluator.ground_truth.model import SegmentationTruth
+from evaluator.ground_truth.material import Material
 from evaluator.image_sets import ImageSet
 from evaluator.metrics.confusion_matrix import VOID
+from evaluator.tasks.segmentation.truth import SegmentationTruth
 
+LABEL_MAP_FILE = "SegmentationClass/{}.png"  # in a development kit tree
 MAXIMUM_PIXELS = 50_000_000  # of one label map; the images of VOC have some 190,000
 
 
-def to_segment(listed: Listed, material: Material) -> tuple[ImageSet, SegmentationTruth | str]:
+def read_label_maps(listed: Listed, material: Material) -> tuple[ImageSet, SegmentationTruth | str]:
     """Return the public half and the label maps, or why there are none to be had.
 
     The maps' sizes are taken for the images' sizes: these are the pixels compared.
     """
-    if not material.label_maps:
+    names = {image: LABEL_MAP_FILE.format(image) for image in listed.images}
+    if not any(name in material.image_files for name in names.values()):
         return ImageSet(
             listed.images
         ), "its images have no SegmentationClass" if listed.images else "its image set is empty"
     maps = []
-    for image in listed.images:
-        content = material.label_maps.get(image)
+    for name in names.values():
+        content = material.image_files.get(name)
         if content is None:
             message = "is not there, although other test images have theirs"
-            material.complaints.add("missing_label_map", message, label_map_file(image))
+            material.complaints.add("missing_label_map", message, name)
             continue
         decoded = _decode(content, len(material.edition.classes))
         if isinstance(decoded, str):
-            material.complaints.add("bad_label_map", decoded, label_map_file(image))
+            material.complaints.add("bad_label_map", decoded, name)
         else:
             maps.append(decoded)
     truth = SegmentationTruth.of(maps)

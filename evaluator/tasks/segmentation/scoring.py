@@ -7,8 +7,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluator.editions import BACKGROUND, Competition, Metric, WithoutPositives
+from evaluator.ground_truth.image_set_files import Listed
+from evaluator.ground_truth.material import Material
+from evaluator.ground_truth.model import Key
+from evaluator.image_sets import ImageSet
 from evaluator.metrics.confusion_matrix import intersection_over_union, pixel_accuracy
+from evaluator.results import Entry
+from evaluator.rules import Edition, TaskRules
 from evaluator.scores import CompetitionScores, Measure
+from evaluator.tasks.scorer import Scorer
+from evaluator.tasks.segmentation.ground_truth import LABEL_MAP_FILE, read_label_maps
+from evaluator.tasks.segmentation.truth import SegmentationTruth
 
 ACCURACIES = {
     Metric.INTERSECTION_OVER_UNION: intersection_over_union,
@@ -42,3 +51,24 @@ def score(competition: Competition, classes: tuple[str, ...], confusion_matrix: 
         confusion_matrix=confusion_matrix,
         not_entered=tuple(name for name in competition.classes if name not in classes),
     )
+
+
+class SegmentationScorer(Scorer[SegmentationTruth]):
+    """Reads the ground truth of segmentation and scores it."""
+
+    needs_annotations = False
+    image_files = (LABEL_MAP_FILE,)
+
+    def read(
+        self, key: Key, listed: Listed, rules: TaskRules, material: Material
+    ) -> tuple[ImageSet, SegmentationTruth | str]:
+        """Return the public half and the truth; see `Scorer.read`."""
+        return read_label_maps(listed, material)
+
+    def score(
+        self, entry: Entry, truth: SegmentationTruth, edition: Edition, confusion_matrix: NDArray[np.int64] | None
+    ) -> CompetitionScores:
+        """Score what was entered."""
+        if confusion_matrix is None:
+            raise ValueError("segmentation is scored by its confusion matrix")
+        return score(entry.competition, entry.classes, confusion_matrix)

@@ -1,42 +1,19 @@
-"""Ground truth of detection and layout: the boxes of annotated objects, people and parts."""
+"""Ground truth of person layout: the boxes of people and parts."""
 
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evaluator.annotations import AnnotatedObject, Box
+from evaluator.annotations import AnnotatedObject
 from evaluator.editions import LayoutProtocol, TaskRules
 from evaluator.ground_truth.image_set_files import Listed, Person, file_of
-from evaluator.ground_truth.material import PERSON, Material, people_array
-from evaluator.ground_truth.model import DetectionTruth, Key, LayoutTruth
+from evaluator.ground_truth.material import PERSON, Material, box_array, people_array
+from evaluator.ground_truth.model import Key
 from evaluator.image_sets import ImageSet
+from evaluator.tasks.layout.truth import LayoutTruth
 
 
-def to_detect(listed: Listed, material: Material) -> tuple[ImageSet, DetectionTruth | str]:
-    """Return the public half and the objects of the edition's classes, or why there are none to be had.
-
-    Objects of other classes are no part of the challenge and are left out.
-    """
-    image_set = ImageSet(listed.images, material.sizes(listed.images))
-    if reason := material.lacks_annotations(listed):
-        return image_set, reason
-    class_index = {name: index for index, name in enumerate(material.edition.classes)}
-    found = [
-        (image, class_index[item.name], item)
-        for image, name in enumerate(listed.images)
-        for item in material.objects(name)
-        if item.name in class_index
-    ]
-    return image_set, DetectionTruth(
-        image=np.array([image for image, _, _ in found], dtype=np.int32),
-        class_index=np.array([index for _, index, _ in found], dtype=np.int16),
-        box=_boxes([item.box for _, _, item in found]),
-        difficult=np.array([item.difficult for _, _, item in found], dtype=np.bool_),
-    )
-
-
-def to_lay_out(key: Key, listed: Listed, rules: TaskRules, material: Material) -> tuple[ImageSet, LayoutTruth | str]:
+def read_people(key: Key, listed: Listed, rules: TaskRules, material: Material) -> tuple[ImageSet, LayoutTruth | str]:
     """Return the public half and the people with their parts, or why there are none to be had."""
     sizes = material.sizes(listed.images)
     if rules.layout_protocol is LayoutProtocol.WHOLE_PERSON_BY_BOX:
@@ -76,13 +53,9 @@ def _layout_truth(people: Sequence[tuple[Person, AnnotatedObject]], part_types: 
     return LayoutTruth(
         image=who[:, 0].copy(),
         object=who[:, 1].copy(),
-        box=_boxes([item.box for _, item in people]),
+        box=box_array([item.box for _, item in people]),
         difficult=np.array([item.difficult for _, item in people], dtype=np.bool_),
         part_person=np.array([index for index, _, _ in parts], dtype=np.int32),
         part_type=np.array([index for _, index, _ in parts], dtype=np.int8),
-        part_box=_boxes([box for _, _, box in parts]),
+        part_box=box_array([box for _, _, box in parts]),
     )
-
-
-def _boxes(boxes: Sequence[Box]) -> NDArray[np.float64]:
-    return np.array(boxes, dtype=np.float64).reshape(-1, 4)

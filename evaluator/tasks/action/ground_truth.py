@@ -1,35 +1,16 @@
-"""Ground truth of classification and action: a label for each test item and class.
+"""Ground truth of action: a label for each person and action.
 
-Labels come from the per-class image sets, and where the tree has none, from the annotations.
+Labels come from the actions' image sets, and where the tree has none, from the annotations.
 """
-
-import numpy as np
 
 from evaluator.ground_truth.image_set_files import Listed, Person, as_labels, file_of
 from evaluator.ground_truth.material import Material, people_array
-from evaluator.ground_truth.model import DIFFICULT, NEGATIVE, POSITIVE, Key, Labels, LabelTruth
+from evaluator.ground_truth.model import Key
 from evaluator.image_sets import ImageSet
+from evaluator.tasks.classification.truth import NEGATIVE, POSITIVE, LabelTruth
 
 
-def of_images(key: Key, listed: Listed, material: Material) -> tuple[ImageSet, LabelTruth | str]:
-    """Return the public half and classification's labels by class, or why there are none to be had."""
-    image_set = ImageSet(listed.images, material.sizes(listed.images))
-    lists = {name: file_of(material.edition, key, name) for name in material.edition.classes}
-    derived: dict[str, Labels] = {}
-    if not listed.images or not all(file in material.files for file in lists.values()):
-        if reason := material.lacks_annotations(listed):
-            return image_set, reason
-        derived = _presence(listed, material)
-    index = listed.index
-    return image_set, LabelTruth(
-        {
-            name: material.files.image_labels(file, index) if file in material.files else derived[name]
-            for name, file in lists.items()
-        }
-    )
-
-
-def of_people(key: Key, listed: Listed, material: Material) -> tuple[ImageSet, LabelTruth | str]:
+def read_labels(key: Key, listed: Listed, material: Material) -> tuple[ImageSet, LabelTruth | str]:
     """Return the public half and each action's labels, or why there are none to be had.
 
     Where `Action/test.txt` lists images only, the people are those that any action's list, or the annotation, has.
@@ -56,18 +37,6 @@ def of_people(key: Key, listed: Listed, material: Material) -> tuple[ImageSet, L
         for name in material.edition.actions
     }
     return ImageSet(listed.images, sizes, people_array(people)), LabelTruth(truth)
-
-
-def _presence(listed: Listed, material: Material) -> dict[str, Labels]:
-    """Derive labels: 1 with any object of the class that is not difficult, 0 with only difficult ones, else −1."""
-    labels = {name: np.full(len(listed.images), NEGATIVE, dtype=np.int8) for name in material.edition.classes}
-    for index, image in enumerate(listed.images):
-        for item in material.objects(image):
-            if item.name in labels:
-                label = DIFFICULT if item.difficult else POSITIVE
-                labels[item.name][index] = max(labels[item.name][index], label)
-    items = np.arange(len(listed.images), dtype=np.int32)
-    return {name: Labels(items, label) for name, label in labels.items()}
 
 
 def _flags(listed: Listed, material: Material) -> dict[str, dict[Person, int]]:

@@ -1,0 +1,42 @@
+"""Ground truth of classification: a label for each test image and class.
+
+Labels come from the per-class image sets, and where the tree has none, from the annotations.
+"""
+
+import numpy as np
+
+from evaluator.ground_truth.image_set_files import Listed, file_of
+from evaluator.ground_truth.material import Material
+from evaluator.ground_truth.model import Key
+from evaluator.image_sets import ImageSet
+from evaluator.tasks.classification.truth import DIFFICULT, NEGATIVE, POSITIVE, Labels, LabelTruth
+
+
+def read_labels(key: Key, listed: Listed, material: Material) -> tuple[ImageSet, LabelTruth | str]:
+    """Return the public half and classification's labels by class, or why there are none to be had."""
+    image_set = ImageSet(listed.images, material.sizes(listed.images))
+    lists = {name: file_of(material.edition, key, name) for name in material.edition.classes}
+    derived: dict[str, Labels] = {}
+    if not listed.images or not all(file in material.files for file in lists.values()):
+        if reason := material.lacks_annotations(listed):
+            return image_set, reason
+        derived = _presence(listed, material)
+    index = listed.index
+    return image_set, LabelTruth(
+        {
+            name: material.files.image_labels(file, index) if file in material.files else derived[name]
+            for name, file in lists.items()
+        }
+    )
+
+
+def _presence(listed: Listed, material: Material) -> dict[str, Labels]:
+    """Derive labels: 1 with any object of the class that is not difficult, 0 with only difficult ones, else −1."""
+    labels = {name: np.full(len(listed.images), NEGATIVE, dtype=np.int8) for name in material.edition.classes}
+    for index, image in enumerate(listed.images):
+        for item in material.objects(image):
+            if item.name in labels:
+                label = DIFFICULT if item.difficult else POSITIVE
+                labels[item.name][index] = max(labels[item.name][index], label)
+    items = np.arange(len(listed.images), dtype=np.int32)
+    return {name: Labels(items, label) for name, label in labels.items()}

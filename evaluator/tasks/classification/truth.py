@@ -1,0 +1,59 @@
+"""Ground truth of classification and action: a label for each test item and class."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.rules import Edition
+from evaluator.tasks.truth import Arrays, ClassCount, Truth, as_bytes, as_text, count
+
+POSITIVE, DIFFICULT, NEGATIVE = 1, 0, -1  # labels of per-class image sets
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Labels:
+    """What each test item (image, or person) is for one class.
+
+    Attributes:
+        item: (n,) int32 index into `ImageSet.images` or `ImageSet.persons`, in the order of the class's own image set,
+            which is the order that ties keep.
+        label: (n,) int8, 1 positive, 0 only difficult objects (counts neither way), −1 negative.
+    """
+
+    item: NDArray[np.int32]
+    label: NDArray[np.int8]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class LabelTruth(Truth):
+    """Truth of classification (items are images) or action (items are people)."""
+
+    labels: Mapping[str, Labels]
+
+    def arrays(self) -> Arrays:
+        """Return the labels of all classes one after the other."""
+        labels = list(self.labels.values())
+        return {
+            "classes": as_bytes("\n".join(self.labels)),
+            "count": np.array([len(each.item) for each in labels], dtype=np.int64),
+            "item": np.concatenate([each.item for each in labels]),
+            "label": np.concatenate([each.label for each in labels]),
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> Self:
+        """Return what `arrays` took apart."""
+        ends = np.cumsum(arrays["count"])[:-1]
+        columns = zip(np.split(arrays["item"], ends), np.split(arrays["label"], ends), strict=True)
+        classes = as_text(arrays["classes"]).split("\n")
+        return cls({name: Labels(item, label) for name, (item, label) in zip(classes, columns, strict=True)})
+
+    def class_counts(self, edition: Edition) -> Mapping[str, ClassCount]:
+        """Return how many items have each class, and how many with only difficult objects."""
+        return {
+            name: ClassCount(count(each.label == POSITIVE), count(each.label == DIFFICULT))
+            for name, each in self.labels.items()
+        }

@@ -1,0 +1,31 @@
+"""Ground truth of detection: the boxes of annotated objects."""
+
+import numpy as np
+
+from evaluator.ground_truth.image_set_files import Listed
+from evaluator.ground_truth.material import Material, box_array
+from evaluator.image_sets import ImageSet
+from evaluator.tasks.detection.truth import DetectionTruth
+
+
+def read_objects(listed: Listed, material: Material) -> tuple[ImageSet, DetectionTruth | str]:
+    """Return the public half and the objects of the edition's classes, or why there are none to be had.
+
+    Objects of other classes are no part of the challenge and are left out.
+    """
+    image_set = ImageSet(listed.images, material.sizes(listed.images))
+    if reason := material.lacks_annotations(listed):
+        return image_set, reason
+    class_index = {name: index for index, name in enumerate(material.edition.classes)}
+    found = [
+        (image, class_index[item.name], item)
+        for image, name in enumerate(listed.images)
+        for item in material.objects(name)
+        if item.name in class_index
+    ]
+    return image_set, DetectionTruth(
+        image=np.array([image for image, _, _ in found], dtype=np.int32),
+        class_index=np.array([index for _, index, _ in found], dtype=np.int16),
+        box=box_array([item.box for _, _, item in found]),
+        difficult=np.array([item.difficult for _, _, item in found], dtype=np.bool_),
+    )

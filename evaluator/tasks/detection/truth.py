@@ -1,0 +1,37 @@
+"""Ground truth of detection: the objects of all classes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.rules import Edition
+from evaluator.tasks.truth import ClassCount, Truth, count
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class DetectionTruth(Truth):
+    """The objects of the edition's classes, by image and in the order of the annotation.
+
+    Attributes:
+        image: (n,) int32 index into `ImageSet.images`, non-decreasing.
+        class_index: (n,) int16 index into `Edition.classes`.
+        box: (n, 4) float64; see `evaluator.metrics.boxes`.
+        difficult: (n,) bool.
+    """
+
+    image: NDArray[np.int32]
+    class_index: NDArray[np.int16]
+    box: NDArray[np.float64]
+    difficult: NDArray[np.bool_]
+
+    def class_counts(self, edition: Edition) -> Mapping[str, ClassCount]:
+        """Return how many objects each class has, and how many difficult ones."""
+        return {
+            name: ClassCount(
+                count((self.class_index == index) & ~self.difficult),
+                count((self.class_index == index) & self.difficult),
+            )
+            for index, name in enumerate(edition.classes)
+        }

@@ -1,0 +1,39 @@
+"""Ground truth of person layout: people and their parts."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.rules import Edition
+from evaluator.tasks.truth import ClassCount, Truth, count
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class LayoutTruth(Truth):
+    """People and their parts.
+
+    People are those that the image set lists, or, where layouts name people by box (VOC2007), all of its images.
+
+    Attributes:
+        image: (n,) int32 index into `ImageSet.images`.
+        object: (n,) int32 1-based object index.
+        box: (n, 4) float64.
+        difficult: (n,) bool.
+        part_person: (m,) int32 index of each part's person, non-decreasing.
+        part_type: (m,) int8 index into `Edition.parts`.
+        part_box: (m, 4) float64.
+    """
+
+    image: NDArray[np.int32]
+    object: NDArray[np.int32]
+    box: NDArray[np.float64]
+    difficult: NDArray[np.bool_]
+    part_person: NDArray[np.int32]
+    part_type: NDArray[np.int8]
+    part_box: NDArray[np.float64]
+
+    def class_counts(self, edition: Edition) -> Mapping[str, ClassCount]:
+        """Return how many parts of each type there are."""
+        return {name: ClassCount(count(self.part_type == index)) for index, name in enumerate(edition.parts)}
