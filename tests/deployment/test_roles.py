@@ -58,6 +58,14 @@ def test_worker_knows_no_people(database: URL, table: str) -> None:
         connection.execute(sql.SQL("SELECT FROM {}").format(sql.Identifier(table)))
 
 
+@pytest.mark.parametrize("table", ["users", "sessions", "api_tokens", "submissions", "class_scores", "audit_events"])
+def test_mail_sees_nothing_but_messages(database: URL, table: str) -> None:
+    with connect(database, "vocboard_mail") as connection:
+        connection.execute("SELECT FROM outbox")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute(sql.SQL("SELECT FROM {}").format(sql.Identifier(table)))
+
+
 @pytest.mark.parametrize("role", ["vocboard_web", "vocboard_worker"])
 def test_neither_changes_tables_or_what_was_audited(database: URL, role: str) -> None:
     for statement in ("CREATE TABLE mine (id int)", "DROP TABLE submissions", "DELETE FROM audit_events"):
