@@ -82,7 +82,7 @@ def cases() -> Cases:
         "bomb-in-ignored-file.tar.xz",
         "96 MiB of zeros in a file that is passed over",
         lambda: xz(_bomb("results/.DS_Store")),
-        "compression_ratio",
+        "too_much_ignored",
     )
     yield rejected(
         "bomb-after-the-end.tar.xz",

@@ -167,7 +167,7 @@ def _extended_headers() -> Cases:
         "tar-pax-size-terabyte.tar.gz",
         "a PAX header that makes a file of a terabyte out of a small one",
         lambda: gz(tar(large, good("a.txt"))),
-        "damaged_archive",
+        "unread_content_too_large",
         "member_too_large",
     )
     chain = _long_name(b"nowhere.txt") * 200
