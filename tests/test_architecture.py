@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Iterator
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -156,6 +157,19 @@ def is_truth_of_a_task(module: str) -> bool:
 def test_each_task_has_a_half_that_the_web_process_may_not_import() -> None:
     halves = [module.split(".")[2] for module in modules() if is_truth_of_a_task(module) and module.count(".") == 3]
     assert set(halves) == set(Task)
+
+
+def test_evaluator_has_no_import_cycles() -> None:
+    """Nor with what importing a module runs besides: the `__init__` of every package around it."""
+    reached: dict[str, set[str]] = {}
+    for module in ours("evaluator"):
+        targets = {imported_module(found) for found in imports(module)}
+        around = {target.rsplit(".", count)[0] for target in targets for count in range(1, target.count(".") + 1)}
+        reached[module] = {target for target in targets | around if target in modules() and not within(module, target)}
+    try:
+        TopologicalSorter(reached).prepare()
+    except CycleError as error:
+        pytest.fail(" imports ".join(reversed(error.args[1])))
 
 
 def test_participants_commands_need_no_server() -> None:

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.editions import names
 from evaluator.problems.catalogue import CATALOGUE
 from tools import edition_pages, problem_pages
 
@@ -14,7 +13,7 @@ def test_the_page_of_problems_is_what_the_catalogue_says() -> None:
     assert problem_pages.PAGE.read_text(encoding="utf-8") == problem_pages.page(), "run python -m tools.problem_pages"
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", edition_pages.all_pages())
 def test_the_page_of_an_edition_is_what_its_file_says(name: str) -> None:
     assert edition_pages.path(name).read_text(encoding="utf-8") == edition_pages.page(name), (
         "run python -m tools.edition_pages"

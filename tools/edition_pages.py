@@ -1,38 +1,81 @@
-"""Write the parts of docs/editions that follow from the edition files: `python -m tools.edition_pages`."""
+"""Write the parts of docs/editions that follow from edition files and tasks: `python -m tools.edition_pages`.
 
+Such a part stands between two comments, the first of which names it.
+"""
+
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from evaluator.editions import Edition, TaskRules, load, names
+from evaluator.editions import Competition, Edition, TaskRules, load, names
 from evaluator.metrics.definitions import METRICS
+from evaluator.result_files.names import expected_name
 from evaluator.tasks.definitions import PARTIAL_ENTRIES, TASKS
 
 PAGES = Path(__file__).resolve().parents[1] / "docs" / "editions"
-BEGIN = "<!-- begin: made by `python -m tools.edition_pages` out of evaluator/editions; change it there -->\n"
-END = "<!-- end -->\n"
+OWN = "own"
+_EXAMPLES = ("car", "cars")  # the class that stands in names of files; else the last one
+_PART = re.compile(r"<!-- begin (?P<part>\w+): .*? -->\n.*?<!-- end (?P=part) -->\n", re.DOTALL)
+_BEGIN = "<!-- begin {}: made by `python -m tools.edition_pages` out of evaluator/; change it there -->\n"
+_END = "<!-- end {} -->\n"
 
 
 def page(name: str) -> str:
-    """Return the page of an edition, with its generated part as it should be.
+    """Return the page of an edition, or of editions of one's own, with its generated parts as they should be.
 
     Raises:
-        ValueError: the page has no place for it.
+        ValueError: the page has no place for one of them.
     """
+    parts = _parts(name)
     text = path(name).read_text(encoding="utf-8")
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise ValueError(f"{path(name).name} lacks the lines around its generated part")
-    return before + begin + "\n" + "".join(_generated(load(name))) + "\n" + end + after
+    found = [match["part"] for match in _PART.finditer(text)]
+    if sorted(found) != sorted(parts):
+        raise ValueError(f"{path(name).name} has generated parts {found}, expected {list(parts)}")
+
+    def generated(match: re.Match[str]) -> str:
+        part = match["part"]
+        return f"{_BEGIN.format(part)}\n{''.join(parts[part]())}\n{_END.format(part)}"
+
+    return _PART.sub(generated, text)
 
 
 def path(name: str) -> Path:
-    """Return the file of an edition's page."""
+    """Return the file of a page."""
     return PAGES / f"{name.lower()}.md"
 
 
-def _generated(edition: Edition) -> Iterator[str]:
+def all_pages() -> tuple[str, ...]:
+    """Return the names of all pages with generated parts."""
+    return (*names(), OWN)
+
+
+def _parts(name: str) -> Mapping[str, Callable[[], Iterator[str]]]:
+    if name == OWN:
+        return {"metrics": _metrics, "fields": _fields}
+    edition = load(name)
+    return {"files": lambda: _files(edition), "scores": lambda: _scores(edition)}
+
+
+def _files(edition: Edition) -> Iterator[str]:
+    """A table of result files, with competitions that differ in their numbers alone in one row."""
+    rows: dict[tuple[str, str, str], list[Competition]] = {}
+    for competition in edition.competitions.values():
+        definition, rules = TASKS[competition.task], competition.rules
+        title = " ".join(filter(None, [competition.variant, definition.title.lower()]))
+        row = title, competition.image_set, definition.content(rules)
+        rows.setdefault(row, []).append(competition)
+    yield "| competitions | task | file | line or content |\n|---|---|---|---|\n"
+    for (title, _, content), competitions in rows.items():
+        keys = ", ".join(str(each.number or each.key) for each in competitions)
+        first = competitions[0]
+        example = next((name for name in first.classes if name in _EXAMPLES), first.classes[-1])
+        file = expected_name(first, example, image="<image>")
+        shown = f"`{content}`" if content.startswith("<") else content
+        yield f"| {keys} | {title} | `{file}` | {shown} |\n"
+
+
+def _scores(edition: Edition) -> Iterator[str]:
     rules_of = {competition.task: competition.rules for competition in edition.competitions.values()}
     yield "Classes without positives, and classes not entered:\n\n"
     for task, rules in rules_of.items():
@@ -49,9 +92,29 @@ def _without_positives(rules: TaskRules) -> str:
     return " ".join([said, *(f"{title}: {other}" for title, other in others.items() if other != said)])
 
 
+def _metrics() -> Iterator[str]:
+    """What editions of one's own may measure."""
+    yield "| task | `metric` | only as `secondary` |\n|---|---|---|\n"
+    for task, definition in TASKS.items():
+        metrics = ", ".join(f"`{metric}`" for metric in definition.metrics)
+        others = "; ".join(
+            f"{', '.join(f'`{metric}`' for metric in others)} ({protocol})" if protocol else ""
+            for protocol, others in definition.other_metrics().items()
+        )
+        yield f"| `{task}` | {metrics} | {others} |\n"
+
+
+def _fields() -> Iterator[str]:
+    yield "| task | fields that `file` needs | that it may have |\n|---|---|---|\n"
+    for task, definition in TASKS.items():
+        possible = sorted(definition.possible_fields | {"competition", "image_set"})
+        cells = [", ".join(f"`{{{name}}}`" for name in each) for each in (sorted(definition.needed_fields), possible)]
+        yield f"| `{task}` | {cells[0]} | {cells[1]} |\n"
+
+
 def main() -> int:
     """Write the pages."""
-    for name in names():
+    for name in all_pages():
         path(name).write_text(page(name), encoding="utf-8")
     return 0
 

@@ -1,6 +1,7 @@
 """What a task is to everything that is not its own: the edition files, the readers, the pages and the documentation."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import ClassVar
 
 from evaluator.metrics.definitions import METRICS
@@ -66,9 +67,13 @@ class TaskDefinition(ABC):
         """Return what is scored, out of an edition's classes and the list that the task needs."""
         return classes
 
+    def other_metrics(self) -> Mapping[LayoutProtocol, tuple[Metric, ...]]:
+        """Return the metrics that a protocol allows as secondary measures, in place of `metrics`."""
+        return {}
+
     def secondary_metrics(self, protocol: LayoutProtocol | None) -> tuple[Metric, ...]:
         """Return the metrics that may be secondary measures."""
-        return self.metrics
+        return self.metrics if protocol is None else self.other_metrics().get(protocol, ())
 
     def has_one_file(self, rules: TaskRules) -> bool:
         """Whether one result file holds all classes of a competition."""

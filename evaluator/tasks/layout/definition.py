@@ -7,7 +7,7 @@ from evaluator.tasks.definition import TaskDefinition
 
 PERSON = "person"  # the class under which whole people are scored
 
-_SECONDARY: Mapping[LayoutProtocol | None, tuple[Metric, ...]] = {
+_SECONDARY: Mapping[LayoutProtocol, tuple[Metric, ...]] = {
     LayoutProtocol.PARTS: (Metric.WHOLE_PERSON_AVERAGE_PRECISION,),
     LayoutProtocol.WHOLE_PERSON_BY_INDEX_IN_FILE_ORDER: (Metric.AVERAGE_PRECISION_BY_CONFIDENCE,),
 }
@@ -35,9 +35,9 @@ class Layout(TaskDefinition):
         """Return the part types, or `person` where whole people are judged."""
         return listed if protocol is LayoutProtocol.PARTS else (PERSON,)
 
-    def secondary_metrics(self, protocol: LayoutProtocol | None) -> tuple[Metric, ...]:
-        """Return the metrics that the protocol allows as secondary measures."""
-        return _SECONDARY.get(protocol, ())
+    def other_metrics(self) -> Mapping[LayoutProtocol, tuple[Metric, ...]]:
+        """Return the metrics that a protocol allows as secondary measures."""
+        return _SECONDARY
 
     def has_one_file(self, rules: TaskRules) -> bool:
         """Whether one result file holds all part types: always."""
