@@ -9,6 +9,7 @@ from client.scores import competition_scores
 from commands.offline import (
     PROBLEMS,
     VALID,
+    MisuseError,
     add_common_arguments,
     add_image_set_argument,
     chosen_classes,
@@ -21,8 +22,11 @@ from commands.offline import (
 )
 from commands.problem_text import image_set_hint, problem_lines, summary
 from commands.score_tables import score_lines
+from evaluator.editions import image_sets_of
 from evaluator.evaluation import Evaluation, evaluate
 from evaluator.problems import has_errors
+from evaluator.reports import as_csv, as_latex, write_curves, write_report
+from evaluator.whole_output import OutputExistsError
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -38,6 +42,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="development kit tree with annotations: directory or archive",
     )
 
+    add = parser.add_argument
+    add("--report", metavar="DIR", type=Path, help="write a page with tables, curves and warnings to this directory")
+    add("--curves", metavar="DIR", type=Path, help="write every curve as CSV, and all as JSON, to this directory")
+    add("--csv", action="store_true", help="print CSV, a line a score")
+    add("--latex", action="store_true", help="print LaTeX tables")
+
 
 @reporting_misuse
 def run(arguments: argparse.Namespace) -> int:
@@ -51,8 +61,20 @@ def run(arguments: argparse.Namespace) -> int:
         evaluations[name] = evaluate(
             arguments.results, of_set, truth, segmentation_classes=classes, other_editions=others(chosen, name)
         )
+    named = {name or ", ".join(image_sets_of(edition)): evaluation for name, evaluation in evaluations.items()}
+    try:
+        if arguments.report is not None:
+            write_report(named, edition, arguments.report)
+        if arguments.curves is not None:
+            write_curves(named, arguments.curves)
+    except OutputExistsError as error:
+        raise MisuseError(str(error)) from error
     if arguments.json:
         print_json(_document(edition.name, evaluations))
+    elif arguments.csv:
+        print(as_csv(named), end="")
+    elif arguments.latex:
+        print(as_latex(named), end="")
     else:
         for name, evaluation in evaluations.items():
             print("\n".join(_lines(evaluation, name)))

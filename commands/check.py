@@ -1,0 +1,72 @@
+"""`vocboard check`: what is wrong with one's own ground truth, as a server would say it, before any upload."""
+
+import argparse
+
+from commands.offline import (
+    PROBLEMS,
+    VALID,
+    add_image_set_argument,
+    editions_of_image_sets,
+    print_json,
+    reporting_misuse,
+)
+from commands.problem_text import problem_lines, summary
+from commands.trees import add_tree_arguments, edition_of
+from evaluator.editions import Edition
+from evaluator.ground_truth import GroundTruth, GroundTruthError
+from evaluator.ground_truth.available_sets import available_image_sets, describe_image_sets
+from evaluator.ground_truth.reader import read_ground_truth
+from evaluator.ground_truth.summary import summarise
+from evaluator.problems import Problem, counted
+
+_LACKS_SETS = "no_image_sets"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.description = (
+        "Read a tree as a server reads ground truth, and list everything that is wrong with it. Exit status: 0 it can "
+        "be uploaded, 1 it has problems, 2 usage."
+    )
+    add_tree_arguments(parser)
+    add_image_set_argument(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON, for programs")
+
+
+@reporting_misuse
+def run(arguments: argparse.Namespace) -> int:
+    """Read the tree, and print what was found."""
+    edition = edition_of(arguments.tree, arguments.edition)
+    problems: list[Problem] = []
+    lines: list[str] = []
+    for of_set in editions_of_image_sets(edition, arguments.image_set).values():
+        try:
+            truth = read_ground_truth(arguments.tree, of_set)
+        except GroundTruthError as error:
+            problems += error.problems
+            if any(problem.code == _LACKS_SETS for problem in error.problems):
+                available = available_image_sets(arguments.tree, of_set)
+                lines.append(f"The tree was read for other image sets: {describe_image_sets(available)}.")
+        else:
+            lines += _lines(truth, of_set)
+    if arguments.json:
+        print_json(
+            {"edition": edition.name, "valid": not problems, "problems": [problem.as_json() for problem in problems]}
+        )
+    else:
+        print("\n".join([*problem_lines(problems), *lines, summary(problems)]))
+    return PROBLEMS if problems else VALID
+
+
+def _lines(truth: GroundTruth, edition: Edition) -> list[str]:
+    lines = []
+    for each in summarise(truth, edition):
+        what = f"{each.task.value}, {each.image_set}: "
+        if each.missing is not None:
+            lines.append(f"{what}cannot be scored, {each.missing}")
+            continue
+        people = "" if each.people is None else f", {counted(each.people, 'person', 'people')}"
+        without = [name for name, count in each.classes.items() if not count.positives]
+        note = f"; nothing to find of {', '.join(without)}" if without else ""
+        lines.append(f"{what}{counted(each.images, 'image')}{people}{note}")
+    return lines

@@ -1,0 +1,95 @@
+"""`vocboard statistics`: images and objects per class and image set, as the documents' tables have them."""
+
+import argparse
+import sys
+from collections.abc import Iterator
+
+from commands.offline import (
+    VALID,
+    MisuseError,
+    add_image_set_argument,
+    editions_of_image_sets,
+    print_json,
+    reporting_misuse,
+    tree_misuse,
+)
+from commands.progress import Progress
+from commands.tables import Column, render, terminal_width
+from commands.trees import add_tree_arguments, edition_of
+from evaluator.editions import Task, for_image_set
+from evaluator.ground_truth import GroundTruthError
+from evaluator.ground_truth.available_sets import available_image_sets
+from evaluator.ground_truth.reader import read_ground_truth
+from evaluator.ground_truth.statistics import ClassStatistics, SetStatistics, statistics
+
+_ORDER = ("train", "val", "trainval", "test")  # of the documents' tables; other sets follow
+_OBJECTS = {Task.DETECTION: "obj", Task.LAYOUT: "parts", Task.ACTION: "people", Task.SEGMENTATION: ""}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.description = (
+        "Print how many images and objects of each class every image set has. Objects marked difficult are not "
+        "counted. Exit status: 0 printed, 2 usage, or a tree that is not valid."
+    )
+    add_tree_arguments(parser)
+    add_image_set_argument(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON, for programs")
+
+
+@reporting_misuse
+def run(arguments: argparse.Namespace) -> int:
+    """Count, and print the tables."""
+    edition = edition_of(arguments.tree, arguments.edition)
+    if arguments.image_set:
+        chosen = [str(name) for name in editions_of_image_sets(edition, arguments.image_set)]
+    else:
+        available = {name for names in available_image_sets(arguments.tree, edition).values() for name in names}
+        chosen = [name for name in _ORDER if name in available] + sorted(available - set(_ORDER))
+    if not chosen:
+        raise MisuseError(f"{arguments.tree} has no image sets of {edition.name}")
+    found: list[SetStatistics] = []
+    with Progress("image sets", len(chosen)) as progress:
+        for name in progress.over(chosen):
+            of_set = for_image_set(edition, name)
+            try:
+                found += statistics(read_ground_truth(arguments.tree, of_set), of_set)
+            except GroundTruthError as error:
+                if arguments.image_set or len(chosen) == 1:
+                    raise tree_misuse(arguments.tree, of_set, error) from error
+                print(f"{name}: left out, {error}", file=sys.stderr)
+    if arguments.json:
+        print_json({"edition": edition.name, "image_sets": [each.as_json() for each in found]})
+        return VALID
+    for task in Task:
+        of_task = [each for each in found if each.task is task]
+        if of_task:
+            print("\n".join(_table(task, of_task)))
+    if not found:
+        print("The image sets have no ground truth to count.")
+    return VALID
+
+
+def _table(task: Task, sets: list[SetStatistics]) -> Iterator[str]:
+    names = list(sets[0].classes)
+    title = "classification and detection" if task is Task.DETECTION else task.value
+    yield title
+    columns = [Column("", [*names, "Total", "Images in the set", *(["People listed"] if _has_people(sets) else [])])]
+    for each in sets:
+        rows = [*(each.classes[name] for name in names), each.total]
+        extra = ["" if each.people is None else f"{each.people:,}"] if _has_people(sets) else []
+        images = [f"{row.images:,}" for row in rows]
+        columns.append(Column(f"{each.image_set} img", [*images, f"{each.images:,}", *extra], right=True))
+        if _OBJECTS[task]:
+            blank = [""] * (1 + len(extra))
+            columns.append(Column(_OBJECTS[task], [*map(_objects, rows), *blank], right=True))
+    yield render(columns, width=terminal_width())
+    yield ""
+
+
+def _objects(row: ClassStatistics) -> str:
+    return "" if row.objects is None else f"{row.objects:,}"
+
+
+def _has_people(sets: list[SetStatistics]) -> bool:
+    return any(each.people is not None for each in sets)

@@ -1,0 +1,45 @@
+"""Which edition a development kit tree is of: the one whose name its folder bears."""
+
+from pathlib import Path
+
+from evaluator.archives import TREE_LIMITS, ArchiveError, members
+from evaluator.editions import names
+
+_LOOKED_AT = 1_000  # members of an archive: the folder stands before every name
+
+
+def editions_of_tree(tree: Path) -> tuple[str, ...]:
+    """Return the editions that a tree has a folder of, in their order; several if it holds several years.
+
+    Args:
+        tree: directory or archive with the folder `VOC<year>/` at the top, below `VOCdevkit/`, or being that folder.
+
+    Raises:
+        OSError: the tree cannot be read.
+    """
+    if tree.is_dir():
+        found = {
+            name
+            for name in names()
+            for place in (tree / name, tree / "VOCdevkit" / name)
+            if (place / "ImageSets").is_dir()
+        }
+        own = tree.resolve().name
+        if not found and own in names() and (tree / "ImageSets").is_dir():
+            found = {own}
+    else:
+        found = _in_archive(tree)
+    return tuple(name for name in names() if name in found)
+
+
+def _in_archive(tree: Path) -> set[str]:
+    found: set[str] = set()
+    try:
+        for number, member in enumerate(members(tree, TREE_LIMITS, lambda _: None)):
+            parts = member.name.split("/")
+            found.update(parts[:1] if parts[0] != "VOCdevkit" else parts[1:2])
+            if number > _LOOKED_AT:
+                break
+    except ArchiveError:
+        return set()
+    return found & set(names())

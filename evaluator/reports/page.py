@@ -1,0 +1,168 @@
+"""One page about an evaluation: scores, counts, curves, confusion matrices, and what was odd about the results.
+
+It is a single file without scripts: it opens anywhere, prints, and can be kept with a paper.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from html import escape
+from pathlib import Path
+
+import numpy as np
+
+from evaluator.editions import BACKGROUND, Edition, Task
+from evaluator.evaluation import Evaluation
+from evaluator.problems import Problem
+from evaluator.reports.curves import axes_of, f_measure
+from evaluator.reports.plots import plot
+from evaluator.scores import CompetitionScores, Curve
+from evaluator.version import VERSION
+from evaluator.whole_output import whole_directory
+
+PAGE = "index.html"
+_STYLE = Path(__file__).with_name("report.css")
+
+
+def write_report(evaluations: Mapping[str, Evaluation], edition: Edition, output: Path) -> None:
+    """Write a directory with the page, `index.html`.
+
+    Args:
+        evaluations: by image set.
+        edition: of all of them.
+        output: directory to write, whole or not at all.
+
+    Raises:
+        OutputExistsError: there is something else at `output`.
+        OSError: it cannot be written.
+    """
+    sets = ", ".join(evaluations)
+    title = f"{edition.title}, {sets}"
+    body = "\n".join(part for name, each in evaluations.items() for part in _evaluation(name, each, edition))
+    page = (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="color-scheme" content="light dark">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(title)}: evaluation</title><style>{_STYLE.read_text()}</style></head>\n<body><main>\n"
+        f"<h1>{escape(title)}</h1><p>Evaluated by vocboard, evaluator {VERSION}. Scores are in per cent.</p>\n"
+        f"{body}\n</main></body></html>\n"
+    )
+    with whole_directory(output, PAGE) as directory:
+        (directory / PAGE).write_text(page)
+
+
+def _evaluation(image_set: str, evaluation: Evaluation, edition: Edition) -> Iterator[str]:
+    for key, scores in evaluation.scores.items():
+        yield f'<section id="{escape(image_set)}-{key}"><h2>{key}: {scores.task.value}, {escape(image_set)}</h2>'
+        yield _summary(scores)
+        yield _scores(scores)
+        if scores.confusion_matrix is not None:
+            yield _confusion(scores, edition)
+        if scores.curves:
+            yield _plots(scores)
+        yield "</section>"
+    for key in evaluation.unavailable:
+        yield f"<section><h2>{key}</h2><p>Not scored: the tree has no ground truth for it.</p></section>"
+    yield _problems(evaluation.problems)
+
+
+def _summary(scores: CompetitionScores) -> str:
+    measures = [
+        f"<div><dt>{_metric(measure.metric)}</dt>"
+        f"<dd>{_per_cent(measure.mean)} <small>mean of {measure.mean_over}</small></dd></div>"
+        for measure in (scores.primary, *scores.secondary)
+    ]
+    missing = f"<p>Not entered: {escape(', '.join(scores.not_entered))}.</p>" if scores.not_entered else ""
+    return f"<dl>{''.join(measures)}</dl>{missing}"
+
+
+def _scores(scores: CompetitionScores) -> str:
+    measures = (scores.primary, *scores.secondary)
+    heads = [_metric(measure.metric) for measure in measures]
+    heads += ["positives", "results", "ignored", "final recall", "final precision"] if scores.details else []
+    rows = []
+    for name, score in scores.primary.per_class.items():
+        cells = [_bar(score), *(_cell(measure.per_class.get(name, math.nan)) for measure in measures[1:])]
+        details = scores.details.get(name)
+        if scores.details and details is not None:
+            counts = (details.positives, details.results, details.difficult)
+            cells += [f"<td>{count:,}</td>" for count in counts]
+            cells += [_cell(details.final_recall), _cell(details.final_precision)]
+        rows.append(f'<tr><th scope="row">{escape(name)}</th>{"".join(cells)}</tr>')
+    head = "".join(f'<th scope="col">{text}</th>' for text in ("class", *heads))
+    return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
+
+
+def _plots(scores: CompetitionScores) -> str:
+    figures = []
+    for name, curve in scores.curves.items():
+        (x_name, x), (y_name, y) = axes_of(curve)
+        drawn = [plot(x, y, name, _words(x_name), _words(y_name))]
+        caption = f"{escape(name)} <b>{_per_cent(scores.primary.per_class[name])}</b>"
+        figures.append(f"<figure>{''.join(drawn)}<figcaption>{caption}</figcaption></figure>")
+    axes = axes_of(next(iter(scores.curves.values())))
+    what = f"{_words(axes[1][0])} over {_words(axes[0][0])}".capitalize()
+    text = f'<h3>{what}</h3><div class="plots">{"".join(figures)}</div>'
+    if scores.task is Task.LAYOUT:
+        f_plots = [
+            f"<figure>{plot(curve.recall, f_measure(curve), name, 'recall', 'F-measure')}"
+            f"<figcaption>{escape(name)} <b>{_best(f_measure(curve))}</b></figcaption></figure>"
+            for name, curve in scores.curves.items()
+            if isinstance(curve, Curve)
+        ]
+        text += f'<h3>F-measure over recall, and its largest value</h3><div class="plots">{"".join(f_plots)}</div>'
+    return text
+
+
+def _confusion(scores: CompetitionScores, edition: Edition) -> str:
+    matrix = np.asarray(scores.confusion_matrix, dtype=np.float64)
+    totals = matrix.sum(axis=1, keepdims=True)
+    shares = np.divide(matrix, totals, out=np.full_like(matrix, np.nan), where=totals > 0)
+    labels = [BACKGROUND, *edition.classes]
+    head = "".join(f'<th scope="col"><span>{escape(name)}</span></th>' for name in labels)
+    rows = []
+    for name, row, pixels in zip(labels, shares.tolist(), totals[:, 0].tolist(), strict=True):
+        cells = "".join(
+            "<td>–</td>" if math.isnan(share) else f'<td style="--share:{share:.3f}">{100 * share:.0f}</td>'
+            for share in row
+        )
+        rows.append(f'<tr><th scope="row">{escape(name)}</th>{cells}<td>{pixels:,.0f}</td></tr>')
+    return (
+        "<h3>Confusion matrix: share of each true class's pixels (row) by their label in the result (column)</h3>"
+        f'<div class="wide"><table class="confusion"><thead><tr><td></td>{head}<th scope="col">pixels</th></tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def _problems(problems: tuple[Problem, ...]) -> str:
+    if not problems:
+        return "<section><h2>Warnings</h2><p>None.</p></section>"
+    items = []
+    for problem in problems:
+        place = "" if problem.file is None else f"<code>{escape(problem.file)}</code>"
+        place += "" if problem.line is None else f" line {problem.line}"
+        message = f"{place} {escape(problem.message)} <small>{problem.code}</small>"
+        items.append(f"<li>{problem.severity.value}: {message}</li>")
+    return f"<section><h2>Warnings and errors</h2><ul>{''.join(items)}</ul></section>"
+
+
+def _bar(score: float) -> str:
+    return _cell(score) if math.isnan(score) else f'<td class="bar" style="--share:{score:.4f}">{_per_cent(score)}</td>'
+
+
+def _cell(score: float) -> str:
+    return f"<td>{_per_cent(score)}</td>"
+
+
+def _per_cent(score: float) -> str:
+    return "n/a" if math.isnan(score) else f"{100 * score:.2f}"
+
+
+def _best(values: "np.ndarray[tuple[int, ...], np.dtype[np.float64]]") -> str:
+    return "n/a" if np.isnan(values).all() else _per_cent(float(np.nanmax(values)))
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _metric(name: str) -> str:
+    return escape(_words(str(name)))

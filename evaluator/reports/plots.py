@@ -1,0 +1,50 @@
+"""Small plots as SVG that takes its colours from the page."""
+
+from html import escape
+
+import numpy as np
+from numpy.typing import NDArray
+
+_SIZE, _LEFT, _TOP, _SIDE = 190, 30, 8, 150  # pixels: of the picture, to the frame, and of the frame
+_MOST_POINTS = 300
+
+Points = NDArray[np.float64]
+
+
+def plot(x: Points, y: Points, title: str, x_name: str, y_name: str) -> str:
+    """Return a curve in the unit square; undefined points are left out.
+
+    Of a long curve so many points are drawn that none is missed by eye: the extremes of every pixel's width.
+    """
+    is_defined = ~(np.isnan(x) | np.isnan(y))
+    points = _thinned(x[is_defined], y[is_defined])
+    path = " ".join(f"{_LEFT + _SIDE * a:.1f},{_TOP + _SIDE * (1 - b):.1f}" for a, b in points)
+    ticks = "".join(
+        f'<text x="{_LEFT + _SIDE * v}" y="{_TOP + _SIDE + 12}" text-anchor="middle">{v:g}</text>'
+        f'<text x="{_LEFT - 4}" y="{_TOP + _SIDE * (1 - v) + 3}" text-anchor="end">{v:g}</text>'
+        for v in (0, 0.5, 1)
+    )
+    label = f"{title}: {y_name} over {x_name}"
+    return (
+        f'<svg viewBox="0 0 {_SIZE} {_SIZE}" role="img" aria-label="{escape(label)}">'
+        f'<rect x="{_LEFT}" y="{_TOP}" width="{_SIDE}" height="{_SIDE}"/>'
+        f'<path d="M{_LEFT},{_TOP + _SIDE / 2}h{_SIDE}M{_LEFT + _SIDE / 2},{_TOP}v{_SIDE}"/>'
+        f'<polyline points="{path}"/>{ticks}'
+        f'<text x="{_LEFT + _SIDE / 2}" y="{_SIZE - 4}" text-anchor="middle">{escape(x_name)}</text></svg>'
+    )
+
+
+def _thinned(x: Points, y: Points) -> list[tuple[float, float]]:
+    if len(x) <= _MOST_POINTS:
+        return list(zip(x.tolist(), y.tolist(), strict=True))
+    bins = np.minimum((x * (_MOST_POINTS // 2)).astype(int), _MOST_POINTS // 2)
+    points: list[tuple[float, float]] = []
+    for start, end in zip(*_runs(bins), strict=True):
+        least, most = start + int(np.argmin(y[start:end])), start + int(np.argmax(y[start:end]))
+        points += [(float(x[place]), float(y[place])) for place in sorted({start, least, most, end - 1})]
+    return points
+
+
+def _runs(values: NDArray[np.int64]) -> tuple[list[int], list[int]]:
+    edges = np.flatnonzero(np.diff(values)) + 1
+    return [0, *edges.tolist()], [*edges.tolist(), len(values)]

@@ -1,0 +1,82 @@
+"""What became of each detection and each object, from the evaluation's own matching.
+
+Kinds of error follow D. Hoiem et al., "Diagnosing Error in Object Detectors", ECCV 2012: a repeated detection, a poor
+location (overlap of a tenth with an object of the class, but not enough), a confusion with another class, background.
+"""
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.editions import Competition, Edition
+from evaluator.ground_truth import DetectionTruth
+from evaluator.metrics.boxes import best_overlapping, is_enough
+from evaluator.metrics.precision_recall import by_confidence
+from evaluator.results import Detections
+from evaluator.tasks.detection.scoring import match
+
+LEAST_OVERLAP = 0.1  # with an object of the class, for a detection to be one of poor location
+
+
+class Mark(IntEnum):
+    """What a detection counts as; the numbers stand in the page's data."""
+
+    UNJUDGED = 0
+    CORRECT = 1
+    IGNORED = 2
+    REPEATED = 3
+    LOCATION = 4
+    CONFUSED = 5
+    BACKGROUND = 6
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Marked:
+    """One class's detections by decreasing confidence.
+
+    Attributes:
+        order: (n,) index into the class's `Detections`.
+        mark: (n,) uint8 of `Mark`.
+        object: (n,) int64 index into the truth of the object that a detection meets; −1 for none.
+    """
+
+    order: NDArray[np.intp]
+    mark: NDArray[np.uint8]
+    object: NDArray[np.int64]
+
+
+def mark_detections(
+    detections: Detections, truth: DetectionTruth, class_index: int, edition: Edition, competition: Competition
+) -> Marked:
+    """Judge one class's detections as `detection.score` does, and tell the wrong ones apart."""
+    matches = match(
+        detections,
+        truth,
+        class_index,
+        edition.overlap,
+        repeats_on_difficult_are_false=competition.rules.repeats_on_difficult_are_false,
+    )
+    judgement, order = matches.judge(), by_confidence(detections.confidence)
+    box, image = detections.box[order], detections.image[order]
+    of_class = np.flatnonzero(truth.class_index == class_index)
+    nearest, overlap = best_overlapping(box, image, truth.box[of_class], truth.image[of_class])
+    others = np.flatnonzero(truth.class_index != class_index)
+    other, overlap_of_other = best_overlapping(box, image, truth.box[others], truth.image[others])
+
+    wrong = judgement.false & ~matches.enough
+    located = wrong & (overlap >= LEAST_OVERLAP)
+    confused = wrong & ~located & is_enough(overlap_of_other, edition.overlap)
+    mark = np.full(len(order), Mark.BACKGROUND, dtype=np.uint8)
+    mark[confused] = Mark.CONFUSED
+    mark[located] = Mark.LOCATION
+    mark[judgement.false & matches.enough] = Mark.REPEATED
+    mark[matches.ignored & ~judgement.false] = Mark.IGNORED
+    mark[judgement.true] = Mark.CORRECT
+
+    met = np.full(len(order), -1, dtype=np.int64)
+    met[matches.enough] = of_class[matches.object[matches.enough]]
+    met[located] = of_class[nearest[located]]
+    met[confused] = others[other[confused]]
+    return Marked(order, mark, met)

@@ -1,0 +1,171 @@
+"""Writes the page: its files, its data, and the pictures that it cannot link to."""
+
+import json
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from evaluator.archives import UPLOAD_LIMITS, members
+from evaluator.editions import Competition, Edition, Task, image_sets_of
+from evaluator.ground_truth import DetectionTruth, GroundTruth
+from evaluator.ground_truth.reader import read_ground_truth
+from evaluator.problems import Problem
+from evaluator.public_tree import read_image_sets
+from evaluator.reading import read_results
+from evaluator.result_files.names import FileNames
+from evaluator.results import Detections
+from evaluator.viewing.marks import Mark, mark_detections
+from evaluator.viewing.pictures import find_pictures
+from evaluator.viewing.scenes import Scenes, read_scenes
+from evaluator.whole_output import whole_directory
+
+MARKER = "view.js"  # every such page has it, and is replaced by the next
+ASSETS = Path(__file__).parent / "assets"
+_CONFIDENCE_DIGITS = 6
+
+Progress = Callable[[int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ViewSummary:
+    """What was written.
+
+    Attributes:
+        counts: detections of each competition by mark.
+        problems: with the results; if one is an error, the page shows none of them.
+    """
+
+    images: int
+    objects: int
+    counts: Mapping[str, Mapping[Mark, int]]
+    problems: tuple[Problem, ...]
+
+
+def view(
+    tree: Path,
+    output: Path,
+    edition: Edition,
+    *,
+    results: Path | None = None,
+    progress: Progress | None = None,
+) -> ViewSummary:
+    """Write a directory with a page, `index.html`, that shows a tree's image sets and the results on them.
+
+    Pictures of a tree that is a directory are linked to, those of an archive are copied into the page's directory;
+    where there are none, boxes are drawn on blank ones.
+
+    Args:
+        tree: development kit tree, a directory or an archive.
+        output: directory to write, whole or not at all; what an earlier call wrote there is replaced.
+        edition: with the image set to show; see `for_image_set`.
+        results: archive or directory of result files, whose detections and segmentations are shown.
+        progress: told as images are done.
+
+    Raises:
+        GroundTruthError: with what is wrong with the tree.
+        OutputExistsError: there is something else at `output`.
+        OSError: something cannot be read or written.
+    """
+    truth = read_ground_truth(tree, edition)
+    image_sets = truth.image_sets
+    if any(image_set.sizes is None for image_set in image_sets.sets.values()):
+        image_sets = read_image_sets(tree, edition)  # which looks at the pictures, too
+    scenes = read_scenes(tree, edition, image_sets, progress)
+    read = None if results is None else read_results(results, edition, image_sets)
+    objects, of_truth = _objects(scenes, edition)
+    competitions, counts = [], {}
+    for entry in read.results.values() if read is not None and read.is_valid else ():
+        if entry.competition.task is Task.DETECTION:
+            content = cast("Mapping[str, Detections]", entry.content)
+            data, counts[entry.competition.key] = _detections(entry.competition, content, truth, edition, of_truth)
+            competitions.append(data)
+    with whole_directory(output, MARKER) as directory:
+        for asset in ASSETS.iterdir():
+            shutil.copyfile(asset, directory / asset.name)
+        pictures = find_pictures(tree, edition, scenes, directory, output)
+        maps = {} if results is None or read is None or not read.is_valid else _maps(results, edition, directory)
+        data = {
+            "edition": edition.title,
+            "imageSet": ", ".join(image_sets_of(edition)),
+            "classes": list(edition.classes),
+            "images": list(scenes.images),
+            "sizes": [side for image in scenes.images for side in scenes.size(image)],
+            "folders": [list(scenes.folders[image]) for image in scenes.images],
+            "objects": objects,
+            "competitions": competitions,
+            "resultMaps": maps,
+            **pictures.as_json(scenes.images),
+        }
+        text = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+        (directory / "data.js").write_text(f"window.VOCBOARD={text};\n")
+    problems = () if read is None else read.problems
+    return ViewSummary(len(scenes.images), len(objects["image"]), counts, problems)
+
+
+def _objects(scenes: Scenes, edition: Edition) -> tuple[dict[str, list[Any]], list[int]]:
+    """Return the objects of all images as columns, and the places among them of those of the detection truth."""
+    index = {name: place for place, name in enumerate(edition.classes)}
+    columns: dict[str, list[Any]] = {key: [] for key in ("image", "class", "box", "flags", "view", "parts", "actions")}
+    of_truth = []
+    for image, name in enumerate(scenes.images):
+        for each in scenes.records[name].objects if name in scenes.records else ():
+            if each.name in index and "Main" in scenes.folders[name]:
+                of_truth.append(len(columns["image"]))
+            columns["image"].append(image)
+            columns["class"].append(index.get(each.name, each.name))
+            columns["box"] += map(float, each.box)
+            columns["flags"].append([flag for flag, is_set in each.flags.items() if is_set])
+            columns["view"].append(each.view)
+            columns["parts"].append([[part.name, *map(float, part.box)] for part in each.parts])
+            columns["actions"].append([action for action, performed in each.actions.items() if performed])
+    return columns, of_truth
+
+
+def _detections(
+    competition: Competition,
+    content: Mapping[str, Detections],
+    truth: GroundTruth,
+    edition: Edition,
+    of_truth: list[int],
+) -> tuple[dict[str, Any], dict[Mark, int]]:
+    """Return a competition's detections as columns, class after class by decreasing confidence."""
+    secret = truth.truths.get((Task.DETECTION, competition.image_set))
+    columns: dict[str, list[Any]] = {key: [] for key in ("image", "class", "confidence", "box", "mark", "object")}
+    place_of = np.array([*of_truth, -1], dtype=np.int64)  # the last for "none"
+    for index, name in enumerate(edition.classes):
+        detections = content.get(name)
+        if detections is None:
+            continue
+        if isinstance(secret, DetectionTruth):
+            marked = mark_detections(detections, secret, index, edition, competition)
+            order, mark, met = marked.order, marked.mark.tolist(), place_of[marked.object].tolist()
+        else:
+            order = np.argsort(-detections.confidence, kind="stable")
+            mark, met = [int(Mark.UNJUDGED)] * len(order), [-1] * len(order)
+        columns["image"] += detections.image[order].tolist()
+        columns["class"] += [index] * len(order)
+        columns["confidence"] += [float(f"{c:.{_CONFIDENCE_DIGITS}g}") for c in detections.confidence[order].tolist()]
+        columns["box"] += np.round(detections.box[order], 1).ravel().tolist()
+        columns["mark"] += mark
+        columns["object"] += met
+    values, numbers = np.unique(np.array(columns["mark"], dtype=np.uint8), return_counts=True)
+    counts = {Mark(value): number for value, number in zip(values.tolist(), numbers.tolist(), strict=True)}
+    return {"key": competition.key, "entered": [name in content for name in edition.classes], **columns}, counts
+
+
+def _maps(results: Path, edition: Edition, directory: Path) -> dict[str, list[str]]:
+    """Copy the label maps of valid results; return the images that each competition has."""
+    names = FileNames(edition)
+    maps: dict[str, list[str]] = {}
+    for member in members(results, UPLOAD_LIMITS, lambda _: None):
+        name = names.identify(member.name)
+        if name is not None and name.image is not None:
+            folder = directory / name.competition.key
+            folder.mkdir(exist_ok=True)
+            (folder / f"{name.image}.png").write_bytes(member.read())
+            maps.setdefault(name.competition.key, []).append(name.image)
+    return maps

@@ -1,0 +1,103 @@
+"""What there is to see of a tree: images, their sizes, and everything their annotations say."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from evaluator.annotations import AnnotatedObject, Annotation, read_lines, read_pascal_text
+from evaluator.annotations.records import ImageRecord, ObjectRecord, PartRecord, read_record
+from evaluator.editions import AnnotationFormat, Edition, Task
+from evaluator.ground_truth.errors import TreeProblems
+from evaluator.ground_truth.material import annotation_file
+from evaluator.ground_truth.tree import Tree
+from evaluator.image_sets import ImageSets
+from evaluator.tasks.definitions import TASKS
+
+_SIZE_UNKNOWN = (500, 500)  # drawn where neither annotation nor image says the size
+
+
+@dataclass(frozen=True, slots=True)
+class Scenes:
+    """The images of all tasks' image sets, those of detection first and in their order.
+
+    Attributes:
+        records: annotation by image; those that are there.
+        folders: names of image sets (`Main`, `Layout` ...) by image.
+    """
+
+    images: tuple[str, ...]
+    sizes: Mapping[str, tuple[int, int]]
+    records: Mapping[str, ImageRecord]
+    folders: Mapping[str, tuple[str, ...]]
+
+    def size(self, image: str) -> tuple[int, int]:
+        """Return width and height in pixels, or those of a blank image where they are not known."""
+        return self.sizes.get(image, _SIZE_UNKNOWN)
+
+
+def read_scenes(
+    tree: Path, edition: Edition, image_sets: ImageSets, progress: Callable[[int], None] | None = None
+) -> Scenes:
+    """Read the annotations of every image of an edition's image sets.
+
+    Raises:
+        GroundTruthError: the tree cannot be read.
+        ValueError: an annotation is not valid.
+        OSError: the tree cannot be read.
+    """
+    folders: dict[str, list[str]] = {}
+    sizes: dict[str, tuple[int, int]] = {}
+    order = sorted(image_sets.sets.items(), key=lambda item: item[0][0] is not Task.DETECTION)
+    for (task, _), image_set in order:
+        for image in image_set.images:
+            of_image = folders.setdefault(image, [])
+            if TASKS[task].folder not in of_image:
+                of_image.append(TASKS[task].folder)
+        if image_set.sizes is not None:
+            known = zip(image_set.images, image_set.sizes.tolist(), strict=True)
+            sizes |= {image: (width, height) for image, (width, height) in known}
+    records = _records(tree, edition, tuple(folders), progress)
+    sizes |= {image: record.size for image, record in records.items() if record.size}
+    return Scenes(tuple(folders), sizes, records, {image: tuple(names) for image, names in folders.items()})
+
+
+def _records(
+    tree: Path, edition: Edition, images: tuple[str, ...], progress: Callable[[int], None] | None
+) -> dict[str, ImageRecord]:
+    complaints = TreeProblems()
+    source = Tree(tree, edition.name, complaints)
+    if edition.annotations.format is AnnotationFormat.LINES:
+        sets = dict.fromkeys(f"Annotations/{each.image_set}.txt" for each in edition.competitions.values())
+        found = source.read(list(sets))
+        return {
+            image: _record(annotation)
+            for content in found.values()
+            for image, annotation in read_lines(content, images, edition.classes).items()
+        }
+    contents = source.read([annotation_file(image, edition) for image in images])
+    complaints.raise_if_any()
+    records = {}
+    for image in images:
+        content = contents.get(annotation_file(image, edition))
+        if content is not None and edition.annotations.format is AnnotationFormat.XML:
+            records[image] = read_record(content)
+        elif content is not None:
+            records[image] = _record(read_pascal_text(content, edition.annotations.labels))
+        if progress is not None:
+            progress(1)
+    return records
+
+
+def _record(annotation: Annotation) -> ImageRecord:
+    return ImageRecord(annotation.size, tuple(map(_object, annotation.objects)))
+
+
+def _object(each: AnnotatedObject) -> ObjectRecord:
+    parts = tuple(PartRecord(part.name, _texts(part.box)) for part in each.parts)
+    flags = {"difficult": each.difficult}
+    return ObjectRecord(each.name, _texts(each.box), "", flags, parts, dict(each.actions or {}))
+
+
+def _texts(box: tuple[float, float, float, float]) -> tuple[str, str, str, str]:
+    left, top, right, bottom = (f"{side:g}" for side in box)
+    return left, top, right, bottom

@@ -1,0 +1,94 @@
+"""`vocboard evaluate --report, --curves, --csv, --latex`."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from commands.main import main
+from evaluator.reports.curves import f_measure
+from evaluator.scores import Curve
+from tests.support.golden import GoldenCase, golden
+
+
+@pytest.fixture
+def case() -> GoldenCase:
+    return golden("voc2012-synthetic")
+
+
+def run(case: GoldenCase, capsys: pytest.CaptureFixture[str], *options: object) -> str:
+    truth = ["--ground-truth", str(case.ground_truth)]
+    assert main(["evaluate", case.edition, str(case.results), *truth, *map(str, options)]) == 0
+    return capsys.readouterr().out
+
+
+def test_csv_has_every_score_at_full_precision(case: GoldenCase, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = list(csv.DictReader(io.StringIO(run(case, capsys, "--csv"))))
+    document = json.loads(run(case, capsys, "--json"))["competitions"]
+    for key, scores in document.items():
+        of_metric = [row for row in rows if (row["competition"], row["metric"]) == (key, scores["metric"])]
+        found = {row["class"]: float(row["score"]) if row["score"] else None for row in of_metric}
+        assert found.pop("mean") == scores["mean"]
+        assert found == scores["per_class"]
+
+
+def test_latex_has_a_row_a_competition_and_escapes_names(case: GoldenCase, capsys: pytest.CaptureFixture[str]) -> None:
+    out = run(case, capsys, "--latex")
+    mean = json.loads(run(case, capsys, "--json"))["competitions"]["comp3"]["mean"]
+    [row] = [line for line in out.splitlines() if line.startswith("comp3 detection & ")]
+    assert row.endswith(rf"& {100 * mean:.1f} \\")
+    assert out.count(r"\begin{tabular}") == out.count(r"\end{tabular}")
+
+
+def test_curves_are_exact(case: GoldenCase, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    details = json.loads(run(case, capsys, "--json", "--curves", tmp_path / "curves"))["competitions"]["comp3"][
+        "details"
+    ]
+    document = json.loads((tmp_path / "curves" / "curves.json").read_text())["test"]["comp3"]
+    for name, curve in document.items():
+        assert len(curve["recall"]) == details[name]["results"]
+        if curve["recall"]:
+            assert curve["recall"][-1] == details[name]["final_recall"]
+            assert curve["precision"][-1] == details[name]["final_precision"]
+        text = (tmp_path / "curves" / "test" / "comp3" / f"{name}.csv").read_text()
+        lines = list(csv.DictReader(io.StringIO(text)))
+        assert [float(x["recall"]) if x["recall"] else None for x in lines] == curve["recall"]
+
+
+def test_the_report_has_all_competitions_and_nothing_from_elsewhere(
+    case: GoldenCase, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(case, capsys, "--report", tmp_path / "report")
+    page = (tmp_path / "report" / "index.html").read_text()
+    for heading in (
+        "comp1: classification",
+        "comp3: detection",
+        "comp5: segmentation",
+        "comp7: layout",
+        "comp9: action",
+    ):
+        assert heading in page
+    assert "Confusion matrix" in page
+    assert "F-measure over recall" in page
+    assert "<script" not in page
+    assert "http" not in page.replace("http://www.w3.org", "")
+    assert [path.name for path in tmp_path.iterdir()] == ["report"]
+
+
+def test_what_is_there_already_is_not_overwritten(
+    case: GoldenCase, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "thesis.tex").write_text("x")
+    arguments = ["evaluate", case.edition, str(case.results), "--ground-truth", str(case.ground_truth)]
+    assert main([*arguments, "--report", str(tmp_path)]) == 2
+    assert "is no output of this command" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_f_measure_is_the_harmonic_mean() -> None:
+    curve = Curve(np.array([0.0, 0.5, 1.0, np.nan]), np.array([np.nan, 1.0, 0.5, 1.0]))
+    assert np.isnan(f_measure(curve)[[0, 3]]).all()
+    assert f_measure(curve)[1:3].tolist() == pytest.approx([2 / 3, 2 / 3])
