@@ -14,8 +14,10 @@ WEB_ROLE = "vocboard_web"
 WORKER_ROLE = "vocboard_worker"
 MAIL_ROLE = "vocboard_mail"
 
+NONE: tuple[str, ...] = ()
 READ = ("SELECT",)
 ADD = ("SELECT", "INSERT")
+ADD_AND_DELETE = ("SELECT", "INSERT", "DELETE")
 CHANGE = ("SELECT", "INSERT", "UPDATE")
 ALL = ("SELECT", "INSERT", "UPDATE", "DELETE")
 
@@ -43,6 +45,12 @@ WEB: Mapping[str, tuple[str, ...]] = {
     "class_scores": READ,
     "curves": READ,
     "worker_heartbeats": READ,
+    "confusion_shares": READ,
+    # What can be decoded into ground truth; of challenges whose truth is public the worker makes copies.
+    "secret_curves": NONE,
+    "secret_confusion_matrices": NONE,
+    "public_curves": READ,
+    "public_confusion_matrices": READ,
     "alembic_version": READ,
 }
 
@@ -62,6 +70,11 @@ WORKER: Mapping[str, tuple[str, ...]] = {
     "class_scores": ADD,
     "curves": ADD,
     "worker_heartbeats": ALL,
+    "confusion_shares": ADD,
+    "secret_curves": ADD,
+    "secret_confusion_matrices": ADD,
+    "public_curves": ADD_AND_DELETE,
+    "public_confusion_matrices": ADD_AND_DELETE,
     "alembic_version": READ,
 }
 
@@ -80,4 +93,6 @@ def grant(connection: Connection) -> None:
             continue
         connection.execute(text(f"REVOKE ALL ON ALL TABLES IN SCHEMA public FROM {role}"))
         for table, allowed in tables.items():
+            if not allowed:
+                continue
             connection.execute(text(f"GRANT {', '.join(allowed)} ON {table} TO {role}"))

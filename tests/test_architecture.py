@@ -32,6 +32,8 @@ WEB_LIBRARIES = ("fastapi", "starlette", "sse_starlette", "uvicorn")
 # What reads the ground truth, or judges results by it; so does the half of each task's folder named here.
 TRUTH = ("evaluator.evaluation", "evaluator.ground_truth", "evaluator.tasks.scoring", "evaluator.tasks.truths")
 TRUTH_OF_A_TASK = ("scoring", "ground_truth", "truth")
+# What has more of a result than its viewer may see; `app.evaluations.results` and `visibility` take that away.
+UNFILTERED_RESULTS = ("app.evaluations.curves", "app.evaluations.models", "app.evaluations.queries")
 # The commands of an installed server; a participant's installation has none of the packages that these need.
 SERVER_COMMANDS = ("admin", "beat", "demo", "health", "migrate", "serve", "worker")
 
@@ -198,3 +200,8 @@ def test_modules_have_one_subject(package: str) -> None:
     lengths = {module: len(modules()[module].read_text(encoding="utf-8").splitlines()) for module in ours(package)}
     long = {module: length for module, length in lengths.items() if length > MOST_LINES}
     assert long == {}, f"over {MOST_LINES} lines: {long}"
+
+
+@pytest.mark.parametrize("module", [name for name in modules() if name.startswith(("app.api", "app.pages"))])
+def test_pages_and_answers_have_no_way_to_results_but_the_one_that_decides_who_sees_what(module: str) -> None:
+    assert not {imported_module(found) for found in imports(module)} & set(UNFILTERED_RESULTS)

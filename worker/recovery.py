@@ -3,6 +3,7 @@
 import logging
 
 from app.database import Database
+from app.evaluations import exact_copies
 from app.settings import Settings
 from app.submissions import queue
 from app.workers import heartbeats
@@ -16,6 +17,7 @@ def sweep(database: Database, settings: Settings) -> None:
     with database.writing() as session:
         released = queue.release_expired(session, attempts=settings.evaluation_attempts)
         heartbeats.remove_old(session)
+        exact_copies.synchronise(session)
     truth_import.sweep(database, settings)
     if released.queued or released.failed:
         _log.warning("workers went silent: %d submissions queued again, %d failed", released.queued, released.failed)

@@ -134,6 +134,7 @@ def change_challenge(
             "quota_period_seconds": challenge.quota_period_seconds,
             "visibility": challenge.visibility,
             "decimals": challenge.decimals,
+            "detail": challenge.detail,
         }
         challenges.update(session, challenge=challenge, user=user, **_service_fields(present | given))
         return _details(session, challenge, identity.reader)
@@ -188,6 +189,7 @@ def _common(challenge: Challenge) -> dict[str, Any]:
         "competitions": [_competition(edition.competitions[row.key]) for row in challenge.competitions],
         "quota": Quota(count=challenge.quota_count, period_seconds=challenge.quota_period_seconds),
         "decimals": challenge.decimals,
+        "detail": challenge.detail,
     }
 
 

@@ -1,6 +1,4 @@
-"""An evaluation as the API gives it: every score rounded to the challenge's decimals."""
-
-from collections.abc import Mapping
+"""An evaluation as the API gives it: what the viewer may see of it."""
 
 from app.api.schemas.submissions import (
     ClassCounts,
@@ -11,73 +9,69 @@ from app.api.schemas.submissions import (
     RocPoints,
     SecondaryMeasure,
 )
-from app.evaluations import models
-from app.evaluations.curves import plot_points
-from app.evaluations.rounding import row_shares, shown
-from evaluator.editions import Metric, Task
-from evaluator.scores import AnyCurve, CurveKind
+from app.evaluations.visibility import VisibleCurve, VisibleEvaluation, VisibleResult
+from evaluator.editions import Metric
+from evaluator.scores import CurveKind
 
 
-def evaluation_of(row: models.Evaluation) -> Evaluation:
+def evaluation_of(evaluation: VisibleEvaluation) -> Evaluation:
     """What the scores were computed with."""
     return Evaluation(
-        created_at=row.created_at,
-        evaluator_version=row.evaluator_version,
-        ground_truth_sha256=row.ground_truth_sha256,
-        archive_sha256=row.archive_sha256,
+        created_at=evaluation.created_at,
+        evaluator_version=evaluation.evaluator_version,
+        ground_truth_sha256=evaluation.ground_truth_sha256,
+        archive_sha256=evaluation.archive_sha256,
     )
 
 
-def scores_of(row: models.Evaluation, decimals: int) -> dict[str, CompetitionScores]:
+def scores_of(evaluation: VisibleEvaluation) -> dict[str, CompetitionScores]:
     """The scores of every competition, by key."""
-    return {result.competition: _competition(result, decimals) for result in row.results}
+    return {result.competition: _competition(result) for result in evaluation.results}
 
 
-def curves_of(competition: str, curves: Mapping[str, AnyCurve], decimals: int) -> Curves:
+def curves_of(competition: str, evaluation: VisibleEvaluation | None) -> Curves:
     """What plots of a competition's curves need, by class."""
+    results = evaluation.results if evaluation else ()
+    curves = next((result.curves for result in results if result.competition == competition), {})
     return Curves(
         competition=competition,
         kind=next((curve.kind for curve in curves.values()), None),
-        curves={name: _points(curve, decimals) for name, curve in curves.items()},
+        curves={name: _points(curve) for name, curve in curves.items()},
     )
 
 
-def _points(curve: AnyCurve, decimals: int) -> PrecisionRecallPoints | RocPoints:
-    pairs = plot_points(curve, decimals)
-    right: list[float | None] = [x for x, _ in pairs]
-    up: list[float | None] = [y for _, y in pairs]
+def _points(curve: VisibleCurve) -> PrecisionRecallPoints | RocPoints:
+    right: list[float | None] = [x for x, _ in curve.points]
+    up: list[float | None] = [y for _, y in curve.points]
     if curve.kind is CurveKind.ROC:
         return RocPoints(false_positive_rate=right, true_positive_rate=up)
     return PrecisionRecallPoints(recall=right, precision=up)
 
 
-def _competition(result: models.CompetitionResult, decimals: int) -> CompetitionScores:
+def _competition(result: VisibleResult) -> CompetitionScores:
     primary, *secondary = result.measures
     return CompetitionScores(
-        task=Task(result.task),
+        task=result.task,
         metric=Metric(primary.metric),
-        per_class=_per_class(primary, decimals),
-        mean=shown(primary.mean, decimals),
+        per_class=dict(primary.per_class),
+        mean=primary.mean,
         mean_over=primary.mean_over,
         secondary={
-            Metric(measure.metric): SecondaryMeasure(
-                per_class=_per_class(measure, decimals), mean=shown(measure.mean, decimals)
-            )
+            Metric(measure.metric): SecondaryMeasure(per_class=dict(measure.per_class), mean=measure.mean)
             for measure in secondary
         },
-        not_entered=result.not_entered,
+        not_entered=list(result.not_entered),
         details={
             name: ClassCounts(
-                positives=counts["positives"],
-                results=counts["results"],
-                final_recall=shown(counts["final_recall"], decimals),
-                final_precision=shown(counts["final_precision"], decimals),
+                positives=counts.positives,
+                results=counts.results,
+                final_recall=counts.final_recall,
+                final_precision=counts.final_precision,
             )
-            for name, counts in result.details.items()
+            for name, counts in result.counts.items()
         },
-        confusion_matrix=None if result.confusion_matrix is None else row_shares(result.confusion_matrix, decimals),
+        confusion_matrix=[list(row) for row in result.confusion.shares] if result.confusion else None,
+        confusion_counts=[list(row) for row in result.confusion.counts]
+        if result.confusion and result.confusion.counts
+        else None,
     )
-
-
-def _per_class(measure: models.Measure, decimals: int) -> dict[str, float | None]:
-    return {score.class_name: shown(score.value, decimals) for score in measure.class_scores}

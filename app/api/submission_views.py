@@ -8,7 +8,7 @@ from app.accounts.models import User
 from app.api.problems import UploadProblem
 from app.api.schemas.submissions import Archive, Method, SubmissionDetails, SubmissionSummary
 from app.api.scores import evaluation_of, scores_of
-from app.evaluations import queries as evaluations
+from app.evaluations.results import visible_evaluation
 from app.security.identity import Identity
 from app.submissions import queries, queue
 from app.submissions.models import Submission
@@ -28,7 +28,7 @@ def organisers_summary(submission: Submission) -> SubmissionSummary:
 def details(session: Session, submission: Submission, viewer: User | None) -> SubmissionDetails:
     """A submission as this viewer may see it."""
     managed = queries.is_managed_by(session, submission, viewer)
-    evaluation = evaluations.current(session, submission)
+    evaluation = visible_evaluation(session, submission, viewer)
     return SubmissionDetails(
         **_common(submission),
         submitted_by=submission.user.name if managed else None,
@@ -51,7 +51,7 @@ def details(session: Session, submission: Submission, viewer: User | None) -> Su
         else None,
         warnings=[UploadProblem(**warning) for warning in submission.warnings] if managed else None,
         evaluation=evaluation_of(evaluation) if evaluation and managed else None,
-        competitions=scores_of(evaluation, submission.challenge.decimals) if evaluation else {},
+        competitions=scores_of(evaluation) if evaluation else {},
     )
 
 

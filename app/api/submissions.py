@@ -15,7 +15,7 @@ from app.api.submission_views import accepted, changed, details, organisers_summ
 from app.challenges import service as challenges
 from app.database import Database
 from app.errors import ForbiddenError, NotFoundError
-from app.evaluations import queries as evaluations
+from app.evaluations.results import visible_evaluation
 from app.intake import take_submission
 from app.security.identity import ApiIdentity, OrganisingUser, ReadingUser, SubmittingUser, Viewer
 from app.submissions import queries
@@ -172,11 +172,13 @@ def get_flickr_images(request: Request, user: ReadingUser, submission_id: uuid.U
 
 @router.get("/submissions/{submission_id}/curves/{competition}", responses=problem_responses(401, 403, 404))
 def get_curves(request: Request, viewer: Viewer, submission_id: uuid.UUID, competition: str) -> Curves:
-    """The curves of one competition, by class: of precision and recall, or where it is scored by one, the ROC."""
+    """The curves of one competition, by class: of precision and recall, or where it is scored by one, the ROC.
+
+    Eleven points with two decimals; every corner at the detail level `everything`, none below `curves`.
+    """
     database: Database = request.app.state.database
     with database.reading() as session:
         submission = queries.get_for(session, submission_id, viewer)
         if competition not in {entry.competition for entry in submission.entries}:
             raise NotFoundError("The submission does not enter this competition.")
-        found = evaluations.current_curves(session, submission, competition)
-        return curves_of(competition, found, submission.challenge.decimals)
+        return curves_of(competition, visible_evaluation(session, submission, viewer, curves_of=competition))

@@ -19,6 +19,18 @@ class Visibility(StrEnum):
     PUBLIC = "public"
 
 
+class Detail(StrEnum):
+    """How much of a result participants and visitors see; each level adds to the one before.
+
+    What each reveals of the ground truth: docs/detail-levels.md.
+    """
+
+    MEAN = "mean"
+    CLASSES = "classes"  # scores by class
+    CURVES = "curves"  # eleven points and shares of the confusion matrix, with two decimals
+    EVERYTHING = "everything"  # exact curves and counts, for ground truth that is public
+
+
 class TruthState(StrEnum):
     """The life of an uploaded ground truth."""
 
@@ -50,6 +62,7 @@ class Challenge(Base):
     quota_count: Mapped[int] = mapped_column(default=2)  # submissions a person and competition in a rolling period
     quota_period_seconds: Mapped[int] = mapped_column(default=7 * 24 * 3600)
     decimals: Mapped[int] = mapped_column(default=4)  # scores are fractions, rounded so in every view
+    detail: Mapped[Detail] = mapped_column(text_enum(Detail), default=Detail.CURVES)
     current_scoring_id: Mapped[uuid.UUID | None] = mapped_column(
         ForeignKey("scorings.id", use_alter=True, name="fk_challenges_current_scoring_id_scorings")
     )

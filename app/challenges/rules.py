@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from app.challenges.editions import own_edition
-from app.challenges.models import Visibility
+from app.challenges.models import Detail, Visibility
 from app.fields import FieldChecks
 from evaluator import editions
 from evaluator.editions import Edition
@@ -77,6 +77,7 @@ def checked_rules(
     quota_period: timedelta,
     visibility: Visibility,
     decimals: int,
+    detail: Detail,
 ) -> dict[str, Any]:
     """Check the rules of a challenge and return its columns' values."""
     for name, instant in (("opens_at", opens_at), ("closes_at", closes_at)):
@@ -101,4 +102,5 @@ def checked_rules(
         "quota_period_seconds": int(quota_period.total_seconds()),
         "visibility": visibility,
         "decimals": decimals,
+        "detail": detail,
     }

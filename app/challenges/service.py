@@ -18,7 +18,7 @@ from app.challenges.ground_truth import (
     ground_truth_versions,
     image_sets_json,
 )
-from app.challenges.models import Challenge, ChallengeCompetition, ChallengeOrganiser, Visibility
+from app.challenges.models import Challenge, ChallengeCompetition, ChallengeOrganiser, Detail, Visibility
 from app.challenges.phases import Phase, check_accepting, phase
 from app.errors import ConflictError, ForbiddenError, NotFoundError
 from app.fields import FieldChecks
@@ -98,6 +98,7 @@ def create(
     quota_period: timedelta,
     visibility: Visibility,
     decimals: int,
+    detail: Detail = Detail.CURVES,
 ) -> Challenge:
     """Make a challenge with this person as its organiser.
 
@@ -108,6 +109,7 @@ def create(
         competitions: keys out of the edition's; None for all of them.
         quota_count: submissions a person may make to a competition in any `quota_period`.
         decimals: places to which scores (fractions) are rounded wherever they are shown.
+        detail: how much of a result participants and visitors see.
 
     Raises:
         ForbiddenError: the person is a participant.
@@ -129,6 +131,7 @@ def create(
         quota_period=quota_period,
         visibility=visibility,
         decimals=decimals,
+        detail=detail,
     )
     keys = rules.ordered_keys(checks, known, competitions) if known else ()
     checks.finish()
@@ -159,6 +162,7 @@ def update(
     quota_period: timedelta,
     visibility: Visibility,
     decimals: int,
+    detail: Detail,
 ) -> None:
     """Change the rules of a challenge that `get_organised` gave; slug and edition stay what they are.
 
@@ -181,6 +185,7 @@ def update(
         quota_period=quota_period,
         visibility=visibility,
         decimals=decimals,
+        detail=detail,
     )
     keys = rules.ordered_keys(checks, edition_of(challenge), competitions)
     truth = current_truth(session, challenge)
@@ -260,4 +265,5 @@ def _logged(challenge: Challenge) -> dict[str, object]:
         "quota_period_seconds": challenge.quota_period_seconds,
         "visibility": challenge.visibility.value,
         "decimals": challenge.decimals,
+        "detail": challenge.detail.value,
     }

@@ -4,8 +4,8 @@ import uuid
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, ForeignKey, Index, LargeBinary, String, UniqueConstraint
-from sqlalchemy.orm import Mapped, deferred, mapped_column, relationship
+from sqlalchemy import JSON, ForeignKey, LargeBinary, String, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from app.database import Base, CreatedAt, Identifier
 
@@ -44,12 +44,10 @@ class CompetitionResult(Base):
     task: Mapped[str] = mapped_column(String(30))
     details: Mapped[dict[str, Any]] = mapped_column(JSON)  # counts by class, as in the evaluator's JSON
     not_entered: Mapped[list[str]] = mapped_column(JSON)
-    confusion_matrix: Mapped[list[list[int]] | None] = deferred(mapped_column(JSON))
 
     measures: Mapped[list["Measure"]] = relationship(
         lazy="raise", order_by="Measure.position", cascade="all, delete-orphan"
     )
-    curves: Mapped[list["Curve"]] = relationship(lazy="raise", order_by="Curve.position", cascade="all, delete-orphan")
 
 
 class Measure(Base):
@@ -82,14 +80,70 @@ class ClassScore(Base):
 
 
 class Curve(Base):
-    """The corners of one class's curve."""
+    """What everyone may see of one class's curve from the detail level `curves` on: eleven points."""
 
     __tablename__ = "curves"
-    __table_args__ = (Index("ix_curves_result_class", "result_id", "class_name", unique=True),)
 
-    id: Mapped[Identifier]
-    result_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("competition_results.id", ondelete="CASCADE"))
-    class_name: Mapped[str] = mapped_column(String(60))
+    result_id: Mapped[uuid.UUID] = mapped_column(
+        ForeignKey("competition_results.id", ondelete="CASCADE"), primary_key=True
+    )
+    class_name: Mapped[str] = mapped_column(String(60), primary_key=True)
     position: Mapped[int]
     kind: Mapped[str] = mapped_column(String(30))  # precision_recall or roc
-    points: Mapped[bytes] = deferred(mapped_column(LargeBinary))  # see app.evaluations.curves
+    values: Mapped[list[float]] = mapped_column(JSON)  # see app.evaluations.eleven_points; empty where undefined
+
+
+class ConfusionShares(Base):
+    """What everyone may see of a confusion matrix from the detail level `curves` on: shares with two decimals."""
+
+    __tablename__ = "confusion_shares"
+
+    result_id: Mapped[uuid.UUID] = mapped_column(
+        ForeignKey("competition_results.id", ondelete="CASCADE"), primary_key=True
+    )
+    shares: Mapped[list[list[float | None]]] = mapped_column(JSON)
+
+
+class _ExactCurve:
+    """The corners of one class's curve. Ranks of hits can be computed from them."""
+
+    result_id: Mapped[uuid.UUID] = mapped_column(
+        ForeignKey("competition_results.id", ondelete="CASCADE"), primary_key=True
+    )
+    class_name: Mapped[str] = mapped_column(String(60), primary_key=True)
+    position: Mapped[int]
+    kind: Mapped[str] = mapped_column(String(30))  # precision_recall or roc
+    points: Mapped[bytes] = mapped_column(LargeBinary)  # see app.evaluations.curves
+
+
+class _ExactConfusionMatrix:
+    """Pixels by true class and result. Exact scores of every class can be computed from them."""
+
+    result_id: Mapped[uuid.UUID] = mapped_column(
+        ForeignKey("competition_results.id", ondelete="CASCADE"), primary_key=True
+    )
+    counts: Mapped[list[list[int]]] = mapped_column(JSON)
+
+
+class SecretCurve(_ExactCurve, Base):
+    """The exact curve, which the web's database role cannot read."""
+
+    __tablename__ = "secret_curves"
+
+
+class SecretConfusionMatrix(_ExactConfusionMatrix, Base):
+    """The exact matrix, which the web's database role cannot read."""
+
+    __tablename__ = "secret_confusion_matrices"
+
+
+class PublicCurve(_ExactCurve, Base):
+    """The worker's copy of an exact curve for the web: only of challenges with the detail level `everything`."""
+
+    __tablename__ = "public_curves"
+
+
+class PublicConfusionMatrix(_ExactConfusionMatrix, Base):
+    """The worker's copy of an exact matrix for the web: only of challenges with the detail level `everything`."""
+
+    __tablename__ = "public_confusion_matrices"

@@ -6,11 +6,20 @@ from collections.abc import Collection, Mapping
 from typing import TypeVarTuple
 
 from sqlalchemy import Select, and_, select
-from sqlalchemy.orm import Session, selectinload, undefer
+from sqlalchemy.orm import Session, selectinload
 
 from app.challenges.models import Challenge
 from app.evaluations import curves
-from app.evaluations.models import CompetitionResult, Curve, Evaluation, Measure
+from app.evaluations.models import (
+    CompetitionResult,
+    ConfusionShares,
+    Curve,
+    Evaluation,
+    Measure,
+    PublicConfusionMatrix,
+    PublicCurve,
+)
+from app.evaluations.visibility import StoredDetail
 from app.submissions.models import Submission
 from evaluator.scores import AnyCurve, CurveKind
 
@@ -18,7 +27,7 @@ Columns = TypeVarTuple("Columns")
 
 
 def current(session: Session, submission: Submission) -> Evaluation | None:
-    """Return the submission's evaluation with its results, confusion matrices, measures and class scores.
+    """Return the submission's evaluation with its results, measures and class scores.
 
     None while the current scoring has not evaluated it.
     """
@@ -26,27 +35,30 @@ def current(session: Session, submission: Submission) -> Evaluation | None:
     query = (
         _current(select(Evaluation))
         .where(Evaluation.submission_id == submission.id)
-        .options(
-            results.selectinload(CompetitionResult.measures).selectinload(Measure.class_scores),
-            results.undefer(CompetitionResult.confusion_matrix),
-        )
+        .options(results.selectinload(CompetitionResult.measures).selectinload(Measure.class_scores))
     )
     return session.scalars(query).one_or_none()
 
 
-def current_curves(session: Session, submission: Submission, competition: str) -> Mapping[str, AnyCurve]:
-    """Return the current curves of one competition, their corners, by class in the edition's order."""
-    query = (
-        _current(
-            select(Curve)
-            .join(CompetitionResult, CompetitionResult.id == Curve.result_id)
-            .join(Evaluation, Evaluation.id == CompetitionResult.evaluation_id)
-        )
-        .where(Evaluation.submission_id == submission.id, CompetitionResult.competition == competition)
-        .order_by(Curve.position)
-        .options(undefer(Curve.points))
+def detail(session: Session, evaluation: Evaluation, curves_of: str | None) -> StoredDetail:
+    """Return what the web may read of an evaluation's curves and confusion matrices, curves of one competition."""
+    ids = [result.id for result in evaluation.results]
+    with_curves = [result.id for result in evaluation.results if result.competition == curves_of]
+    eleven: defaultdict[uuid.UUID, dict[str, tuple[CurveKind, list[float]]]] = defaultdict(dict)
+    for point in session.scalars(select(Curve).where(Curve.result_id.in_(with_curves)).order_by(Curve.position)):
+        eleven[point.result_id][point.class_name] = CurveKind(point.kind), point.values
+    exact: defaultdict[uuid.UUID, dict[str, AnyCurve]] = defaultdict(dict)
+    copies = select(PublicCurve).where(PublicCurve.result_id.in_(with_curves)).order_by(PublicCurve.position)
+    for copy in session.scalars(copies):
+        exact[copy.result_id][copy.class_name] = curves.unpack(copy.points, CurveKind(copy.kind))
+    shares = session.scalars(select(ConfusionShares).where(ConfusionShares.result_id.in_(ids)))
+    matrices = session.scalars(select(PublicConfusionMatrix).where(PublicConfusionMatrix.result_id.in_(ids)))
+    return StoredDetail(
+        eleven_points=eleven,
+        exact_curves=exact,
+        shares={row.result_id: row.shares for row in shares},
+        exact_matrices={row.result_id: row.counts for row in matrices},
     )
-    return {curve.class_name: curves.unpack(curve.points, CurveKind(curve.kind)) for curve in session.scalars(query)}
 
 
 def current_means(

@@ -12,8 +12,18 @@ from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
 from app.database import Base
-from app.evaluations import curves
-from app.evaluations.models import ClassScore, CompetitionResult, Curve, Evaluation, Measure
+from app.evaluations import curves, eleven_points, exact_copies
+from app.evaluations.models import (
+    ClassScore,
+    CompetitionResult,
+    ConfusionShares,
+    Curve,
+    Evaluation,
+    Measure,
+    SecretConfusionMatrix,
+    SecretCurve,
+)
+from app.evaluations.rounding import row_shares
 from evaluator import VERSION
 from evaluator.scores import AnyCurve, ClassDetails, CompetitionScores
 from evaluator.scores import Measure as ComputedMeasure
@@ -63,14 +73,20 @@ def store(
             measure = _measure(result["id"], number, computed)
             rows[Measure].append(measure)
             rows[ClassScore] += _class_scores(measure["id"], computed)
-        rows[Curve] += _curves(result["id"], item.curves)
+        rows[SecretCurve] += _exact_curves(result["id"], item.curves)
+        rows[Curve] += _eleven_points(result["id"], item)
+        if item.confusion_matrix is not None:
+            counts = np.asarray(item.confusion_matrix).tolist()
+            rows[SecretConfusionMatrix].append({"result_id": result["id"], "counts": counts})
+            shares = row_shares(counts, eleven_points.DECIMALS)
+            rows[ConfusionShares].append({"result_id": result["id"], "shares": shares})
     for table, values in rows.items():
         if values:
             session.execute(insert(table), values)
+    exact_copies.add_missing(session, Evaluation.id == evaluation_id)
 
 
 def _result(evaluation_id: uuid.UUID, position: int, scores: CompetitionScores) -> _Row:
-    matrix = scores.confusion_matrix
     return {
         "id": uuid.uuid4(),
         "evaluation_id": evaluation_id,
@@ -79,7 +95,6 @@ def _result(evaluation_id: uuid.UUID, position: int, scores: CompetitionScores) 
         "task": scores.task.value,
         "details": {name: _details(details) for name, details in scores.details.items()},
         "not_entered": list(scores.not_entered),
-        "confusion_matrix": None if matrix is None else np.asarray(matrix).tolist(),
     }
 
 
@@ -101,7 +116,7 @@ def _class_scores(measure_id: uuid.UUID, measure: ComputedMeasure) -> list[_Row]
     ]
 
 
-def _curves(result_id: uuid.UUID, by_class: Mapping[str, AnyCurve]) -> list[_Row]:
+def _exact_curves(result_id: uuid.UUID, by_class: Mapping[str, AnyCurve]) -> list[_Row]:
     return [
         {
             "result_id": result_id,
@@ -111,6 +126,23 @@ def _curves(result_id: uuid.UUID, by_class: Mapping[str, AnyCurve]) -> list[_Row
             "points": curves.pack(curve),
         }
         for position, (name, curve) in enumerate(by_class.items())
+    ]
+
+
+def _eleven_points(result_id: uuid.UUID, scores: CompetitionScores) -> list[_Row]:
+    return [
+        {
+            "result_id": result_id,
+            "class_name": name,
+            "position": position,
+            "kind": curve.kind.value,
+            "values": eleven_points.eleven_points(
+                curve,
+                scores.details[name].positives,
+                [each.per_class.get(name, math.nan) for each in (scores.primary, *scores.secondary)],
+            ),
+        }
+        for position, (name, curve) in enumerate(scores.curves.items())
     ]
 
 

@@ -11,6 +11,7 @@ from app.challenges.editions import edition_of
 from app.challenges.models import Challenge, ChallengeCompetition
 from app.errors import NotFoundError
 from app.evaluations.rounding import shown
+from app.evaluations.visibility import allowed
 from app.leaderboards import queries
 from app.leaderboards.ranking import Standing, best, order, ranks
 from app.submissions.declarations import Statement, statements
@@ -67,9 +68,10 @@ class Board:
 
     Attributes:
         metric: what the columns are of, and what ranks.
-        classes: the columns.
+        classes: the columns; none where the detail level is `mean`.
         decimals: how many of a score's are shown.
         rows: by rank.
+        has_curves: whether its methods' curves may be seen.
         others: measures whose mean stands beside that of `metric`.
     """
 
@@ -81,16 +83,20 @@ class Board:
     decimals: int
     rows: tuple[BoardRow, ...]
     others: tuple[Metric, ...] = ()
+    has_curves: bool = False
 
 
 def board(session: Session, challenge: Challenge, competition: str) -> Board:
     """Return a leaderboard as of the challenge's current scoring, in at most four statements however long it is.
 
+    It is the same for everyone, its organisers included: what the challenge's detail level shows to participants.
+
     Raises:
         NotFoundError: the challenge has no such competition.
     """
     rules = rules_of(session, challenge, competition)
-    classes = columns(rules)
+    permitted = allowed(challenge.detail, is_organiser=False)
+    classes = columns(rules) if permitted.classes else ()
     published = queries.published(session, challenge, competition)
     values = queries.values(session, challenge, competition)
     others = rules.rules.board
@@ -135,6 +141,7 @@ def board(session: Session, challenge: Challenge, competition: str) -> Board:
         classes=classes,
         decimals=challenge.decimals,
         rows=tuple(rows),
+        has_curves=permitted.curves and TASKS[rules.task].has_curves,
     )
 
 

@@ -5,7 +5,6 @@ from starlette.responses import Response
 
 from app.challenges import service as challenges
 from app.database import Database
-from app.evaluations import queries as evaluations
 from app.pages.rendering import render
 from app.pages.results import result_view
 from app.submissions import queries
@@ -19,9 +18,8 @@ def anonymous_page(request: Request, token: str, competition: str | None = None)
     database: Database = request.app.state.database
     with database.reading() as session:
         submission = queries.by_anonymous_token(session, token)
-        evaluation = evaluations.current(session, submission)
         competitions = challenges.edition_of(submission.challenge).competitions
-        view = result_view(session, submission, evaluation, competitions, competition) if evaluation else None
+        evaluation, view = result_view(session, submission, competitions, competition, viewer=None)
     response = render(
         request,
         "anonymous.html",

@@ -5,7 +5,7 @@ from typing import TypedDict
 
 from pydantic import BaseModel
 
-from app.challenges.models import Challenge, Visibility
+from app.challenges.models import Challenge, Detail, Visibility
 from app.errors import InvalidInputError
 from app.pages import formats
 
@@ -13,6 +13,12 @@ VISIBILITIES = (
     (Visibility.DRAFT.value, "only its organisers see it."),
     (Visibility.UNLISTED.value, "whoever knows the address sees it."),
     (Visibility.PUBLIC.value, "everyone sees it in the list."),
+)
+DETAILS = (
+    (Detail.MEAN.value, "means only."),
+    (Detail.CLASSES.value, "also the scores of each class."),
+    (Detail.CURVES.value, "also eleven-point curves and confusion matrices, with two decimals."),
+    (Detail.EVERYTHING.value, "exact curves and counts, which reveal the ground truth. Only if it is public anyway."),
 )
 SECONDS_PER_DAY = 86_400
 MOST_DIGITS = 9  # of whole numbers; the service has the real bounds
@@ -30,6 +36,7 @@ class Rules(TypedDict):
     quota_period: timedelta
     visibility: Visibility
     decimals: int
+    detail: Detail
 
 
 class ChallengeForm(BaseModel):
@@ -46,6 +53,7 @@ class ChallengeForm(BaseModel):
     quota_count: str = "2"
     quota_days: str = "7"
     decimals: str = "4"
+    detail: str = Detail.CURVES.value
     visibility: str = Visibility.DRAFT.value
 
     @classmethod
@@ -62,6 +70,7 @@ class ChallengeForm(BaseModel):
             quota_count=str(challenge.quota_count),
             quota_days=f"{challenge.quota_period_seconds / SECONDS_PER_DAY:.10g}",
             decimals=str(challenge.decimals),
+            detail=challenge.detail,
             visibility=challenge.visibility,
         )
 
@@ -82,6 +91,7 @@ class ChallengeForm(BaseModel):
             quota_period=_days("quota_days", self.quota_days, wrong),
             visibility=_visibility(self.visibility, wrong),
             decimals=_whole("decimals", self.decimals, wrong),
+            detail=_detail(self.detail, wrong),
         )
         if wrong:
             raise InvalidInputError(wrong)
@@ -120,3 +130,11 @@ def _visibility(text: str, wrong: dict[str, str]) -> Visibility:
     except ValueError:
         wrong["visibility"] = "Choose who can find the challenge."
         return Visibility.DRAFT
+
+
+def _detail(text: str, wrong: dict[str, str]) -> Detail:
+    try:
+        return Detail(text)
+    except ValueError:
+        wrong["detail"] = "Choose what participants see of a result."
+        return Detail.CURVES

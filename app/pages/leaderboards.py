@@ -21,7 +21,6 @@ from app.pages.rendering import environment, render, theme_of
 from app.pages.results import curve_kind
 from app.security.identity import CurrentIdentity
 from evaluator.editions import Metric
-from evaluator.tasks.definitions import TASKS
 
 router = APIRouter()
 
@@ -130,7 +129,7 @@ def _page(request: Request, current: CurrentBoard, asked: Order, rows: Markup, p
         rows=rows,
         order=asked,
         filter=asked.filter,
-        has_curves=_has_curves(board),
+        has_curves=board.has_curves,
         curve_kind=curve_kind(board.competition),
         phase=phase,
     )
@@ -141,12 +140,8 @@ def _rows(board: Board, asked: Order) -> Markup:
     rows = asked.sorted([row for row in board.rows if _matches(row, asked.filter)], board)
     template = environment().get_template("leaderboard_rows.html")
     return Markup(  # noqa: S704  # the template escapes
-        template.render(board=board, competition=board.competition, rows=rows, has_curves=_has_curves(board))
+        template.render(board=board, competition=board.competition, rows=rows, has_curves=board.has_curves)
     )
-
-
-def _has_curves(board: Board) -> bool:
-    return TASKS[board.competition.task].has_curves
 
 
 def _shown(cell: Cell) -> float | None:

@@ -15,7 +15,7 @@ from app.challenges.models import Challenge, TruthState
 from app.database import Database, now
 from app.errors import ForbiddenError, NotFoundError, ServiceError
 from app.pages import wording
-from app.pages.challenge_form import VISIBILITIES, ChallengeForm
+from app.pages.challenge_form import DETAILS, VISIBILITIES, ChallengeForm
 from app.pages.challenges import listed
 from app.pages.forms import NO_TROUBLE, Trouble, UploadedEdition, go_to
 from app.pages.rendering import render
@@ -154,6 +154,7 @@ def _form_page(request: Request, form: ChallengeForm, challenge: Challenge | Non
         editions=known,
         competition_keys=sorted({key for item in shown for key in item.competitions}, key=lambda key: (len(key), key)),
         visibilities=VISIBILITIES,
+        details=DETAILS,
     )
 
 

@@ -5,18 +5,23 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
-from app.evaluations import queries as evaluations
-from app.evaluations.curves import plot_points
-from app.evaluations.models import CompetitionResult, Evaluation, Measure
+from app.accounts.models import User
+from app.evaluations.results import visible_evaluation
+from app.evaluations.visibility import (
+    VisibleConfusion,
+    VisibleCounts,
+    VisibleEvaluation,
+    VisibleMeasure,
+    VisibleResult,
+)
 from app.leaderboards.service import columns
 from app.pages import formats
 from app.submissions.models import Submission
 from evaluator.editions import ROC_METRICS, Competition
-from evaluator.scores import AnyCurve, CurveKind
+from evaluator.scores import CurveKind
 
 SMALL_CURVE_DECIMALS = 2  # a drawing of 140 pixels shows no more
-DETAIL_COLUMNS = {"positives": "Positives", "results": "Results", "difficult": "Difficult"}
-FINAL_COLUMNS = {"final_recall": "Final recall, %", "final_precision": "Final precision, %"}
+COUNT_COLUMNS = ("Positives", "Results", "Difficult", "Final recall, %", "Final precision, %")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,19 +45,26 @@ class SmallCurve:
 
 @dataclass(frozen=True, slots=True)
 class ConfusionCell:
-    """Pixels of one class that were given another; `share` is of the row, None for an empty row."""
+    """The share of one class's pixels that were given another.
+
+    Attributes:
+        share: a fraction of the row; None for an empty row.
+        pixels: None where only the share, with two decimals, may be seen.
+    """
 
     label: str
-    pixels: int
     share: float | None
+    pixels: int | None
     own: bool
 
     @property
     def text(self) -> str:
-        """The share in per cent: nothing for none, a dot for next to nothing."""
-        if not self.pixels or self.share is None:
+        """The share in per cent: nothing for none, a dot for next to nothing if the pixels are known."""
+        if not self.pixels and not self.share:
             return ""
-        per_cent = 100 * self.share
+        per_cent = 100 * (self.share or 0.0)
+        if self.pixels is None:
+            return f"{per_cent:.0f}"
         if per_cent < 0.1:
             return "·"
         return f"{per_cent:.1f}" if per_cent < 9.95 else f"{per_cent:.0f}"
@@ -76,17 +88,18 @@ class Confusion:
 
 @dataclass(frozen=True, slots=True)
 class ResultView:
-    """One competition of an evaluation.
+    """One competition of an evaluation, as far as the viewer may see it.
 
     Attributes:
+        rows: the classes; none if only means may be seen.
         measures: those that score the rows' classes; the first is what the leaderboard ranks by.
         curve_kind: what the curves are of.
         others: those that score something else, such as whole people; their mean alone is shown.
     """
 
-    result: CompetitionResult
-    measures: tuple[Measure, ...]
-    others: tuple[Measure, ...]
+    result: VisibleResult
+    measures: tuple[VisibleMeasure, ...]
+    others: tuple[VisibleMeasure, ...]
     rows: tuple[ClassRow, ...]
     detail_columns: tuple[str, ...]
     curves: tuple[SmallCurve, ...]
@@ -95,7 +108,7 @@ class ResultView:
     decimals: int
 
     @property
-    def primary(self) -> Measure:
+    def primary(self) -> VisibleMeasure:
         """The measure that the leaderboard ranks by."""
         return self.measures[0]
 
@@ -103,37 +116,23 @@ class ResultView:
 def result_view(
     session: Session,
     submission: Submission,
-    evaluation: Evaluation,
     competitions: Mapping[str, Competition],
     chosen: str | None,
-) -> ResultView | None:
-    """Arrange one competition of a submission's current evaluation.
+    viewer: User | None,
+) -> tuple[VisibleEvaluation | None, ResultView | None]:
+    """Return a submission's current evaluation, and one of its competitions arranged for a page.
 
     Args:
-        chosen: its key; the first competition if there is no result of it.
+        chosen: key of a competition; the first that was entered if there is no result of it.
+        viewer: None for visitors, and for whoever follows an anonymous link.
     """
-    results = {result.competition: result for result in evaluation.results}
-    if not results:
-        return None
-    result = results.get(chosen or "", evaluation.results[0])
-    competition = competitions[result.competition]
-    names = columns(competition)
-    scored = {name for measure in result.measures[:1] for name in _scores(measure)} | set(names)
-    measures = tuple(measure for measure in result.measures if set(_scores(measure)) <= scored)
-    decimals = submission.challenge.decimals
-    curves = evaluations.current_curves(session, submission, result.competition)
-    primary = _scores(result.measures[0])
-    return ResultView(
-        result=result,
-        measures=measures,
-        others=tuple(measure for measure in result.measures if measure not in measures),
-        rows=tuple(_row(name, result, measures, decimals) for name in names),
-        detail_columns=tuple((DETAIL_COLUMNS | FINAL_COLUMNS).values()) if result.details else (),
-        curves=tuple(small_curve(name, primary.get(name), curve) for name, curve in curves.items()),
-        curve_kind=curve_kind(competition),
-        confusion=_confusion(result.confusion_matrix, names) if result.confusion_matrix else None,
-        decimals=decimals,
-    )
+    entered = [entry.competition for entry in submission.entries]
+    key = chosen if chosen in entered else min(entered, key=list(competitions).index)
+    evaluation = visible_evaluation(session, submission, viewer, curves_of=key)
+    result = next((one for one in evaluation.results if one.competition == key), None) if evaluation else None
+    if result is None:
+        return evaluation, None
+    return evaluation, _arranged(result, competitions[key], submission.challenge.decimals)
 
 
 def curve_kind(competition: Competition) -> CurveKind:
@@ -141,34 +140,54 @@ def curve_kind(competition: Competition) -> CurveKind:
     return CurveKind.ROC if competition.rules.metric in ROC_METRICS else CurveKind.PRECISION_RECALL
 
 
-def small_curve(name: str, score: float | None, curve: AnyCurve) -> SmallCurve:
-    """Return the drawing of a class's curve."""
-    return SmallCurve(name, score, tuple(plot_points(curve, SMALL_CURVE_DECIMALS)))
+def _arranged(result: VisibleResult, competition: Competition, decimals: int) -> ResultView:
+    names = columns(competition)
+    primary = result.measures[0].per_class
+    scored = set(primary) | set(names)
+    # Only means may be seen: then every measure is one of whole competitions.
+    measures = tuple(each for each in result.measures if set(each.per_class) <= scored and (each.per_class or primary))
+    measures = measures or result.measures[:1]
+    return ResultView(
+        result=result,
+        measures=measures,
+        others=tuple(each for each in result.measures if each not in measures),
+        rows=tuple(_row(name, result, measures, decimals) for name in names) if primary else (),
+        detail_columns=COUNT_COLUMNS if result.counts else (),
+        curves=tuple(
+            SmallCurve(name, primary.get(name), _thinned(curve.points)) for name, curve in result.curves.items()
+        ),
+        curve_kind=curve_kind(competition),
+        confusion=_confusion(result.confusion, names) if result.confusion else None,
+        decimals=decimals,
+    )
 
 
-def _row(name: str, result: CompetitionResult, measures: Sequence[Measure], decimals: int) -> ClassRow:
-    if name not in _scores(measures[0]):
+def _thinned(points: Sequence[tuple[float, float]]) -> tuple[tuple[float, float], ...]:
+    rounded = ((round(x, SMALL_CURVE_DECIMALS), round(y, SMALL_CURVE_DECIMALS)) for x, y in points)
+    return tuple(dict.fromkeys(rounded))
+
+
+def _row(name: str, result: VisibleResult, measures: Sequence[VisibleMeasure], decimals: int) -> ClassRow:
+    if name not in measures[0].per_class:
         return ClassRow(name, entered=False)
-    details = result.details.get(name)
-    written: tuple[str, ...] = ()
-    if result.details:
-        counts = [formats.count(details[key]) if details else "" for key in DETAIL_COLUMNS]
-        finals = [formats.percent(details[key], decimals) if details else "" for key in FINAL_COLUMNS]
-        written = (*counts, *finals)
-    return ClassRow(name, True, tuple(_scores(measure).get(name) for measure in measures), written)
+    written = _written(result.counts.get(name), decimals) if result.counts else ()
+    return ClassRow(name, True, tuple(measure.per_class.get(name) for measure in measures), written)
 
 
-def _scores(measure: Measure) -> dict[str, float | None]:
-    return {score.class_name: score.value for score in measure.class_scores}
+def _written(counts: VisibleCounts | None, decimals: int) -> tuple[str, ...]:
+    if counts is None:
+        return ("",) * len(COUNT_COLUMNS)
+    numbers = (counts.positives, counts.results, counts.difficult)
+    finals = (counts.final_recall, counts.final_precision)
+    return (*map(formats.count, numbers), *(formats.percent(value, decimals) for value in finals))
 
 
-def _confusion(matrix: list[list[int]], labels: Sequence[str]) -> Confusion:
+def _confusion(matrix: VisibleConfusion, labels: Sequence[str]) -> Confusion:
     rows = []
-    for truth, counts in enumerate(matrix):
-        total = sum(counts)
+    for truth, shares in enumerate(matrix.shares):
+        pixels = matrix.counts[truth] if matrix.counts else [None] * len(shares)
         cells = tuple(
-            ConfusionCell(labels[result], pixels, pixels / total if total else None, truth == result)
-            for result, pixels in enumerate(counts)
+            ConfusionCell(labels[result], share, pixels[result], truth == result) for result, share in enumerate(shares)
         )
         rows.append(ConfusionRow(labels[truth], cells))
     return Confusion(tuple(labels), tuple(rows))

@@ -14,7 +14,7 @@ from app.accounts.models import User
 from app.challenges import service as challenges
 from app.database import Database
 from app.errors import ConflictError, ForbiddenError, InvalidInputError, LimitedError
-from app.evaluations import queries as evaluations
+from app.evaluations.results import visible_means
 from app.pages.forms import NO_TROUBLE, Trouble, UploadedHashes, go_to
 from app.pages.rendering import render
 from app.pages.reports import stored
@@ -57,7 +57,7 @@ def my_submissions(request: Request, user: SignedIn, page: int = 1) -> Response:
     database: Database = request.app.state.database
     with database.reading() as session:
         found = queries.mine(session, user=user, page=page)
-        means = evaluations.current_means(session, [submission.id for submission in found.items])
+        means = visible_means(session, found.items)
     return render(request, "submissions.html", page=found, means=means)
 
 
@@ -220,7 +220,7 @@ def _page(
             "position": queue_position(session, submission),
             "declared": _declared(submission),
             "warning_groups": stored(submission.warnings),
-            **_results(session, submission, competition),
+            **_results(session, submission, competition, user),
         }
     return render(
         request, "submission.html", status=status, message=message, anonymous_address=anonymous_address, **context
@@ -236,10 +236,13 @@ def _needed(submission: Submission) -> dict[Declaration, list[str]]:
     return needed_by(known[entry.competition] for entry in submission.entries)
 
 
-def _results(session: Session, submission: Submission, competition: str | None) -> dict[str, Any]:
-    evaluation = evaluations.current(session, submission) if submission.state is State.SCORED else None
+def _results(session: Session, submission: Submission, competition: str | None, viewer: User | None) -> dict[str, Any]:
     competitions = challenges.edition_of(submission.challenge).competitions
-    view = result_view(session, submission, evaluation, competitions, competition) if evaluation else None
+    evaluation, view = (
+        result_view(session, submission, competitions, competition, viewer)
+        if submission.state is State.SCORED
+        else (None, None)
+    )
     return {"evaluation": evaluation, "view": view, "competitions": competitions}
 
 

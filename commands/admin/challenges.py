@@ -11,7 +11,7 @@ from uuid import UUID
 
 from app.accounts import administration
 from app.challenges import service
-from app.challenges.models import GroundTruthVersion, TruthState, Visibility
+from app.challenges.models import Detail, GroundTruthVersion, TruthState, Visibility
 from app.database import Database
 from app.notifier import WorkerNotifier
 from app.settings import Settings
@@ -41,6 +41,12 @@ def configure(actions: Actions) -> None:
     action.add_argument("--quota-days", type=float, default=7, help="in any so many days (default: 7)")
     action.add_argument("--visibility", choices=list(map(str, Visibility)), default="draft")
     action.add_argument("--decimals", type=int, default=4, help="places of the scores shown (default: 4)")
+    action.add_argument(
+        "--detail",
+        choices=list(map(str, Detail)),
+        default="curves",
+        help="what participants see of a result (default: curves)",
+    )
     action.set_defaults(do=create_challenge)
 
     action = actions.add_parser("import-truth", help="hand in a development kit tree as a challenge's ground truth")
@@ -84,6 +90,7 @@ def create_challenge(arguments: argparse.Namespace, database: Database, _setting
             quota_period=timedelta(days=arguments.quota_days),
             visibility=Visibility(arguments.visibility),
             decimals=arguments.decimals,
+            detail=Detail(arguments.detail),
         )
     return 0
 

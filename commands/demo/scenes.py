@@ -14,6 +14,9 @@ from evaluator.editions import AnnotationFormat, Edition, Task
 SIZES = ((500, 375), (375, 500), (500, 333), (480, 360))  # width, height in pixels, as in the VOC images
 DIFFICULT_SHARE = 0.08
 PERSON = "person"
+# Enough images that every class has some 200 positives: of fewer, a single one that is given away is a large share
+# (docs/detail-levels.md).
+MAIN_IMAGES, LAYOUT_IMAGES, ACTION_IMAGES = 1000, 140, 820
 FIRST_NUMBERS = {Task.LAYOUT: 500_001, Task.ACTION: 700_001}  # of images
 
 Box = tuple[int, int, int, int]  # left, top, right, bottom; 1-based, inclusive
@@ -53,13 +56,22 @@ class World:
     sets: Mapping[Key, tuple[Scene, ...]]
 
 
-def draw_world(edition: Edition, *, seed: int, main: int = 120, segmented: int = 30, people: int = 36) -> World:
+def draw_world(
+    edition: Edition,
+    *,
+    seed: int,
+    main: int = MAIN_IMAGES,
+    segmented: int = 30,
+    layout: int = LAYOUT_IMAGES,
+    action: int = ACTION_IMAGES,
+) -> World:
     """Draw the test set of a small challenge with every class of the edition in it.
 
     Args:
         main: number of images for classification and detection, in each test set.
         segmented: how many of them are segmented as well.
-        people: number of images for layout, and again for action.
+        layout: number of images for layout.
+        action: number of images for action.
     """
     random = np.random.default_rng(seed)
     shared: dict[str, tuple[Scene, ...]] = {}
@@ -69,7 +81,7 @@ def draw_world(edition: Edition, *, seed: int, main: int = 120, segmented: int =
         if task in {Task.LAYOUT, Task.ACTION}:
             actions = edition.actions if task is Task.ACTION else ()
             parts = edition.parts if task is Task.LAYOUT else ()
-            first = FIRST_NUMBERS[task]
+            first, people = FIRST_NUMBERS[task], layout if task is Task.LAYOUT else action
             sets[key] = tuple(_people(random, _image(edition, first + n), parts, actions) for n in range(people))
             continue
         if image_set not in shared:
@@ -85,8 +97,8 @@ def _image(edition: Edition, number: int) -> str:
 
 
 def _classes(random: Generator, edition: Edition, number: int) -> list[str]:
-    """One class in turn, so that none is without positives, and up to three at random."""
-    others = random.choice(edition.classes, size=random.integers(0, 4))
+    """One class in turn, so that none is without positives, and two to seven at random."""
+    others = random.choice(edition.classes, size=random.integers(2, 8))
     return [edition.classes[number % len(edition.classes)], *(str(name) for name in others)]
 
 

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from app.api.problems import UploadProblem
 from app.api.schemas.values import Instant
-from app.challenges.models import TruthState, Visibility
+from app.challenges.models import Detail, TruthState, Visibility
 from app.challenges.service import Phase
 from evaluator.editions import Declaration, Metric, Task, Training
 
@@ -57,6 +57,7 @@ class ChallengeSummary(BaseModel):
     competitions: list[Competition]
     quota: Quota
     decimals: int = Field(description="Of all scores, which are fractions.")
+    detail: Detail = Field(description="How much of a result participants and visitors see.")
 
 
 class ChallengeDetails(ChallengeSummary):
@@ -82,6 +83,7 @@ class ChallengeChanges(BaseModel):
     quota_period_seconds: int | None = None
     visibility: Visibility | None = None
     decimals: int | None = None
+    detail: Detail | None = None
 
 
 class NewChallenge(BaseModel):
@@ -101,6 +103,7 @@ class NewChallenge(BaseModel):
     quota_period_seconds: int = 7 * 24 * 3600
     visibility: Visibility = Visibility.DRAFT
     decimals: int = 4
+    detail: Detail = Detail.CURVES
 
 
 class EditionFile(BaseModel):

@@ -54,15 +54,20 @@ class CompetitionScores(BaseModel):
 
     task: Task
     metric: Metric
-    per_class: dict[str, Fraction]
+    per_class: dict[str, Fraction] = Field(description="Empty at the detail level `mean`.")
     mean: Fraction
     mean_over: int = Field(description="How many classes the mean is over: those where the metric is defined.")
     secondary: dict[Metric, SecondaryMeasure]
     not_entered: list[str]
-    details: dict[str, ClassCounts]
+    details: dict[str, ClassCounts] = Field(
+        description="By class; for organisers of the challenge, for others empty below the detail level `everything`."
+    )
     confusion_matrix: list[list[Fraction]] | None = Field(
         description="Fractions of the true class's pixels; rows truth, columns result, background first; null but for "
-        "segmentation."
+        "segmentation, and below the detail level `curves`. Two decimals, at `everything` those of the challenge."
+    )
+    confusion_counts: list[list[int]] | None = Field(
+        description="The same in pixels; null below the detail level `everything`."
     )
 
 
@@ -71,7 +76,9 @@ class Evaluation(BaseModel):
 
     created_at: Instant
     evaluator_version: str
-    ground_truth_sha256: str
+    ground_truth_sha256: str | None = Field(
+        description="For organisers of the challenge; for others null below the detail level `everything`."
+    )
     archive_sha256: str
 
 
@@ -133,14 +140,14 @@ class AnonymousLink(BaseModel):
 
 
 class PrecisionRecallPoints(BaseModel):
-    """A precision/recall curve, rounded, without repeated points."""
+    """The interpolated precision at eleven recalls; at the detail level `everything` every corner of the curve."""
 
     recall: list[Fraction]
     precision: list[Fraction]
 
 
 class RocPoints(BaseModel):
-    """A receiver operating characteristic, rounded: the steps whose area is the score."""
+    """The true positive rate at eleven false positive rates; at the detail level `everything` every corner."""
 
     false_positive_rate: list[Fraction]
     true_positive_rate: list[Fraction]
@@ -151,4 +158,6 @@ class Curves(BaseModel):
 
     competition: str
     kind: CurveKind | None = Field(description="What the curves are of; null if there are none.")
-    curves: dict[str, PrecisionRecallPoints | RocPoints] = Field(description="By class; empty for segmentation.")
+    curves: dict[str, PrecisionRecallPoints | RocPoints] = Field(
+        description="By class; empty for segmentation and below the detail level `curves`."
+    )

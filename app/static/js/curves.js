@@ -1,6 +1,7 @@
 // Curves of the chosen classes (a submission's page) or methods (a leaderboard), overlaid in one plot.
 const root = document.querySelector("[data-curves]");
 const AT_MOST = 12;
+const FEW_POINTS = 11; // of a curve that is known at so many recalls only: each is marked
 // What each kind of curve has to the right and upwards: the names in the API's answer, which are also those of the axes.
 const AXES = {
   precision_recall: ["recall", "precision"],
@@ -45,7 +46,7 @@ function dataset({ label, points }, index, colours) {
     backgroundColor: colour,
     borderDash: DASHES[Math.floor(index / colours.length) % DASHES.length],
     borderWidth: 2,
-    pointRadius: 0,
+    pointRadius: points.length <= FEW_POINTS ? 2.5 : 0,
     pointHitRadius: 8,
     tension: 0,
     clip: 3, // a line along the edge keeps its width

@@ -1,30 +1,36 @@
 """Curves as the API gives them: what each kind is of, and by which names its axes go."""
 
-import numpy as np
+from datetime import UTC, datetime
 
 from app.api.scores import curves_of
-from evaluator.scores import Curve, RocCurve
+from app.evaluations.visibility import VisibleCurve, VisibleEvaluation, VisibleMeasure, VisibleResult
+from evaluator.editions import Task
+from evaluator.scores import CurveKind
+
+
+def evaluation_with(curves: dict[str, VisibleCurve]) -> VisibleEvaluation:
+    measure = VisibleMeasure("average_precision", {}, None, 0)
+    result = VisibleResult("comp1", Task.CLASSIFICATION, (measure,), (), {}, curves, None)
+    return VisibleEvaluation(datetime(2026, 1, 1, tzinfo=UTC), 1.0, "1.0", "0" * 64, None, (result,))
 
 
 def test_a_receiver_operating_characteristic_has_rates_of_positives() -> None:
-    curve = RocCurve(np.array([0.0, 1 / 3, 1.0]), np.array([0.0, 2 / 3, 1.0]))
-    assert curves_of("comp1", {"cars": curve}, 4).model_dump() == {
+    curve = VisibleCurve(CurveKind.ROC, ((0.0, 0.0), (0.5, 0.67), (1.0, 1.0)))
+    assert curves_of("comp1", evaluation_with({"cars": curve})).model_dump() == {
         "competition": "comp1",
         "kind": "roc",
-        "curves": {
-            "cars": {
-                "false_positive_rate": [0, 0.3333, 0.3333, 1, 1],
-                "true_positive_rate": [0, 0, 0.6667, 0.6667, 1],
-            }
-        },
+        "curves": {"cars": {"false_positive_rate": [0.0, 0.5, 1.0], "true_positive_rate": [0.0, 0.67, 1.0]}},
     }
 
 
 def test_other_competitions_have_recall_and_precision() -> None:
-    curves = curves_of("comp3", {"car": Curve(np.array([0.5, 1.0]), np.array([1.0, 2 / 3]))}, 4).model_dump()
+    curve = VisibleCurve(CurveKind.PRECISION_RECALL, ((0.5, 1.0), (1.0, 0.67)))
+    curves = curves_of("comp1", evaluation_with({"car": curve})).model_dump()
     assert curves["kind"] == "precision_recall"
-    assert curves["curves"] == {"car": {"recall": [0.5, 1.0], "precision": [1.0, 0.6667]}}
+    assert curves["curves"] == {"car": {"recall": [0.5, 1.0], "precision": [1.0, 0.67]}}
 
 
-def test_segmentation_has_none() -> None:
-    assert curves_of("comp5", {}, 4).model_dump() == {"competition": "comp5", "kind": None, "curves": {}}
+def test_there_are_none_without_an_evaluation_and_of_other_competitions() -> None:
+    nothing = {"competition": "comp5", "kind": None, "curves": {}}
+    assert curves_of("comp5", None).model_dump() == nothing
+    assert curves_of("comp5", evaluation_with({})).model_dump() == nothing

@@ -2,13 +2,15 @@
 
 import numpy as np
 
-from app.challenges.models import Challenge
+from app.challenges.models import Challenge, Detail
 from app.database import now
 from app.evaluations import queries, service
+from app.evaluations.visibility import StoredDetail
 from app.submissions.models import Submission
 from evaluator.editions import Metric, Task
-from evaluator.scores import ClassDetails, CompetitionScores, Curve, Measure
+from evaluator.scores import ClassDetails, CompetitionScores, Curve, CurveKind, Measure
 from tests.support.backstage import Backstage
+from worker.recovery import sweep
 
 NAN = float("nan")
 THIRD = 1 / 3
@@ -68,20 +70,44 @@ def test_scores_come_back_exactly_and_undefined_ones_as_none(backstage: Backstag
         "final_precision": 0.0,
     }
     assert classification.not_entered == ["bird"]
-    assert classification.confusion_matrix is None
-    assert segmentation.confusion_matrix == [[2**40, 0], [1, 2]]
     assert (segmentation.measures[0].mean, segmentation.measures[0].mean_over) == (None, 0)
 
 
-def test_corners_of_curves_come_back_exactly(backstage: Backstage) -> None:
+def test_exact_curves_and_matrices_come_back_at_the_level_everything_alone(backstage: Backstage) -> None:
     submission = stored(backstage)
-    with backstage.database.reading() as session:
-        curves = queries.current_curves(session, submission, "comp1")
-        assert queries.current_curves(session, submission, "comp5") == {}
-    assert list(curves) == ["car"]
+    assert detail_of(backstage, submission).exact_curves == {}
+    assert detail_of(backstage, submission).exact_matrices == {}
+    set_level(backstage, submission, Detail.EVERYTHING)
+    found = detail_of(backstage, submission)
+    (curves,) = found.exact_curves.values()
     assert isinstance(curves["car"], Curve)
     np.testing.assert_array_equal(curves["car"].recall, [0.5])
     np.testing.assert_array_equal(curves["car"].precision, [THIRD])
+    assert list(found.exact_matrices.values()) == [[[2**40, 0], [1, 2]]]
+    set_level(backstage, submission, Detail.CURVES)
+    assert detail_of(backstage, submission).exact_curves == {}
+    assert detail_of(backstage, submission).exact_matrices == {}
+
+
+def test_eleven_points_and_shares_are_stored_beside_the_exact_ones(backstage: Backstage) -> None:
+    found = detail_of(backstage, stored(backstage))
+    (points,) = found.eleven_points.values()
+    assert points == {"car": (CurveKind.PRECISION_RECALL, [0.0] * 11)}  # two positives: hardly anything
+    assert list(found.shares.values()) == [[[1.0, 0.0], [0.33, 0.67]]]
+
+
+def set_level(backstage: Backstage, submission: Submission, level: Detail) -> None:
+    """Change the level as an organiser does, and let the worker's sweep find it."""
+    with backstage.database.writing() as session:
+        session.get_one(Challenge, submission.challenge_id).detail = level
+    sweep(backstage.database, backstage.settings)
+
+
+def detail_of(backstage: Backstage, submission: Submission) -> StoredDetail:
+    with backstage.database.reading() as session:
+        evaluation = queries.current(session, submission)
+        assert evaluation is not None
+        return queries.detail(session, evaluation, "comp1")
 
 
 def test_means_of_a_list_of_submissions(backstage: Backstage) -> None:

@@ -83,10 +83,20 @@ def test_report_keeps_errors_and_warnings_apart_and_files_together() -> None:
 
 @pytest.mark.parametrize(
     ("pixels", "share", "text"),
-    [(0, 0.0, ""), (0, None, ""), (3, 0.0003, "·"), (5, 0.05, "5.0"), (1, 0.0996, "10"), (9, 1.0, "100")],
+    [
+        (0, 0.0, ""),
+        (0, None, ""),
+        (3, 0.0003, "·"),
+        (5, 0.05, "5.0"),
+        (1, 0.0996, "10"),
+        (9, 1.0, "100"),
+        (None, 0.0, ""),
+        (None, 0.05, "5"),
+        (None, None, ""),
+    ],
 )
-def test_confusion_cells_are_short(pixels: int, share: float | None, text: str) -> None:
-    assert ConfusionCell("cat", pixels, share, own=False).text == text
+def test_confusion_cells_are_short(pixels: int | None, share: float | None, text: str) -> None:
+    assert ConfusionCell("cat", share, pixels, own=False).text == text
 
 
 def test_heat_has_eight_steps() -> None:

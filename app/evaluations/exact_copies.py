@@ -1,0 +1,68 @@
+"""Copies of exact curves and confusion matrices that the web can read, of challenges whose ground truth is public.
+
+The worker alone reads the exact ones. It copies them where the challenge's detail level is `everything`: with each
+evaluation, and in its sweep, which finds challenges whose level has changed. Below that level the sweep deletes them.
+"""
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, Delete, Insert, Select, delete, exists, insert, select
+from sqlalchemy.orm import Session
+
+from app.challenges.models import Challenge, Detail
+from app.evaluations.models import (
+    CompetitionResult,
+    Evaluation,
+    PublicConfusionMatrix,
+    PublicCurve,
+    SecretConfusionMatrix,
+    SecretCurve,
+)
+from app.submissions.models import Submission
+
+_Secret = type[SecretCurve] | type[SecretConfusionMatrix]
+_Public = type[PublicCurve] | type[PublicConfusionMatrix]
+_TABLES: tuple[tuple[_Secret, _Public], ...] = (
+    (SecretCurve, PublicCurve),
+    (SecretConfusionMatrix, PublicConfusionMatrix),
+)
+
+
+def synchronise(session: Session) -> None:
+    """Make the copies those of all challenges whose level is `everything` now, and of no other."""
+    for _, public in _TABLES:
+        session.execute(_deletion(public))
+    add_missing(session)
+
+
+def add_missing(session: Session, *which: ColumnElement[bool]) -> None:
+    """Add copies that are missing.
+
+    Args:
+        which: conditions on results and evaluations, beside that of the level.
+    """
+    for secret, public in _TABLES:
+        session.execute(_insertion(secret, public, *which))
+
+
+def _insertion(secret: _Secret, public: _Public, *which: ColumnElement[bool]) -> Insert:
+    columns = [column.name for column in secret.__table__.columns]
+    missing = (
+        _of_public_challenges(select(*(secret.__table__.c[name] for name in columns)))
+        .where(CompetitionResult.id == secret.result_id, *which)
+        .where(~exists().where(public.result_id == CompetitionResult.id))
+    )
+    return insert(public).from_select(columns, missing)
+
+
+def _deletion(public: _Public) -> Delete:
+    kept = _of_public_challenges(select(CompetitionResult.id)).where(CompetitionResult.id == public.result_id)
+    return delete(public).where(~exists(kept.correlate(public))).execution_options(synchronize_session=False)
+
+
+def _of_public_challenges(query: Select[Any]) -> Select[Any]:
+    return (
+        query.where(CompetitionResult.evaluation_id == Evaluation.id)
+        .where(Evaluation.submission_id == Submission.id)
+        .where(Submission.challenge_id == Challenge.id, Challenge.detail == Detail.EVERYTHING)
+    )

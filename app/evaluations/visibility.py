@@ -1,0 +1,219 @@
+"""Who sees what of a result: every page, answer and export shows what `visible` returns, and nothing else."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from app.challenges.models import Challenge, Detail
+from app.evaluations.curves import plot_points
+from app.evaluations.eleven_points import GRID
+from app.evaluations.models import CompetitionResult, Evaluation, Measure
+from app.evaluations.rounding import row_shares, shown
+from evaluator.editions import Task
+from evaluator.scores import AnyCurve, CurveKind
+
+EXACT_DECIMALS = 12  # of points of exact curves
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """What a viewer may see of the results of a challenge, beside means.
+
+    Attributes:
+        classes: scores by class.
+        curves: eleven points, and confusion matrices as shares.
+        exact: exact curves and confusion matrices.
+        counts: of positives and difficult objects, final recall and precision.
+        ground_truth_hash: SHA-256 of the ground truth.
+    """
+
+    classes: bool
+    curves: bool
+    exact: bool
+    counts: bool
+    ground_truth_hash: bool
+
+
+@dataclass(frozen=True, slots=True)
+class VisibleMeasure:
+    """One metric: fractions rounded to the challenge's decimals, None where undefined; without classes if hidden."""
+
+    metric: str
+    per_class: Mapping[str, float | None]
+    mean: float | None
+    mean_over: int
+
+
+@dataclass(frozen=True, slots=True)
+class VisibleCounts:
+    """Counts behind one class's score; final recall and precision are fractions."""
+
+    positives: int
+    results: int
+    difficult: int
+    final_recall: float | None
+    final_precision: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class VisibleCurve:
+    """One class's curve: points from left to right, as in `curves.AXES`; none where it is undefined."""
+
+    kind: CurveKind
+    points: tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class VisibleConfusion:
+    """A confusion matrix, rows truth, columns result, background first.
+
+    Attributes:
+        shares: fractions of each row; None in a row without pixels.
+        counts: pixels; None unless exact data may be seen.
+    """
+
+    shares: Sequence[Sequence[float | None]]
+    counts: Sequence[Sequence[int]] | None
+
+
+@dataclass(frozen=True, slots=True)
+class VisibleResult:
+    """One competition of an evaluation; the first measure is the one that the leaderboard ranks by.
+
+    Attributes:
+        counts: by class; empty if hidden.
+        curves: by class; empty if hidden, not loaded or there are none.
+        confusion: None if hidden or for other tasks than segmentation.
+    """
+
+    competition: str
+    task: Task
+    measures: tuple[VisibleMeasure, ...]
+    not_entered: tuple[str, ...]
+    counts: Mapping[str, VisibleCounts]
+    curves: Mapping[str, VisibleCurve]
+    confusion: VisibleConfusion | None
+
+
+@dataclass(frozen=True, slots=True)
+class VisibleEvaluation:
+    """What a viewer sees of a submission's evaluation.
+
+    Attributes:
+        seconds: how long it took.
+        ground_truth_sha256: None if hidden.
+    """
+
+    created_at: datetime
+    seconds: float
+    evaluator_version: str
+    archive_sha256: str
+    ground_truth_sha256: str | None
+    results: tuple[VisibleResult, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDetail:
+    """What the database has of an evaluation beside its scores, as far as the web may read it; by result id.
+
+    Attributes:
+        eleven_points: kind and values by class.
+        exact_curves: by class; only of challenges with public ground truth.
+        shares: of confusion matrices.
+        exact_matrices: pixels; only of challenges with public ground truth.
+    """
+
+    eleven_points: Mapping[Any, Mapping[str, tuple[CurveKind, Sequence[float]]]]
+    exact_curves: Mapping[Any, Mapping[str, AnyCurve]]
+    shares: Mapping[Any, Sequence[Sequence[float | None]]]
+    exact_matrices: Mapping[Any, Sequence[Sequence[int]]]
+
+
+def allowed(detail: Detail, *, is_organiser: bool) -> Allowed:
+    """Return what a viewer may see of the results of a challenge with this detail level.
+
+    Organisers see counts, and of the rest at least what the level `curves` shows.
+    """
+    is_public = detail is Detail.EVERYTHING
+    return Allowed(
+        classes=is_organiser or detail is not Detail.MEAN,
+        curves=is_organiser or detail in {Detail.CURVES, Detail.EVERYTHING},
+        exact=is_public,
+        counts=is_organiser or is_public,
+        ground_truth_hash=is_organiser or is_public,
+    )
+
+
+def visible(
+    evaluation: Evaluation, stored: StoredDetail, challenge: Challenge, *, is_organiser: bool
+) -> VisibleEvaluation:
+    """Return what a viewer sees of an evaluation: an organiser of its challenge, or anyone else.
+
+    Args:
+        evaluation: with results, measures and class scores.
+    """
+    permitted = allowed(challenge.detail, is_organiser=is_organiser)
+    return VisibleEvaluation(
+        created_at=evaluation.created_at,
+        seconds=evaluation.seconds,
+        evaluator_version=evaluation.evaluator_version,
+        archive_sha256=evaluation.archive_sha256,
+        ground_truth_sha256=evaluation.ground_truth_sha256 if permitted.ground_truth_hash else None,
+        results=tuple(_result(result, stored, permitted, challenge.decimals) for result in evaluation.results),
+    )
+
+
+def _result(result: CompetitionResult, stored: StoredDetail, permitted: Allowed, decimals: int) -> VisibleResult:
+    return VisibleResult(
+        competition=result.competition,
+        task=Task(result.task),
+        measures=tuple(_measure(measure, permitted, decimals) for measure in result.measures),
+        not_entered=tuple(result.not_entered),
+        counts={name: _counts(counts, decimals) for name, counts in result.details.items()} if permitted.counts else {},
+        curves=_curves(result, stored, permitted),
+        confusion=_confusion(result, stored, permitted, decimals),
+    )
+
+
+def _measure(measure: Measure, permitted: Allowed, decimals: int) -> VisibleMeasure:
+    scores = {score.class_name: shown(score.value, decimals) for score in measure.class_scores}
+    return VisibleMeasure(
+        metric=measure.metric,
+        per_class=scores if permitted.classes else {},
+        mean=shown(measure.mean, decimals),
+        mean_over=measure.mean_over,
+    )
+
+
+def _counts(counts: Mapping[str, Any], decimals: int) -> VisibleCounts:
+    return VisibleCounts(
+        positives=counts["positives"],
+        results=counts["results"],
+        difficult=counts["difficult"],
+        final_recall=shown(counts["final_recall"], decimals),
+        final_precision=shown(counts["final_precision"], decimals),
+    )
+
+
+def _curves(result: CompetitionResult, stored: StoredDetail, permitted: Allowed) -> Mapping[str, VisibleCurve]:
+    if permitted.exact and (exact := stored.exact_curves.get(result.id)):
+        return {
+            name: VisibleCurve(curve.kind, tuple(plot_points(curve, EXACT_DECIMALS))) for name, curve in exact.items()
+        }
+    if not permitted.curves:
+        return {}
+    found = stored.eleven_points.get(result.id, {})
+    return {
+        name: VisibleCurve(kind, tuple(zip(GRID, values, strict=True)) if values else ())
+        for name, (kind, values) in found.items()
+    }
+
+
+def _confusion(
+    result: CompetitionResult, stored: StoredDetail, permitted: Allowed, decimals: int
+) -> VisibleConfusion | None:
+    if permitted.exact and (counts := stored.exact_matrices.get(result.id)):
+        return VisibleConfusion(row_shares(counts, decimals), counts)
+    shares = stored.shares.get(result.id) if permitted.curves else None
+    return None if shares is None else VisibleConfusion(shares, None)
