@@ -1,7 +1,7 @@
 """Give challenges a detail level, and put what can be decoded where the web cannot read it.
 
 Revision: 2026_11_21_detail_levels
-Follows: 2026_11_21_confirmed_addresses
+Follows: 2026_11_21_uploads
 
 Exact curves and confusion matrices move; what is shown in their place is computed from them.
 """
@@ -17,7 +17,7 @@ from app.evaluations.rounding import row_shares
 from evaluator.scores import CurveKind
 
 revision = "2026_11_21_detail_levels"
-down_revision = "2026_11_21_confirmed_addresses"
+down_revision = "2026_11_21_uploads"
 branch_labels = None
 depends_on = None
 

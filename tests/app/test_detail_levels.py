@@ -1,0 +1,220 @@
+"""What can be learnt of the ground truth from all that participants can fetch, at every detail level.
+
+The truth has VOC2007's size: 4,952 images, 200 with the class. Somebody uploads a ranking of all of them.
+"""
+
+import re
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from app.accounts.models import User
+from app.challenges.models import Challenge, Detail
+from app.database import now
+from app.evaluations import service as evaluations
+from app.submissions import service as submissions
+from app.submissions.models import Method, State, Submission, SubmissionEntry
+from evaluator.editions import Interpolation, Metric, Task
+from evaluator.metrics.precision_recall import Judgement
+from evaluator.scores import CompetitionScores, Measure
+from tests.support.factories import make_challenge, make_organiser, make_token, make_user
+from tests.support.other_truths import answers, certain
+from tests.support.site import Site
+from worker.recovery import sweep
+
+IMAGES, POSITIVES = 4952, 200
+TRUTH_HASH = "7" * 64
+LEAKED = 0.05  # of the positives, at most, below the level `everything`
+
+
+def ranking(kind: str) -> NDArray[np.bool_]:
+    """(4952,) whether each image of an upload is positive, by rank."""
+    random = np.random.default_rng(2007)
+    present = np.zeros(IMAGES, dtype=bool)
+    if kind == "good":
+        present[:POSITIVES] = True
+        return present[np.argsort(-random.normal(3.0 * present, 1.0))]  # average precision about 0.8
+    first = {"random": 0, "first twenty right": 20, "every other right": 40}[kind]
+    present[: first : 2 if kind == "every other right" else 1] = True
+    rest = POSITIVES - int(present.sum())
+    present[first + random.permutation(IMAGES - first)[:rest]] = True
+    return present
+
+
+def scores(by_rank: NDArray[np.bool_], *, edition: str) -> CompetitionScores:
+    """What the evaluator says of such an upload to comp1, one class entered."""
+    judgement = Judgement(true=by_rank, false=~by_rank, positives=POSITIVES)
+    area = judgement.average_precision(Interpolation.AREA)
+    primary, secondary = Measure(Metric.AVERAGE_PRECISION, {"car": area}), ()
+    if edition == "VOC2007":
+        mean = judgement.average_precision(Interpolation.ELEVEN_POINT)
+        primary = Measure(Metric.AVERAGE_PRECISION, {"car": mean})
+        secondary = (Measure(Metric.AVERAGE_PRECISION_AREA, {"car": area}),)
+    return CompetitionScores(
+        competition="comp1",
+        task=Task.CLASSIFICATION,
+        primary=primary,
+        secondary=secondary,
+        details={"car": judgement.details(results=IMAGES, difficult=0)},
+        curves={"car": judgement.curve()},
+    )
+
+
+class Scene:
+    """A published result of an upload, and the people who look at it."""
+
+    def __init__(self, site: Site, by_rank: NDArray[np.bool_], level: Detail, *, edition: str = "VOC2007") -> None:
+        self.site = site
+        with site.writing() as session:
+            organiser, owner = make_organiser(session), make_user(session)
+            self.organiser, self.owner = make_token(session, organiser), make_token(session, owner)
+            challenge = make_challenge(
+                session, organiser=organiser, edition=edition, competitions=["comp1"], detail=level
+            )
+            self.slug = challenge.slug
+            self.submission_id = _submission(session, challenge, owner)
+            assert challenge.current_scoring_id is not None
+            evaluations.store(
+                session,
+                submission_id=self.submission_id,
+                scoring_id=challenge.current_scoring_id,
+                scores={"comp1": scores(by_rank, edition=edition)},
+                ground_truth_sha256=TRUTH_HASH,
+                archive_sha256="0" * 64,
+                started_at=now(),
+                seconds=1.0,
+            )
+            self.link = submissions.create_anonymous_link(session, submission_id=self.submission_id, user=owner)
+
+    def views(self, token: str | None) -> Mapping[str, str]:
+        """Everything with a result in it that somebody can fetch, by address."""
+        board = f"/challenges/{self.slug}/leaderboards/comp1"
+        addresses = [
+            f"/api/v1/submissions/{self.submission_id}",
+            f"/api/v1/submissions/{self.submission_id}/curves/comp1",
+            f"/api/v1/submissions/{self.submission_id}/events",
+            "/api/v1/submissions",
+            *(f"/api/v1{board}{ending}" for ending in ("", ".csv", ".tex")),
+            board,
+            f"/submissions/{self.submission_id}",
+            f"/anonymous/{self.link}",
+        ]
+        with self.site.client(token) as client:
+            found = {address: client.get(address) for address in addresses}
+        return {address: answer.text for address, answer in found.items() if answer.status_code == 200}
+
+    def scores(self, token: str | None) -> Any:
+        """What the API says of the competition."""
+        with self.site.client(token) as client:
+            return client.get(f"/api/v1/submissions/{self.submission_id}").json()["competitions"]["comp1"]
+
+    def curve(self, token: str | None) -> Any:
+        """What the API says of the class's curve; empty if nothing."""
+        with self.site.client(token) as client:
+            answer = client.get(f"/api/v1/submissions/{self.submission_id}/curves/comp1").json()
+        return answer["curves"].get("car", {})
+
+
+def _submission(session: Any, challenge: Challenge, owner: User) -> uuid.UUID:
+    method = Method(challenge_id=challenge.id, user_id=owner.id, name="Method")
+    session.add(method)
+    session.flush()
+    submission = Submission(
+        challenge_id=challenge.id,
+        user_id=owner.id,
+        method_id=method.id,
+        archive_sha256="0" * 64,
+        archive_bytes=1,
+        archive_name="results.tar.gz",
+        warnings=[],
+        state=State.SCORED,
+        finished_at=now(),
+        published_at=now(),
+        entries=[SubmissionEntry(competition="comp1", position=0, classes=["car"])],
+    )
+    session.add(submission)
+    session.flush()
+    return submission.id
+
+
+def ranks_of_hits(curve: Mapping[str, list[float]], positives: int) -> set[int]:
+    """The attack on exact curves: a corner's recall tells how many hits there are, its precision among how many."""
+    best: dict[int, float] = {}
+    for recall, precision in zip(curve["recall"], curve["precision"], strict=True):
+        hits = round(recall * positives)
+        best[hits] = max(best.get(hits, 0.0), precision)
+    return {round(hits / precision) - 1 for hits, precision in best.items() if hits and precision}
+
+
+@pytest.mark.parametrize("kind", ["random", "good"])
+def test_everything_reveals_the_truth(embedded_site: Site, kind: str) -> None:
+    by_rank = ranking(kind)
+    scene = Scene(embedded_site, by_rank, Detail.EVERYTHING)
+    positives = scene.scores(None)["details"]["car"]["positives"]
+    found = ranks_of_hits(scene.curve(None), positives)
+    assert found <= set(np.flatnonzero(by_rank).tolist())
+    assert len(found) >= 0.95 * POSITIVES
+
+
+@pytest.mark.parametrize("edition", ["VOC2007", "VOC2012"])  # the first shows the mean of the points, and the area
+@pytest.mark.parametrize("kind", ["random", "good", "first twenty right", "every other right"])
+def test_curves_make_certain_of_few_positives(embedded_site: Site, edition: str, kind: str) -> None:
+    """Of every other positive some other truth with as many positives gives the same answers."""
+    ranks = np.flatnonzero(ranking(kind))
+    shown = answers(ranks, IMAGES, 4, is_mean_score=edition == "VOC2007")
+    scene = Scene(embedded_site, ranking(kind), Detail.CURVES, edition=edition)
+    fetched, points = scene.scores(scene.owner), scene.curve(scene.owner)["precision"]
+    area = fetched["secondary"]["area_under_curve"] if edition == "VOC2007" else fetched
+    assert area["per_class"]["car"] == shown.area
+    assert shown.mean is None or fetched["per_class"]["car"] == shown.mean
+    assert ((shown.least - 1e-6 <= points) & (points <= shown.greatest + 1e-6)).all()
+    assert len(certain(ranks, shown, np.random.default_rng(1))) <= LEAKED * POSITIVES
+
+
+@pytest.mark.parametrize("level", [Detail.MEAN, Detail.CLASSES, Detail.CURVES])
+def test_no_view_shows_more_than_its_level(embedded_site: Site, level: Detail) -> None:
+    scene = Scene(embedded_site, ranking("good"), level)
+    exact = scores(ranking("good"), edition="VOC2007")
+    for token in (scene.owner, None):
+        views = scene.views(token)
+        assert len(views) >= 7
+        for address, text in views.items():
+            assert TRUTH_HASH not in text, address
+            assert not re.search(r'"positives"|>Positives<|Final recall|final_recall', text), address
+            assert str(exact.primary.per_class["car"]) not in text, address
+            score = f"{exact.secondary[0].per_class['car']:.4f}"
+            if level is Detail.MEAN and not address.endswith(str(scene.submission_id)):
+                assert score not in text, address
+        fetched, curve = scene.scores(token), scene.curve(token)
+        assert fetched["details"] == {}
+        assert fetched["confusion_matrix"] is fetched["confusion_counts"] is None
+        assert bool(fetched["per_class"]) == (level is not Detail.MEAN)
+        assert fetched["mean"] is not None
+        if level is Detail.CURVES:
+            assert curve["recall"] == [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]
+            assert [round(value / 0.05) * 0.05 for value in curve["precision"]] == pytest.approx(curve["precision"])
+        else:
+            assert curve == {}
+
+
+@pytest.mark.parametrize("level", list(Detail))
+def test_organisers_see_counts_at_every_level(embedded_site: Site, level: Detail) -> None:
+    scene = Scene(embedded_site, ranking("good"), level)
+    assert scene.scores(scene.organiser)["details"]["car"]["positives"] == POSITIVES
+    assert TRUTH_HASH in scene.views(scene.organiser)[f"/api/v1/submissions/{scene.submission_id}"]
+
+
+def test_a_level_that_is_raised_shows_exact_curves_once_the_worker_has_copied_them(site: Site) -> None:
+    scene = Scene(site, ranking("good"), Detail.CURVES)
+    with site.client(scene.organiser) as client:
+        assert client.patch(f"/api/v1/challenges/{scene.slug}", json={"detail": "everything"}).status_code == 200
+    assert len(scene.curve(None)["recall"]) == 11
+    sweep(site.database, site.settings)
+    assert len(ranks_of_hits(scene.curve(None), POSITIVES)) >= 0.95 * POSITIVES
+    with site.client(scene.organiser) as client:
+        client.patch(f"/api/v1/challenges/{scene.slug}", json={"detail": "curves"})
+    assert len(scene.curve(None)["recall"]) == 11
