@@ -1,7 +1,7 @@
 """Give challenges a detail level, and put what can be decoded where the web cannot read it.
 
 Revision: 2026_11_21_detail_levels
-Follows: 2026_11_21_uploads
+Follows: 2026_11_21_worker_heartbeats
 
 Exact curves and confusion matrices move; what is shown in their place is computed from them.
 """
@@ -17,7 +17,7 @@ from app.evaluations.rounding import row_shares
 from evaluator.scores import CurveKind
 
 revision = "2026_11_21_detail_levels"
-down_revision = "2026_11_21_uploads"
+down_revision = "2026_11_21_worker_heartbeats"
 branch_labels = None
 depends_on = None
 
