@@ -45,11 +45,15 @@ class Pipe:
         """Let the next evaluation run; nobody may be standing still."""
         self._real.replace(self._archive)
 
-    def release(self) -> None:
-        """Let the evaluation that stands still go on."""
+    def bypass(self) -> Path:
+        """Let later evaluations run; return where the one that stands still waits for the archive's content."""
         pipe = self._archive.rename(self._archive.with_suffix(".pipe"))
         self._real.rename(self._archive)
-        pipe.write_bytes(self._archive.read_bytes())
+        return pipe
+
+    def release(self) -> None:
+        """Let the evaluation that stands still go on."""
+        self.bypass().write_bytes(self._archive.read_bytes())
 
 
 @pytest.mark.parametrize("victim", ["the whole worker", "the process that evaluates"])

@@ -1,0 +1,38 @@
+"""A worker whose processes take no work starts itself anew; one that stood still for long stores no late result."""
+
+import os
+import signal
+
+import psutil
+from sqlalchemy import func, select
+
+from app.evaluations.models import Evaluation
+from app.submissions.models import State
+from tests.support.backstage import Backstage, wait_until
+from tests.worker.test_recovery import Pipe
+
+
+def test_a_worker_whose_processes_take_no_work_starts_itself_anew(backstage: Backstage) -> None:
+    challenge, user = backstage.challenge(), backstage.user()
+    with backstage.running("worker", poll_interval="PT0.05S") as worker:
+        backstage.wait_for(backstage.submit(user, challenge), State.SCORED)
+        for process in psutil.Process(worker.pid).children():
+            process.suspend()  # it looks alive, and takes nothing
+        backstage.wait_for(backstage.submit(user, challenge), State.SCORED)
+        assert worker.poll() is None  # still the same process for whoever supervises it
+
+
+def test_a_result_that_comes_after_its_lease_is_not_stored(backstage: Backstage) -> None:
+    submission_id = backstage.submit(backstage.user(), backstage.challenge())
+    pipe = Pipe(backstage, submission_id)
+    with backstage.running("worker") as paused:
+        backstage.wait_for(submission_id, State.EVALUATING)
+        os.killpg(paused.pid, signal.SIGSTOP)
+        pipe.bypass()  # the system opens the file anew, by its name, when the process goes on
+        with backstage.running("worker"):
+            assert backstage.wait_for(submission_id, State.SCORED).attempts == 2
+        os.killpg(paused.pid, signal.SIGCONT)
+        logs = sorted(backstage.settings.data_directory.glob("worker-*.log"))
+        wait_until(lambda: any("nothing is stored" in log.read_text() for log in logs))
+    with backstage.database.reading() as session:
+        assert session.scalar(select(func.count()).select_from(Evaluation)) == 1
