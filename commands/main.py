@@ -15,6 +15,8 @@ COMMANDS = {
     "view": "write a page to look at images, annotations and results",
     "statistics": "print how many images and objects a tree has",
     "check": "check ground truth of one's own as a server does",
+    "example": "train and run a small method for a task, and write its results",
+    "new-edition": "write an edition file, a sample tree and a sample submission from a few answers",
     "hash-images": "print the hashes of images from flickr that a method was trained on, to be declared",
     "login": "keep a server's address and an API token on this machine",
     "submit": "upload a results archive and follow it until it is scored",

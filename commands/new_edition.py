@@ -1,0 +1,84 @@
+"""`vocboard new-edition`: a challenge of one's own from a few questions."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from commands.offline import VALID, MisuseError, reporting_misuse
+from evaluator.conversion.result_archive import write_results
+from evaluator.editions import Edition, EditionFileError, Task, image_sets_of, read_text
+from evaluator.examples.material import read_material
+from evaluator.examples.run import example_files
+from evaluator.new_edition import QUESTIONS, Answers, edition_text, write_sample_tree
+from evaluator.new_edition.answers import Question, listed
+from evaluator.public_tree import read_image_sets
+from evaluator.whole_output import OutputExistsError, whole_directory
+
+MARKER = "new-edition.json"
+RESULTS = "results.tar.gz"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.description = (
+        "Ask a few questions, and write an edition file, a sample tree and a sample submission: a challenge that runs, "
+        "to be changed into one's own. An empty answer takes the default. Exit status: 0 written, 2 usage."
+    )
+    parser.add_argument("--output", metavar="DIR", type=Path, default=Path("new-edition"), help="directory to write")
+    for question in QUESTIONS:
+        name = f"--{question.field.replace('_', '-')}"
+        parser.add_argument(name, metavar="TEXT", help=f"{question.text} (instead of asking)")
+
+
+@reporting_misuse
+def run(arguments: argparse.Namespace) -> int:
+    """Ask, and write what follows from the answers."""
+    answers = _ask(arguments)
+    file = f"{answers.name.lower()}.toml"
+    text = edition_text(answers)
+    try:
+        edition = read_text(text, file)
+    except EditionFileError as error:
+        raise MisuseError(f"these answers make no edition\n{error}") from error
+    try:
+        with whole_directory(arguments.output, MARKER) as directory:
+            (directory / file).write_text(text)
+            (directory / MARKER).write_text(json.dumps({"edition": edition.name}) + "\n")
+            write_sample_tree(edition, directory)
+            _write_sample_submission(edition, directory)
+    except OutputExistsError as error:
+        raise MisuseError(str(error)) from error
+    output, tree = arguments.output, arguments.output / edition.name
+    print(f"{output / file}    the edition: docs/editions/own.md says what else can stand in it")
+    print(f"{tree}    a sample tree, with the sets train, val and {', '.join(image_sets_of(edition))}")
+    print(f"{output / RESULTS}    a sample submission, made by the example methods")
+    print(f"Try: vocboard evaluate {output / file} {output / RESULTS} --ground-truth {output}")
+    return VALID
+
+
+def _ask(arguments: argparse.Namespace) -> Answers:
+    answers: dict[str, str] = {}
+    for question in QUESTIONS:
+        if question.needs_task is None or question.needs_task in listed(answers["tasks"]):
+            given = getattr(arguments, question.field)
+            answers[question.field] = _answer(question) if given is None else given
+    return Answers(**answers)
+
+
+def _answer(question: Question) -> str:
+    print(f"{question.text} [{question.default}]: ", end="", file=sys.stderr, flush=True)
+    line = sys.stdin.readline()
+    if not sys.stdin.isatty():
+        print(file=sys.stderr)
+    return line.strip() or question.default
+
+
+def _write_sample_submission(edition: Edition, directory: Path) -> None:
+    """Run the example of every task on the edition's own test set."""
+    test = image_sets_of(edition)[0]
+    files: list[tuple[str, bytes]] = []
+    for task in dict.fromkeys(competition.task for competition in edition.competitions.values()):
+        material = read_material(directory, edition, Task(task), train="train", test=test)
+        files += example_files(material)[1]
+    write_results(directory / RESULTS, edition, files, read_image_sets(directory, edition), edition.competitions)

@@ -1,0 +1,37 @@
+"""Example detector: typical boxes of objects, slid over the image and scored by a linear function for each class."""
+
+import numpy as np
+
+from evaluator.conversion.boxes import Found
+from evaluator.conversion.decimals import decimal
+from evaluator.conversion.detections import result_files
+from evaluator.conversion.result_archive import Files
+from evaluator.editions import Competition
+from evaluator.examples.material import ExampleError, Material
+from evaluator.examples.windows import Examples
+from evaluator.ground_truth import DetectionTruth
+
+MOST_KEPT = 5  # detections of a class in an image
+
+
+def detect(material: Material, competition: Competition) -> Files:
+    """Learn a score of boxes for each class, and return result files."""
+    truth = next(each for (task, _), each in material.train.truths.items() if task is material.task)
+    assert isinstance(truth, DetectionTruth)  # noqa: S101  # of this task it is
+    sizes = material.train_set.sizes
+    if sizes is None:
+        raise ExampleError("the annotations do not say how large the images are")
+    sides = (truth.box[:, 2:] - truth.box[:, :2] + 1) / sizes[truth.image]
+    examples = Examples(sides[~truth.difficult])
+    for image, grid in material.grids(material.train_set.images):
+        own = np.flatnonzero((truth.image == image) & ~truth.difficult)
+        examples.add(grid, grid.fractions(truth.box[own]), truth.class_index[own])
+    detector = examples.learn(len(competition.classes))
+    most = dict.fromkeys(detector.kinds, MOST_KEPT)
+    found: list[Found] = []
+    for image, grid in material.grids(material.test_set.images):
+        for kind, score, window in detector.find(grid, most):
+            left, top, right, bottom = (decimal(f"{side:.1f}") for side in grid.pixels(window[None])[0].tolist())
+            name, confidence = material.test_set.images[image], decimal(f"{score:.6f}")
+            found.append(Found(name, competition.classes[kind], confidence, (left, top, right, bottom)))
+    return result_files(found, competition, [competition.classes[kind] for kind in detector.kinds])

@@ -1,0 +1,66 @@
+"""Ridge regression: linear functions by least squares, with large weights kept small."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+PENALTY = 1.0  # on squared weights of standardised features, relative to the number of examples / 100
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Ridge:
+    """Linear functions of standardised features."""
+
+    mean: Floats
+    scale: Floats
+    weights: Floats  # (d, k)
+    offset: Floats  # (k,)
+
+    @classmethod
+    def fit(cls, features: NDArray[np.floating], targets: NDArray[np.floating], weight: Floats | None = None) -> Self:
+        """Learn (n, k) targets from (n, d) features; (n,) `weight` says how much each example counts."""
+        examples = np.asarray(features, dtype=np.float64)
+        importance = np.ones(len(examples)) if weight is None else weight / weight.mean()
+        mean, scale = examples.mean(axis=0), examples.std(axis=0) + 1e-6
+        standard = (examples - mean) / scale
+        offset = np.average(targets, axis=0, weights=importance)
+        weighted = standard * importance[:, None]
+        covariance = standard.T @ weighted + PENALTY * len(examples) / 100 * np.eye(standard.shape[1])
+        weights = np.linalg.solve(covariance, weighted.T @ (targets - offset))
+        return cls(mean, scale, weights, offset)
+
+    def predict(self, features: NDArray[np.floating]) -> Floats:
+        """Return (n, k) values for (n, d) features."""
+        return np.asarray((features - self.mean) / self.scale @ self.weights + self.offset)
+
+
+def balanced(positive: NDArray[np.bool_]) -> Floats:
+    """Return (n,) weights by which positive examples count as much as all others together."""
+    share = positive.mean()
+    if share in (0, 1):
+        return np.ones(len(positive))
+    return np.asarray(np.where(positive, 0.5 / share, 0.5 / (1 - share)))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Scorers:
+    """Several functions of the same features, as one matrix."""
+
+    weights: NDArray[np.float32]  # (d, k)
+    offset: NDArray[np.float32]  # (k,)
+
+    @classmethod
+    def of(cls, learnt: Sequence[Ridge]) -> Self:
+        """Join functions of one value each."""
+        weights = [ridge.weights / ridge.scale[:, None] for ridge in learnt]
+        offsets = [ridge.offset - ridge.mean @ own for ridge, own in zip(learnt, weights, strict=True)]
+        return cls(np.hstack(weights).astype(np.float32), np.hstack(offsets).astype(np.float32))
+
+    def predict(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return (n, k) values for (n, d) features."""
+        return np.asarray(features @ self.weights + self.offset)

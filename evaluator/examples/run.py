@@ -1,0 +1,73 @@
+"""Run the example of a task on a tree, and write its results."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from evaluator.conversion.result_archive import Files, write_results
+from evaluator.editions import Competition, Edition, Task
+from evaluator.examples.detect import detect
+from evaluator.examples.lay_out import lay_out
+from evaluator.examples.material import ExampleError, Material, read_material
+from evaluator.examples.ranking import classify, classify_actions
+from evaluator.examples.segment import segment
+from evaluator.problems import Problem
+
+METHODS: Mapping[Task, Callable[[Material, Competition], Files]] = {
+    Task.CLASSIFICATION: classify,
+    Task.DETECTION: detect,
+    Task.SEGMENTATION: segment,
+    Task.LAYOUT: lay_out,
+    Task.ACTION: classify_actions,
+}
+
+__all__ = ["METHODS", "ExampleError", "example", "example_files"]
+
+
+def example(
+    task: Task,
+    tree: Path,
+    output: Path,
+    edition: Edition,
+    *,
+    train: str = "train",
+    test: str = "val",
+    competition: str | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> tuple[Problem, ...]:
+    """Train a task's example on one image set of a tree, run it on another, and write the results.
+
+    Args:
+        task: which example.
+        tree: development kit tree with pictures, a directory or an archive.
+        output: archive to write, or nothing if anything is wrong.
+        edition: of the tree.
+        train: image set to learn from.
+        test: image set to be run on.
+        competition: whose files to write; by default the first of the task.
+        progress: told as pictures are read.
+
+    Returns:
+        Warnings about the results; an example's are valid.
+
+    Raises:
+        ExampleError: the tree lacks something.
+        GroundTruthError: the same, or something is wrong with it.
+        ConversionError: the results are not valid.
+        OSError: something cannot be read or written.
+    """
+    material = read_material(tree, edition, task, train=train, test=test, progress=progress)
+    key, files = example_files(material, competition)
+    return write_results(output, material.edition, files, material.test, [key])
+
+
+def example_files(material: Material, competition: str | None = None) -> tuple[str, Files]:
+    """Train and run the example of a material's task; return the competition's key and its result files.
+
+    Raises:
+        ExampleError: the tree lacks something, or the competition is of another task.
+    """
+    of_task = {key: each for key, each in material.edition.competitions.items() if each.task is material.task}
+    key = next(iter(of_task)) if competition is None else competition
+    if key not in of_task:
+        raise ExampleError(f"{key} is no {material.task.value} competition; those are {', '.join(of_task)}")
+    return key, METHODS[material.task](material, of_task[key])

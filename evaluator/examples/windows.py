@@ -1,0 +1,116 @@
+"""Sliding windows: typical boxes of what is looked for, at every place, scored by linear functions."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.examples.features import CellGrid, Features, Windows
+from evaluator.examples.ridge import Ridge, Scorers, balanced
+
+SHAPES = 10  # typical widths and heights
+STEP = 1 / 10  # of the image, between windows
+NEGATIVES = 16  # windows of each training image that show nothing, or too little
+POSITIVE_FROM = 0.6  # overlap with a true box, from which a window is an example of it, too
+NEGATIVE_BELOW = 0.4
+SUPPRESSED_ABOVE = 0.3  # overlap with a better window
+PYRAMID = (1, 2, 3)  # parts of a window along each side
+
+Boxes = NDArray[np.float64]
+Floats = NDArray[np.float64]
+
+
+class Examples:
+    """Gathers windows that show something of a kind, and windows that do not, from training images."""
+
+    def __init__(self, shapes: Floats) -> None:
+        """Take the widths and heights of all true boxes, (n, 2) fractions, from which the windows are made."""
+        self._random = np.random.default_rng(0)
+        self._windows = _windows(_typical(shapes, self._random))
+        self._features: list[Features] = []
+        self._kinds: list[NDArray[np.int64]] = []
+
+    def add(self, grid: CellGrid, boxes: Boxes, kinds: NDArray[np.integer]) -> None:
+        """Take an image's true boxes, (n, 4) fractions, and their kinds."""
+        overlap = overlaps(self._windows, boxes)
+        best = overlap.max(axis=1, initial=0)
+        near = np.flatnonzero(best >= POSITIVE_FROM)
+        far = np.flatnonzero(best < NEGATIVE_BELOW)
+        far = self._random.choice(far, min(NEGATIVES, len(far)), replace=False)
+        examples = np.concatenate([boxes, self._windows[near], self._windows[far]])
+        own = np.asarray(kinds, dtype=np.int64)
+        of_near = own[overlap[near].argmax(axis=1)] if len(near) else np.empty(0, np.int64)
+        self._features.append(Windows.of(examples, PYRAMID).of_grid(grid))
+        self._kinds.append(np.concatenate([own, of_near, np.full(len(far), -1)]))
+
+    def learn(self, kinds: int) -> "Detector":
+        """Learn to tell each kind that there is an example of from everything else."""
+        features, kind = np.concatenate(self._features), np.concatenate(self._kinds)
+        known = [index for index in range(kinds) if (kind == index).any()]
+        learnt = []
+        for index in known:
+            positive = kind == index
+            learnt.append(Ridge.fit(features, np.where(positive, 1.0, -1.0)[:, None], balanced(positive)))
+        suppressed = overlaps(self._windows, self._windows) >= SUPPRESSED_ABOVE
+        return Detector(tuple(known), Scorers.of(learnt), Windows.of(self._windows, PYRAMID), suppressed)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Detector:
+    """Learnt scores of windows.
+
+    Attributes:
+        kinds: that were learnt.
+        suppressed: (n, n) bool, whether one window overlaps another too much for both to be kept.
+    """
+
+    kinds: tuple[int, ...]
+    scorers: Scorers
+    windows: Windows
+    suppressed: NDArray[np.bool_]
+
+    def find(self, grid: CellGrid, most: Mapping[int, int]) -> list[tuple[int, float, Boxes]]:
+        """Return kind, score and box (fractions) of the best windows, up to `most` of each kind."""
+        scores = self.scorers.predict(self.windows.of_grid(grid))
+        found = []
+        for column, kind in enumerate(self.kinds):
+            score = scores[:, column].copy()
+            for _ in range(most[kind]):
+                best = int(score.argmax())
+                if score[best] == -np.inf:
+                    break
+                found.append((kind, float(score[best]), self.windows.boxes[best]))
+                score[self.suppressed[best]] = -np.inf
+        return found
+
+
+def overlaps(boxes: Boxes, others: Boxes) -> Floats:
+    """Return (n, m) intersection over union of boxes measured from edge to edge, as fractions of the image are."""
+    low = np.maximum(boxes[:, None, :2], others[None, :, :2])
+    high = np.minimum(boxes[:, None, 2:], others[None, :, 2:])
+    met = np.clip(high - low, 0, None).prod(axis=2)
+    areas = [(each[:, 2:] - each[:, :2]).prod(axis=1) for each in (boxes, others)]
+    return np.asarray(met / np.maximum(areas[0][:, None] + areas[1][None] - met, 1e-12))
+
+
+def _typical(shapes: Floats, random: np.random.Generator) -> Floats:
+    """Return up to SHAPES widths and heights, the centres of groups of similar ones (k-means)."""
+    if len(shapes) <= SHAPES:
+        return shapes
+    centres = shapes[random.choice(len(shapes), SHAPES, replace=False)]
+    for _ in range(10):
+        nearest = ((shapes[:, None] - centres[None]) ** 2).sum(axis=2).argmin(axis=1)
+        groups: Sequence[Floats] = [shapes[nearest == number] for number in range(SHAPES)]
+        centres = np.array([group.mean(axis=0) if len(group) else centres[k] for k, group in enumerate(groups)])
+    return np.asarray(centres)
+
+
+def _windows(shapes: Floats) -> Boxes:
+    """Return (n, 4) boxes of the shapes at every step, as fractions of the image."""
+    windows = []
+    for width, height in np.clip(shapes, STEP / 2, 1).tolist():
+        for left in np.linspace(0, 1 - width, 1 + int((1 - width) / STEP)).tolist():
+            for top in np.linspace(0, 1 - height, 1 + int((1 - height) / STEP)).tolist():
+                windows.append((left, top, left + width, top + height))
+    return np.array(windows).reshape(-1, 4)

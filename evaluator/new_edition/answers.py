@@ -1,0 +1,102 @@
+"""What is asked of a new edition, and the edition file that the answers make."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evaluator.editions import Task
+
+TASKS = tuple(task.value for task in Task)
+_FILES = {
+    "classification": "Main/{competition}_cls_{image_set}_{class}.txt",
+    "detection": "Main/{competition}_det_{image_set}_{class}.txt",
+    "segmentation": "Segmentation/{competition}_{image_set}_cls/{image}.png",
+    "layout": "Layout/{competition}_layout_{image_set}.xml",
+    "action": "Action/{competition}_action_{image_set}_{class}.txt",
+}
+_RANKED = 'metric = "average_precision"\ninterpolation = "area"'
+_MEASURES = {
+    "classification": _RANKED,
+    "detection": f'{_RANKED}\nsecondary = ["average_precision_with_difficult"]',
+    "segmentation": 'metric = "intersection_over_union"',
+    "layout": f'{_RANKED}\nprotocol = "parts"',
+    "action": _RANKED,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question: the field of `Answers` it fills, and what is taken for an empty answer."""
+
+    field: str
+    text: str
+    default: str
+    needs_task: str | None = None  # asked only if the edition has that task
+
+
+QUESTIONS = (
+    Question("name", "Short name, also the name of its folder", "ROADS2026"),
+    Question("title", "Title", "Road Users 2026"),
+    Question("tasks", f"Tasks, of {', '.join(TASKS)}", "detection"),
+    Question("classes", "Classes, in the order of the segmentation labels", "car, bicycle, person"),
+    Question("parts", "Parts of people", "head, hand, foot", needs_task="layout"),
+    Question("actions", "Actions of people", "walking, riding", needs_task="action"),
+    Question("overlap", "Least overlap (intersection over union) of a right box", "0.5"),
+    Question("image_set", "Name of the test set", "test"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The answers as texts, lists divided by commas."""
+
+    name: str
+    title: str
+    tasks: str
+    classes: str
+    overlap: str
+    image_set: str
+    parts: str = ""
+    actions: str = ""
+
+
+def listed(text: str) -> list[str]:
+    """Return the items of a list divided by commas.
+
+    >>> listed("car, bus,")
+    ['car', 'bus']
+    """
+    return [item.strip() for item in text.split(",") if item.strip()]
+
+
+def edition_text(answers: Answers) -> str:
+    """Return the edition file; whether it is valid, `editions.read_text` tells.
+
+    Each task has one competition, on whatever data its entrants like.
+    """
+    tasks = [task for task in TASKS if task in listed(answers.tasks)] + [
+        task for task in listed(answers.tasks) if task not in TASKS
+    ]
+    parts = [
+        f"name = {json.dumps(answers.name)}",
+        f"title = {json.dumps(answers.title)}",
+        "",
+        "# In the order of the segmentation indices, from 1 on.",
+        f"classes = {_toml_list(listed(answers.classes))}",
+        f"parts = {_toml_list(listed(answers.parts) if 'layout' in tasks else [])}",
+        f"actions = {_toml_list(listed(answers.actions) if 'action' in tasks else [])}",
+        "",
+        "[overlap]",
+        f"threshold = {answers.overlap}",
+        "strict = false",
+    ]
+    for task in tasks:
+        parts += ["", f"[tasks.{task}]", f"file = {json.dumps(_FILES.get(task, ''))}", _MEASURES.get(task, "")]
+    for number, task in enumerate(tasks, start=1):
+        parts += ["", "[[competitions]]", f"number = {number}", f"task = {json.dumps(task)}", 'training = "any"']
+        parts.append(f"image_set = {json.dumps(answers.image_set)}")
+    return "\n".join([*parts, ""])
+
+
+def _toml_list(items: Sequence[str]) -> str:
+    return json.dumps(list(items), ensure_ascii=False)

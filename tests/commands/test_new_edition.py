@@ -1,0 +1,76 @@
+"""`vocboard new-edition` and `vocboard example`: a challenge of one's own that runs at once."""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from commands.main import main
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    status = main(list(map(str, arguments)))
+    output = capsys.readouterr()
+    return status, output.out, output.err
+
+
+def test_empty_answers_make_a_challenge_that_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("MYROADS\n\n\n\n\n\n"))
+    status, out, err = run(capsys, "new-edition", "--output", tmp_path / "mine")
+    assert status == 0
+    assert "Short name" in err
+    assert "vocboard evaluate" in out
+    file, results = tmp_path / "mine" / "myroads.toml", tmp_path / "mine" / "results.tar.gz"
+    assert run(capsys, "validate", file, results, "--image-sets", tmp_path / "mine")[0] == 0
+    assert run(capsys, "check", tmp_path / "mine", "--edition", file)[0] == 0
+    status, out, _ = run(capsys, "evaluate", file, results, "--ground-truth", tmp_path / "mine", "--json")
+    assert status == 0
+    assert json.loads(out)["competitions"]["comp1"]["mean"] > 0.1
+
+
+def test_every_task_and_the_example_command_on_the_sample_tree(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answers = {
+        "name": "ALL2026",
+        "title": "All tasks",
+        "tasks": "classification, detection, segmentation, layout, action",
+        "classes": "car, person, truck",
+        "parts": "head, foot",
+        "actions": "walking, riding",
+        "overlap": "0.4",
+        "image-set": "hidden",
+    }
+    options = [text for name, answer in answers.items() for text in (f"--{name}", answer)]
+    status, out, err = run(capsys, "new-edition", "--output", tmp_path / "mine", *options)
+    assert status == 0, err
+    assert "train, val and hidden" in out
+    file = tmp_path / "mine" / "all2026.toml"
+    truth = ("--ground-truth", tmp_path / "mine")
+    status, out, _ = run(capsys, "evaluate", file, tmp_path / "mine" / "results.tar.gz", *truth, "--json")
+    assert status == 0
+    assert [each["task"] for each in json.loads(out)["competitions"].values()] == answers["tasks"].split(", ")
+    results = tmp_path / "example.zip"
+    status, out, _ = run(capsys, "example", "action", tmp_path / "mine", "--edition", file, "--output", results)
+    assert status == 0
+    assert "vocboard evaluate" in out
+    assert run(capsys, "evaluate", file, results, *truth, "--image-set", "val")[0] == 0
+
+
+def test_wrong_answers_are_told_and_nothing_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--name", "9", "--title", "t", "--tasks", "dancing", "--classes", "", "--overlap", "2"]
+    status, _, err = run(capsys, "new-edition", "--output", tmp_path / "mine", *options, "--image-set", "test")
+    assert status == 2
+    assert "these answers make no edition" in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_example_without_its_sets_says_which_there_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "VOC2007" / "ImageSets" / "Main").mkdir(parents=True)
+    (tmp_path / "VOC2007" / "ImageSets" / "Main" / "test.txt").write_text("000001\n")
+    status, _, err = run(capsys, "example", "detection", tmp_path, "--output", tmp_path / "r.tar.gz")
+    assert status == 2
+    assert "It has test (Main)" in err
