@@ -11,7 +11,7 @@ from app.accounts import administration
 from app.accounts.models import Role, User
 from app.audit.models import AuditEvent
 from app.challenges import service
-from app.challenges.models import Challenge, Visibility
+from app.challenges.models import Challenge, Detail, Visibility
 from app.challenges.service import Phase
 from app.database import Database, now
 from app.errors import ConflictError, ForbiddenError, InvalidInputError, NotFoundError
@@ -33,6 +33,7 @@ def rules(**given: Any) -> dict[str, Any]:
         "quota_period": WEEK,
         "visibility": Visibility.PUBLIC,
         "decimals": 3,
+        "detail": Detail.CLASSES,
     }
     return {**fields, **given}
 
@@ -253,6 +254,7 @@ def test_changed_rules_hold_and_the_log_says_what_changed(database: Database) ->
     assert event.actor_id == organiser.id
     assert event.details["title"] == {"from": "Before", "to": "After"}
     assert event.details["competitions"] == {"from": ["comp1", "comp3"], "to": ["comp1"]}
+    assert event.details["detail"] == {"from": "curves", "to": "classes"}
 
 
 def test_refused_rules_change_nothing(database: Database) -> None:
