@@ -11,6 +11,7 @@ from evaluator.conversion import ConversionError
 from evaluator.conversion.result_archive import ARCHIVE_SUFFIXES
 from evaluator.editions import Task, for_image_set
 from evaluator.examples import ExampleError, example
+from evaluator.examples.run import METHODS
 from evaluator.ground_truth import GroundTruthError
 
 
@@ -21,7 +22,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "starting point for one's own, and a sample submission. Exit status: 0 written, 1 the results have problems, "
         "2 usage."
     )
-    tasks = [task.value for task in Task]
+    tasks = [task.value for task in METHODS]
     parser.add_argument("task", metavar="TASK", choices=tasks, help=", ".join(tasks))
     add_tree_arguments(parser)
     parser.add_argument("--train-set", metavar="NAME", default="train", help="image set to learn from (train)")

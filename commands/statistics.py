@@ -23,7 +23,13 @@ from evaluator.ground_truth.reader import read_ground_truth
 from evaluator.ground_truth.statistics import ClassStatistics, SetStatistics, statistics
 
 _ORDER = ("train", "val", "trainval", "test")  # of the documents' tables; other sets follow
-_OBJECTS = {Task.DETECTION: "obj", Task.LAYOUT: "parts", Task.ACTION: "people", Task.SEGMENTATION: ""}
+_OBJECTS = {
+    Task.DETECTION: "obj",
+    Task.LAYOUT: "parts",
+    Task.ACTION: "people",
+    Task.SEGMENTATION: "",
+    Task.INSTANCE_SEGMENTATION: "obj",
+}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

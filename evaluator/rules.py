@@ -8,13 +8,14 @@ BACKGROUND = "background"  # label 0 of segmentations: scored beside the classes
 
 
 class Task(StrEnum):
-    """The five kinds of competition."""
+    """The kinds of competition."""
 
     CLASSIFICATION = "classification"
     DETECTION = "detection"
     SEGMENTATION = "segmentation"
     LAYOUT = "layout"
     ACTION = "action"
+    INSTANCE_SEGMENTATION = "instance_segmentation"
 
 
 class Training(StrEnum):
@@ -40,6 +41,8 @@ class Metric(StrEnum):
     PIXEL_ACCURACY = "pixel_accuracy"  # VOC2007: correctly labelled share of a class's true pixels
     ROC_AUC = "roc_auc"  # VOC2005 and 2006: area under the receiver operating characteristic
     EQUAL_ERROR_RATE = "equal_error_rate"  # VOC2005, as an accuracy: 1 - the rate where both kinds of error are equal
+    REGION_AVERAGE_PRECISION_50 = "region_average_precision_50"  # overlap of one half; Hariharan et al. 2014
+    REGION_AVERAGE_PRECISION_70 = "region_average_precision_70"
     # Secondary measures.
     AVERAGE_PRECISION_AREA = "area_under_curve"  # VOC2010's average precision for the editions that sample 11 points
     AVERAGE_PRECISION_WITH_DIFFICULT = "average_precision_with_difficult"

@@ -10,18 +10,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from string import Formatter
 
-from evaluator.problems import Kind, archives, files, server
-from evaluator.problems import text_files as lines
-from evaluator.problems.catalogue import CATALOGUE
-from evaluator.tasks.layout import problems as layouts
-from evaluator.tasks.segmentation import problems as label_maps
+from evaluator.problems import Kind
+from evaluator.problems.catalogue import CATALOGUE, MODULES
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "problems.md"
 UPLOADS = ROOT / "tests" / "hostile"
 
 _MARKS = re.compile(r"[\\*<\[]")
-_MODULES = (archives, files, lines, layouts, label_maps, server)
 _INTRODUCTION = """\
 <!-- Made by `python -m tools.problem_pages` out of evaluator/problems and evaluator/tasks; change it there. -->
 # What can be wrong with an upload
@@ -60,7 +56,7 @@ def _sections(said: Mapping[str, str]) -> Iterator[str]:
 
 def _by_subject() -> Iterator[tuple[str, list[Kind]]]:
     """Subjects, by the first line of their module, with their kinds in the order of the catalogue."""
-    for module in _MODULES:
+    for module in MODULES:
         own = {value.code for value in vars(module).values() if isinstance(value, Kind)}
         yield (module.__doc__ or "").strip().splitlines()[0], [kind for code, kind in CATALOGUE.items() if code in own]
 

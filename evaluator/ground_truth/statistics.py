@@ -14,6 +14,7 @@ from evaluator.editions import Edition, Task
 from evaluator.ground_truth import DetectionTruth, GroundTruth, LabelTruth, LayoutTruth, SegmentationTruth, Truth
 from evaluator.image_sets import ImageSet
 from evaluator.tasks.classification.truth import POSITIVE
+from evaluator.tasks.instance_segmentation.truth import InstanceTruth
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ def statistics(truth: GroundTruth, edition: Edition) -> list[SetStatistics]:
 
 def _classes(truth: Truth, public: ImageSet, edition: Edition) -> tuple[dict[str, ClassStatistics], ClassStatistics]:
     match truth:
-        case DetectionTruth():
+        case DetectionTruth() | InstanceTruth():
             return _of_objects(truth, edition.classes)
         case SegmentationTruth():
             shown = [set(np.unique(truth.runs(image).label).tolist()) for image in range(len(truth))]
@@ -85,7 +86,9 @@ def _classes(truth: Truth, public: ImageSet, edition: Edition) -> tuple[dict[str
     raise TypeError(f"{type(truth).__name__} has no statistics")
 
 
-def _of_objects(truth: DetectionTruth, names: tuple[str, ...]) -> tuple[dict[str, ClassStatistics], ClassStatistics]:
+def _of_objects(
+    truth: DetectionTruth | InstanceTruth, names: tuple[str, ...]
+) -> tuple[dict[str, ClassStatistics], ClassStatistics]:
     classes = {}
     for index, name in enumerate(names):
         own = truth.class_index == index

@@ -4,9 +4,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evaluator.editions import Task
-
-TASKS = tuple(task.value for task in Task)
 _FILES = {
     "classification": "Main/{competition}_cls_{image_set}_{class}.txt",
     "detection": "Main/{competition}_det_{image_set}_{class}.txt",
@@ -14,6 +11,7 @@ _FILES = {
     "layout": "Layout/{competition}_layout_{image_set}.xml",
     "action": "Action/{competition}_action_{image_set}_{class}.txt",
 }
+TASKS = tuple(_FILES)  # those that a new edition can be started with
 _RANKED = 'metric = "average_precision"\ninterpolation = "area"'
 _MEASURES = {
     "classification": _RANKED,

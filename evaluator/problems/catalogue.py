@@ -10,9 +10,10 @@ from types import MappingProxyType
 from evaluator.problems import Kind, archives, files, server
 from evaluator.problems import text_files as lines
 from evaluator.problems.registry import KINDS
+from evaluator.tasks.instance_segmentation import problems as instances
 from evaluator.tasks.layout import problems as layouts
 from evaluator.tasks.segmentation import problems as label_maps
 
 CATALOGUE: Mapping[str, Kind] = MappingProxyType(KINDS)  # by code
 
-__all__ = ["CATALOGUE", "archives", "files", "label_maps", "layouts", "lines", "server"]
+MODULES = (archives, files, lines, layouts, label_maps, instances, server)  # in the order of the documentation

@@ -7,6 +7,7 @@ from evaluator.tasks.action.format import ActionFiles
 from evaluator.tasks.classification.format import ClassificationFiles
 from evaluator.tasks.detection.format import DetectionFiles
 from evaluator.tasks.format import ResultFiles
+from evaluator.tasks.instance_segmentation.format import InstanceSegmentationFiles
 from evaluator.tasks.layout.format import LayoutFiles
 from evaluator.tasks.segmentation.format import SegmentationFiles
 
@@ -16,4 +17,5 @@ FORMATS: Mapping[Task, type[ResultFiles]] = {
     Task.SEGMENTATION: SegmentationFiles,
     Task.LAYOUT: LayoutFiles,
     Task.ACTION: ActionFiles,
+    Task.INSTANCE_SEGMENTATION: InstanceSegmentationFiles,
 }

@@ -7,6 +7,7 @@ from evaluator.rules import Task
 from evaluator.tasks.action.scoring import ActionScorer
 from evaluator.tasks.classification.scoring import ClassificationScorer
 from evaluator.tasks.detection.scoring import DetectionScorer
+from evaluator.tasks.instance_segmentation.scoring import InstanceSegmentationScorer
 from evaluator.tasks.layout.scoring import LayoutScorer
 from evaluator.tasks.scorer import Scorer
 from evaluator.tasks.segmentation.scoring import SegmentationScorer
@@ -17,4 +18,5 @@ SCORERS: Mapping[Task, Scorer[Any]] = {
     Task.SEGMENTATION: SegmentationScorer(),
     Task.LAYOUT: LayoutScorer(),
     Task.ACTION: ActionScorer(),
+    Task.INSTANCE_SEGMENTATION: InstanceSegmentationScorer(),
 }

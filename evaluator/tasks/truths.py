@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from evaluator.rules import Task
 from evaluator.tasks.classification.truth import LabelTruth
 from evaluator.tasks.detection.truth import DetectionTruth
+from evaluator.tasks.instance_segmentation.truth import InstanceTruth
 from evaluator.tasks.layout.truth import LayoutTruth
 from evaluator.tasks.segmentation.truth import SegmentationTruth
 from evaluator.tasks.truth import Truth
@@ -15,4 +16,5 @@ TRUTHS: Mapping[Task, type[Truth]] = {
     Task.SEGMENTATION: SegmentationTruth,
     Task.LAYOUT: LayoutTruth,
     Task.ACTION: LabelTruth,
+    Task.INSTANCE_SEGMENTATION: InstanceTruth,
 }

@@ -42,6 +42,11 @@ ELSEWHERE = {
     "validation_stopped",
     "validation_takes_too_long",
     "validation_takes_too_much_memory",
+    # of instance segmentation, which only editions of one's own have
+    "not_rle",
+    "rle_wrong_size",
+    "rle_too_long",
+    "empty_regions",
     # of editions with one file for all classes
     "confidence_out_of_range",
     "wrong_class",

@@ -33,7 +33,7 @@ def read_label_maps(listed: Listed, material: Material) -> tuple[ImageSet, Segme
             message = "is not there, although other test images have theirs"
             material.complaints.add("missing_label_map", message, name)
             continue
-        decoded = _decode(content, len(material.edition.classes))
+        decoded = decode_label_map(content, len(material.edition.classes))
         if isinstance(decoded, str):
             material.complaints.add("bad_label_map", decoded, name)
         else:
@@ -42,7 +42,7 @@ def read_label_maps(listed: Listed, material: Material) -> tuple[ImageSet, Segme
     return ImageSet(listed.images, truth.size), truth
 
 
-def _decode(content: bytes, classes: int) -> NDArray[np.uint8] | str:
+def decode_label_map(content: bytes, classes: int) -> NDArray[np.uint8] | str:
     """Return the (height, width) labels of a PNG, or what is wrong with it."""
     try:
         with Image.open(io.BytesIO(content), formats=("PNG",)) as image:

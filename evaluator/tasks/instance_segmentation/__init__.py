@@ -1,0 +1,1 @@
+"""Instance segmentation: which pixels belong to each object of a class?"""

@@ -1,0 +1,130 @@
+"""Average precision of regions: AP^r of simultaneous detection and segmentation.
+
+As in detection, each region looks only at the instance of its class and image that it overlaps most (the first of
+equals); the first region, by confidence, that overlaps an instance enough is right, every later one wrong. The overlap
+is the intersection over union of pixels, without those that are void in the truth.
+
+Source: Hariharan, Arbeláez, Girshick and Malik, "Simultaneous Detection and Segmentation", ECCV 2014, section 2.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluator.ground_truth.image_set_files import Listed
+from evaluator.ground_truth.material import Material
+from evaluator.ground_truth.model import Key
+from evaluator.image_sets import ImageSet
+from evaluator.metrics.boxes import is_enough
+from evaluator.metrics.confusion_matrix import LABELS, VOID
+from evaluator.metrics.label_runs import LabelRuns
+from evaluator.metrics.precision_recall import Judgement, by_confidence
+from evaluator.results import Entry
+from evaluator.rules import Competition, Edition, Metric, Overlap, TaskRules
+from evaluator.scores import CompetitionScores, Measure
+from evaluator.tasks.detection.scoring import Matches
+from evaluator.tasks.instance_segmentation.ground_truth import OBJECT_MAP_FILE, read_instances
+from evaluator.tasks.instance_segmentation.results import Regions
+from evaluator.tasks.instance_segmentation.truth import InstanceTruth
+from evaluator.tasks.scorer import Scorer
+from evaluator.tasks.segmentation.ground_truth import LABEL_MAP_FILE
+
+THRESHOLDS: Mapping[Metric, float] = {
+    Metric.REGION_AVERAGE_PRECISION_50: 0.5,
+    Metric.REGION_AVERAGE_PRECISION_70: 0.7,
+}
+
+
+class InstanceSegmentationScorer(Scorer[InstanceTruth]):
+    """Reads the ground truth of instance segmentation and scores it."""
+
+    needs_annotations = False
+    image_files = (OBJECT_MAP_FILE, LABEL_MAP_FILE)
+
+    def read(
+        self, key: Key, listed: Listed, rules: TaskRules, material: Material
+    ) -> tuple[ImageSet, InstanceTruth | str]:
+        """Return the public half and the truth; see `Scorer.read`."""
+        return read_instances(listed, material)
+
+    def score(
+        self, entry: Entry, truth: InstanceTruth, edition: Edition, confusion_matrix: NDArray[np.int64] | None
+    ) -> CompetitionScores:
+        """Score the classes entered."""
+        found = {name: _Overlaps(entry.content[name], truth, edition.classes.index(name)) for name in entry.classes}
+        return _scores(entry.competition, found, edition.overlap.strict)
+
+
+def _scores(competition: Competition, found: Mapping[str, "_Overlaps"], strict: bool) -> CompetitionScores:
+    rules = competition.rules
+    judged = {
+        metric: {name: overlaps.judge(Overlap(THRESHOLDS[metric], strict)) for name, overlaps in found.items()}
+        for metric in (rules.metric, *rules.secondary)
+    }
+
+    def measure(metric: Metric) -> Measure:
+        precision = {
+            name: each.average_precision(rules.interpolation, rules.without_positives)
+            for name, each in judged[metric].items()
+        }
+        return Measure(metric, precision)
+
+    primary = judged[rules.metric]
+    return CompetitionScores(
+        competition=competition.key,
+        task=competition.task,
+        primary=measure(rules.metric),
+        secondary=tuple(measure(metric) for metric in rules.secondary),
+        details={name: each.details(results=len(each.true), difficult=0) for name, each in primary.items()},
+        curves={name: each.curve() for name, each in primary.items()},
+        not_entered=tuple(name for name in competition.classes if name not in found),
+    )
+
+
+class _Overlaps:
+    """The instance that each region of one class overlaps most."""
+
+    def __init__(self, regions: Regions, truth: InstanceTruth, class_index: int) -> None:
+        self._rank = by_confidence(regions.confidence)
+        own = np.flatnonzero(truth.class_index == class_index)
+        self._instances = len(own)
+        self._instance = np.zeros(len(regions.image), dtype=np.int64)
+        self._overlap = np.zeros(len(regions.image))
+        first, stop = (np.searchsorted(truth.image[own], regions.image, side=side) for side in ("left", "right"))
+        for image in np.unique(regions.image[first < stop]).tolist():
+            runs = truth.runs(image)
+            area = np.bincount(runs.label, weights=np.diff(runs.last, prepend=-1), minlength=LABELS)
+            for region in np.flatnonzero(regions.image == image).tolist():
+                here = slice(first[region], stop[region])
+                numbers = truth.number[own[here]]
+                mine = regions.runs(region)
+                pixels = _pixels_by_label(runs, regions.run_start[mine], regions.run_stop[mine])
+                both = pixels[numbers]
+                overlap = both / (pixels[:VOID].sum() + area[numbers] - both)
+                best = int(np.argmax(overlap))
+                self._instance[region] = here.start + best
+                self._overlap[region] = overlap[best]
+
+    def judge(self, rule: Overlap) -> Judgement:
+        """Judge each region, in rank order."""
+        enough = is_enough(self._overlap, rule) & (self._overlap > 0)
+        difficult = np.zeros(self._instances, dtype=np.bool_)
+        return Matches(self._instance[self._rank], enough[self._rank], difficult).judge()
+
+
+def _pixels_by_label(runs: LabelRuns, start: NDArray[np.int64], stop: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return (256,) how many pixels of each label a region has.
+
+    Args:
+        runs: the map of labels.
+        start: (k,) first pixels of the region's runs, increasing.
+        stop: (k,) the pixel after the last of each.
+    """
+    edges = np.concatenate((start, stop, runs.last + 1))
+    edges.sort()
+    first = edges[:-1]
+    inside = start.searchsorted(first, side="right") > stop.searchsorted(first, side="right")
+    label = runs.label[runs.last.searchsorted(first[inside])]
+    pixels: NDArray[np.float64] = np.bincount(label, weights=np.diff(edges)[inside], minlength=LABELS)  # type: ignore[assignment]  # typed as if there were no weights
+    return pixels
