@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 from celery import Celery
 
-from app import directory_broker
-from app.settings import Settings
+from vocboard.app import directory_broker
+from vocboard.app.settings import Settings
 
 SCORING, MAIL = "scoring", "mail"  # kinds of workers, and the queues of their wake-ups
 EVALUATE_NEXT = "worker.evaluate_next"

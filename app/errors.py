@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import ClassVar
 
-from app.database import OutcomeError
-from evaluator.problems import Problem
+from vocboard.app.database import OutcomeError
+from vocboard.evaluator.problems import Problem
 
 
 class ServiceError(Exception):

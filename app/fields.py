@@ -1,7 +1,7 @@
 """Checks of the text fields that people fill in: all that is wrong is told at once."""
 
-from app.characters import objection, tidied
-from app.errors import InvalidInputError
+from vocboard.app.characters import objection, tidied
+from vocboard.app.errors import InvalidInputError
 
 
 class FieldChecks:

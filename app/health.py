@@ -7,10 +7,10 @@ from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.broker import SCORING
-from app.database import Database, now
-from app.settings import Settings
-from app.workers import heartbeats
+from vocboard.app.broker import SCORING
+from vocboard.app.database import Database, now
+from vocboard.app.settings import Settings
+from vocboard.app.workers import heartbeats
 
 LIVE_PATH, READY_PATH = "/healthz", "/readyz"
 PATHS = frozenset({LIVE_PATH, READY_PATH})

@@ -9,26 +9,26 @@ from anyio import to_thread
 from sqlalchemy.orm import Session
 from starlette.requests import Request
 
-from app.accounts.models import User
-from app.accounts.registration import require_confirmed
-from app.challenges import service as challenges
-from app.challenges.models import Challenge
-from app.database import Database, now
-from app.errors import InvalidArchiveError
-from app.notifier import WorkerNotifier
-from app.reception import cancelled_by_disconnect, off_the_loop, upload_in_progress
-from app.settings import MEBIBYTE, Settings
-from app.storage import ArchiveStore
-from app.submissions import forms
-from app.submissions import service as submissions
-from app.submissions.declarations import needed_by_each
-from app.submissions.forms import SubmissionForm
-from app.submissions.quota import check_any_quota_left
-from app.submissions.validation import Validator
-from app.truth_inbox import TruthInbox
-from app.upload import StreamedForm, receive_form
-from app.uploads.models import UploadKind
-from evaluator.image_sets import ImageSets
+from vocboard.app.accounts.models import User
+from vocboard.app.accounts.registration import require_confirmed
+from vocboard.app.challenges import service as challenges
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.database import Database, now
+from vocboard.app.errors import InvalidArchiveError
+from vocboard.app.notifier import WorkerNotifier
+from vocboard.app.reception import cancelled_by_disconnect, off_the_loop, upload_in_progress
+from vocboard.app.settings import MEBIBYTE, Settings
+from vocboard.app.storage import ArchiveStore
+from vocboard.app.submissions import forms
+from vocboard.app.submissions import service as submissions
+from vocboard.app.submissions.declarations import needed_by_each
+from vocboard.app.submissions.forms import SubmissionForm
+from vocboard.app.submissions.quota import check_any_quota_left
+from vocboard.app.submissions.validation import Validator
+from vocboard.app.truth_inbox import TruthInbox
+from vocboard.app.upload import StreamedForm, receive_form
+from vocboard.app.uploads.models import UploadKind
+from vocboard.evaluator.image_sets import ImageSets
 
 ARCHIVE_FIELD = "archive"
 HASHES_FIELD = "flickr_image_hashes"

@@ -17,29 +17,27 @@ from starlette.middleware import Middleware
 from starlette.responses import Response
 from starlette.types import Scope
 
-import app.api
-import app.pages
-from app import health, problem_details
-from app.accounts.password_work import PasswordWork
-from app.accounts.signing_in import SignInDesk
-from app.api import documentation
-from app.api.events import OpenStreams
-from app.database import Database
-from app.leaderboards.current import Boards
-from app.notifier import WorkerNotifier
-from app.security import access_log, security_txt
-from app.security.body_limit import BodyLimit
-from app.security.csrf import ForgeryProtection
-from app.security.forwarded import Forwarded
-from app.security.head import HeadAsGet
-from app.security.headers import SecurityHeaders
-from app.security.public_host import PublicHost
-from app.settings import Environment, Settings
-from app.storage import ArchiveStore
-from app.submissions.pruning import prune
-from app.submissions.validation import Validator
-from app.truth_inbox import TruthInbox
-from evaluator.version import VERSION
+from vocboard.app import api, health, pages, problem_details
+from vocboard.app.accounts.password_work import PasswordWork
+from vocboard.app.accounts.signing_in import SignInDesk
+from vocboard.app.api import documentation
+from vocboard.app.api.events import OpenStreams
+from vocboard.app.database import Database
+from vocboard.app.leaderboards.current import Boards
+from vocboard.app.notifier import WorkerNotifier
+from vocboard.app.security import access_log, security_txt
+from vocboard.app.security.body_limit import BodyLimit
+from vocboard.app.security.csrf import ForgeryProtection
+from vocboard.app.security.forwarded import Forwarded
+from vocboard.app.security.head import HeadAsGet
+from vocboard.app.security.headers import SecurityHeaders
+from vocboard.app.security.public_host import PublicHost
+from vocboard.app.settings import Environment, Settings
+from vocboard.app.storage import ArchiveStore
+from vocboard.app.submissions.pruning import prune
+from vocboard.app.submissions.validation import Validator
+from vocboard.app.truth_inbox import TruthInbox
+from vocboard.evaluator.version import VERSION
 
 PRUNING_DELAY = timedelta(seconds=30)  # after the start, which has better things to do
 PRUNING_INTERVAL = timedelta(minutes=10)
@@ -89,11 +87,11 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     documentation.install(application)
     access_log.install()
     application.mount("/static", Assets(directory=STATIC_DIRECTORY), name="static")
-    application.include_router(app.api.router)
+    application.include_router(api.router)
     application.include_router(documentation.router)
     application.include_router(health.router)
     application.include_router(security_txt.router)
-    application.include_router(app.pages.router)
+    application.include_router(pages.router)
     return application
 
 

@@ -1,13 +1,13 @@
 """Every model, so that `Base.metadata` knows all tables: imported by what needs them all, such as migrations."""
 
-from app.accounts import models as accounts
-from app.audit import models as audit
-from app.challenges import models as challenges
-from app.database import Base
-from app.evaluations import models as evaluations
-from app.mail import models as mail
-from app.submissions import models as submissions
-from app.uploads import models as uploads
-from app.workers import models as workers
+from vocboard.app.accounts import models as accounts
+from vocboard.app.audit import models as audit
+from vocboard.app.challenges import models as challenges
+from vocboard.app.database import Base
+from vocboard.app.evaluations import models as evaluations
+from vocboard.app.mail import models as mail
+from vocboard.app.submissions import models as submissions
+from vocboard.app.uploads import models as uploads
+from vocboard.app.workers import models as workers
 
 __all__ = ["Base", "accounts", "audit", "challenges", "evaluations", "mail", "submissions", "uploads", "workers"]

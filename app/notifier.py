@@ -3,8 +3,8 @@
 import logging
 import time
 
-from app.broker import EVALUATE_NEXT, IMPORT_GROUND_TRUTH, SEND_MAIL, create_publisher
-from app.settings import Settings
+from vocboard.app.broker import EVALUATE_NEXT, IMPORT_GROUND_TRUTH, SEND_MAIL, create_publisher
+from vocboard.app.settings import Settings
 
 PAUSE_SECONDS = 5.0  # after a failure: a broker that is down delays one person in so much time, not everyone
 

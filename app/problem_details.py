@@ -21,9 +21,16 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.database import now
-from app.errors import BusyError, InvalidArchiveError, InvalidInputError, LimitedError, NotSignedInError, ServiceError
-from app.security.access_log import loggable
+from vocboard.app.database import now
+from vocboard.app.errors import (
+    BusyError,
+    InvalidArchiveError,
+    InvalidInputError,
+    LimitedError,
+    NotSignedInError,
+    ServiceError,
+)
+from vocboard.app.security.access_log import loggable
 
 MEDIA_TYPE = "application/problem+json"
 SIGN_IN_PATH = "/sign-in"
@@ -162,7 +169,7 @@ def render(request: Request, error: Exception) -> Response:
         if request.method == "GET" and request.url.query:
             wanted += f"?{request.url.query}"
         return RedirectResponse(f"{SIGN_IN_PATH}?{urlencode({'next': wanted})}", 303)
-    from app.pages.rendering import error_page  # noqa: PLC0415  # pages import this module for its types
+    from vocboard.app.pages.rendering import error_page  # noqa: PLC0415  # pages import this module for its types
 
     return error_page(request, details)
 

@@ -11,17 +11,17 @@ from anyio import to_thread
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.requests import ClientDisconnect, Request
 
-from app.accounts.limits import network
-from app.accounts.models import User
-from app.database import Database
-from app.incoming_file import IncomingFile
-from app.security.identity import client_address
-from app.settings import Settings
-from app.uploads import service as uploads
-from app.uploads.limits import LEASE, PersonLimits, person_limits, server_limits
-from app.uploads.models import UploadKind
-from app.uploads.pace import Pace
-from app.uploads.service import Attempt
+from vocboard.app.accounts.limits import network
+from vocboard.app.accounts.models import User
+from vocboard.app.database import Database
+from vocboard.app.incoming_file import IncomingFile
+from vocboard.app.security.identity import client_address
+from vocboard.app.settings import Settings
+from vocboard.app.uploads import service as uploads
+from vocboard.app.uploads.limits import LEASE, PersonLimits, person_limits, server_limits
+from vocboard.app.uploads.models import UploadKind
+from vocboard.app.uploads.pace import Pace
+from vocboard.app.uploads.service import Attempt
 
 _log = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from pydantic import AwareDatetime, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from app.registration_policy import RegistrationPolicy
+from vocboard.app.registration_policy import RegistrationPolicy
 
 MEBIBYTE = 1024 * 1024
 LEAST_SECRET_CHARACTERS = 32

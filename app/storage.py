@@ -12,8 +12,8 @@ from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 
-from app.errors import TooLargeError
-from app.incoming_file import IncomingFile, remove_abandoned
+from vocboard.app.errors import TooLargeError
+from vocboard.app.incoming_file import IncomingFile, remove_abandoned
 
 SET_ASIDE_FOR = timedelta(days=7)  # what no row of the database needs, before it is removed for good
 _NAME = re.compile(r"[0-9a-f]{64}")

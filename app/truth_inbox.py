@@ -13,9 +13,9 @@ from pathlib import Path
 
 from nacl.public import PublicKey
 
-from app.errors import ConflictError, TooLargeError
-from app.incoming_file import IncomingFile, remove_abandoned
-from app.sealing import SealingStream
+from vocboard.app.errors import ConflictError, TooLargeError
+from vocboard.app.incoming_file import IncomingFile, remove_abandoned
+from vocboard.app.sealing import SealingStream
 
 PUBLIC_KEY_FILE = "worker.public-key"
 UNANNOUNCED_FOR = timedelta(days=1)  # far longer than an upload waits for its row

@@ -12,11 +12,11 @@ from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import Request
 
-from app.errors import InvalidInputError, ServiceError
-from app.hand_on import hand_on
-from app.security.body_limit import raise_limit
-from app.settings import MEBIBYTE
-from app.uploads.pace import Pace
+from vocboard.app.errors import InvalidInputError, ServiceError
+from vocboard.app.hand_on import hand_on
+from vocboard.app.security.body_limit import raise_limit
+from vocboard.app.settings import MEBIBYTE
+from vocboard.app.uploads.pace import Pace
 
 FIELDS_LIMIT_BYTES = 10 * MEBIBYTE  # of all fields but the file
 FIELD_LIMIT_BYTES = 64 * 1024  # of all values of one field: room for 10,000 characters of any script

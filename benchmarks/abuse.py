@@ -33,14 +33,14 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from app.challenges.models import Challenge
-from app.settings import Settings
 from benchmarks.competing import Competition, competing
 from benchmarks.made.voc2007 import make_voc2007
 from benchmarks.running import installed, serving
 from benchmarks.works.scoring import PROCESSES, submit
 from tests.support.browsing import token_of
 from tests.support.factories import make_token, make_user
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.settings import Settings
 
 ACCOUNTS = 3
 ABUSERS_PER_KIND = 2  # threads of each account

@@ -11,20 +11,20 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from app.accounts.models import User
-from app.challenges.ground_truth import pack_image_sets
-from app.challenges.models import Challenge
-from app.database import Database
-from app.storage import ArchiveStore
-from app.submissions import queue, service
-from app.submissions.forms import SubmissionForm
-from app.submissions.validation import EnteredCompetition, Report
 from benchmarks.made.voc2007 import COMPETITIONS, EDITION
 from benchmarks.running import Installation
-from evaluator.editions import load
-from evaluator.ground_truth import GroundTruth
 from tests.support.factories import make_challenge, make_organiser, make_token, make_truth, make_user
-from worker import stored_truth
+from vocboard.app.accounts.models import User
+from vocboard.app.challenges.ground_truth import pack_image_sets
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.database import Database
+from vocboard.app.storage import ArchiveStore
+from vocboard.app.submissions import queue, service
+from vocboard.app.submissions.forms import SubmissionForm
+from vocboard.app.submissions.validation import EnteredCompetition, Report
+from vocboard.evaluator.editions import load
+from vocboard.evaluator.ground_truth import GroundTruth
+from vocboard.worker import stored_truth
 
 FORM: dict[str, Any] = {"method_name": "Method", "training_data": "Images of our own."}
 BOUNDARY = "benchmark"

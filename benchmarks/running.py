@@ -14,12 +14,12 @@ from pathlib import Path
 
 import psutil
 
-import migrations
-from app.settings import Settings
 from tests.support.postgres import SETTINGS, postgres_server
 from tests.support.processes import free_port
 from tests.support.redis_server import redis_server
 from tests.support.services import in_full
+from vocboard import migrations
+from vocboard.app.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[1]
 # As it is installed: what is committed is on the disk. (The tests' own settings leave that out, and save memory.)
@@ -69,7 +69,7 @@ class Installation:
         """Run `vocboard` with a command until the block ends."""
         with (self.directory / f"{command[0]}.log").open("ab") as log:
             process = psutil.Popen(
-                [sys.executable, "-m", "commands.main", *command],
+                [sys.executable, "-m", "vocboard.commands.main", *command],
                 cwd=ROOT,
                 env={**os.environ, **self.environment},
                 stdin=subprocess.DEVNULL,

@@ -35,7 +35,7 @@ def running() -> Iterator[str]:
     with tempfile.TemporaryDirectory(prefix="vocboard-flood-") as directory:
         environment = {"VOCBOARD_DATA_DIRECTORY": directory, "VOCBOARD_SECRET_KEY": os.urandom(32).hex(), **os.environ}
         process = subprocess.Popen(
-            [sys.executable, "-m", "commands.main", "serve", "--port", str(port)],
+            [sys.executable, "-m", "vocboard.commands.main", "serve", "--port", str(port)],
             env=environment,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -8,12 +8,12 @@ import time
 
 import numpy as np
 
-from evaluator.editions import Limits, Task
-from evaluator.image_sets import ImageSet
-from evaluator.problems import Problem
-from evaluator.result_files.items import Items
-from evaluator.result_files.report import FileReport
-from evaluator.tasks.detection.format import read_detections
+from vocboard.evaluator.editions import Limits, Task
+from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.problems import Problem
+from vocboard.evaluator.result_files.items import Items
+from vocboard.evaluator.result_files.report import FileReport
+from vocboard.evaluator.tasks.detection.format import read_detections
 
 LINES = 1_000_000
 IMAGES = tuple(f"2008_{number:06}" for number in range(10_000))

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from client.errors import MisuseError
+from vocboard.client.errors import MisuseError
 
 OWN_PATHS = ("/api/v1", "/api/docs", "/api")  # what people copy out of the browser besides the address itself
 

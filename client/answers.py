@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeVar
 
-from client.errors import UnexpectedAnswerError
-from client.scores import CompetitionScores, competition_scores
-from evaluator.problems import Problem, Severity
+from vocboard.client.errors import UnexpectedAnswerError
+from vocboard.client.scores import CompetitionScores, competition_scores
+from vocboard.evaluator.problems import Problem, Severity
 
 Content = TypeVar("Content")
 FINAL_STATES = frozenset({"scored", "failed", "withdrawn"})

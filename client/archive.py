@@ -6,7 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from client.errors import ClientError, MisuseError
+from vocboard.client.errors import ClientError, MisuseError
 
 
 class OutgoingArchive:

@@ -11,11 +11,11 @@ from urllib.parse import quote, urlsplit
 
 import httpx
 
-from client.address import is_loopback
-from client.archive import OutgoingArchive
-from client.errors import CertificateError, ClientError, MisuseError, NetworkError, UnexpectedAnswerError
-from client.refusals import refusal, retry_after
-from client.terminal import printable
+from vocboard.client.address import is_loopback
+from vocboard.client.archive import OutgoingArchive
+from vocboard.client.errors import CertificateError, ClientError, MisuseError, NetworkError, UnexpectedAnswerError
+from vocboard.client.refusals import refusal, retry_after
+from vocboard.client.terminal import printable
 
 API = "/api/v1"
 # Nothing takes long but checking an upload, which has its own limit at the server and may have to wait for a process.

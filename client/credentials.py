@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from client.errors import ClientError, MisuseError
+from vocboard.client.errors import ClientError, MisuseError
 
 FILE_NAME = "servers.json"
 ONLY_OWNER = 0o600

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from evaluator.problems import Problem
+from vocboard.evaluator.problems import Problem
 
 
 class ClientError(Exception):

@@ -4,10 +4,17 @@ import json
 import time
 from collections.abc import Callable, Iterator
 
-from client import events
-from client.answers import FINAL_STATES, StateEvent, SubmissionDetails, state_event, submission_details, understood
-from client.connection import Connection, path
-from client.errors import LimitedError, NetworkError, RefusedError, UnexpectedAnswerError
+from vocboard.client import events
+from vocboard.client.answers import (
+    FINAL_STATES,
+    StateEvent,
+    SubmissionDetails,
+    state_event,
+    submission_details,
+    understood,
+)
+from vocboard.client.connection import Connection, path
+from vocboard.client.errors import LimitedError, NetworkError, RefusedError, UnexpectedAnswerError
 
 PATIENCE_SECONDS = 45.0  # a stream that is silent for longer has died on the way; the server pings more often
 FIRST_PAUSE_SECONDS = 1.0  # between two looks while no stream lasts

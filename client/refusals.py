@@ -7,15 +7,15 @@ from typing import Any
 
 import httpx
 
-from client.answers import problem, understood
-from client.errors import (
+from vocboard.client.answers import problem, understood
+from vocboard.client.errors import (
     InvalidArchiveError,
     InvalidFieldsError,
     LimitedError,
     MisdirectedError,
     RefusedError,
 )
-from client.terminal import duration, instant, printable
+from vocboard.client.terminal import duration, instant, printable
 
 
 def refusal(answer: httpx.Response, address: str) -> RefusedError:

@@ -11,8 +11,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:  # noqa: ARG001  # every command has the same shape
     """Wake them until stopped."""
     # The participant's commands start without the server's packages.
-    from app.settings import Settings  # noqa: PLC0415
-    from worker.beat import create_beat  # noqa: PLC0415
+    from vocboard.app.settings import Settings  # noqa: PLC0415
+    from vocboard.worker.beat import create_beat  # noqa: PLC0415
 
     create_beat(Settings()).Beat(loglevel="INFO", quiet=True).run()
     return 0

@@ -2,7 +2,7 @@
 
 import argparse
 
-from commands.offline import (
+from vocboard.commands.offline import (
     PROBLEMS,
     VALID,
     add_image_set_argument,
@@ -10,14 +10,14 @@ from commands.offline import (
     print_json,
     reporting_misuse,
 )
-from commands.problem_text import problem_lines, summary
-from commands.trees import add_tree_arguments, edition_of
-from evaluator.editions import Edition
-from evaluator.ground_truth import GroundTruth, GroundTruthError
-from evaluator.ground_truth.available_sets import available_image_sets, describe_image_sets
-from evaluator.ground_truth.reader import read_ground_truth
-from evaluator.ground_truth.summary import summarise
-from evaluator.problems import Problem, counted
+from vocboard.commands.problem_text import problem_lines, summary
+from vocboard.commands.trees import add_tree_arguments, edition_of
+from vocboard.evaluator.editions import Edition
+from vocboard.evaluator.ground_truth import GroundTruth, GroundTruthError
+from vocboard.evaluator.ground_truth.available_sets import available_image_sets, describe_image_sets
+from vocboard.evaluator.ground_truth.reader import read_ground_truth
+from vocboard.evaluator.ground_truth.summary import summarise
+from vocboard.evaluator.problems import Problem, counted
 
 _LACKS_SETS = "no_image_sets"
 

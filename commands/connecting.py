@@ -12,11 +12,11 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from client import credentials
-from client.address import can_be_overheard, normalised
-from client.connection import Connection
-from client.credentials import Credentials
-from client.errors import ClientError, MisuseError
+from vocboard.client import credentials
+from vocboard.client.address import can_be_overheard, normalised
+from vocboard.client.connection import Connection
+from vocboard.client.credentials import Credentials
+from vocboard.client.errors import ClientError, MisuseError
 
 DONE, PROBLEMS, MISUSE, TROUBLE = 0, 1, 2, 3
 INTERRUPTED = 130  # as shells have it for SIGINT

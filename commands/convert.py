@@ -6,7 +6,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 
-from commands.offline import (
+from vocboard.commands.offline import (
     PROBLEMS,
     VALID,
     MisuseError,
@@ -16,9 +16,9 @@ from commands.offline import (
     reporting_misuse,
     tree_misuse,
 )
-from commands.problem_text import problem_lines
-from commands.progress import Progress
-from evaluator.conversion import (
+from vocboard.commands.problem_text import problem_lines
+from vocboard.commands.progress import Progress
+from vocboard.evaluator.conversion import (
     FORMATS,
     LABEL_MAP_FORMATS,
     ConversionError,
@@ -35,15 +35,15 @@ from evaluator.conversion import (
     tree_to_coco,
     write_colour_map,
 )
-from evaluator.conversion.decimals import decimal
-from evaluator.conversion.detection_output import write_detections
-from evaluator.conversion.detections import detection_competition, image_set_of, sizes_by_image
-from evaluator.conversion.result_archive import ARCHIVE_SUFFIXES
-from evaluator.editions import Edition
-from evaluator.ground_truth.errors import GroundTruthError
-from evaluator.image_sets import ImageSets
-from evaluator.problems import Problem, Severity, counted
-from evaluator.whole_output import OutputExistsError
+from vocboard.evaluator.conversion.decimals import decimal
+from vocboard.evaluator.conversion.detection_output import write_detections
+from vocboard.evaluator.conversion.detections import detection_competition, image_set_of, sizes_by_image
+from vocboard.evaluator.conversion.result_archive import ARCHIVE_SUFFIXES
+from vocboard.evaluator.editions import Edition
+from vocboard.evaluator.ground_truth.errors import GroundTruthError
+from vocboard.evaluator.image_sets import ImageSets
+from vocboard.evaluator.problems import Problem, Severity, counted
+from vocboard.evaluator.whole_output import OutputExistsError
 
 OTHERS = ("layout", "segmentations-from-detections", "coco-ground-truth", "colour-map")
 FIRST_CATEGORY = {"yolo": 0, "ultralytics": 0, "mmdetection": 0, "huggingface": 0}  # of names without numbers; else 1

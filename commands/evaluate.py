@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from client.scores import competition_scores
-from commands.offline import (
+from vocboard.client.scores import competition_scores
+from vocboard.commands.offline import (
     PROBLEMS,
     VALID,
     MisuseError,
@@ -20,13 +20,13 @@ from commands.offline import (
     read_truth,
     reporting_misuse,
 )
-from commands.problem_text import image_set_hint, problem_lines, summary
-from commands.score_tables import score_lines
-from evaluator.editions import image_sets_of
-from evaluator.evaluation import Evaluation, evaluate
-from evaluator.problems import has_errors
-from evaluator.reports import as_csv, as_latex, write_curves, write_report
-from evaluator.whole_output import OutputExistsError
+from vocboard.commands.problem_text import image_set_hint, problem_lines, summary
+from vocboard.commands.score_tables import score_lines
+from vocboard.evaluator.editions import image_sets_of
+from vocboard.evaluator.evaluation import Evaluation, evaluate
+from vocboard.evaluator.problems import has_errors
+from vocboard.evaluator.reports import as_csv, as_latex, write_curves, write_report
+from vocboard.evaluator.whole_output import OutputExistsError
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

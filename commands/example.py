@@ -3,16 +3,16 @@
 import argparse
 from pathlib import Path
 
-from commands.offline import PROBLEMS, VALID, MisuseError, reporting_misuse, tree_misuse
-from commands.problem_text import problem_lines
-from commands.progress import Progress
-from commands.trees import add_tree_arguments, edition_of
-from evaluator.conversion import ConversionError
-from evaluator.conversion.result_archive import ARCHIVE_SUFFIXES
-from evaluator.editions import Task, for_image_set
-from evaluator.examples import ExampleError, example
-from evaluator.examples.run import METHODS
-from evaluator.ground_truth import GroundTruthError
+from vocboard.commands.offline import PROBLEMS, VALID, MisuseError, reporting_misuse, tree_misuse
+from vocboard.commands.problem_text import problem_lines
+from vocboard.commands.progress import Progress
+from vocboard.commands.trees import add_tree_arguments, edition_of
+from vocboard.evaluator.conversion import ConversionError
+from vocboard.evaluator.conversion.result_archive import ARCHIVE_SUFFIXES
+from vocboard.evaluator.editions import Task, for_image_set
+from vocboard.evaluator.examples import ExampleError, example
+from vocboard.evaluator.examples.run import METHODS
+from vocboard.evaluator.ground_truth import GroundTruthError
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

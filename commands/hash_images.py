@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from evaluator.image_hashes import hash_image, images_below
+from vocboard.evaluator.image_hashes import hash_image, images_below
 
 DONE, PROBLEMS, MISUSE = 0, 1, 2
 

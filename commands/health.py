@@ -23,9 +23,9 @@ def _worker(kind: str) -> int:
     # The participant's commands start without the server's packages.
     from sqlalchemy.exc import DBAPIError  # noqa: PLC0415
 
-    from app.database import Database, now  # noqa: PLC0415
-    from app.settings import Settings  # noqa: PLC0415
-    from app.workers import heartbeats  # noqa: PLC0415
+    from vocboard.app.database import Database, now  # noqa: PLC0415
+    from vocboard.app.settings import Settings  # noqa: PLC0415
+    from vocboard.app.workers import heartbeats  # noqa: PLC0415
 
     database = Database(Settings().database)
     try:
@@ -40,8 +40,8 @@ def _worker(kind: str) -> int:
 
 
 def _beat() -> int:
-    from app.settings import Settings  # noqa: PLC0415
-    from worker.beat import MISSED_AFTER, seconds_since_last  # noqa: PLC0415
+    from vocboard.app.settings import Settings  # noqa: PLC0415
+    from vocboard.worker.beat import MISSED_AFTER, seconds_since_last  # noqa: PLC0415
 
     limit = MISSED_AFTER * Settings().sweep_interval.total_seconds()
     return _judge("beat last reached the broker", seconds_since_last(), limit=limit)

@@ -3,13 +3,13 @@
 import argparse
 import sys
 
-from client.answers import understood
-from client.connection import Connection, path
-from client.scores import Board, board
-from client.terminal import printable
-from commands.connecting import DONE, add_server_argument, connect, print_json, reporting_trouble
-from commands.score_tables import fraction
-from commands.tables import Column, render, shortened, terminal_width
+from vocboard.client.answers import understood
+from vocboard.client.connection import Connection, path
+from vocboard.client.scores import Board, board
+from vocboard.client.terminal import printable
+from vocboard.commands.connecting import DONE, add_server_argument, connect, print_json, reporting_trouble
+from vocboard.commands.score_tables import fraction
+from vocboard.commands.tables import Column, render, shortened, terminal_width
 
 MEDIA_TYPES = {"csv": "text/csv", "latex": "application/x-tex"}
 

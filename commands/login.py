@@ -5,12 +5,12 @@ import getpass
 import os
 import sys
 
-from client import credentials
-from client.answers import Person, person, understood
-from client.connection import Connection
-from client.errors import MisuseError, RefusedError, UnexpectedAnswerError
-from client.terminal import printable
-from commands.connecting import (
+from vocboard.client import credentials
+from vocboard.client.answers import Person, person, understood
+from vocboard.client.connection import Connection
+from vocboard.client.errors import MisuseError, RefusedError, UnexpectedAnswerError
+from vocboard.client.terminal import printable
+from vocboard.commands.connecting import (
     DONE,
     SERVER_VARIABLE,
     TOKEN_VARIABLE,

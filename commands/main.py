@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from evaluator import VERSION
+from vocboard.evaluator import VERSION
 
 COMMANDS = {
     "validate": "check result files as the server does, offline",
@@ -34,7 +34,6 @@ COMMANDS = {
 USAGE_ERROR = 2
 STATUS_OF_BROKEN_PIPE = 141  # as shells have it for SIGPIPE
 STATUS_OF_INTERRUPT = 130
-OURS = ("app", "client", "commands", "evaluator", "migrations", "worker")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -53,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.parse_args(arguments)  # explains itself and exits
         return USAGE_ERROR
     try:
-        command = importlib.import_module(f"commands.{called.replace('-', '_')}")
+        command = importlib.import_module(f"vocboard.commands.{called.replace('-', '_')}")
         command.configure(parsers[called])
         status = int(command.run(parser.parse_args(arguments)))
         sys.stdout.flush()
@@ -65,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("\nInterrupted.", file=sys.stderr)
         return STATUS_OF_INTERRUPT
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] in OURS:
+        if (error.name or "").partition(".")[0] == "vocboard":
             raise
         print(f'vocboard {called} needs the server\'s packages: pip install "vocboard[server]"', file=sys.stderr)
         return USAGE_ERROR

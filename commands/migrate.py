@@ -2,8 +2,8 @@
 
 import argparse
 
-from app.settings import Settings
-from migrations import upgrade
+from vocboard.app.settings import Settings
+from vocboard.migrations import upgrade
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

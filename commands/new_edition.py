@@ -5,15 +5,15 @@ import json
 import sys
 from pathlib import Path
 
-from commands.offline import VALID, MisuseError, reporting_misuse
-from evaluator.conversion.result_archive import write_results
-from evaluator.editions import Edition, EditionFileError, Task, image_sets_of, read_text
-from evaluator.examples.material import read_material
-from evaluator.examples.run import example_files
-from evaluator.new_edition import QUESTIONS, Answers, edition_text, write_sample_tree
-from evaluator.new_edition.answers import Question, listed
-from evaluator.public_tree import read_image_sets
-from evaluator.whole_output import OutputExistsError, whole_directory
+from vocboard.commands.offline import VALID, MisuseError, reporting_misuse
+from vocboard.evaluator.conversion.result_archive import write_results
+from vocboard.evaluator.editions import Edition, EditionFileError, Task, image_sets_of, read_text
+from vocboard.evaluator.examples.material import read_material
+from vocboard.evaluator.examples.run import example_files
+from vocboard.evaluator.new_edition import QUESTIONS, Answers, edition_text, write_sample_tree
+from vocboard.evaluator.new_edition.answers import Question, listed
+from vocboard.evaluator.public_tree import read_image_sets
+from vocboard.evaluator.whole_output import OutputExistsError, whole_directory
 
 MARKER = "new-edition.json"
 RESULTS = "results.tar.gz"

@@ -13,12 +13,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evaluator import editions
-from evaluator.editions import Edition, EditionFileError, UnknownEditionError, for_image_set, image_sets_of
-from evaluator.image_sets import ImageSets, ImageSetsFormatError
+from vocboard.evaluator import editions
+from vocboard.evaluator.editions import Edition, EditionFileError, UnknownEditionError, for_image_set, image_sets_of
+from vocboard.evaluator.image_sets import ImageSets, ImageSetsFormatError
 
 if TYPE_CHECKING:
-    from evaluator.ground_truth import GroundTruth, GroundTruthError
+    from vocboard.evaluator.ground_truth import GroundTruth, GroundTruthError
 
 VALID, PROBLEMS, MISUSE = 0, 1, 2
 EDITION_FILE_SUFFIX = ".toml"
@@ -123,8 +123,8 @@ def read_public_part(path: Path, edition: Edition) -> ImageSets:
             has = ", ".join(dict.fromkeys(name for _, name in image_sets.sets))
             raise MisuseError(f"{path} has no image set {' or '.join(wanted)}; it has {has}")
         return image_sets
-    from evaluator.ground_truth import GroundTruthError  # noqa: PLC0415  # a tree needs more than its JSON
-    from evaluator.public_tree import read_image_sets  # noqa: PLC0415
+    from vocboard.evaluator.ground_truth import GroundTruthError  # noqa: PLC0415  # a tree needs more than its JSON
+    from vocboard.evaluator.public_tree import read_image_sets  # noqa: PLC0415
 
     try:
         return read_image_sets(path, edition)
@@ -139,8 +139,8 @@ def read_truth(path: Path, edition: Edition) -> "GroundTruth":
         MisuseError: it cannot serve as that; with all that is wrong, and which image sets it has if it lacks those.
         OSError: the path cannot be read.
     """
-    from evaluator.ground_truth import GroundTruthError  # noqa: PLC0415  # as above
-    from evaluator.ground_truth.reader import read_ground_truth  # noqa: PLC0415  # as above
+    from vocboard.evaluator.ground_truth import GroundTruthError  # noqa: PLC0415  # as above
+    from vocboard.evaluator.ground_truth.reader import read_ground_truth  # noqa: PLC0415  # as above
 
     try:
         return read_ground_truth(path, edition)
@@ -150,7 +150,7 @@ def read_truth(path: Path, edition: Edition) -> "GroundTruth":
 
 def tree_misuse(path: Path, edition: Edition, error: "GroundTruthError") -> MisuseError:
     """Return what to tell of a tree that cannot be used, with the image sets that it has if it lacks the one wanted."""
-    from evaluator.ground_truth.available_sets import (  # noqa: PLC0415  # as above
+    from vocboard.evaluator.ground_truth.available_sets import (  # noqa: PLC0415  # as above
         available_image_sets,
         describe_image_sets,
     )

@@ -5,8 +5,8 @@ import shutil
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
-from client.terminal import printable
-from evaluator.problems import Problem, Severity, counted, has_errors
+from vocboard.client.terminal import printable
+from vocboard.evaluator.problems import Problem, Severity, counted, has_errors
 
 _NARROWEST, _WIDEST = 60, 120  # columns of the terminal
 

@@ -2,9 +2,9 @@
 
 import argparse
 
-from client.answers import submission_details, understood
-from client.connection import path
-from commands.connecting import (
+from vocboard.client.answers import submission_details, understood
+from vocboard.client.connection import path
+from vocboard.commands.connecting import (
     DONE,
     PROBLEMS,
     add_json_argument,
@@ -14,7 +14,7 @@ from commands.connecting import (
     reporting_trouble,
     say,
 )
-from commands.submissions import scores_in_full, state_in_words
+from vocboard.commands.submissions import scores_in_full, state_in_words
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

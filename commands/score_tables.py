@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from client.scores import CompetitionScores, Measure
-from client.terminal import printable
-from commands.tables import Column, render
+from vocboard.client.scores import CompetitionScores, Measure
+from vocboard.client.terminal import printable
+from vocboard.commands.tables import Column, render
 
 UNDEFINED = "n/a"
 DECIMALS = 4

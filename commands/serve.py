@@ -22,7 +22,7 @@ PORT = 8000
 GRACE_SECONDS = 10  # for requests, then for the worker
 RESTART_PAUSE_SECONDS = 2
 SWITCH_SECONDS = 0.0005
-WORKER = (sys.executable, "-m", "commands.main", "worker")
+WORKER = (sys.executable, "-m", "vocboard.commands.main", "worker")
 
 _log = logging.getLogger(__name__)
 
@@ -39,14 +39,14 @@ def run(arguments: argparse.Namespace) -> int:
     import uvicorn  # noqa: PLC0415  # what the participant's commands do without
     from uvicorn.supervisors import Multiprocess  # noqa: PLC0415
 
-    from app.security.http_protocol import BoundedHttpProtocol  # noqa: PLC0415
-    from app.settings import Environment, Settings  # noqa: PLC0415
+    from vocboard.app.security.http_protocol import BoundedHttpProtocol  # noqa: PLC0415
+    from vocboard.app.settings import Environment, Settings  # noqa: PLC0415
 
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
     # At once, not in each web process.
     Settings().require("secret_key", "proxy_secret", "database_url", "broker_url")
     config = uvicorn.Config(
-        "commands.serve:web_process",
+        "vocboard.commands.serve:web_process",
         factory=True,
         http=BoundedHttpProtocol,
         host=arguments.host,
@@ -63,8 +63,8 @@ def run(arguments: argparse.Namespace) -> int:
     server = uvicorn.Server(config)
     with _stopped_by_signals(), listener:
         if settings.environment is Environment.EMBEDDED:
-            import migrations  # noqa: PLC0415
-            from worker.truth_directory import TruthDirectory  # noqa: PLC0415
+            from vocboard import migrations  # noqa: PLC0415
+            from vocboard.worker.truth_directory import TruthDirectory  # noqa: PLC0415
 
             settings.data_directory.mkdir(mode=0o700, parents=True, exist_ok=True)  # password hashes, exact scores
             migrations.upgrade(settings.database)
@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def web_process() -> "FastAPI":
     """Return the web application of a process that lives long."""
-    from app.main import create_app  # noqa: PLC0415
+    from vocboard.app.main import create_app  # noqa: PLC0415
 
     application = create_app()
     # What has been loaded stays: looking through it for garbage again and again would hold all requests up for 0.1 s.

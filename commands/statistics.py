@@ -4,7 +4,7 @@ import argparse
 import sys
 from collections.abc import Iterator
 
-from commands.offline import (
+from vocboard.commands.offline import (
     VALID,
     MisuseError,
     add_image_set_argument,
@@ -13,14 +13,14 @@ from commands.offline import (
     reporting_misuse,
     tree_misuse,
 )
-from commands.progress import Progress
-from commands.tables import Column, render, terminal_width
-from commands.trees import add_tree_arguments, edition_of
-from evaluator.editions import Task, for_image_set
-from evaluator.ground_truth import GroundTruthError
-from evaluator.ground_truth.available_sets import available_image_sets
-from evaluator.ground_truth.reader import read_ground_truth
-from evaluator.ground_truth.statistics import ClassStatistics, SetStatistics, statistics
+from vocboard.commands.progress import Progress
+from vocboard.commands.tables import Column, render, terminal_width
+from vocboard.commands.trees import add_tree_arguments, edition_of
+from vocboard.evaluator.editions import Task, for_image_set
+from vocboard.evaluator.ground_truth import GroundTruthError
+from vocboard.evaluator.ground_truth.available_sets import available_image_sets
+from vocboard.evaluator.ground_truth.reader import read_ground_truth
+from vocboard.evaluator.ground_truth.statistics import ClassStatistics, SetStatistics, statistics
 
 _ORDER = ("train", "val", "trainval", "test")  # of the documents' tables; other sets follow
 _OBJECTS = {

@@ -2,11 +2,18 @@
 
 import argparse
 
-from client.answers import submission, submission_details, understood
-from client.connection import Connection, path
-from client.errors import MisuseError
-from commands.connecting import DONE, add_json_argument, add_server_argument, connect, print_json, reporting_trouble
-from commands.submissions import described, exit_status, followed, listed
+from vocboard.client.answers import submission, submission_details, understood
+from vocboard.client.connection import Connection, path
+from vocboard.client.errors import MisuseError
+from vocboard.commands.connecting import (
+    DONE,
+    add_json_argument,
+    add_server_argument,
+    connect,
+    print_json,
+    reporting_trouble,
+)
+from vocboard.commands.submissions import described, exit_status, followed, listed
 
 LISTED = 20
 PER_PAGE = 200  # the most that servers give at once

@@ -3,13 +3,13 @@
 import sys
 from collections.abc import Sequence
 
-from client.answers import StateEvent, Submission, SubmissionDetails
-from client.connection import Connection
-from client.following import follow
-from client.terminal import instant, printable
-from commands.connecting import DONE, PROBLEMS, TROUBLE, say
-from commands.score_tables import score_lines
-from commands.tables import Column, render, shortened, terminal_width
+from vocboard.client.answers import StateEvent, Submission, SubmissionDetails
+from vocboard.client.connection import Connection
+from vocboard.client.following import follow
+from vocboard.client.terminal import instant, printable
+from vocboard.commands.connecting import DONE, PROBLEMS, TROUBLE, say
+from vocboard.commands.score_tables import score_lines
+from vocboard.commands.tables import Column, render, shortened, terminal_width
 
 
 def listed(submissions: Sequence[Submission]) -> str:

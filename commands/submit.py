@@ -3,12 +3,12 @@
 import argparse
 from pathlib import Path
 
-from client.answers import Challenge, SubmissionDetails, challenge, submission_details, understood
-from client.archive import OutgoingArchive
-from client.connection import Answer, Connection, FieldValue, path
-from client.errors import InvalidArchiveError, MisuseError
-from client.terminal import ProgressBar, instant, printable
-from commands.connecting import (
+from vocboard.client.answers import Challenge, SubmissionDetails, challenge, submission_details, understood
+from vocboard.client.archive import OutgoingArchive
+from vocboard.client.connection import Answer, Connection, FieldValue, path
+from vocboard.client.errors import InvalidArchiveError, MisuseError
+from vocboard.client.terminal import ProgressBar, instant, printable
+from vocboard.commands.connecting import (
     DONE,
     PROBLEMS,
     add_json_argument,
@@ -18,9 +18,9 @@ from commands.connecting import (
     reporting_trouble,
     say,
 )
-from commands.problem_text import problem_lines, summary
-from commands.submissions import exit_status, followed, scores_in_full, state_in_words
-from evaluator.problems import Problem
+from vocboard.commands.problem_text import problem_lines, summary
+from vocboard.commands.submissions import exit_status, followed, scores_in_full, state_in_words
+from vocboard.evaluator.problems import Problem
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

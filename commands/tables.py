@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from client.terminal import display_width
+from vocboard.client.terminal import display_width
 
 GAP = "  "
 LONGEST_NAME = 40

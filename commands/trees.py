@@ -3,9 +3,9 @@
 import argparse
 from pathlib import Path
 
-from commands.offline import MisuseError, chosen_edition
-from evaluator.editions import Edition, names
-from evaluator.ground_truth.edition_of_tree import editions_of_tree
+from vocboard.commands.offline import MisuseError, chosen_edition
+from vocboard.evaluator.editions import Edition, names
+from vocboard.evaluator.ground_truth.edition_of_tree import editions_of_tree
 
 
 def add_tree_arguments(parser: argparse.ArgumentParser) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from commands.offline import (
+from vocboard.commands.offline import (
     PROBLEMS,
     VALID,
     add_common_arguments,
@@ -18,11 +18,11 @@ from commands.offline import (
     read_public_part,
     reporting_misuse,
 )
-from commands.problem_text import image_set_hint, problem_lines, summary
-from commands.tables import Column, render
-from evaluator.problems import counted
-from evaluator.reading import ReadResults, read_results
-from evaluator.results import Entry, Layouts, Segmented
+from vocboard.commands.problem_text import image_set_hint, problem_lines, summary
+from vocboard.commands.tables import Column, render
+from vocboard.evaluator.problems import counted
+from vocboard.evaluator.reading import ReadResults, read_results
+from vocboard.evaluator.results import Entry, Layouts, Segmented
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

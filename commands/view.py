@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from commands.offline import (
+from vocboard.commands.offline import (
     PROBLEMS,
     VALID,
     MisuseError,
@@ -12,13 +12,13 @@ from commands.offline import (
     reporting_misuse,
     tree_misuse,
 )
-from commands.problem_text import problem_lines, summary
-from commands.progress import Progress
-from commands.trees import add_tree_arguments, edition_of
-from evaluator.ground_truth import GroundTruthError
-from evaluator.problems import counted, has_errors
-from evaluator.viewing import view
-from evaluator.whole_output import OutputExistsError
+from vocboard.commands.problem_text import problem_lines, summary
+from vocboard.commands.progress import Progress
+from vocboard.commands.trees import add_tree_arguments, edition_of
+from vocboard.evaluator.ground_truth import GroundTruthError
+from vocboard.evaluator.problems import counted, has_errors
+from vocboard.evaluator.viewing import view
+from vocboard.evaluator.whole_output import OutputExistsError
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -17,10 +17,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.only == "mail":
         return _send_mail()
     # The participant's commands start without the server's packages.
-    from app.broker import SCORING  # noqa: PLC0415
-    from app.settings import Settings  # noqa: PLC0415
-    from worker.celery_app import create_worker  # noqa: PLC0415
-    from worker.truth_directory import TruthDirectory  # noqa: PLC0415
+    from vocboard.app.broker import SCORING  # noqa: PLC0415
+    from vocboard.app.settings import Settings  # noqa: PLC0415
+    from vocboard.worker.celery_app import create_worker  # noqa: PLC0415
+    from vocboard.worker.truth_directory import TruthDirectory  # noqa: PLC0415
 
     settings = Settings()
     TruthDirectory(settings).private_key()  # from now on ground truth can be uploaded
@@ -38,9 +38,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _send_mail() -> int:
     # As above.
-    from app.broker import MAIL  # noqa: PLC0415
-    from app.settings import Settings  # noqa: PLC0415
-    from worker.mail import create_mail_worker  # noqa: PLC0415
+    from vocboard.app.broker import MAIL  # noqa: PLC0415
+    from vocboard.app.settings import Settings  # noqa: PLC0415
+    from vocboard.worker.mail import create_mail_worker  # noqa: PLC0415
 
     try:
         application = create_mail_worker(Settings())

@@ -3,6 +3,6 @@
 Stands alone: it knows no web, no database and no settings.
 """
 
-from evaluator.version import VERSION
+from vocboard.evaluator.version import VERSION
 
 __all__ = ["VERSION"]

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.editions import Competition, Edition
-from evaluator.ground_truth import GroundTruth, SegmentationTruth
-from evaluator.metrics.confusion_matrix import Confusion
-from evaluator.problems import Problem, has_errors
-from evaluator.reading import read_results
-from evaluator.results import Entry
-from evaluator.scores import CompetitionScores
-from evaluator.tasks.scoring import SCORERS
+from vocboard.evaluator.editions import Competition, Edition
+from vocboard.evaluator.ground_truth import GroundTruth, SegmentationTruth
+from vocboard.evaluator.metrics.confusion_matrix import Confusion
+from vocboard.evaluator.problems import Problem, has_errors
+from vocboard.evaluator.reading import read_results
+from vocboard.evaluator.results import Entry
+from vocboard.evaluator.scores import CompetitionScores
+from vocboard.evaluator.tasks.scoring import SCORERS
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -1,6 +1,6 @@
 """What a file is that is not what it should be."""
 
-from evaluator.problems import quoted
+from vocboard.evaluator.problems import quoted
 
 _SIGNATURES = (
     (b"\x89PNG\r\n\x1a\n", "is a PNG image"),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.editions import Task
+from vocboard.evaluator.editions import Task
 
 _FORMAT = 1  # raise it when the JSON changes its meaning
 

@@ -12,15 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from evaluator.archives import TREE_LIMITS, ArchiveError, members
-from evaluator.editions import AnnotationFormat, Edition, Task, TaskRules
-from evaluator.ground_truth.errors import TreeProblems
-from evaluator.ground_truth.image_set_files import ImageSetFiles, Listed, Person, file_of
-from evaluator.ground_truth.material import annotation_file
-from evaluator.ground_truth.tree import Tree
-from evaluator.image_sets import ImageSet, ImageSets
-from evaluator.problems import Problem
-from evaluator.tasks.definitions import TASKS
+from vocboard.evaluator.archives import TREE_LIMITS, ArchiveError, members
+from vocboard.evaluator.editions import AnnotationFormat, Edition, Task, TaskRules
+from vocboard.evaluator.ground_truth.errors import TreeProblems
+from vocboard.evaluator.ground_truth.image_set_files import ImageSetFiles, Listed, Person, file_of
+from vocboard.evaluator.ground_truth.material import annotation_file
+from vocboard.evaluator.ground_truth.tree import Tree
+from vocboard.evaluator.image_sets import ImageSet, ImageSets
+from vocboard.evaluator.problems import Problem
+from vocboard.evaluator.tasks.definitions import TASKS
 
 Key = tuple[Task, str]
 Size = tuple[int, int]  # width and height in pixels

@@ -4,18 +4,18 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evaluator.archives import UPLOAD_LIMITS, ArchiveError, ArchiveLimits, Member, members
-from evaluator.editions import Competition, Edition, Task
-from evaluator.image_sets import ImageSets
-from evaluator.problems import Kind, Problem, counted, has_errors, quoted
-from evaluator.problems.files import COMPETITION_NOT_OPEN, DUPLICATE_FILE, NO_RESULT_FILES, UNKNOWN_FILE
-from evaluator.result_files.items import Items
-from evaluator.result_files.names import FileName, FileNames
-from evaluator.result_files.report import FileReport
-from evaluator.result_files.unrecognised_files import UnrecognisedFile, UnrecognisedFiles, look_at
-from evaluator.results import Results
-from evaluator.tasks.format import ResultFiles, SegmentationSink, Upload
-from evaluator.tasks.formats import FORMATS
+from vocboard.evaluator.archives import UPLOAD_LIMITS, ArchiveError, ArchiveLimits, Member, members
+from vocboard.evaluator.editions import Competition, Edition, Task
+from vocboard.evaluator.image_sets import ImageSets
+from vocboard.evaluator.problems import Kind, Problem, counted, has_errors, quoted
+from vocboard.evaluator.problems.files import COMPETITION_NOT_OPEN, DUPLICATE_FILE, NO_RESULT_FILES, UNKNOWN_FILE
+from vocboard.evaluator.result_files.items import Items
+from vocboard.evaluator.result_files.names import FileName, FileNames
+from vocboard.evaluator.result_files.report import FileReport
+from vocboard.evaluator.result_files.unrecognised_files import UnrecognisedFile, UnrecognisedFiles, look_at
+from vocboard.evaluator.results import Results
+from vocboard.evaluator.tasks.format import ResultFiles, SegmentationSink, Upload
+from vocboard.evaluator.tasks.formats import FORMATS
 
 _MOST_EXPLAINED = (
     1_000  # files that are no result files; more are told as unknown, whatever they may have been meant to be

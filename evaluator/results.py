@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.editions import Competition
+from vocboard.evaluator.editions import Competition
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.editions import Metric, Task
+from vocboard.evaluator.editions import Metric, Task
 
 
 class CurveKind(StrEnum):

@@ -3,10 +3,10 @@
 from alembic import context
 from sqlalchemy import Connection, text
 
-from app.database import Database
-from app.models import Base
-from app.settings import Settings
-from migrations import privileges
+from vocboard.app.database import Database
+from vocboard.app.models import Base
+from vocboard.app.settings import Settings
+from vocboard.migrations import privileges
 
 MIGRATIONS_LOCK = 0x766F6362  # any number that nothing else locks
 

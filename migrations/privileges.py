@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from sqlalchemy import Connection, text
 
-from migrations import guards
+from vocboard.migrations import guards
 
 WEB_ROLE = "vocboard_web"
 WORKER_ROLE = "vocboard_worker"

@@ -35,18 +35,18 @@ from pathlib import Path
 import httpx
 from sqlalchemy import func, select
 
-import migrations
-from app.accounts.models import User
-from app.database import Database
-from app.evaluations.models import Evaluation
-from app.settings import Settings
-from app.submissions.models import Method, State, Submission
 from tests.support import small_world
 from tests.support.backstage import kill_group
 from tests.support.crashing_servers import CrashingServer, crashing_postgres, crashing_redis
 from tests.support.life import eventually, make_ready, submit
 from tests.support.processes import free_port
 from tests.support.services import in_full
+from vocboard import migrations
+from vocboard.app.accounts.models import User
+from vocboard.app.database import Database
+from vocboard.app.evaluations.models import Evaluation
+from vocboard.app.settings import Settings
+from vocboard.app.submissions.models import Method, State, Submission
 
 HOST = "voc.example.org"
 PEOPLE = 6
@@ -95,7 +95,7 @@ class Services:
         self._arguments[name] = arguments or self._arguments[name]
         with (self._directory / f"{name}.log").open("ab") as log:
             self._processes[name] = subprocess.Popen(
-                [sys.executable, "-m", "commands.main", *self._arguments[name]],
+                [sys.executable, "-m", "vocboard.commands.main", *self._arguments[name]],
                 env=self._environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -195,7 +195,7 @@ def _person(url: str, environment: dict[str, str], name: str, scope: str, addres
     """Make an account and a token; return the API as that person, as the proxy passes it on."""
 
     def admin(*arguments: str) -> str:
-        command = [sys.executable, "-m", "commands.main", "admin", *arguments]
+        command = [sys.executable, "-m", "vocboard.commands.main", "admin", *arguments]
         return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
 
     role = "organiser" if scope == "organise" else "participant"

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from evaluator.editions import Task
+from vocboard.evaluator.editions import Task
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("app", "client", "commands", "evaluator", "migrations", "worker")
@@ -65,17 +65,17 @@ def imports(module: str) -> tuple[Import, ...]:
     found: list[Import] = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            found += [Import(node.lineno, alias.name, "") for alias in node.names]
+            found += [Import(node.lineno, alias.name.removeprefix("vocboard."), "") for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
-            target = ".".join([*above, *filter(None, [node.module])])
+            target = ".".join([*above, *filter(None, [node.module])]).removeprefix("vocboard.")
             found += [Import(node.lineno, target, alias.name) for alias in node.names]
     return tuple(found)
 
 
 def imported_module(found: Import) -> str:
     """Return the module that an import makes run: `from package import module` names one, too."""
-    inner = f"{found.target}.{found.name}"
+    inner = f"{found.target}.{found.name}".removeprefix("vocboard.")
     return inner if inner in modules() else found.target
 
 

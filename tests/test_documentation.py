@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.problems.catalogue import CATALOGUE
 from tools import edition_pages, problem_pages
+from vocboard.evaluator.problems.catalogue import CATALOGUE
 
 
 def test_the_page_of_problems_is_what_the_catalogue_says() -> None:

@@ -13,10 +13,10 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import ProgrammingError
 
-from app.database import Database
-from app.models import Base
-from migrations import privileges, upgrade
-from migrations.run import config
+from vocboard.app.database import Database
+from vocboard.app.models import Base
+from vocboard.migrations import privileges, upgrade
+from vocboard.migrations.run import config
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.services)])

@@ -8,10 +8,10 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from evaluator.editions import Competition, Edition, TaskRules, load, names
-from evaluator.metrics.definitions import METRICS
-from evaluator.result_files.names import expected_name
-from evaluator.tasks.definitions import PARTIAL_ENTRIES, TASKS
+from vocboard.evaluator.editions import Competition, Edition, TaskRules, load, names
+from vocboard.evaluator.metrics.definitions import METRICS
+from vocboard.evaluator.result_files.names import expected_name
+from vocboard.evaluator.tasks.definitions import PARTIAL_ENTRIES, TASKS
 
 PAGES = Path(__file__).resolve().parents[1] / "docs" / "editions"
 OWN = "own"

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from string import Formatter
 
-from evaluator.problems import Kind
-from evaluator.problems.catalogue import CATALOGUE, MODULES
+from vocboard.evaluator.problems import Kind
+from vocboard.evaluator.problems.catalogue import CATALOGUE, MODULES
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "problems.md"

@@ -9,8 +9,8 @@ from typing import Any
 from celery import Celery
 from celery.beat import Scheduler
 
-from app.broker import SEND_MAIL, SWEEP, create_celery
-from app.settings import Settings
+from vocboard.app.broker import SEND_MAIL, SWEEP, create_celery
+from vocboard.app.settings import Settings
 
 MISSED_AFTER = 4  # wake-ups that have not been sent
 

@@ -6,12 +6,12 @@ from celery import Celery
 from celery.signals import worker_process_init, worker_ready, worker_shutting_down
 from kombu.entity import Queue
 
-from app.broker import MAIL, SCORING, create_celery
-from app.process_limits import limit_memory
-from app.settings import Environment, Settings
-from worker import due_work, tasks
-from worker.dispatcher import Dispatcher
-from worker.wake_ups import WakeUps
+from vocboard.app.broker import MAIL, SCORING, create_celery
+from vocboard.app.process_limits import limit_memory
+from vocboard.app.settings import Environment, Settings
+from vocboard.worker import due_work, tasks
+from vocboard.worker.dispatcher import Dispatcher
+from vocboard.worker.wake_ups import WakeUps
 
 KILLED_AFTER_SECONDS = 30  # beyond the time limit, for code that ignores the soft one
 POLLING_SECONDS = 0.01  # of the in-process queue

@@ -24,10 +24,10 @@ from celery.worker import WorkController, state
 from kombu.transport.memory import Channel
 from sqlalchemy.exc import DBAPIError
 
-from app.database import Database
-from app.settings import Settings
-from app.workers import heartbeats
-from worker.due_work import DueWork
+from vocboard.app.database import Database
+from vocboard.app.settings import Settings
+from vocboard.app.workers import heartbeats
+from vocboard.worker.due_work import DueWork
 
 BUSY_INTERVAL = timedelta(seconds=1)  # between looks while there is work; processes take a new task after a second
 LEAST_PAUSE_SECONDS = 0.02  # between looks, however many wake-ups arrive

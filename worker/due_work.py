@@ -11,11 +11,11 @@ from datetime import timedelta
 
 from sqlalchemy.orm import Session
 
-from app.broker import EVALUATE_NEXT, IMPORT_GROUND_TRUTH, SCORING, SEND_MAIL, SWEEP
-from app.challenges import truth_queue
-from app.mail import outbox
-from app.settings import Environment, Settings
-from app.submissions import queue
+from vocboard.app.broker import EVALUATE_NEXT, IMPORT_GROUND_TRUTH, SCORING, SEND_MAIL, SWEEP
+from vocboard.app.challenges import truth_queue
+from vocboard.app.mail import outbox
+from vocboard.app.settings import Environment, Settings
+from vocboard.app.submissions import queue
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,20 +14,20 @@ from sqlalchemy import Row, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from app.challenges.editions import edition_from
-from app.challenges.models import Challenge, GroundTruthVersion, Scoring
-from app.database import Database, now
-from app.evaluations import service as evaluations
-from app.settings import Settings
-from app.storage import ArchiveStore
-from app.submissions import queue
-from app.submissions.models import Submission
-from app.submissions.queue import Claim
-from evaluator.editions import Edition
-from evaluator.evaluation import Evaluation, evaluate
-from evaluator.problems import Severity
-from worker import leases, stored_truth
-from worker.persistence import persistently
+from vocboard.app.challenges.editions import edition_from
+from vocboard.app.challenges.models import Challenge, GroundTruthVersion, Scoring
+from vocboard.app.database import Database, now
+from vocboard.app.evaluations import service as evaluations
+from vocboard.app.settings import Settings
+from vocboard.app.storage import ArchiveStore
+from vocboard.app.submissions import queue
+from vocboard.app.submissions.models import Submission
+from vocboard.app.submissions.queue import Claim
+from vocboard.evaluator.editions import Edition
+from vocboard.evaluator.evaluation import Evaluation, evaluate
+from vocboard.evaluator.problems import Severity
+from vocboard.worker import leases, stored_truth
+from vocboard.worker.persistence import persistently
 
 GIVEN_BACK = "It is not your fault: your quota has been given back, and the operators see what happened."
 TOOK_TOO_LONG = f"The evaluation took longer than the server allows. {GIVEN_BACK}"

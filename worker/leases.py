@@ -9,7 +9,7 @@ from datetime import timedelta
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from app.database import Database
+from vocboard.app.database import Database
 
 RENEWALS_PER_LEASE = 3  # two may fail before the work is given to another worker
 

@@ -13,11 +13,11 @@ from celery.signals import worker_init, worker_shutting_down
 from kombu.entity import Queue
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.broker import MAIL, SEND_MAIL, create_celery
-from app.database import Database
-from app.mail import delivery
-from app.mail.sending import send_due
-from app.settings import Settings
+from vocboard.app.broker import MAIL, SEND_MAIL, create_celery
+from vocboard.app.database import Database
+from vocboard.app.mail import delivery
+from vocboard.app.mail.sending import send_due
+from vocboard.app.settings import Settings
 
 _log = logging.getLogger(__name__)
 

@@ -2,12 +2,12 @@
 
 import logging
 
-from app.database import Database
-from app.evaluations import exact_copies
-from app.settings import Settings
-from app.submissions import queue
-from app.workers import heartbeats
-from worker import truth_import
+from vocboard.app.database import Database
+from vocboard.app.evaluations import exact_copies
+from vocboard.app.settings import Settings
+from vocboard.app.submissions import queue
+from vocboard.app.workers import heartbeats
+from vocboard.worker import truth_import
 
 _log = logging.getLogger(__name__)
 

@@ -3,8 +3,8 @@
 from functools import lru_cache
 from pathlib import Path
 
-from app.settings import Settings
-from evaluator.ground_truth import GroundTruth
+from vocboard.app.settings import Settings
+from vocboard.evaluator.ground_truth import GroundTruth
 
 KEPT = 2  # in memory of each process: the next submission is most often to the same challenge
 

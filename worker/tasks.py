@@ -7,14 +7,14 @@ from functools import cached_property
 
 from celery import Celery
 
-from app.broker import EVALUATE_NEXT, IMPORT_GROUND_TRUTH, SEND_MAIL, SWEEP
-from app.database import Database
-from app.mail import delivery
-from app.mail.sending import send_due
-from app.settings import Settings
-from app.storage import ArchiveStore
-from worker import recovery, truth_import
-from worker.evaluation import evaluate_next
+from vocboard.app.broker import EVALUATE_NEXT, IMPORT_GROUND_TRUTH, SEND_MAIL, SWEEP
+from vocboard.app.database import Database
+from vocboard.app.mail import delivery
+from vocboard.app.mail.sending import send_due
+from vocboard.app.settings import Settings
+from vocboard.app.storage import ArchiveStore
+from vocboard.worker import recovery, truth_import
+from vocboard.worker.evaluation import evaluate_next
 
 # For so long one task starts evaluations: small ones without a task each, and each has its time limit but for this.
 TURN = timedelta(seconds=1)

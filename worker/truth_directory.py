@@ -8,8 +8,8 @@ from uuid import UUID
 
 from nacl.public import PrivateKey
 
-from app.settings import Settings
-from app.truth_inbox import TruthInbox
+from vocboard.app.settings import Settings
+from vocboard.app.truth_inbox import TruthInbox
 
 PRIVATE_KEY_FILE = "worker.private-key"
 _SCRATCH = "scratch"

@@ -8,19 +8,19 @@ from typing import Any
 
 from nacl.public import PrivateKey
 
-from app.challenges import truth_queue
-from app.challenges.ground_truth import pack_image_sets
-from app.challenges.truth_queue import ImportedTruth, TruthClaim
-from app.database import Database
-from app.sealing import SealError, unseal
-from app.settings import Settings
-from app.truth_inbox import TruthInbox, purpose_of
-from evaluator.ground_truth import GroundTruthError
-from evaluator.ground_truth.reader import read_ground_truth
-from evaluator.ground_truth.summary import TaskSummary, summarise
-from evaluator.problems import Problem, Severity
-from worker import leases, stored_truth
-from worker.truth_directory import TruthDirectory
+from vocboard.app.challenges import truth_queue
+from vocboard.app.challenges.ground_truth import pack_image_sets
+from vocboard.app.challenges.truth_queue import ImportedTruth, TruthClaim
+from vocboard.app.database import Database
+from vocboard.app.sealing import SealError, unseal
+from vocboard.app.settings import Settings
+from vocboard.app.truth_inbox import TruthInbox, purpose_of
+from vocboard.evaluator.ground_truth import GroundTruthError
+from vocboard.evaluator.ground_truth.reader import read_ground_truth
+from vocboard.evaluator.ground_truth.summary import TaskSummary, summarise
+from vocboard.evaluator.problems import Problem, Severity
+from vocboard.worker import leases, stored_truth
+from vocboard.worker.truth_directory import TruthDirectory
 
 _log = logging.getLogger(__name__)
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 
 from kombu.entity import Queue
 
-from app.broker import create_celery
-from app.settings import Settings
+from vocboard.app.broker import create_celery
+from vocboard.app.settings import Settings
 
 WAITING_SECONDS = 1.0  # for a message; then see whether the worker has stopped
 # A connection on which nothing has arrived for so long is replaced: it may have broken without anybody being told.

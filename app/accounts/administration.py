@@ -6,14 +6,14 @@ from sqlalchemy import delete
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.accounts import queries
-from app.accounts.models import Role, User, WebSession
-from app.accounts.password_changes import revoke_tokens, set_hash
-from app.accounts.people import normalised_email
-from app.audit import service as audit
-from app.database import now
-from app.errors import ConflictError, NotFoundError
-from app.mail import outbox
+from vocboard.app.accounts import queries
+from vocboard.app.accounts.models import Role, User, WebSession
+from vocboard.app.accounts.password_changes import revoke_tokens, set_hash
+from vocboard.app.accounts.people import normalised_email
+from vocboard.app.audit import service as audit
+from vocboard.app.database import now
+from vocboard.app.errors import ConflictError, NotFoundError
+from vocboard.app.mail import outbox
 
 
 def create_user(session: Session, *, person: User, actor: User | None = None) -> User:

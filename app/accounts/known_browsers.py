@@ -8,7 +8,7 @@ import hmac
 import secrets
 import uuid
 
-from app.accounts.models import User
+from vocboard.app.accounts.models import User
 
 MOST_ACCOUNTS = 5  # of one browser; the ones longest ago are forgotten
 _BETWEEN_MARKS = "~"

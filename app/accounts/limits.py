@@ -9,9 +9,9 @@ from datetime import timedelta
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
-from app.accounts.models import Attempt
-from app.database import now
-from app.errors import LimitedError
+from vocboard.app.accounts.models import Attempt
+from vocboard.app.database import now
+from vocboard.app.errors import LimitedError
 
 LONGEST_PERIOD = timedelta(hours=24)  # attempts are forgotten after it
 

@@ -5,10 +5,10 @@ from datetime import timedelta
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session, joinedload
 
-from app.accounts.models import EmailLink, LinkPurpose, User
-from app.accounts.secret_tokens import digest, new_secret
-from app.database import now
-from app.errors import NotFoundError
+from vocboard.app.accounts.models import EmailLink, LinkPurpose, User
+from vocboard.app.accounts.secret_tokens import digest, new_secret
+from vocboard.app.database import now
+from vocboard.app.errors import NotFoundError
 
 LIFETIMES = {LinkPurpose.CONFIRM_ADDRESS: timedelta(days=3), LinkPurpose.RESET_PASSWORD: timedelta(hours=2)}
 

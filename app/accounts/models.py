@@ -7,7 +7,7 @@ from enum import StrEnum
 from sqlalchemy import ForeignKey, LargeBinary, String
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from app.database import Base, CreatedAt, Identifier, text_enum
+from vocboard.app.database import Base, CreatedAt, Identifier, text_enum
 
 
 class Role(StrEnum):

@@ -6,13 +6,13 @@ None of these functions hashes: that is done between two transactions, by `Passw
 from sqlalchemy import delete, update
 from sqlalchemy.orm import Session
 
-from app.accounts import passwords, queries, registration
-from app.accounts.models import ApiToken, User, WebSession
-from app.audit import service as audit
-from app.database import now
-from app.errors import NotSignedInError
-from app.fields import FieldChecks
-from app.mail import outbox
+from vocboard.app.accounts import passwords, queries, registration
+from vocboard.app.accounts.models import ApiToken, User, WebSession
+from vocboard.app.audit import service as audit
+from vocboard.app.database import now
+from vocboard.app.errors import NotSignedInError
+from vocboard.app.fields import FieldChecks
+from vocboard.app.mail import outbox
 
 
 def check_new(user: User, password: str, *, field: str) -> None:

@@ -14,8 +14,8 @@ from contextlib import suppress
 from functools import partial
 from typing import TypeVar
 
-from app.accounts import passwords
-from app.errors import BusyError
+from vocboard.app.accounts import passwords
+from vocboard.app.errors import BusyError
 
 AT_ONCE = 1  # in one web process
 MOST_WAITING = 256  # in one web process; beyond it requests are refused

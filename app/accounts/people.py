@@ -2,10 +2,10 @@
 
 from email_validator import EmailNotValidError, validate_email
 
-from app.accounts import passwords
-from app.accounts.models import Role, User
-from app.database import now
-from app.fields import FieldChecks
+from vocboard.app.accounts import passwords
+from vocboard.app.accounts.models import Role, User
+from vocboard.app.database import now
+from vocboard.app.fields import FieldChecks
 
 
 def normalised_email(email: str) -> str | None:

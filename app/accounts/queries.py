@@ -7,8 +7,8 @@ from datetime import timedelta
 from sqlalchemy import select, true
 from sqlalchemy.orm import Session, joinedload
 
-from app.accounts.models import ApiToken, Role, User, WebSession
-from app.database import now
+from vocboard.app.accounts.models import ApiToken, Role, User, WebSession
+from vocboard.app.database import now
 
 
 def user_by_email(session: Session, email: str) -> User | None:

@@ -14,15 +14,15 @@ from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.accounts import limits, links, queries
-from app.accounts.models import LinkPurpose, Role, User
-from app.accounts.people import checked_person, normalised_email
-from app.audit import service as audit
-from app.database import now
-from app.errors import ConflictError, ForbiddenError, NotFoundError
-from app.fields import FieldChecks
-from app.mail import outbox
-from app.registration_policy import RegistrationPolicy
+from vocboard.app.accounts import limits, links, queries
+from vocboard.app.accounts.models import LinkPurpose, Role, User
+from vocboard.app.accounts.people import checked_person, normalised_email
+from vocboard.app.audit import service as audit
+from vocboard.app.database import now
+from vocboard.app.errors import ConflictError, ForbiddenError, NotFoundError
+from vocboard.app.fields import FieldChecks
+from vocboard.app.mail import outbox
+from vocboard.app.registration_policy import RegistrationPolicy
 
 MOST_NOTIFIED = 20  # administrators who are told of a registration that waits
 

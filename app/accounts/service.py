@@ -13,13 +13,13 @@ from typing import NoReturn
 from sqlalchemy import delete, update
 from sqlalchemy.orm import Session
 
-from app.accounts import limits, queries
-from app.accounts.models import ApiToken, User, WebSession
-from app.accounts.secret_tokens import digest, new_secret
-from app.accounts.tokens import acting_with, create_token, revoke_token, tokens_of, user_of_token
-from app.characters import cleaned
-from app.database import now
-from app.errors import NotFoundError, NotSignedInError, WrongPasswordError
+from vocboard.app.accounts import limits, queries
+from vocboard.app.accounts.models import ApiToken, User, WebSession
+from vocboard.app.accounts.secret_tokens import digest, new_secret
+from vocboard.app.accounts.tokens import acting_with, create_token, revoke_token, tokens_of, user_of_token
+from vocboard.app.characters import cleaned
+from vocboard.app.database import now
+from vocboard.app.errors import NotFoundError, NotSignedInError, WrongPasswordError
 
 __all__ = [
     "acting_with",

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from app.errors import BusyError
+from vocboard.app.errors import BusyError
 
 MOST_WAITING = 512  # in one web process; one that waits holds neither a thread nor a connection to the database
 MOST_OF_CLIENT = 192  # of these, from one network

@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from anyio import to_thread
 from sqlalchemy.orm import Session
 
-from app.accounts import known_browsers, limits, passwords, queries
-from app.accounts.limits import Limit
-from app.accounts.models import User
-from app.accounts.password_work import PasswordWork
-from app.accounts.people import normalised_email
-from app.accounts.service import start_session
-from app.accounts.sign_in_gate import SignInGate
-from app.database import Database
-from app.errors import SignInError
-from app.settings import Settings
+from vocboard.app.accounts import known_browsers, limits, passwords, queries
+from vocboard.app.accounts.limits import Limit
+from vocboard.app.accounts.models import User
+from vocboard.app.accounts.password_work import PasswordWork
+from vocboard.app.accounts.people import normalised_email
+from vocboard.app.accounts.service import start_session
+from vocboard.app.accounts.sign_in_gate import SignInGate
+from vocboard.app.database import Database
+from vocboard.app.errors import SignInError
+from vocboard.app.settings import Settings
 
 FIRST_DELAY_SECONDS = 1.0  # of the first attempt beyond a limit; each further one doubles it
 LONGEST_DELAY_SECONDS = 30.0

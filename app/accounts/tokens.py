@@ -7,13 +7,13 @@ from datetime import timedelta
 from sqlalchemy import inspect
 from sqlalchemy.orm import Session
 
-from app.accounts import queries
-from app.accounts.models import ApiToken, Role, Scope, User
-from app.accounts.secret_tokens import digest, new_secret
-from app.audit import service as audit
-from app.database import now
-from app.errors import ConflictError, NotFoundError
-from app.fields import FieldChecks
+from vocboard.app.accounts import queries
+from vocboard.app.accounts.models import ApiToken, Role, Scope, User
+from vocboard.app.accounts.secret_tokens import digest, new_secret
+from vocboard.app.audit import service as audit
+from vocboard.app.database import now
+from vocboard.app.errors import ConflictError, NotFoundError
+from vocboard.app.fields import FieldChecks
 
 MOST_TOKENS = 50  # valid ones of one person
 PREFIX = "vocb_"  # lets secret scanners recognise one that was published by mistake

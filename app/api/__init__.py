@@ -4,7 +4,7 @@ from fastapi import APIRouter
 from starlette.routing import Match
 from starlette.types import Scope
 
-from app.api import (
+from vocboard.app.api import (
     accounts,
     challenges,
     events,
@@ -14,7 +14,7 @@ from app.api import (
     submission_changes,
     submissions,
 )
-from app.api.problems import problem_responses
+from vocboard.app.api.problems import problem_responses
 
 PREFIX = "/api/v1"
 

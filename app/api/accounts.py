@@ -2,10 +2,10 @@
 
 from fastapi import APIRouter
 
-from app.accounts.models import Scope
-from app.api.problems import problem_responses
-from app.api.schemas.accounts import Me
-from app.security.identity import ApiIdentity
+from vocboard.app.accounts.models import Scope
+from vocboard.app.api.problems import problem_responses
+from vocboard.app.api.schemas.accounts import Me
+from vocboard.app.security.identity import ApiIdentity
 
 router = APIRouter(tags=["account"])
 

@@ -8,10 +8,10 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from sqlalchemy.orm import Session
 
-from app.accounts.models import User
-from app.api.paging import DEFAULT_PER_PAGE, FIRST_PAGE, ItemPage, PageNumber, PerPage, item_page, page_of
-from app.api.problems import problem_responses
-from app.api.schemas.challenges import (
+from vocboard.app.accounts.models import User
+from vocboard.app.api.paging import DEFAULT_PER_PAGE, FIRST_PAGE, ItemPage, PageNumber, PerPage, item_page, page_of
+from vocboard.app.api.problems import problem_responses
+from vocboard.app.api.schemas.challenges import (
     ChallengeChanges,
     ChallengeDetails,
     ChallengeSummary,
@@ -21,13 +21,13 @@ from app.api.schemas.challenges import (
     Quota,
     QuotaUse,
 )
-from app.challenges import service as challenges
-from app.challenges.models import Challenge
-from app.database import Database, now
-from app.errors import InvalidInputError
-from app.security.identity import ApiIdentity, OrganisingUser, Viewer
-from app.submissions.quota import quotas
-from evaluator.editions import Competition as EditionCompetition
+from vocboard.app.challenges import service as challenges
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.database import Database, now
+from vocboard.app.errors import InvalidInputError
+from vocboard.app.security.identity import ApiIdentity, OrganisingUser, Viewer
+from vocboard.app.submissions.quota import quotas
+from vocboard.evaluator.editions import Competition as EditionCompetition
 
 router = APIRouter(tags=["challenges"])
 

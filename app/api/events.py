@@ -14,13 +14,13 @@ from fastapi import APIRouter, Request
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.types import Receive, Scope, Send
 
-from app.api.problems import problem_responses
-from app.api.schemas.submissions import SubmissionEvent
-from app.database import Database, now
-from app.errors import LimitedError, NotFoundError, NotSignedInError
-from app.security.identity import ApiIdentity, Identity, Viewer, client_address, viewer_now
-from app.submissions import queries, queue
-from app.submissions.models import State
+from vocboard.app.api.problems import problem_responses
+from vocboard.app.api.schemas.submissions import SubmissionEvent
+from vocboard.app.database import Database, now
+from vocboard.app.errors import LimitedError, NotFoundError, NotSignedInError
+from vocboard.app.security.identity import ApiIdentity, Identity, Viewer, client_address, viewer_now
+from vocboard.app.submissions import queries, queue
+from vocboard.app.submissions.models import State
 
 router = APIRouter(tags=["submissions"])
 

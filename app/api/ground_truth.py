@@ -5,14 +5,14 @@ from typing import Any
 from anyio import to_thread
 from fastapi import APIRouter, Request
 
-from app.api.paging import DEFAULT_PER_PAGE, FIRST_PAGE, ItemPage, PageNumber, PerPage, item_page, page_of
-from app.api.problems import UploadProblem, problem_responses
-from app.api.schemas.challenges import GroundTruthVersion
-from app.challenges import models
-from app.challenges import service as challenges
-from app.database import Database
-from app.intake import take_ground_truth
-from app.security.identity import OrganisingUser
+from vocboard.app.api.paging import DEFAULT_PER_PAGE, FIRST_PAGE, ItemPage, PageNumber, PerPage, item_page, page_of
+from vocboard.app.api.problems import UploadProblem, problem_responses
+from vocboard.app.api.schemas.challenges import GroundTruthVersion
+from vocboard.app.challenges import models
+from vocboard.app.challenges import service as challenges
+from vocboard.app.database import Database
+from vocboard.app.intake import take_ground_truth
+from vocboard.app.security.identity import OrganisingUser
 
 router = APIRouter(tags=["ground truth"])
 

@@ -6,7 +6,7 @@ from typing import Annotated, Generic, TypeVar
 from fastapi import Query
 from pydantic import BaseModel
 
-from app.paging import LAST_PAGE, MOST_PER_PAGE, PER_PAGE, Page
+from vocboard.app.paging import LAST_PAGE, MOST_PER_PAGE, PER_PAGE, Page
 
 Item = TypeVar("Item")
 Row = TypeVar("Row")

@@ -4,9 +4,9 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from app.api.schemas.values import Instant
-from app.problem_details import MEDIA_TYPE
-from evaluator.problems import Severity
+from vocboard.app.api.schemas.values import Instant
+from vocboard.app.problem_details import MEDIA_TYPE
+from vocboard.evaluator.problems import Severity
 
 
 class ProblemDetails(BaseModel):

@@ -4,16 +4,16 @@ import uuid
 
 from fastapi import APIRouter, Request
 
-from app.accounts import administration, registration
-from app.accounts.models import User
-from app.api.paging import DEFAULT_PER_PAGE, FIRST_PAGE, ItemPage, PageNumber, PerPage, item_page, page_of
-from app.api.problems import problem_responses
-from app.api.schemas.accounts import WaitingRegistration
-from app.database import Database
-from app.errors import ForbiddenError
-from app.notifier import WorkerNotifier
-from app.security.identity import ApiIdentity, OrganisingUser
-from app.settings import Settings
+from vocboard.app.accounts import administration, registration
+from vocboard.app.accounts.models import User
+from vocboard.app.api.paging import DEFAULT_PER_PAGE, FIRST_PAGE, ItemPage, PageNumber, PerPage, item_page, page_of
+from vocboard.app.api.problems import problem_responses
+from vocboard.app.api.schemas.accounts import WaitingRegistration
+from vocboard.app.database import Database
+from vocboard.app.errors import ForbiddenError
+from vocboard.app.notifier import WorkerNotifier
+from vocboard.app.security.identity import ApiIdentity, OrganisingUser
+from vocboard.app.settings import Settings
 
 router = APIRouter(tags=["registrations"])
 REFUSALS = problem_responses(401, 403, 404, 409)

@@ -1,6 +1,6 @@
 """An evaluation as the API gives it: what the viewer may see of it."""
 
-from app.api.schemas.submissions import (
+from vocboard.app.api.schemas.submissions import (
     ClassCounts,
     CompetitionScores,
     Curves,
@@ -9,9 +9,9 @@ from app.api.schemas.submissions import (
     RocPoints,
     SecondaryMeasure,
 )
-from app.evaluations.visibility import VisibleCurve, VisibleEvaluation, VisibleResult
-from evaluator.editions import Metric
-from evaluator.scores import CurveKind
+from vocboard.app.evaluations.visibility import VisibleCurve, VisibleEvaluation, VisibleResult
+from vocboard.evaluator.editions import Metric
+from vocboard.evaluator.scores import CurveKind
 
 
 def evaluation_of(evaluation: VisibleEvaluation) -> Evaluation:

@@ -5,16 +5,16 @@ from collections.abc import Callable
 
 from fastapi import APIRouter, Request
 
-from app.accounts.models import User
-from app.api.problems import problem_responses
-from app.api.schemas.submissions import AnonymousLink, SubmissionDetails
-from app.api.submission_views import changed
-from app.database import Database
-from app.security.identity import ApiIdentity, Identity, SubmittingUser
-from app.settings import Settings
-from app.submissions import queries
-from app.submissions import service as submissions
-from app.submissions.models import Submission
+from vocboard.app.accounts.models import User
+from vocboard.app.api.problems import problem_responses
+from vocboard.app.api.schemas.submissions import AnonymousLink, SubmissionDetails
+from vocboard.app.api.submission_views import changed
+from vocboard.app.database import Database
+from vocboard.app.security.identity import ApiIdentity, Identity, SubmittingUser
+from vocboard.app.settings import Settings
+from vocboard.app.submissions import queries
+from vocboard.app.submissions import service as submissions
+from vocboard.app.submissions.models import Submission
 
 router = APIRouter(tags=["submissions"])
 

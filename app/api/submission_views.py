@@ -4,15 +4,15 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from app.accounts.models import User
-from app.api.problems import UploadProblem
-from app.api.schemas.submissions import Archive, Method, SubmissionDetails, SubmissionSummary
-from app.api.scores import evaluation_of, scores_of
-from app.evaluations.results import visible_evaluation
-from app.security.identity import Identity
-from app.submissions import queries, queue
-from app.submissions.models import Submission
-from app.submissions.service import not_declared
+from vocboard.app.accounts.models import User
+from vocboard.app.api.problems import UploadProblem
+from vocboard.app.api.schemas.submissions import Archive, Method, SubmissionDetails, SubmissionSummary
+from vocboard.app.api.scores import evaluation_of, scores_of
+from vocboard.app.evaluations.results import visible_evaluation
+from vocboard.app.security.identity import Identity
+from vocboard.app.submissions import queries, queue
+from vocboard.app.submissions.models import Submission
+from vocboard.app.submissions.service import not_declared
 
 
 def summary(submission: Submission) -> SubmissionSummary:

@@ -7,21 +7,21 @@ from typing import Any
 from anyio import to_thread
 from fastapi import APIRouter, Request, Response
 
-from app.api.paging import DEFAULT_PER_PAGE, FIRST_PAGE, ItemPage, PageNumber, PerPage, item_page
-from app.api.problems import problem_responses
-from app.api.schemas.submissions import Curves, Declarations, SubmissionDetails, SubmissionSummary
-from app.api.scores import curves_of
-from app.api.submission_views import accepted, changed, details, organisers_summary, summary
-from app.challenges import service as challenges
-from app.database import Database
-from app.errors import ForbiddenError, NotFoundError
-from app.evaluations.results import visible_evaluation
-from app.intake import take_submission
-from app.security.identity import ApiIdentity, OrganisingUser, ReadingUser, SubmittingUser, Viewer
-from app.submissions import queries
-from app.submissions.forms import SubmissionForm, read_listed_images, unpack_hashes
-from app.submissions.models import FlickrImages, TrainingAnnotation
-from app.submissions.service import declare as declare_training
+from vocboard.app.api.paging import DEFAULT_PER_PAGE, FIRST_PAGE, ItemPage, PageNumber, PerPage, item_page
+from vocboard.app.api.problems import problem_responses
+from vocboard.app.api.schemas.submissions import Curves, Declarations, SubmissionDetails, SubmissionSummary
+from vocboard.app.api.scores import curves_of
+from vocboard.app.api.submission_views import accepted, changed, details, organisers_summary, summary
+from vocboard.app.challenges import service as challenges
+from vocboard.app.database import Database
+from vocboard.app.errors import ForbiddenError, NotFoundError
+from vocboard.app.evaluations.results import visible_evaluation
+from vocboard.app.intake import take_submission
+from vocboard.app.security.identity import ApiIdentity, OrganisingUser, ReadingUser, SubmittingUser, Viewer
+from vocboard.app.submissions import queries
+from vocboard.app.submissions.forms import SubmissionForm, read_listed_images, unpack_hashes
+from vocboard.app.submissions.models import FlickrImages, TrainingAnnotation
+from vocboard.app.submissions.service import declare as declare_training
 
 router = APIRouter(tags=["submissions"])
 

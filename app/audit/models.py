@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import JSON, ForeignKey, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.database import Base, CreatedAt, Identifier
+from vocboard.app.database import Base, CreatedAt, Identifier
 
 
 class AuditEvent(Base):

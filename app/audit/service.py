@@ -4,9 +4,9 @@ from typing import Any, Protocol
 
 from sqlalchemy.orm import Session
 
-from app.accounts.models import User
-from app.audit.models import AuditEvent
-from app.database import OPERATOR
+from vocboard.app.accounts.models import User
+from vocboard.app.audit.models import AuditEvent
+from vocboard.app.database import OPERATOR
 
 
 class Subject(Protocol):

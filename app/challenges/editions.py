@@ -2,9 +2,9 @@
 
 from functools import lru_cache
 
-from app.challenges.models import Challenge
-from evaluator import editions
-from evaluator.editions import Edition
+from vocboard.app.challenges.models import Challenge
+from vocboard.evaluator import editions
+from vocboard.evaluator.editions import Edition
 
 OWN_FILE = "edition file"  # what messages call it: its name is nothing that anybody keeps
 KEPT = 32  # in memory: a file's meaning never changes

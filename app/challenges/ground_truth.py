@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 from sqlalchemy.orm import Session
 
-from app.accounts.models import User
-from app.audit import service as audit
-from app.challenges import queries
-from app.challenges.models import Challenge, GroundTruthVersion, Scoring
-from app.characters import cleaned
-from app.errors import ConflictError
-from evaluator.image_sets import ImageSets
+from vocboard.app.accounts.models import User
+from vocboard.app.audit import service as audit
+from vocboard.app.challenges import queries
+from vocboard.app.challenges.models import Challenge, GroundTruthVersion, Scoring
+from vocboard.app.characters import cleaned
+from vocboard.app.errors import ConflictError
+from vocboard.evaluator.image_sets import ImageSets
 
 LONGEST_FILE_NAME = 255
 IMAGE_SETS_KEPT = 16  # in memory; a version's never change

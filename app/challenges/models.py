@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import JSON, CheckConstraint, ForeignKey, LargeBinary, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, deferred, mapped_column, relationship
 
-from app.database import Base, CreatedAt, Identifier, text_enum
+from vocboard.app.database import Base, CreatedAt, Identifier, text_enum
 
 
 class Visibility(StrEnum):

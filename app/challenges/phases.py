@@ -5,9 +5,9 @@ from enum import StrEnum
 
 from sqlalchemy.orm import Session
 
-from app.challenges import queries
-from app.challenges.models import Challenge
-from app.errors import ConflictError
+from vocboard.app.challenges import queries
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.errors import ConflictError
 
 
 class Phase(StrEnum):

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from sqlalchemy import ColumnElement, exists, false, func, select, true
 from sqlalchemy.orm import Session, joinedload, selectinload
 
-from app.accounts.models import Role, User
-from app.challenges.models import (
+from vocboard.app.accounts.models import Role, User
+from vocboard.app.challenges.models import (
     Challenge,
     ChallengeOrganiser,
     GroundTruthVersion,
@@ -15,7 +15,7 @@ from app.challenges.models import (
     TruthState,
     Visibility,
 )
-from app.submissions.models import Submission, SubmissionEntry
+from vocboard.app.submissions.models import Submission, SubmissionEntry
 
 
 def organised_by(viewer: User | None) -> ColumnElement[bool]:

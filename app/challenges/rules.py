@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from app.challenges.editions import own_edition
-from app.challenges.models import Detail, Visibility
-from app.fields import FieldChecks
-from evaluator import editions
-from evaluator.editions import Edition
+from vocboard.app.challenges.editions import own_edition
+from vocboard.app.challenges.models import Detail, Visibility
+from vocboard.app.fields import FieldChecks
+from vocboard.evaluator import editions
+from vocboard.evaluator.editions import Edition
 
 SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 LONGEST_SLUG = 60

@@ -7,21 +7,21 @@ from hashlib import sha256
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.accounts.models import Role, User
-from app.audit import service as audit
-from app.challenges import queries, rules
-from app.challenges.editions import edition_of, source_of
-from app.challenges.ground_truth import (
+from vocboard.app.accounts.models import Role, User
+from vocboard.app.audit import service as audit
+from vocboard.app.challenges import queries, rules
+from vocboard.app.challenges.editions import edition_of, source_of
+from vocboard.app.challenges.ground_truth import (
     add_ground_truth_version,
     current_image_sets,
     current_truth,
     ground_truth_versions,
     image_sets_json,
 )
-from app.challenges.models import Challenge, ChallengeCompetition, ChallengeOrganiser, Detail, Visibility
-from app.challenges.phases import Phase, check_accepting, phase
-from app.errors import ConflictError, ForbiddenError, NotFoundError
-from app.fields import FieldChecks
+from vocboard.app.challenges.models import Challenge, ChallengeCompetition, ChallengeOrganiser, Detail, Visibility
+from vocboard.app.challenges.phases import Phase, check_accepting, phase
+from vocboard.app.errors import ConflictError, ForbiddenError, NotFoundError
+from vocboard.app.fields import FieldChecks
 
 __all__ = [
     "Phase",

@@ -9,13 +9,13 @@ from typing import Any
 from sqlalchemy import ColumnElement, and_, or_, select, update
 from sqlalchemy.orm import Session
 
-from app.challenges import queries
-from app.challenges.editions import edition_from
-from app.challenges.ground_truth import make_current, start_scoring
-from app.challenges.models import Challenge, GroundTruthVersion, TruthState
-from app.database import now
-from evaluator.editions import Edition
-from evaluator.problems import Problem, Severity
+from vocboard.app.challenges import queries
+from vocboard.app.challenges.editions import edition_from
+from vocboard.app.challenges.ground_truth import make_current, start_scoring
+from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState
+from vocboard.app.database import now
+from vocboard.evaluator.editions import Edition
+from vocboard.evaluator.problems import Problem, Severity
 
 MOST_PROBLEMS = 200  # that are kept; the rest are counted
 

@@ -9,7 +9,7 @@ import zlib
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.scores import AnyCurve, Curve, CurveKind, RocCurve
+from vocboard.evaluator.scores import AnyCurve, Curve, CurveKind, RocCurve
 
 _STORED = np.dtype("<f8")
 _NOTHING = np.array([])

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.metrics.precision_recall import ELEVEN_RECALLS
-from evaluator.scores import AnyCurve, Curve, RocCurve
+from vocboard.evaluator.metrics.precision_recall import ELEVEN_RECALLS
+from vocboard.evaluator.scores import AnyCurve, Curve, RocCurve
 
 DECIMALS = 2
 GRID = tuple(round(float(value), 1) for value in ELEVEN_RECALLS)  # recalls, or false positive rates

@@ -9,8 +9,8 @@ from typing import Any
 from sqlalchemy import ColumnElement, Delete, Insert, Select, delete, exists, insert, select
 from sqlalchemy.orm import Session
 
-from app.challenges.models import Challenge, Detail
-from app.evaluations.models import (
+from vocboard.app.challenges.models import Challenge, Detail
+from vocboard.app.evaluations.models import (
     CompetitionResult,
     Evaluation,
     PublicConfusionMatrix,
@@ -18,7 +18,7 @@ from app.evaluations.models import (
     SecretConfusionMatrix,
     SecretCurve,
 )
-from app.submissions.models import Submission
+from vocboard.app.submissions.models import Submission
 
 _Secret = type[SecretCurve] | type[SecretConfusionMatrix]
 _Public = type[PublicCurve] | type[PublicConfusionMatrix]

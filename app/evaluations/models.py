@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import JSON, ForeignKey, LargeBinary, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from app.database import Base, CreatedAt, Identifier
+from vocboard.app.database import Base, CreatedAt, Identifier
 
 
 class Evaluation(Base):

@@ -8,9 +8,9 @@ from typing import TypeVarTuple
 from sqlalchemy import Select, and_, select
 from sqlalchemy.orm import Session, selectinload
 
-from app.challenges.models import Challenge
-from app.evaluations import curves
-from app.evaluations.models import (
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.evaluations import curves
+from vocboard.app.evaluations.models import (
     CompetitionResult,
     ConfusionShares,
     Curve,
@@ -19,9 +19,9 @@ from app.evaluations.models import (
     PublicConfusionMatrix,
     PublicCurve,
 )
-from app.evaluations.visibility import StoredDetail
-from app.submissions.models import Submission
-from evaluator.scores import AnyCurve, CurveKind
+from vocboard.app.evaluations.visibility import StoredDetail
+from vocboard.app.submissions.models import Submission
+from vocboard.evaluator.scores import AnyCurve, CurveKind
 
 Columns = TypeVarTuple("Columns")
 

@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 
 from sqlalchemy.orm import Session
 
-from app.accounts.models import User
-from app.challenges.queries import organises
-from app.evaluations import queries
-from app.evaluations.rounding import shown
-from app.evaluations.visibility import VisibleEvaluation, visible
-from app.submissions.models import Submission
+from vocboard.app.accounts.models import User
+from vocboard.app.challenges.queries import organises
+from vocboard.app.evaluations import queries
+from vocboard.app.evaluations.rounding import shown
+from vocboard.app.evaluations.visibility import VisibleEvaluation, visible
+from vocboard.app.submissions.models import Submission
 
 
 def visible_evaluation(

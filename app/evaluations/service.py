@@ -11,9 +11,9 @@ import numpy as np
 from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
-from app.database import Base
-from app.evaluations import curves, eleven_points, exact_copies
-from app.evaluations.models import (
+from vocboard.app.database import Base
+from vocboard.app.evaluations import curves, eleven_points, exact_copies
+from vocboard.app.evaluations.models import (
     ClassScore,
     CompetitionResult,
     ConfusionShares,
@@ -23,10 +23,10 @@ from app.evaluations.models import (
     SecretConfusionMatrix,
     SecretCurve,
 )
-from app.evaluations.rounding import row_shares
-from evaluator import VERSION
-from evaluator.scores import AnyCurve, ClassDetails, CompetitionScores
-from evaluator.scores import Measure as ComputedMeasure
+from vocboard.app.evaluations.rounding import row_shares
+from vocboard.evaluator import VERSION
+from vocboard.evaluator.scores import AnyCurve, ClassDetails, CompetitionScores
+from vocboard.evaluator.scores import Measure as ComputedMeasure
 
 _Row = dict[str, Any]
 

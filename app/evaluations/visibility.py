@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from app.challenges.models import Challenge, Detail
-from app.evaluations.curves import plot_points
-from app.evaluations.eleven_points import GRID
-from app.evaluations.models import CompetitionResult, Evaluation, Measure
-from app.evaluations.rounding import row_shares, shown
-from evaluator.editions import Task
-from evaluator.scores import AnyCurve, CurveKind
+from vocboard.app.challenges.models import Challenge, Detail
+from vocboard.app.evaluations.curves import plot_points
+from vocboard.app.evaluations.eleven_points import GRID
+from vocboard.app.evaluations.models import CompetitionResult, Evaluation, Measure
+from vocboard.app.evaluations.rounding import row_shares, shown
+from vocboard.evaluator.editions import Task
+from vocboard.evaluator.scores import AnyCurve, CurveKind
 
 EXACT_DECIMALS = 12  # of points of exact curves
 

@@ -8,14 +8,14 @@ from typing import Any, TypeVar
 
 from sqlalchemy.orm import Session
 
-from app.accounts.models import User
-from app.challenges import service as challenges
-from app.challenges.models import Challenge
-from app.database import Database
-from app.leaderboards import queries, service
-from app.leaderboards.kept import Kept
-from app.leaderboards.rounds import Rounds
-from app.leaderboards.service import Board
+from vocboard.app.accounts.models import User
+from vocboard.app.challenges import service as challenges
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.database import Database
+from vocboard.app.leaderboards import queries, service
+from vocboard.app.leaderboards.kept import Kept
+from vocboard.app.leaderboards.rounds import Rounds
+from vocboard.app.leaderboards.service import Board
 
 MOST_CELLS = 250_000  # of all boards that are kept, at some hundred bytes each
 MOST_BYTES = 64 * 1024 * 1024  # of all that was made of them

@@ -3,8 +3,8 @@
 import csv
 import io
 
-from app.evaluations.rounding import written
-from app.leaderboards.service import Board, Cell
+from vocboard.app.evaluations.rounding import written
+from vocboard.app.leaderboards.service import Board, Cell
 
 # A spreadsheet takes a cell that begins so for a formula; an apostrophe makes it text. Source: OWASP, CSV injection.
 # Some take the full-width forms for the same.

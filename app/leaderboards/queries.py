@@ -9,12 +9,12 @@ from typing import Any
 from sqlalchemy import ColumnElement, ScalarSelect, Text, and_, bindparam, cast, func, literal_column, select
 from sqlalchemy.orm import QueryableAttribute, Session
 
-from app.accounts.models import User
-from app.challenges import queries as challenges
-from app.challenges.models import Challenge, ChallengeCompetition
-from app.evaluations.models import ClassScore, CompetitionResult, Evaluation, Measure
-from app.submissions.models import Method, State, Submission
-from evaluator.editions import Metric
+from vocboard.app.accounts.models import User
+from vocboard.app.challenges import queries as challenges
+from vocboard.app.challenges.models import Challenge, ChallengeCompetition
+from vocboard.app.evaluations.models import ClassScore, CompetitionResult, Evaluation, Measure
+from vocboard.app.submissions.models import Method, State, Submission
+from vocboard.evaluator.editions import Metric
 
 _IS_PUBLISHED = (Submission.state == State.SCORED, Submission.published_at.is_not(None))
 

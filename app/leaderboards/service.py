@@ -7,17 +7,17 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from app.challenges.editions import edition_of
-from app.challenges.models import Challenge, ChallengeCompetition
-from app.errors import NotFoundError
-from app.evaluations.rounding import shown
-from app.evaluations.visibility import allowed
-from app.leaderboards import queries
-from app.leaderboards.ranking import Standing, best, order, ranks
-from app.submissions.declarations import Statement, statements
-from app.submissions.models import Declared
-from evaluator.editions import BACKGROUND, Competition, Metric
-from evaluator.tasks.definitions import TASKS
+from vocboard.app.challenges.editions import edition_of
+from vocboard.app.challenges.models import Challenge, ChallengeCompetition
+from vocboard.app.errors import NotFoundError
+from vocboard.app.evaluations.rounding import shown
+from vocboard.app.evaluations.visibility import allowed
+from vocboard.app.leaderboards import queries
+from vocboard.app.leaderboards.ranking import Standing, best, order, ranks
+from vocboard.app.submissions.declarations import Statement, statements
+from vocboard.app.submissions.models import Declared
+from vocboard.evaluator.editions import BACKGROUND, Competition, Metric
+from vocboard.evaluator.tasks.definitions import TASKS
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from email.utils import format_datetime
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from app.mail.outbox import Claimed
-from app.settings import Settings
+from vocboard.app.mail.outbox import Claimed
+from vocboard.app.settings import Settings
 
 TIMEOUT_SECONDS = 30.0  # of each step of a conversation
 PORTS = {"smtp": 25, "smtps": 465}

@@ -5,7 +5,7 @@ from datetime import datetime
 from sqlalchemy import String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.database import Base, CreatedAt, Identifier
+from vocboard.app.database import Base, CreatedAt, Identifier
 
 
 class OutgoingMail(Base):

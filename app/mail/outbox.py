@@ -15,8 +15,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from sqlalchemy import ColumnElement, and_, delete, or_, select, update
 from sqlalchemy.orm import Session
 
-from app.database import now
-from app.mail.models import OutgoingMail
+from vocboard.app.database import now
+from vocboard.app.mail.models import OutgoingMail
 
 # In a checkout the templates stand beside the packages, in an installed wheel inside `app`.
 TEMPLATE_DIRECTORIES = (Path(__file__).parents[2] / "templates", Path(__file__).parents[1] / "templates")

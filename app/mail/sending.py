@@ -2,9 +2,9 @@
 
 import logging
 
-from app.database import Database
-from app.mail import outbox
-from app.mail.delivery import MailServerError, Send, UndeliverableError
+from vocboard.app.database import Database
+from vocboard.app.mail import outbox
+from vocboard.app.mail.delivery import MailServerError, Send, UndeliverableError
 
 _log = logging.getLogger(__name__)
 

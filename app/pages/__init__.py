@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter
 
-from app.pages import (
+from vocboard.app.pages import (
     account,
     anonymous,
     challenges,

@@ -3,11 +3,11 @@
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from app.challenges import service as challenges
-from app.database import Database
-from app.pages.rendering import render
-from app.pages.results import result_view
-from app.submissions import queries
+from vocboard.app.challenges import service as challenges
+from vocboard.app.database import Database
+from vocboard.app.pages.rendering import render
+from vocboard.app.pages.results import result_view
+from vocboard.app.submissions import queries
 
 router = APIRouter()
 

@@ -5,9 +5,9 @@ from typing import TypedDict
 
 from pydantic import BaseModel
 
-from app.challenges.models import Challenge, Detail, Visibility
-from app.errors import InvalidInputError
-from app.pages import formats
+from vocboard.app.challenges.models import Challenge, Detail, Visibility
+from vocboard.app.errors import InvalidInputError
+from vocboard.app.pages import formats
 
 VISIBILITIES = (
     (Visibility.DRAFT.value, "only its organisers see it."),

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from app.challenges import service as challenges
-from app.challenges.models import Challenge
-from app.challenges.service import Phase
-from app.database import Database, now
-from app.pages import wording
-from app.pages.rendering import render
-from app.security.identity import CurrentIdentity
-from evaluator.editions import Competition, Edition, TaskRules
-from evaluator.tasks.definition import TaskDefinition
-from evaluator.tasks.definitions import TASKS
+from vocboard.app.challenges import service as challenges
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.challenges.service import Phase
+from vocboard.app.database import Database, now
+from vocboard.app.pages import wording
+from vocboard.app.pages.rendering import render
+from vocboard.app.security.identity import CurrentIdentity
+from vocboard.evaluator.editions import Competition, Edition, TaskRules
+from vocboard.evaluator.tasks.definition import TaskDefinition
+from vocboard.evaluator.tasks.definitions import TASKS
 
 router = APIRouter()
 

@@ -9,7 +9,7 @@ from fastapi import Depends, Request
 from fastapi.responses import RedirectResponse
 from starlette.datastructures import UploadFile
 
-from app.errors import InvalidInputError, LimitedError, ServiceError
+from vocboard.app.errors import InvalidInputError, LimitedError, ServiceError
 
 SEE_OTHER = 303
 

@@ -10,17 +10,17 @@ from fastapi.concurrency import run_in_threadpool
 from markupsafe import Markup
 from starlette.responses import Response
 
-from app.challenges import service as challenges
-from app.challenges.service import Phase
-from app.conditional import KEPT_BUT_ASKED_FOR, Rendering, answer
-from app.database import now
-from app.leaderboards.current import Boards, CurrentBoard
-from app.leaderboards.service import Board, BoardRow, Cell
-from app.pages.challenges import competitions_of
-from app.pages.rendering import environment, render, theme_of
-from app.pages.results import curve_kind
-from app.security.identity import CurrentIdentity
-from evaluator.editions import Metric
+from vocboard.app.challenges import service as challenges
+from vocboard.app.challenges.service import Phase
+from vocboard.app.conditional import KEPT_BUT_ASKED_FOR, Rendering, answer
+from vocboard.app.database import now
+from vocboard.app.leaderboards.current import Boards, CurrentBoard
+from vocboard.app.leaderboards.service import Board, BoardRow, Cell
+from vocboard.app.pages.challenges import competitions_of
+from vocboard.app.pages.rendering import environment, render, theme_of
+from vocboard.app.pages.results import curve_kind
+from vocboard.app.security.identity import CurrentIdentity
+from vocboard.evaluator.editions import Metric
 
 router = APIRouter()
 

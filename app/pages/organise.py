@@ -8,25 +8,25 @@ from anyio import to_thread
 from fastapi import APIRouter, Depends, Form, Request
 from starlette.responses import Response
 
-from app import intake
-from app.accounts.models import User
-from app.challenges import service as challenges
-from app.challenges.models import Challenge, TruthState
-from app.database import Database, now
-from app.errors import ForbiddenError, NotFoundError, ServiceError
-from app.pages import wording
-from app.pages.challenge_form import DETAILS, VISIBILITIES, ChallengeForm
-from app.pages.challenges import listed
-from app.pages.forms import NO_TROUBLE, Trouble, UploadedEdition, go_to
-from app.pages.rendering import render
-from app.pages.reports import stored
-from app.security.csrf import FIELD, ForgedRequestError, protect_form, verify_csrf
-from app.security.identity import Organiser
-from app.submissions import queries as submissions
-from app.submissions.declarations import TITLES
-from app.submissions.service import not_declared
-from app.upload import StreamedForm
-from evaluator import editions
+from vocboard.app import intake
+from vocboard.app.accounts.models import User
+from vocboard.app.challenges import service as challenges
+from vocboard.app.challenges.models import Challenge, TruthState
+from vocboard.app.database import Database, now
+from vocboard.app.errors import ForbiddenError, NotFoundError, ServiceError
+from vocboard.app.pages import wording
+from vocboard.app.pages.challenge_form import DETAILS, VISIBILITIES, ChallengeForm
+from vocboard.app.pages.challenges import listed
+from vocboard.app.pages.forms import NO_TROUBLE, Trouble, UploadedEdition, go_to
+from vocboard.app.pages.rendering import render
+from vocboard.app.pages.reports import stored
+from vocboard.app.security.csrf import FIELD, ForgedRequestError, protect_form, verify_csrf
+from vocboard.app.security.identity import Organiser
+from vocboard.app.submissions import queries as submissions
+from vocboard.app.submissions.declarations import TITLES
+from vocboard.app.submissions.service import not_declared
+from vocboard.app.upload import StreamedForm
+from vocboard.evaluator import editions
 
 router = APIRouter(prefix="/organise")
 

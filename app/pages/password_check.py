@@ -3,12 +3,12 @@
 from anyio import to_thread
 from fastapi import Request
 
-from app.accounts import service as accounts
-from app.accounts.limits import network
-from app.accounts.models import User
-from app.accounts.password_work import PasswordWork
-from app.database import Database
-from app.security.identity import client_address
+from vocboard.app.accounts import service as accounts
+from vocboard.app.accounts.limits import network
+from vocboard.app.accounts.models import User
+from vocboard.app.accounts.password_work import PasswordWork
+from vocboard.app.database import Database
+from vocboard.app.security.identity import client_address
 
 
 async def verify_password(request: Request, user: User, password: str, *, field: str) -> str:

@@ -5,14 +5,14 @@ import uuid
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 
-from app.accounts import administration, registration
-from app.database import Database
-from app.notifier import WorkerNotifier
-from app.pages.forms import go_to
-from app.pages.rendering import render
-from app.security.csrf import protect_form
-from app.security.identity import Organiser
-from app.settings import Settings
+from vocboard.app.accounts import administration, registration
+from vocboard.app.database import Database
+from vocboard.app.notifier import WorkerNotifier
+from vocboard.app.pages.forms import go_to
+from vocboard.app.pages.rendering import render
+from vocboard.app.security.csrf import protect_form
+from vocboard.app.security.identity import Organiser
+from vocboard.app.settings import Settings
 
 router = APIRouter()
 PATH = "/organise/registrations"

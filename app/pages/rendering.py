@@ -9,16 +9,15 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from app.pages import formats, wording
-from app.problem_details import ProblemDetails
-from app.security.csrf import csrf_token
-from app.security.identity import Identity
-from evaluator.tasks.definitions import PARTIAL_ENTRIES, TASKS
-from evaluator.version import VERSION
+from vocboard.app.pages import formats, wording
+from vocboard.app.problem_details import ProblemDetails
+from vocboard.app.security.csrf import csrf_token
+from vocboard.app.security.identity import Identity
+from vocboard.evaluator.tasks.definitions import PARTIAL_ENTRIES, TASKS
+from vocboard.evaluator.version import VERSION
 
 STATIC_DIRECTORY = Path(__file__).parents[1] / "static"
-# In a checkout the templates stand beside the packages, in an installed wheel inside `app`.
-TEMPLATE_DIRECTORIES = (Path(__file__).parents[2] / "templates", Path(__file__).parents[1] / "templates")
+TEMPLATE_DIRECTORY = Path(__file__).parents[2] / "templates"
 THEME_COOKIE = "vocboard_theme"
 THEMES = frozenset({"light", "dark"})
 
@@ -63,7 +62,7 @@ def error_page(request: Request, details: ProblemDetails) -> HTMLResponse:
 def environment() -> Environment:
     """The one template environment."""
     made = Environment(
-        loader=FileSystemLoader(TEMPLATE_DIRECTORIES),
+        loader=FileSystemLoader(TEMPLATE_DIRECTORY),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

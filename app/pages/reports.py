@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evaluator.problems import Problem, Severity
+from vocboard.evaluator.problems import Problem, Severity
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,20 +5,20 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
-from app.accounts.models import User
-from app.evaluations.results import visible_evaluation
-from app.evaluations.visibility import (
+from vocboard.app.accounts.models import User
+from vocboard.app.evaluations.results import visible_evaluation
+from vocboard.app.evaluations.visibility import (
     VisibleConfusion,
     VisibleCounts,
     VisibleEvaluation,
     VisibleMeasure,
     VisibleResult,
 )
-from app.leaderboards.service import columns
-from app.pages import formats
-from app.submissions.models import Submission
-from evaluator.editions import ROC_METRICS, Competition
-from evaluator.scores import CurveKind
+from vocboard.app.leaderboards.service import columns
+from vocboard.app.pages import formats
+from vocboard.app.submissions.models import Submission
+from vocboard.evaluator.editions import ROC_METRICS, Competition
+from vocboard.evaluator.scores import CurveKind
 
 SMALL_CURVE_DECIMALS = 2  # a drawing of 140 pixels shows no more
 COUNT_COLUMNS = ("Positives", "Results", "Difficult", "Final recall, %", "Final precision, %")

@@ -9,17 +9,17 @@ from pydantic import BaseModel
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
-from app.accounts import service as accounts
-from app.accounts.signing_in import Attempt, SignedIn, SignInDesk
-from app.database import Database
-from app.errors import ServiceError
-from app.pages.forms import NO_TROUBLE, Trouble, go_to, safe_path
-from app.pages.rendering import render
-from app.problem_details import details_of
-from app.security import cookies
-from app.security.csrf import protect_form
-from app.security.identity import CurrentIdentity, client_address
-from app.settings import Settings
+from vocboard.app.accounts import service as accounts
+from vocboard.app.accounts.signing_in import Attempt, SignedIn, SignInDesk
+from vocboard.app.database import Database
+from vocboard.app.errors import ServiceError
+from vocboard.app.pages.forms import NO_TROUBLE, Trouble, go_to, safe_path
+from vocboard.app.pages.rendering import render
+from vocboard.app.problem_details import details_of
+from vocboard.app.security import cookies
+from vocboard.app.security.csrf import protect_form
+from vocboard.app.security.identity import CurrentIdentity, client_address
+from vocboard.app.settings import Settings
 
 router = APIRouter()
 

@@ -10,24 +10,24 @@ from pydantic import BaseModel
 from sqlalchemy.orm import Session
 from starlette.responses import PlainTextResponse, Response
 
-from app.accounts.models import User
-from app.challenges import service as challenges
-from app.database import Database
-from app.errors import ConflictError, ForbiddenError, InvalidInputError, LimitedError
-from app.evaluations.results import visible_means
-from app.pages.forms import NO_TROUBLE, Trouble, UploadedHashes, go_to
-from app.pages.rendering import render
-from app.pages.reports import stored
-from app.pages.results import result_view
-from app.security.csrf import protect_form
-from app.security.identity import CurrentIdentity, SignedIn
-from app.settings import Settings
-from app.submissions import queries, service
-from app.submissions.declarations import Statement, needed_by, statements
-from app.submissions.forms import SubmissionForm, read_listed_images, unpack_hashes
-from app.submissions.models import State, Submission
-from app.submissions.queue import queue_position
-from evaluator.editions import Declaration
+from vocboard.app.accounts.models import User
+from vocboard.app.challenges import service as challenges
+from vocboard.app.database import Database
+from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError, LimitedError
+from vocboard.app.evaluations.results import visible_means
+from vocboard.app.pages.forms import NO_TROUBLE, Trouble, UploadedHashes, go_to
+from vocboard.app.pages.rendering import render
+from vocboard.app.pages.reports import stored
+from vocboard.app.pages.results import result_view
+from vocboard.app.security.csrf import protect_form
+from vocboard.app.security.identity import CurrentIdentity, SignedIn
+from vocboard.app.settings import Settings
+from vocboard.app.submissions import queries, service
+from vocboard.app.submissions.declarations import Statement, needed_by, statements
+from vocboard.app.submissions.forms import SubmissionForm, read_listed_images, unpack_hashes
+from vocboard.app.submissions.models import State, Submission
+from vocboard.app.submissions.queue import queue_position
+from vocboard.evaluator.editions import Declaration
 
 router = APIRouter()
 form_router = APIRouter(dependencies=[Depends(protect_form)])

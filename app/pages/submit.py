@@ -7,23 +7,23 @@ from anyio import to_thread
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from app import intake
-from app.accounts.models import User
-from app.challenges import service as challenges
-from app.challenges.service import Phase
-from app.database import Database, now
-from app.errors import InvalidArchiveError, LimitedError, NotFoundError, ServiceError
-from app.pages import wording
-from app.pages.challenges import competitions_of, edition_argument
-from app.pages.forms import Trouble, go_to
-from app.pages.rendering import render
-from app.pages.reports import report_view
-from app.security.csrf import FIELD, ForgedRequestError, verify_csrf
-from app.security.identity import SignedIn
-from app.submissions.declarations import needed_by
-from app.submissions.quota import quotas
-from app.upload import StreamedForm
-from evaluator.tasks.definitions import TASKS
+from vocboard.app import intake
+from vocboard.app.accounts.models import User
+from vocboard.app.challenges import service as challenges
+from vocboard.app.challenges.service import Phase
+from vocboard.app.database import Database, now
+from vocboard.app.errors import InvalidArchiveError, LimitedError, NotFoundError, ServiceError
+from vocboard.app.pages import wording
+from vocboard.app.pages.challenges import competitions_of, edition_argument
+from vocboard.app.pages.forms import Trouble, go_to
+from vocboard.app.pages.rendering import render
+from vocboard.app.pages.reports import report_view
+from vocboard.app.security.csrf import FIELD, ForgedRequestError, verify_csrf
+from vocboard.app.security.identity import SignedIn
+from vocboard.app.submissions.declarations import needed_by
+from vocboard.app.submissions.quota import quotas
+from vocboard.app.upload import StreamedForm
+from vocboard.evaluator.tasks.definitions import TASKS
 
 router = APIRouter()
 

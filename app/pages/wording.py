@@ -1,15 +1,15 @@
 """The field's words for people, where the data has identifiers."""
 
-from app.challenges.service import Phase
-from app.submissions.models import State
-from evaluator.editions import (
+from vocboard.app.challenges.service import Phase
+from vocboard.app.submissions.models import State
+from vocboard.evaluator.editions import (
     Competition,
     Metric,
     Training,
 )
-from evaluator.metrics.definitions import METRICS
-from evaluator.scores import CurveKind
-from evaluator.tasks.definitions import TASKS
+from vocboard.evaluator.metrics.definitions import METRICS
+from vocboard.evaluator.scores import CurveKind
+from vocboard.evaluator.tasks.definitions import TASKS
 
 TRAINING = {
     Training.TRAINVAL: "provided trainval data only",

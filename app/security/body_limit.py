@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.errors import TooLargeError
-from app.settings import MEBIBYTE
+from vocboard.app.errors import TooLargeError
+from vocboard.app.settings import MEBIBYTE
 
 FORM_LIMIT_BYTES = 1 * MEBIBYTE
 _KEY = "vocboard.body_limit"

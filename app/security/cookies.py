@@ -9,7 +9,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection
 from starlette.responses import Response
 
-from app.settings import Settings
+from vocboard.app.settings import Settings
 
 SESSION = "vocboard_session"
 VISITOR = "vocboard_visitor"

@@ -14,9 +14,9 @@ from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.errors import ForbiddenError
-from app.security import cookies
-from app.settings import Settings
+from vocboard.app.errors import ForbiddenError
+from vocboard.app.security import cookies
+from vocboard.app.settings import Settings
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 FIELD = "csrf_token"

@@ -9,13 +9,13 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from sqlalchemy.orm import Session
 
-from app.accounts import service as accounts
-from app.accounts.models import ApiToken, Role, Scope, User, WebSession
-from app.database import Database
-from app.errors import ForbiddenError, NotSignedInError
-from app.security import cookies
-from app.security.csrf import HEADER, SAFE_METHODS, verify_csrf
-from app.settings import Settings
+from vocboard.app.accounts import service as accounts
+from vocboard.app.accounts.models import ApiToken, Role, Scope, User, WebSession
+from vocboard.app.database import Database
+from vocboard.app.errors import ForbiddenError, NotSignedInError
+from vocboard.app.security import cookies
+from vocboard.app.security.csrf import HEADER, SAFE_METHODS, verify_csrf
+from vocboard.app.settings import Settings
 
 ALL_SCOPES = frozenset(Scope)
 BEARER = HTTPBearer(

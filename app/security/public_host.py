@@ -7,7 +7,7 @@ name: a load balancer or an orchestrator knows the process by its address, and t
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from app.health import PATHS as HEALTH_CHECKS
+from vocboard.app.health import PATHS as HEALTH_CHECKS
 
 LOOPBACK = ("localhost", "127.0.0.1")
 

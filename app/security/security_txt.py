@@ -8,9 +8,9 @@ from datetime import timedelta
 from fastapi import APIRouter, Request
 from starlette.responses import PlainTextResponse
 
-from app.database import now
-from app.errors import NotFoundError
-from app.settings import Settings
+from vocboard.app.database import now
+from vocboard.app.errors import NotFoundError
+from vocboard.app.settings import Settings
 
 PATH = "/.well-known/security.txt"
 VALIDITY = timedelta(days=180)  # where the operator gives no date; RFC 9116 asks for less than a year

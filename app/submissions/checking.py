@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from app.process_limits import limit_memory, step_back
-from evaluator.editions import Edition
-from evaluator.image_sets import ImageSets
-from evaluator.problems import Problem, Severity, has_errors
-from evaluator.reading import read_results
+from vocboard.app.process_limits import limit_memory, step_back
+from vocboard.evaluator.editions import Edition
+from vocboard.evaluator.image_sets import ImageSets
+from vocboard.evaluator.problems import Problem, Severity, has_errors
+from vocboard.evaluator.reading import read_results
 
 
 @dataclass(frozen=True, slots=True)

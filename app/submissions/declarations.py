@@ -7,8 +7,8 @@ also state whether their method used segmentation training data only ...").
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from app.submissions.models import Declared, FlickrImages, TrainingAnnotation
-from evaluator.editions import Competition, Declaration
+from vocboard.app.submissions.models import Declared, FlickrImages, TrainingAnnotation
+from vocboard.evaluator.editions import Competition, Declaration
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TypeVar
 
-from app.characters import cleaned
-from app.fields import FieldChecks
-from app.submissions.declarations import missing_from
-from app.submissions.models import Declared, FlickrImages, TrainingAnnotation
-from evaluator.editions import Declaration, Edition
-from evaluator.image_hashes import HashListError, parse_list
+from vocboard.app.characters import cleaned
+from vocboard.app.fields import FieldChecks
+from vocboard.app.submissions.declarations import missing_from
+from vocboard.app.submissions.models import Declared, FlickrImages, TrainingAnnotation
+from vocboard.evaluator.editions import Declaration, Edition
+from vocboard.evaluator.image_hashes import HashListError, parse_list
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
 

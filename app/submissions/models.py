@@ -9,9 +9,9 @@ from typing import Any
 from sqlalchemy import JSON, ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, deferred, mapped_column, relationship
 
-from app.accounts.models import User
-from app.challenges.models import Challenge
-from app.database import Base, CreatedAt, Identifier, now, text_enum
+from vocboard.app.accounts.models import User
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.database import Base, CreatedAt, Identifier, now, text_enum
 
 
 class State(StrEnum):

@@ -13,10 +13,10 @@ from itertools import islice
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
-from app.audit import service as audit
-from app.database import Database, lock_for_transaction, now
-from app.storage import ArchiveStore
-from app.submissions.models import State, Submission
+from vocboard.app.audit import service as audit
+from vocboard.app.database import Database, lock_for_transaction, now
+from vocboard.app.storage import ArchiveStore
+from vocboard.app.submissions.models import State, Submission
 
 _BATCH = 500  # archives looked up at once
 

@@ -6,12 +6,12 @@ import uuid
 from sqlalchemy import ColumnElement, Select, and_, or_, select
 from sqlalchemy.orm import Session, contains_eager, joinedload, selectinload
 
-from app.accounts.models import User
-from app.challenges.models import Challenge, Visibility
-from app.challenges.queries import organised_by, organises
-from app.errors import NotFoundError
-from app.paging import PER_PAGE, Page, paginate
-from app.submissions.models import State, Submission, SubmissionEntry
+from vocboard.app.accounts.models import User
+from vocboard.app.challenges.models import Challenge, Visibility
+from vocboard.app.challenges.queries import organised_by, organises
+from vocboard.app.errors import NotFoundError
+from vocboard.app.paging import PER_PAGE, Page, paginate
+from vocboard.app.submissions.models import State, Submission, SubmissionEntry
 
 
 def get_for(session: Session, submission_id: uuid.UUID, viewer: User | None) -> Submission:

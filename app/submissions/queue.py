@@ -14,8 +14,8 @@ from sqlalchemy import CTE, ColumnElement, Update, and_, func, select, update
 from sqlalchemy.engine import CursorResult
 from sqlalchemy.orm import Session
 
-from app.database import now
-from app.submissions.models import State, Submission
+from vocboard.app.database import now
+from vocboard.app.submissions.models import State, Submission
 
 _CLAIMED_AT_ONCE = 100  # more workers than that do not claim in the same few milliseconds
 

@@ -9,10 +9,10 @@ from datetime import datetime, timedelta
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.accounts.models import User
-from app.challenges.models import Challenge
-from app.errors import LimitedError
-from app.submissions.models import Submission, SubmissionEntry
+from vocboard.app.accounts.models import User
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.errors import LimitedError
+from vocboard.app.submissions.models import Submission, SubmissionEntry
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,22 +8,22 @@ from datetime import datetime, timedelta
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.accounts.models import User
-from app.audit import service as audit
-from app.challenges.models import Challenge
-from app.challenges.service import check_accepting, edition_of
-from app.database import now
-from app.errors import ConflictError, ForbiddenError, InvalidArchiveError
-from app.fields import FieldChecks
-from app.storage import IncomingArchive
-from app.submissions import queries
-from app.submissions.declarations import needed_by, statements
-from app.submissions.forms import NO_IMAGES, ListedImages, SubmissionForm, checked, checked_declarations
-from app.submissions.models import FlickrImages, Method, State, Submission, SubmissionEntry
-from app.submissions.pruning import hold_archive
-from app.submissions.quota import check_quota
-from app.submissions.validation import Report
-from evaluator.editions import Declaration
+from vocboard.app.accounts.models import User
+from vocboard.app.audit import service as audit
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.challenges.service import check_accepting, edition_of
+from vocboard.app.database import now
+from vocboard.app.errors import ConflictError, ForbiddenError, InvalidArchiveError
+from vocboard.app.fields import FieldChecks
+from vocboard.app.storage import IncomingArchive
+from vocboard.app.submissions import queries
+from vocboard.app.submissions.declarations import needed_by, statements
+from vocboard.app.submissions.forms import NO_IMAGES, ListedImages, SubmissionForm, checked, checked_declarations
+from vocboard.app.submissions.models import FlickrImages, Method, State, Submission, SubmissionEntry
+from vocboard.app.submissions.pruning import hold_archive
+from vocboard.app.submissions.quota import check_quota
+from vocboard.app.submissions.validation import Report
+from vocboard.evaluator.editions import Declaration
 
 ANONYMOUS_TOKEN_BYTES = 32
 LONGEST_UPLOAD = timedelta(hours=1)  # what begins in time may end so much later; a trickle does not hold the door open

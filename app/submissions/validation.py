@@ -7,14 +7,14 @@ from pathlib import Path
 
 import anyio
 
-from app.settings import Settings
-from app.storage import ArchiveStore
-from app.submissions.checking import EnteredCompetition, Report, check, get_ready
-from app.submissions.turns import FairTurns
-from app.submissions.validation_processes import StoppedProcessError, ValidationProcesses
-from evaluator.editions import Edition
-from evaluator.image_sets import ImageSets
-from evaluator.problems.server import (
+from vocboard.app.settings import Settings
+from vocboard.app.storage import ArchiveStore
+from vocboard.app.submissions.checking import EnteredCompetition, Report, check, get_ready
+from vocboard.app.submissions.turns import FairTurns
+from vocboard.app.submissions.validation_processes import StoppedProcessError, ValidationProcesses
+from vocboard.evaluator.editions import Edition
+from vocboard.evaluator.image_sets import ImageSets
+from vocboard.evaluator.problems.server import (
     VALIDATION_STOPPED,
     VALIDATION_TAKES_TOO_LONG,
     VALIDATION_TAKES_TOO_MUCH_MEMORY,

@@ -16,8 +16,8 @@ from typing import BinaryIO
 
 import app
 import evaluator
-from app.confinement import confine
-from app.submissions.checking import Report
+from vocboard.app.confinement import confine
+from vocboard.app.submissions.checking import Report
 
 LENGTH = struct.Struct("!I")  # before every message
 _SYSTEM = ("/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/dev/null", "/dev/urandom", "/proc/cpuinfo")

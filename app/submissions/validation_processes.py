@@ -14,9 +14,9 @@ from typing import Any, BinaryIO, cast
 import anyio
 import anyio.to_thread
 
-from app.confinement import ALL_MEANS
-from app.submissions.checking import Report
-from app.submissions.validation_process import LENGTH
+from vocboard.app.confinement import ALL_MEANS
+from vocboard.app.submissions.checking import Report
+from vocboard.app.submissions.validation_process import LENGTH
 
 ANSWER_LIMIT_BYTES = 64 * 1024 * 1024
 _ENVIRONMENT = {"LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
-from app.settings import Settings
-from app.uploads.models import UploadKind
+from vocboard.app.settings import Settings
+from vocboard.app.uploads.models import UploadKind
 
 ATTEMPTS_PERIOD = timedelta(hours=1)
 BYTES_PERIOD = timedelta(days=1)  # the longer of the two: older attempts count against nothing

@@ -7,7 +7,7 @@ from enum import StrEnum
 from sqlalchemy import BigInteger, ForeignKey, Index, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.database import Base, CreatedAt, Identifier, text_enum
+from vocboard.app.database import Base, CreatedAt, Identifier, text_enum
 
 
 class UploadKind(StrEnum):

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import anyio
 
-from app.errors import TooSlowError
+from vocboard.app.errors import TooSlowError
 
 RATE_WINDOW = timedelta(seconds=20)  # a pause that is shorter is forgiven
 

@@ -7,10 +7,10 @@ from datetime import datetime, timedelta
 from sqlalchemy import ColumnElement, and_, delete, func, or_, select, update
 from sqlalchemy.orm import Session
 
-from app.database import lock_for_transaction, now
-from app.errors import LimitedError, TooLargeError
-from app.uploads.limits import ATTEMPTS_PERIOD, BYTES_PERIOD, LEASE, PersonLimits, ServerLimits
-from app.uploads.models import Upload, UploadKind
+from vocboard.app.database import lock_for_transaction, now
+from vocboard.app.errors import LimitedError, TooLargeError
+from vocboard.app.uploads.limits import ATTEMPTS_PERIOD, BYTES_PERIOD, LEASE, PersonLimits, ServerLimits
+from vocboard.app.uploads.models import Upload, UploadKind
 
 _BUSY_RETRY = timedelta(seconds=10)  # when places may be free again: nobody knows how long others take
 

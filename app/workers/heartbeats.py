@@ -9,8 +9,8 @@ from sqlalchemy import delete, func, select, update
 from sqlalchemy.engine import CursorResult
 from sqlalchemy.orm import Session
 
-from app.database import now
-from app.workers.models import WorkerHeartbeat
+from vocboard.app.database import now
+from vocboard.app.workers.models import WorkerHeartbeat
 
 SILENT_AFTER = timedelta(seconds=60)  # then a worker is missed
 FORGOTTEN_AFTER = timedelta(days=1)  # then nobody waits for it any more

@@ -5,7 +5,7 @@ from datetime import datetime
 from sqlalchemy import String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.database import Base, Identifier
+from vocboard.app.database import Base, Identifier
 
 
 class WorkerHeartbeat(Base):

@@ -8,8 +8,8 @@ import numpy as np
 from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
-from app.accounts.models import User
-from app.challenges.models import (
+from vocboard.app.accounts.models import User
+from vocboard.app.challenges.models import (
     Challenge,
     ChallengeCompetition,
     GroundTruthVersion,
@@ -17,10 +17,10 @@ from app.challenges.models import (
     TruthState,
     Visibility,
 )
-from app.database import Base
-from app.evaluations.models import ClassScore, CompetitionResult, Evaluation, Measure
-from app.submissions.models import Method, State, Submission, SubmissionEntry
-from evaluator.editions import load
+from vocboard.app.database import Base
+from vocboard.app.evaluations.models import ClassScore, CompetitionResult, Evaluation, Measure
+from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
+from vocboard.evaluator.editions import load
 
 SLUG, COMPETITION = "made-up", "comp3"
 EDITION = "VOC2012"

@@ -10,9 +10,9 @@ import numpy as np
 
 from benchmarks.made.detections import detection_lines, make_detections
 from benchmarks.made.world import HEIGHT, SEED, WIDTH, World, make_world
-from evaluator.editions import Task
-from evaluator.ground_truth import DetectionTruth, GroundTruth, Labels, LabelTruth
-from evaluator.image_sets import ImageSet, ImageSets
+from vocboard.evaluator.editions import Task
+from vocboard.evaluator.ground_truth import DetectionTruth, GroundTruth, Labels, LabelTruth
+from vocboard.evaluator.image_sets import ImageSet, ImageSets
 
 EDITION = "VOC2007"
 COMPETITIONS = ("comp2", "comp4")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.editions import Edition, load
+from vocboard.evaluator.editions import Edition, load
 
 IMAGES = 10_991
 OBJECTS = 25_969

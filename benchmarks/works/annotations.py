@@ -7,9 +7,9 @@ from lxml import etree
 
 from benchmarks.contest import Contestant, Goal, Kind, Run, Work
 from benchmarks.made.world import HEIGHT, IMAGES, OBJECTS, WIDTH, World, make_world
-from evaluator.editions import load
-from evaluator.ground_truth import GroundTruth
-from evaluator.ground_truth.reader import read_ground_truth
+from vocboard.evaluator.editions import load
+from vocboard.evaluator.ground_truth import GroundTruth
+from vocboard.evaluator.ground_truth.reader import read_ground_truth
 
 
 def make_tree(directory: Path, scale: float) -> None:

@@ -13,12 +13,12 @@ from psycopg import sql
 from sqlalchemy import text
 from sqlalchemy.engine import make_url
 
-from app.database import Base, Database
 from benchmarks.contest import ROOT, Contestant, Goal, Kind, Measurement, Run, Work
 from benchmarks.load import Load
 from benchmarks.made.boards import COMPETITION, SLUG, fill
 from benchmarks.running import Installation, installed, serving
 from tests.support.postgres import conninfo
+from vocboard.app.database import Base, Database
 
 SUBMISSIONS, PUBLISHED = 10_000, 200
 PROCESSES = 2  # as docker-compose.yml starts them

@@ -14,10 +14,10 @@ from benchmarks.contest import Contestant, Goal, Kind, Run, Work
 from benchmarks.made.detections import DETECTIONS, detection_lines, make_detections
 from benchmarks.made.world import HEIGHT, IMAGES, OBJECTS, WIDTH, World, make_world
 from benchmarks.works.parsing import NUMBER, PARSE, TEXT, parsing
-from evaluator.editions import Task, load
-from evaluator.evaluation import evaluate
-from evaluator.ground_truth import DetectionTruth, GroundTruth
-from evaluator.image_sets import ImageSet, ImageSets
+from vocboard.evaluator.editions import Task, load
+from vocboard.evaluator.evaluation import evaluate
+from vocboard.evaluator.ground_truth import DetectionTruth, GroundTruth
+from vocboard.evaluator.image_sets import ImageSet, ImageSets
 
 MOST_DETECTIONS = 10_000  # per image and class, for the COCO tools: all of them
 

@@ -8,14 +8,14 @@ from pathlib import Path
 
 from sqlalchemy import select
 
-from app.notifier import WorkerNotifier
-from app.submissions.models import State, Submission
 from benchmarks.contest import Contestant, Goal, Kind, Measurement, Run, Work
 from benchmarks.made.voc2007 import EDITION, make_voc2007
 from benchmarks.works.scoring import WARMING, running
-from evaluator.editions import load
-from evaluator.evaluation import evaluate
-from evaluator.ground_truth import GroundTruth
+from vocboard.app.notifier import WorkerNotifier
+from vocboard.app.submissions.models import State, Submission
+from vocboard.evaluator.editions import load
+from vocboard.evaluator.evaluation import evaluate
+from vocboard.evaluator.ground_truth import GroundTruth
 
 SUBMISSIONS = 500
 PROCESSES = 2

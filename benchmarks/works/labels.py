@@ -9,10 +9,10 @@ from lxml import etree
 from benchmarks.contest import Contestant, Goal, Kind, Run, Work
 from benchmarks.made.world import HEIGHT, IMAGES, OBJECTS, SEED, WIDTH, make_world
 from benchmarks.works.parsing import NUMBER, PARSE, TEXT, WHOLE, parsing
-from evaluator.editions import Task, load
-from evaluator.evaluation import evaluate
-from evaluator.ground_truth import GroundTruth, Key, Labels, LabelTruth, LayoutTruth, Truth
-from evaluator.image_sets import ImageSet, ImageSets
+from vocboard.evaluator.editions import Task, load
+from vocboard.evaluator.evaluation import evaluate
+from vocboard.evaluator.ground_truth import GroundTruth, Key, Labels, LabelTruth, LayoutTruth, Truth
+from vocboard.evaluator.image_sets import ImageSet, ImageSets
 
 FOLDERS = {"comp1": "Main", "comp9": "Action", "comp7": "Layout"}
 

@@ -12,12 +12,12 @@ from PIL import Image, ImageDraw
 
 from benchmarks.contest import Contestant, Goal, Kind, Run, Work
 from benchmarks.made.world import HEIGHT, SEED, SEGMENTED, WIDTH
-from evaluator.editions import Task, load
-from evaluator.evaluation import evaluate
-from evaluator.ground_truth import GroundTruth, SegmentationTruth
-from evaluator.image_sets import ImageSet, ImageSets
-from evaluator.metrics.confusion_matrix import VOID
-from evaluator.tasks.segmentation.png import voc_colours
+from vocboard.evaluator.editions import Task, load
+from vocboard.evaluator.evaluation import evaluate
+from vocboard.evaluator.ground_truth import GroundTruth, SegmentationTruth
+from vocboard.evaluator.image_sets import ImageSet, ImageSets
+from vocboard.evaluator.metrics.confusion_matrix import VOID
+from vocboard.evaluator.tasks.segmentation.png import voc_colours
 
 
 def make_maps(directory: Path, scale: float) -> None:

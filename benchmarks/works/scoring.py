@@ -9,15 +9,15 @@ from pathlib import Path
 
 from sqlalchemy import select
 
-from app.evaluations.models import Evaluation
-from app.submissions.models import State, Submission
 from benchmarks.competing import Competition, competing
 from benchmarks.contest import Contestant, Goal, Kind, Measurement, Run, Work
 from benchmarks.made.voc2007 import EDITION, make_voc2007
 from benchmarks.running import installed, serving
-from evaluator.editions import load
-from evaluator.evaluation import evaluate
-from evaluator.ground_truth import GroundTruth
+from vocboard.app.evaluations.models import Evaluation
+from vocboard.app.submissions.models import State, Submission
+from vocboard.evaluator.editions import load
+from vocboard.evaluator.evaluation import evaluate
+from vocboard.evaluator.ground_truth import GroundTruth
 
 POLLING_SECONDS = 0.02  # each look takes processor time that the worker wants
 PATIENCE_SECONDS = 300

@@ -28,7 +28,9 @@ VALIDATE = Work(
     contestants={
         "vocboard": Contestant(
             Kind.OURS,
-            lambda directory: _command("-m", "commands.main", "validate", "VOC2012", str(directory / "results.tar.gz")),
+            lambda directory: _command(
+                "-m", "vocboard.commands.main", "validate", "VOC2012", str(directory / "results.tar.gz")
+            ),
         ),
         "Python starts": Contestant(Kind.FLOOR, lambda _: _command("-c", "")),
         "Python imports numpy": Contestant(Kind.FLOOR, lambda _: _command("-c", "import numpy")),

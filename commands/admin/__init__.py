@@ -6,10 +6,10 @@ import pwd
 import socket
 import sys
 
-from app.database import Database
-from app.errors import InvalidInputError, ServiceError
-from app.settings import Settings
-from commands.admin import challenges, editions, images, people, pruning
+from vocboard.app.database import Database
+from vocboard.app.errors import InvalidInputError, ServiceError
+from vocboard.app.settings import Settings
+from vocboard.commands.admin import challenges, editions, images, people, pruning
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import BinaryIO, cast
 from uuid import UUID
 
-from app.accounts import administration
-from app.challenges import service
-from app.challenges.models import Detail, GroundTruthVersion, TruthState, Visibility
-from app.database import Database
-from app.notifier import WorkerNotifier
-from app.settings import Settings
-from app.truth_inbox import IncomingTruth, TruthInbox
-from commands.admin.actions import Actions
+from vocboard.app.accounts import administration
+from vocboard.app.challenges import service
+from vocboard.app.challenges.models import Detail, GroundTruthVersion, TruthState, Visibility
+from vocboard.app.database import Database
+from vocboard.app.notifier import WorkerNotifier
+from vocboard.app.settings import Settings
+from vocboard.app.truth_inbox import IncomingTruth, TruthInbox
+from vocboard.commands.admin.actions import Actions
 
 CHUNK_BYTES = 1024 * 1024
 SECONDS_BETWEEN_LOOKS = 0.5

@@ -4,12 +4,12 @@ import argparse
 import sys
 from pathlib import Path
 
-from app.database import Database
-from app.settings import Settings
-from commands.admin.actions import Actions
-from commands.tables import Column, render
-from evaluator import editions
-from evaluator.editions import Edition, EditionFileError
+from vocboard.app.database import Database
+from vocboard.app.settings import Settings
+from vocboard.commands.admin.actions import Actions
+from vocboard.commands.tables import Column, render
+from vocboard.evaluator import editions
+from vocboard.evaluator.editions import Edition, EditionFileError
 
 
 def configure(actions: Actions) -> None:

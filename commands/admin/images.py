@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from uuid import UUID
 
-from app.database import Database
-from app.settings import Settings
-from app.submissions.forms import unpack_hashes
-from app.submissions.models import Submission
-from commands.admin.actions import Actions
-from evaluator.image_hashes import (
+from vocboard.app.database import Database
+from vocboard.app.settings import Settings
+from vocboard.app.submissions.forms import unpack_hashes
+from vocboard.app.submissions.models import Submission
+from vocboard.commands.admin.actions import Actions
+from vocboard.evaluator.image_hashes import (
     NEAR_BITS,
     HashListError,
     ImageHash,

@@ -6,13 +6,13 @@ import secrets
 import sys
 from datetime import timedelta
 
-from app.accounts import administration, service
-from app.accounts.models import Role, Scope
-from app.accounts.passwords import hashed
-from app.accounts.people import new_user
-from app.database import Database
-from app.settings import Settings
-from commands.admin.actions import Actions
+from vocboard.app.accounts import administration, service
+from vocboard.app.accounts.models import Role, Scope
+from vocboard.app.accounts.passwords import hashed
+from vocboard.app.accounts.people import new_user
+from vocboard.app.database import Database
+from vocboard.app.settings import Settings
+from vocboard.commands.admin.actions import Actions
 
 GENERATED_PASSWORD_BYTES = 15  # 120 bits, 20 characters
 

@@ -2,11 +2,11 @@
 
 import argparse
 
-from app.database import Database
-from app.settings import Settings
-from app.storage import ArchiveStore
-from app.submissions.pruning import prune as prune_archives
-from commands.admin.actions import Actions
+from vocboard.app.database import Database
+from vocboard.app.settings import Settings
+from vocboard.app.storage import ArchiveStore
+from vocboard.app.submissions.pruning import prune as prune_archives
+from vocboard.commands.admin.actions import Actions
 
 
 def configure(actions: Actions) -> None:

@@ -10,15 +10,15 @@ from functools import cache
 from pathlib import Path
 from types import FrameType
 
-import migrations
-from app.accounts.models import Role
-from app.database import Database
-from app.settings import Settings
-from commands.demo.accounts import Account, DemoFile, ensure_account
-from commands.demo.development_kit import write_development_kit
-from commands.demo.methods import Method
-from commands.demo.scenes import draw_world
-from commands.demo.seeding import (
+from vocboard import migrations
+from vocboard.app.accounts.models import Role
+from vocboard.app.database import Database
+from vocboard.app.settings import Settings
+from vocboard.commands.demo.accounts import Account, DemoFile, ensure_account
+from vocboard.commands.demo.development_kit import write_development_kit
+from vocboard.commands.demo.methods import Method
+from vocboard.commands.demo.scenes import draw_world
+from vocboard.commands.demo.seeding import (
     Api,
     SeedingError,
     ensure_challenge,
@@ -26,9 +26,9 @@ from commands.demo.seeding import (
     submit_cast,
     upload_ground_truth,
 )
-from commands.demo.server import DemoServer, ServerError
-from evaluator import editions
-from evaluator.editions import Edition, UnknownEditionError
+from vocboard.commands.demo.server import DemoServer, ServerError
+from vocboard.evaluator import editions
+from vocboard.evaluator.editions import Edition, UnknownEditionError
 
 EDITION = "VOC2012"
 DIRECTORY = Path("demo-data")

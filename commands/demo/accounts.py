@@ -7,11 +7,11 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Self
 
-from app.accounts import administration, tokens
-from app.accounts.models import Role, Scope
-from app.accounts.people import new_user
-from app.database import Database
-from app.errors import NotFoundError
+from vocboard.app.accounts import administration, tokens
+from vocboard.app.accounts.models import Role, Scope
+from vocboard.app.accounts.people import new_user
+from vocboard.app.database import Database
+from vocboard.app.errors import NotFoundError
 
 TOKEN_LIFETIME = timedelta(days=90)
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 from xml.sax.saxutils import escape
 
-from commands.demo.scenes import Scene, SceneObject
-from evaluator.editions import AnnotationFormat, Edition
+from vocboard.commands.demo.scenes import Scene, SceneObject
+from vocboard.evaluator.editions import AnnotationFormat, Edition
 
 POSES = ("", "Frontal", "Rear", "Left", "Right")
 

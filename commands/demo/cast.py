@@ -1,8 +1,8 @@
 """The methods that the demo shows: five or more a competition, good ones and bad ones."""
 
-from commands.demo.methods import Method
-from commands.demo.scenes import PERSON
-from evaluator.editions import Training
+from vocboard.commands.demo.methods import Method
+from vocboard.commands.demo.scenes import PERSON
+from vocboard.evaluator.editions import Training
 
 DECLARATIONS = {
     Training.TRAINVAL: {

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw
 
-from commands.demo.annotations import annotation_files
-from commands.demo.scenes import Key, Scene, SceneObject, World
-from evaluator.editions import Edition, LayoutProtocol, Task
-from evaluator.ground_truth.image_set_files import file_of
+from vocboard.commands.demo.annotations import annotation_files
+from vocboard.commands.demo.scenes import Key, Scene, SceneObject, World
+from vocboard.evaluator.editions import Edition, LayoutProtocol, Task
+from vocboard.evaluator.ground_truth.image_set_files import file_of
 
 VOID = 255
 BORDER_PIXELS = 5

@@ -9,9 +9,9 @@ from zlib import crc32
 
 import numpy as np
 
-from commands.demo.development_kit import paint, palette_image
-from commands.demo.scenes import Scene, SceneObject, World
-from evaluator.editions import Competition, Edition, LayoutProtocol, Task, Training
+from vocboard.commands.demo.development_kit import paint, palette_image
+from vocboard.commands.demo.scenes import Scene, SceneObject, World
+from vocboard.evaluator.editions import Competition, Edition, LayoutProtocol, Task, Training
 
 FALSE_ALARMS_PER_IMAGE = 0.4  # of one class, by a method without any skill
 JITTER = 0.16  # of a box's side, likewise

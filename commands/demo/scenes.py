@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from evaluator.editions import AnnotationFormat, Edition, Task
+from vocboard.evaluator.editions import AnnotationFormat, Edition, Task
 
 SIZES = ((500, 375), (375, 500), (500, 333), (480, 360))  # width, height in pixels, as in the VOC images
 DIFFICULT_SHARE = 0.08

@@ -11,10 +11,10 @@ from typing import Any
 
 import httpx
 
-from commands.demo.cast import DECLARATIONS, PRIVATE, PUBLISHED, WITHDRAWN
-from commands.demo.methods import Method, enters, results_archive
-from commands.demo.scenes import World
-from evaluator.editions import Edition
+from vocboard.commands.demo.cast import DECLARATIONS, PRIVATE, PUBLISHED, WITHDRAWN
+from vocboard.commands.demo.methods import Method, enters, results_archive
+from vocboard.commands.demo.scenes import World
+from vocboard.evaluator.editions import Edition
 
 POLL_SECONDS = 0.2
 WAIT_SECONDS = 600  # for one import or one round of evaluations, on a slow machine

@@ -12,7 +12,7 @@ from typing import Self
 
 import httpx
 
-from app.settings import Settings
+from vocboard.app.settings import Settings
 
 START_SECONDS = 60
 STOP_SECONDS = 25  # longer than the server's own grace for requests and worker
@@ -34,7 +34,16 @@ class DemoServer:
         self._log_file = settings.data_directory / "server.log"
 
     def __enter__(self) -> Self:
-        command = (sys.executable, "-m", "commands.main", "serve", "--host", self._host, "--port", str(self._port))
+        command = (
+            sys.executable,
+            "-m",
+            "vocboard.commands.main",
+            "serve",
+            "--host",
+            self._host,
+            "--port",
+            str(self._port),
+        )
         with self._log_file.open("ab") as log:
             # A session of its own: an interrupt from the keyboard is for us, who then end the server in order.
             self._process = subprocess.Popen(  # noqa: S603  # our own program

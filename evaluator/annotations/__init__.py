@@ -1,9 +1,9 @@
 """Annotations: what an image's objects are, read from each of the formats that editions have used."""
 
-from evaluator.annotations.model import AnnotatedObject, AnnotatedPart, Annotation, AnnotationError, Box
-from evaluator.annotations.object_lines import read_lines
-from evaluator.annotations.pascal_text import read_pascal_text
-from evaluator.annotations.xml import read_xml
+from vocboard.evaluator.annotations.model import AnnotatedObject, AnnotatedPart, Annotation, AnnotationError, Box
+from vocboard.evaluator.annotations.object_lines import read_lines
+from vocboard.evaluator.annotations.pascal_text import read_pascal_text
+from vocboard.evaluator.annotations.xml import read_xml
 
 __all__ = [
     "AnnotatedObject",

@@ -8,7 +8,7 @@ no line; blank lines mean nothing.
 import math
 from collections.abc import Collection, Mapping
 
-from evaluator.annotations.model import AnnotatedObject, Annotation, AnnotationError, text_lines
+from vocboard.evaluator.annotations.model import AnnotatedObject, Annotation, AnnotationError, text_lines
 
 FORMAT = "<image> <left> <top> <right> <bottom> <class>"
 

@@ -9,7 +9,7 @@ Source: the annotations of VOC2006; "The 2005 PASCAL Visual Object Classes Chall
 import re
 from collections.abc import Iterator, Mapping
 
-from evaluator.annotations.model import AnnotatedObject, Annotation, AnnotationError, Box, text_lines
+from vocboard.evaluator.annotations.model import AnnotatedObject, Annotation, AnnotationError, Box, text_lines
 
 TITLE = "PASCAL Annotation Version 1.00"
 DIFFICULT = "Difficult"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from lxml import etree
 
-from evaluator.annotations.xml import MAXIMUM_BYTES
+from vocboard.evaluator.annotations.xml import MAXIMUM_BYTES
 
 _PARSER = etree.XMLParser(
     resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from lxml import etree
 
-from evaluator.annotations.model import AnnotatedObject, AnnotatedPart, Annotation, AnnotationError, Box
+from vocboard.evaluator.annotations.model import AnnotatedObject, AnnotatedPart, Annotation, AnnotationError, Box
 
 MAXIMUM_BYTES = 4 * 1024 * 1024  # of one annotation file; real ones have some 2 KB
 

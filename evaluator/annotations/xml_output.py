@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from xml.sax.saxutils import escape
 
-from evaluator.annotations.records import ImageRecord, ObjectRecord
+from vocboard.evaluator.annotations.records import ImageRecord, ObjectRecord
 
 _SIDES = ("xmin", "ymin", "xmax", "ymax")
 

@@ -4,8 +4,8 @@ An upload is hostile until proven otherwise: links, devices, sparse files and na
 what decompression yields is counted while it is read.
 """
 
-from evaluator.archives.limits import TREE_LIMITS, UPLOAD_LIMITS, ArchiveError, ArchiveLimits
-from evaluator.archives.member import Member
-from evaluator.archives.members import members
+from vocboard.evaluator.archives.limits import TREE_LIMITS, UPLOAD_LIMITS, ArchiveError, ArchiveLimits
+from vocboard.evaluator.archives.member import Member
+from vocboard.evaluator.archives.members import members
 
 __all__ = ["TREE_LIMITS", "UPLOAD_LIMITS", "ArchiveError", "ArchiveLimits", "Member", "members"]

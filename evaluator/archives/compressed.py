@@ -7,8 +7,8 @@ import lzma
 import zlib
 from typing import BinaryIO, Protocol
 
-from evaluator.archives.limits import MIB, ArchiveError, Meter
-from evaluator.problems.archives import DAMAGED_ARCHIVE
+from vocboard.evaluator.archives.limits import MIB, ArchiveError, Meter
+from vocboard.evaluator.problems.archives import DAMAGED_ARCHIVE
 
 # What `xz -9` needs is 65 MiB; a header may ask for gigabytes.
 XZ_MEMORY_BYTES = 128 * MIB

@@ -5,11 +5,11 @@ import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from evaluator.archives.limits import ArchiveLimits, Meter, size_text
-from evaluator.archives.member import Member
-from evaluator.archives.naming import plain_name, printable
-from evaluator.problems import Problem
-from evaluator.problems.archives import MEMBER_TOO_LARGE, NOT_A_REGULAR_FILE
+from vocboard.evaluator.archives.limits import ArchiveLimits, Meter, size_text
+from vocboard.evaluator.archives.member import Member
+from vocboard.evaluator.archives.naming import plain_name, printable
+from vocboard.evaluator.problems import Problem
+from vocboard.evaluator.problems.archives import MEMBER_TOO_LARGE, NOT_A_REGULAR_FILE
 
 _KINDS = (
     (stat.S_ISLNK, "symbolic link"),

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from evaluator.problems import Problem
-from evaluator.problems.archives import (
+from vocboard.evaluator.problems import Problem
+from vocboard.evaluator.problems.archives import (
     ARCHIVE_TOO_LARGE,
     COMPRESSION_RATIO,
     TOO_MANY_MEMBERS,

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from evaluator.archives.directory import directory_members
-from evaluator.archives.limits import ArchiveError, ArchiveLimits, size_text
-from evaluator.archives.member import Member
-from evaluator.archives.packed import packed_members
-from evaluator.problems import Problem, Severity, counted, quoted
-from evaluator.problems.archives import BACKSLASHES_IN_NAMES, IGNORED_FILES, TOO_MUCH_IGNORED
-from evaluator.problems.files import DUPLICATE_FILE
+from vocboard.evaluator.archives.directory import directory_members
+from vocboard.evaluator.archives.limits import ArchiveError, ArchiveLimits, size_text
+from vocboard.evaluator.archives.member import Member
+from vocboard.evaluator.archives.packed import packed_members
+from vocboard.evaluator.problems import Problem, Severity, counted, quoted
+from vocboard.evaluator.problems.archives import BACKSLASHES_IN_NAMES, IGNORED_FILES, TOO_MUCH_IGNORED
+from vocboard.evaluator.problems.files import DUPLICATE_FILE
 
 
 def members(path: Path, limits: ArchiveLimits, report: Callable[[Problem], None] | None = None) -> Iterator[Member]:

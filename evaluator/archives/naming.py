@@ -3,9 +3,9 @@
 import re
 from collections.abc import Callable
 
-from evaluator.archives.limits import ArchiveLimits
-from evaluator.problems import Problem, quoted
-from evaluator.problems.archives import UNSAFE_NAME
+from vocboard.evaluator.archives.limits import ArchiveLimits
+from vocboard.evaluator.problems import Problem, quoted
+from vocboard.evaluator.problems.archives import UNSAFE_NAME
 
 _DRIVE = re.compile(r"[A-Za-z]:")
 _NOT_UTF8 = re.compile("[\ud800-\udfff]")

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from evaluator.archives.limits import ArchiveError, ArchiveLimits
-from evaluator.archives.member import Member
-from evaluator.archives.tar_format import tar_members
-from evaluator.archives.zip_format import zip_members
-from evaluator.file_type import describe
-from evaluator.problems import Problem
-from evaluator.problems.archives import NOT_AN_ARCHIVE
+from vocboard.evaluator.archives.limits import ArchiveError, ArchiveLimits
+from vocboard.evaluator.archives.member import Member
+from vocboard.evaluator.archives.tar_format import tar_members
+from vocboard.evaluator.archives.zip_format import zip_members
+from vocboard.evaluator.file_type import describe
+from vocboard.evaluator.problems import Problem
+from vocboard.evaluator.problems.archives import NOT_AN_ARCHIVE
 
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evaluator.archives.compressed import MeteredStream, decompressed
-from evaluator.archives.limits import KIB, ArchiveError, ArchiveLimits, Meter, size_text
-from evaluator.archives.member import Member
-from evaluator.archives.naming import plain_name, printable
-from evaluator.file_type import describe
-from evaluator.problems import Problem
-from evaluator.problems.archives import DAMAGED_ARCHIVE, MEMBER_TOO_LARGE, NOT_A_REGULAR_FILE, NOT_AN_ARCHIVE
+from vocboard.evaluator.archives.compressed import MeteredStream, decompressed
+from vocboard.evaluator.archives.limits import KIB, ArchiveError, ArchiveLimits, Meter, size_text
+from vocboard.evaluator.archives.member import Member
+from vocboard.evaluator.archives.naming import plain_name, printable
+from vocboard.evaluator.file_type import describe
+from vocboard.evaluator.problems import Problem
+from vocboard.evaluator.problems.archives import DAMAGED_ARCHIVE, MEMBER_TOO_LARGE, NOT_A_REGULAR_FILE, NOT_AN_ARCHIVE
 
 _BLOCK = 512
 _EXTENDED_HEADER_BYTES = 64 * KIB

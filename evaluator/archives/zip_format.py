@@ -6,11 +6,11 @@ import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from evaluator.archives.limits import ArchiveError, ArchiveLimits, Meter, size_text
-from evaluator.archives.member import Member
-from evaluator.archives.naming import plain_name, printable
-from evaluator.problems import Problem, quoted
-from evaluator.problems.archives import (
+from vocboard.evaluator.archives.limits import ArchiveError, ArchiveLimits, Meter, size_text
+from vocboard.evaluator.archives.member import Member
+from vocboard.evaluator.archives.naming import plain_name, printable
+from vocboard.evaluator.problems import Problem, quoted
+from vocboard.evaluator.problems.archives import (
     DAMAGED_ARCHIVE,
     ENCRYPTED_MEMBER,
     MEMBER_TOO_LARGE,

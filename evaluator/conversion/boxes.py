@@ -11,7 +11,7 @@ Sources: COCO data format (bbox is x, y, width, height from the top left corner,
 from decimal import Decimal
 from typing import NamedTuple
 
-from evaluator.conversion.decimals import exact, quotient, without_quotient_error
+from vocboard.evaluator.conversion.decimals import exact, quotient, without_quotient_error
 
 Four = tuple[Decimal, Decimal, Decimal, Decimal]
 

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
-from evaluator.conversion.boxes import Found
-from evaluator.conversion.names import ImageNames
-from evaluator.conversion.problems import ProblemCollector
-from evaluator.editions import Edition
-from evaluator.problems import Severity, counted
+from vocboard.evaluator.conversion.boxes import Found
+from vocboard.evaluator.conversion.names import ImageNames
+from vocboard.evaluator.conversion.problems import ProblemCollector
+from vocboard.evaluator.editions import Edition
+from vocboard.evaluator.problems import Severity, counted
 
 _ENOUGH = 5  # detections before their common size says anything
 _LARGEST_OF_FRACTIONS = Decimal(2)

@@ -7,10 +7,10 @@ Source: COCO, "Results format", 1. Detection.
 from collections.abc import Iterator
 from typing import Any
 
-from evaluator.conversion.json_input import four, number
-from evaluator.conversion.problems import ConversionError, ProblemCollector
-from evaluator.conversion.rows import Convention, Row, Source
-from evaluator.problems import Problem, Severity
+from vocboard.evaluator.conversion.json_input import four, number
+from vocboard.evaluator.conversion.problems import ConversionError, ProblemCollector
+from vocboard.evaluator.conversion.rows import Convention, Row, Source
+from vocboard.evaluator.problems import Problem, Severity
 
 EXPECTED = '{"image_id": 12, "category_id": 7, "bbox": [x, y, width, height], "score": 0.9}'
 _REMEDY = f"Expected is a list of {EXPECTED}."

@@ -11,21 +11,21 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from evaluator.annotations.records import FLAGS, ImageRecord, ObjectRecord, PartRecord, read_record
-from evaluator.annotations.xml_output import xml_of
-from evaluator.conversion.boxes import Four, from_corner_and_size, to_corner_and_size
-from evaluator.conversion.decimals import decimal, plain
-from evaluator.conversion.json_input import four, read_json
-from evaluator.conversion.names import CategoryNames, ImageNames, file_stem
-from evaluator.conversion.problems import ConversionError, ProblemCollector
-from evaluator.editions import AnnotationFormat, Edition, Task, image_sets_of
-from evaluator.ground_truth.errors import TreeProblems
-from evaluator.ground_truth.image_set_files import file_of
-from evaluator.ground_truth.material import annotation_file
-from evaluator.ground_truth.reader import read_ground_truth
-from evaluator.ground_truth.tree import Tree
-from evaluator.problems import Severity, quoted
-from evaluator.whole_output import whole_directory, whole_file
+from vocboard.evaluator.annotations.records import FLAGS, ImageRecord, ObjectRecord, PartRecord, read_record
+from vocboard.evaluator.annotations.xml_output import xml_of
+from vocboard.evaluator.conversion.boxes import Four, from_corner_and_size, to_corner_and_size
+from vocboard.evaluator.conversion.decimals import decimal, plain
+from vocboard.evaluator.conversion.json_input import four, read_json
+from vocboard.evaluator.conversion.names import CategoryNames, ImageNames, file_stem
+from vocboard.evaluator.conversion.problems import ConversionError, ProblemCollector
+from vocboard.evaluator.editions import AnnotationFormat, Edition, Task, image_sets_of
+from vocboard.evaluator.ground_truth.errors import TreeProblems
+from vocboard.evaluator.ground_truth.image_set_files import file_of
+from vocboard.evaluator.ground_truth.material import annotation_file
+from vocboard.evaluator.ground_truth.reader import read_ground_truth
+from vocboard.evaluator.ground_truth.tree import Tree
+from vocboard.evaluator.problems import Severity, quoted
+from vocboard.evaluator.whole_output import whole_directory, whole_file
 
 MARKER = "converted-from-coco.json"
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.tasks.segmentation.png import voc_colours
-from evaluator.whole_output import whole_file
+from vocboard.evaluator.tasks.segmentation.png import voc_colours
+from vocboard.evaluator.whole_output import whole_file
 
 MOST_COLOURS = 256
 SUFFIXES = (".txt", ".csv", ".json", ".npy", ".gpl")

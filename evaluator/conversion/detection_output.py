@@ -4,12 +4,12 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from evaluator.conversion.boxes import Found, Four, to_corner_and_size, to_corners
-from evaluator.conversion.decimals import plain
-from evaluator.conversion.names import ImageNames
-from evaluator.conversion.problems import ProblemCollector
-from evaluator.conversion.yolo import yolo_files
-from evaluator.whole_output import whole_directory, whole_file
+from vocboard.evaluator.conversion.boxes import Found, Four, to_corner_and_size, to_corners
+from vocboard.evaluator.conversion.decimals import plain
+from vocboard.evaluator.conversion.names import ImageNames
+from vocboard.evaluator.conversion.problems import ProblemCollector
+from vocboard.evaluator.conversion.yolo import yolo_files
+from vocboard.evaluator.whole_output import whole_directory, whole_file
 
 LABELS_MARKER = "classes.txt"  # of a directory of YOLO's text files: the classes in their order, one a line
 

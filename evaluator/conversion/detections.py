@@ -4,29 +4,29 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evaluator.archives import UPLOAD_LIMITS, ArchiveError, members
-from evaluator.conversion.boxes import Found
-from evaluator.conversion.checks import check_boxes, check_covered
-from evaluator.conversion.coco_results import coco_source, is_coco_results
-from evaluator.conversion.decimals import decimal, plain
-from evaluator.conversion.json_input import parse_json, read_json
-from evaluator.conversion.names import (
+from vocboard.evaluator.archives import UPLOAD_LIMITS, ArchiveError, members
+from vocboard.evaluator.conversion.boxes import Found
+from vocboard.evaluator.conversion.checks import check_boxes, check_covered
+from vocboard.evaluator.conversion.coco_results import coco_source, is_coco_results
+from vocboard.evaluator.conversion.decimals import decimal, plain
+from vocboard.evaluator.conversion.json_input import parse_json, read_json
+from vocboard.evaluator.conversion.names import (
     CategoryNames,
     ImageNames,
     file_stem,
     report_unknown_category,
     report_unknown_image,
 )
-from evaluator.conversion.predictions import prediction_source, rows_of_image
-from evaluator.conversion.problems import ConversionError, ProblemCollector
-from evaluator.conversion.result_archive import Files, write_results
-from evaluator.conversion.rows import FROM, Convention, Row, Source
-from evaluator.conversion.yolo import yolo_source
-from evaluator.editions import Competition, Edition, Task
-from evaluator.image_sets import ImageSet, ImageSets
-from evaluator.problems import Problem, has_errors
-from evaluator.reading import read_results
-from evaluator.result_files.names import FileNames, expected_name
+from vocboard.evaluator.conversion.predictions import prediction_source, rows_of_image
+from vocboard.evaluator.conversion.problems import ConversionError, ProblemCollector
+from vocboard.evaluator.conversion.result_archive import Files, write_results
+from vocboard.evaluator.conversion.rows import FROM, Convention, Row, Source
+from vocboard.evaluator.conversion.yolo import yolo_source
+from vocboard.evaluator.editions import Competition, Edition, Task
+from vocboard.evaluator.image_sets import ImageSet, ImageSets
+from vocboard.evaluator.problems import Problem, has_errors
+from vocboard.evaluator.reading import read_results
+from vocboard.evaluator.result_files.names import FileNames, expected_name
 
 Progress = Callable[[int], None]  # told how many more detections are done
 _TOLD = 1_000  # detections between two calls of it

@@ -5,9 +5,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from evaluator.conversion.boxes import Four
-from evaluator.conversion.problems import ConversionError
-from evaluator.problems import Problem, Severity
+from vocboard.evaluator.conversion.boxes import Four
+from vocboard.evaluator.conversion.problems import ConversionError
+from vocboard.evaluator.problems import Problem, Severity
 
 NAN = Decimal("nan")
 

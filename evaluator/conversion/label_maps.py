@@ -8,21 +8,21 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from evaluator.archives import TREE_LIMITS, UPLOAD_LIMITS, ArchiveError, members
-from evaluator.conversion.colour_map import label_colour_map
-from evaluator.conversion.detections import Converted, image_set_of, sizes_by_image
-from evaluator.conversion.names import ImageNames, file_stem
-from evaluator.conversion.painting import map_files, segmentation_competition
-from evaluator.conversion.problems import ConversionError, ProblemCollector
-from evaluator.conversion.result_archive import write_results
-from evaluator.editions import Edition
-from evaluator.image_sets import ImageSets
-from evaluator.metrics.confusion_matrix import VOID
-from evaluator.problems import has_errors
-from evaluator.reading import read_results
-from evaluator.result_files.names import FileNames
-from evaluator.tasks.segmentation.png import read_indexed
-from evaluator.whole_output import whole_directory
+from vocboard.evaluator.archives import TREE_LIMITS, UPLOAD_LIMITS, ArchiveError, members
+from vocboard.evaluator.conversion.colour_map import label_colour_map
+from vocboard.evaluator.conversion.detections import Converted, image_set_of, sizes_by_image
+from vocboard.evaluator.conversion.names import ImageNames, file_stem
+from vocboard.evaluator.conversion.painting import map_files, segmentation_competition
+from vocboard.evaluator.conversion.problems import ConversionError, ProblemCollector
+from vocboard.evaluator.conversion.result_archive import write_results
+from vocboard.evaluator.editions import Edition
+from vocboard.evaluator.image_sets import ImageSets
+from vocboard.evaluator.metrics.confusion_matrix import VOID
+from vocboard.evaluator.problems import has_errors
+from vocboard.evaluator.reading import read_results
+from vocboard.evaluator.result_files.names import FileNames
+from vocboard.evaluator.tasks.segmentation.png import read_indexed
+from vocboard.evaluator.whole_output import whole_directory
 
 MARKER = "label-map-format.txt"
 _MOST_PIXELS = 50_000_000

@@ -14,19 +14,19 @@ from xml.sax.saxutils import escape
 
 from lxml import etree
 
-from evaluator.archives import UPLOAD_LIMITS, ArchiveError, members
-from evaluator.conversion.boxes import Four
-from evaluator.conversion.decimals import decimal, plain
-from evaluator.conversion.detections import Converted
-from evaluator.conversion.json_input import four, number, read_json
-from evaluator.conversion.problems import ConversionError, ProblemCollector
-from evaluator.conversion.result_archive import write_results
-from evaluator.editions import Competition, Edition, LayoutProtocol, Task
-from evaluator.image_sets import ImageSets
-from evaluator.problems import has_errors
-from evaluator.reading import read_results
-from evaluator.result_files.names import FileNames, expected_name
-from evaluator.whole_output import whole_file
+from vocboard.evaluator.archives import UPLOAD_LIMITS, ArchiveError, members
+from vocboard.evaluator.conversion.boxes import Four
+from vocboard.evaluator.conversion.decimals import decimal, plain
+from vocboard.evaluator.conversion.detections import Converted
+from vocboard.evaluator.conversion.json_input import four, number, read_json
+from vocboard.evaluator.conversion.problems import ConversionError, ProblemCollector
+from vocboard.evaluator.conversion.result_archive import write_results
+from vocboard.evaluator.editions import Competition, Edition, LayoutProtocol, Task
+from vocboard.evaluator.image_sets import ImageSets
+from vocboard.evaluator.problems import has_errors
+from vocboard.evaluator.reading import read_results
+from vocboard.evaluator.result_files.names import FileNames, expected_name
+from vocboard.evaluator.whole_output import whole_file
 
 _SIDES = ("xmin", "ymin", "xmax", "ymax")
 _EXPECTED = (

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from evaluator.conversion.problems import ConversionError, ProblemCollector
-from evaluator.problems import Problem, Severity, quoted
+from vocboard.evaluator.conversion.problems import ConversionError, ProblemCollector
+from vocboard.evaluator.problems import Problem, Severity, quoted
 
 # What other data sets call VOC's classes. Source: COCO's and Open Images' categories.
 SYNONYMS = {

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from evaluator.conversion.boxes import Found
-from evaluator.conversion.detections import Converted, from_results, image_set_of, sizes_by_image
-from evaluator.conversion.problems import ConversionError, ProblemCollector
-from evaluator.conversion.result_archive import write_results
-from evaluator.editions import Competition, Edition, Task
-from evaluator.image_sets import ImageSets
-from evaluator.result_files.names import expected_name
-from evaluator.tasks.segmentation.png import voc_colours
+from vocboard.evaluator.conversion.boxes import Found
+from vocboard.evaluator.conversion.detections import Converted, from_results, image_set_of, sizes_by_image
+from vocboard.evaluator.conversion.problems import ConversionError, ProblemCollector
+from vocboard.evaluator.conversion.result_archive import write_results
+from vocboard.evaluator.editions import Competition, Edition, Task
+from vocboard.evaluator.image_sets import ImageSets
+from vocboard.evaluator.result_files.names import expected_name
+from vocboard.evaluator.tasks.segmentation.png import voc_colours
 
 
 def segmentations_from_detections(

@@ -14,11 +14,11 @@ order of the image set, or a directory with a JSON file an image.
 from collections.abc import Iterator
 from typing import Any
 
-from evaluator.conversion.boxes import Four
-from evaluator.conversion.json_input import four, number
-from evaluator.conversion.problems import ConversionError, ProblemCollector
-from evaluator.conversion.rows import Convention, Row, Source
-from evaluator.problems import Problem, Severity
+from vocboard.evaluator.conversion.boxes import Four
+from vocboard.evaluator.conversion.json_input import four, number
+from vocboard.evaluator.conversion.problems import ConversionError, ProblemCollector
+from vocboard.evaluator.conversion.rows import Convention, Row, Source
+from vocboard.evaluator.problems import Problem, Severity
 
 _NAME_KEYS = ("file_name", "image", "image_id")
 _BOX_KEYS = ("boxes", "bboxes")

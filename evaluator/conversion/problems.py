@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from evaluator.problems import Problem, Severity, counted
+from vocboard.evaluator.problems import Problem, Severity, counted
 
 LISTED = 10  # values of one kind that a message names
 

@@ -8,12 +8,12 @@ import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from evaluator.conversion.problems import ConversionError
-from evaluator.editions import Edition
-from evaluator.image_sets import ImageSets
-from evaluator.problems import Problem, has_errors
-from evaluator.reading import read_results
-from evaluator.whole_output import whole_file
+from vocboard.evaluator.conversion.problems import ConversionError
+from vocboard.evaluator.editions import Edition
+from vocboard.evaluator.image_sets import ImageSets
+from vocboard.evaluator.problems import Problem, has_errors
+from vocboard.evaluator.reading import read_results
+from vocboard.evaluator.whole_output import whole_file
 
 Files = Iterable[tuple[str, bytes]]  # names below `results/<edition>/`, and contents
 

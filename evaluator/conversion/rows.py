@@ -6,7 +6,7 @@ from decimal import Decimal
 from enum import Enum
 from typing import Any, NamedTuple
 
-from evaluator.conversion.boxes import (
+from vocboard.evaluator.conversion.boxes import (
     Four,
     from_centre,
     from_corner_and_size,

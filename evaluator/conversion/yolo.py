@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
 
-from evaluator.archives import TREE_LIMITS, ArchiveError, members
-from evaluator.conversion.boxes import Found, to_centre
-from evaluator.conversion.decimals import decimal, plain
-from evaluator.conversion.names import file_stem
-from evaluator.conversion.problems import ConversionError, ProblemCollector
-from evaluator.conversion.rows import Convention, Row, Source
+from vocboard.evaluator.archives import TREE_LIMITS, ArchiveError, members
+from vocboard.evaluator.conversion.boxes import Found, to_centre
+from vocboard.evaluator.conversion.decimals import decimal, plain
+from vocboard.evaluator.conversion.names import file_stem
+from vocboard.evaluator.conversion.problems import ConversionError, ProblemCollector
+from vocboard.evaluator.conversion.rows import Convention, Row, Source
 
 FIELDS = "<class> <centre x> <centre y> <width> <height> <confidence>"
 _LARGEST_FRACTION = Decimal("1.5")  # boxes may reach over the border of the image, but not by half of it

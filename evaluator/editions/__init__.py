@@ -1,9 +1,9 @@
 """The editions vocboard knows: one TOML file each, beside this module, and the loader."""
 
-from evaluator.editions.loader import UnknownEditionError, load, names, read, read_text, source
-from evaluator.editions.mistakes import EditionFileError, Mistake
-from evaluator.editions.splits import for_image_set, image_sets_of
-from evaluator.rules import (
+from vocboard.evaluator.editions.loader import UnknownEditionError, load, names, read, read_text, source
+from vocboard.evaluator.editions.mistakes import EditionFileError, Mistake
+from vocboard.evaluator.editions.splits import for_image_set, image_sets_of
+from vocboard.evaluator.rules import (
     BACKGROUND,
     ROC_METRICS,
     AnnotationFormat,

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable, Mapping
 from string import Formatter
 
-from evaluator.editions.tables import Table
-from evaluator.rules import Competition, LayoutProtocol, Metric, Task
-from evaluator.tasks.definitions import TASKS
+from vocboard.evaluator.editions.tables import Table
+from vocboard.evaluator.rules import Competition, LayoutProtocol, Metric, Task
+from vocboard.evaluator.tasks.definitions import TASKS
 
 # Names stand in names of files, in lists parted by commas, and in headings.
 _CLASS = re.compile(r"""[^\W_][^\s/\\<>:"|?*{},]{0,59}""")

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from evaluator.editions.mistakes import EditionFileError, Mistake
+from vocboard.evaluator.editions.mistakes import EditionFileError, Mistake
 
 MOST_BYTES = 65_536  # of a file; those of the VOC years have 3,000
 MOST_STATEMENT_LINES = 300  # of a list, beyond which a key is told without its line

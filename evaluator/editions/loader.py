@@ -4,11 +4,11 @@ import re
 from functools import cache, partial
 from pathlib import Path
 
-from evaluator.editions.line_numbers import line_index, parse
-from evaluator.editions.mistakes import EditionFileError, Mistake, Mistakes
-from evaluator.editions.schema import edition_in
-from evaluator.editions.tables import Table
-from evaluator.rules import Edition
+from vocboard.evaluator.editions.line_numbers import line_index, parse
+from vocboard.evaluator.editions.mistakes import EditionFileError, Mistake, Mistakes
+from vocboard.evaluator.editions.schema import edition_in
+from vocboard.evaluator.editions.tables import Table
+from vocboard.evaluator.rules import Edition
 
 _FILES = {path.stem: path for path in Path(__file__).parent.glob("*.toml")}  # by name in lower case
 _NAME = re.compile(r'name = "(.+)"\n')

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, TypeAlias
 
-from evaluator.editions.checks import check_files_differ, check_names, file_pattern, measures
-from evaluator.editions.tables import Table
-from evaluator.rules import (
+from vocboard.evaluator.editions.checks import check_files_differ, check_names, file_pattern, measures
+from vocboard.evaluator.editions.tables import Table
+from vocboard.evaluator.rules import (
     ROC_METRICS,
     AnnotationFormat,
     Annotations,
@@ -25,7 +25,7 @@ from evaluator.rules import (
     Training,
     WithoutPositives,
 )
-from evaluator.tasks.definitions import TASKS
+from vocboard.evaluator.tasks.definitions import TASKS
 
 MOST_CLASSES = 254  # 0 is background and 255 void
 MOST_COMPETITIONS = 16

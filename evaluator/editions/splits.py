@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from evaluator.rules import Edition
+from vocboard.evaluator.rules import Edition
 
 
 def for_image_set(edition: Edition, image_set: str) -> Edition:
@@ -10,7 +10,7 @@ def for_image_set(edition: Edition, image_set: str) -> Edition:
 
     Source: VOC2010 document, section 8.1: "by default VOCinit sets ... testset to 'val'".
 
-    >>> from evaluator.editions.loader import load
+    >>> from vocboard.evaluator.editions.loader import load
     >>> for_image_set(load("VOC2007"), "val").competitions["comp4"].result_file
     'Main/comp4_det_val_{class}.txt'
     """

@@ -8,7 +8,7 @@ from enum import StrEnum
 from reprlib import Repr
 from typing import Any, TypeVar
 
-from evaluator.editions.mistakes import Mistakes
+from vocboard.evaluator.editions.mistakes import Mistakes
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
 

@@ -4,6 +4,6 @@ All of them see an image as a grid of cells with mean colours and gradient direc
 by ridge regression. They are meant to be read and improved, not to be good.
 """
 
-from evaluator.examples.run import METHODS, ExampleError, example
+from vocboard.evaluator.examples.run import METHODS, ExampleError, example
 
 __all__ = ["METHODS", "ExampleError", "example"]

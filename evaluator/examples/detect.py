@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from evaluator.conversion.boxes import Found
-from evaluator.conversion.decimals import decimal
-from evaluator.conversion.detections import result_files
-from evaluator.conversion.result_archive import Files
-from evaluator.editions import Competition
-from evaluator.examples.material import ExampleError, Material
-from evaluator.examples.windows import Examples
-from evaluator.ground_truth import DetectionTruth
+from vocboard.evaluator.conversion.boxes import Found
+from vocboard.evaluator.conversion.decimals import decimal
+from vocboard.evaluator.conversion.detections import result_files
+from vocboard.evaluator.conversion.result_archive import Files
+from vocboard.evaluator.editions import Competition
+from vocboard.evaluator.examples.material import ExampleError, Material
+from vocboard.evaluator.examples.windows import Examples
+from vocboard.evaluator.ground_truth import DetectionTruth
 
 MOST_KEPT = 5  # detections of a class in an image
 

@@ -7,14 +7,14 @@ from xml.sax.saxutils import escape
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.conversion.result_archive import Files
-from evaluator.editions import Competition, LayoutProtocol
-from evaluator.examples.features import CellGrid
-from evaluator.examples.material import ExampleError, Material, record_boxes
-from evaluator.examples.windows import Examples
-from evaluator.ground_truth import LayoutTruth
-from evaluator.ground_truth.material import PERSON
-from evaluator.result_files.names import expected_name
+from vocboard.evaluator.conversion.result_archive import Files
+from vocboard.evaluator.editions import Competition, LayoutProtocol
+from vocboard.evaluator.examples.features import CellGrid
+from vocboard.evaluator.examples.material import ExampleError, Material, record_boxes
+from vocboard.evaluator.examples.windows import Examples
+from vocboard.evaluator.ground_truth import LayoutTruth
+from vocboard.evaluator.ground_truth.material import PERSON
+from vocboard.evaluator.result_files.names import expected_name
 
 MARGIN = 0.1  # of a person's box, added on each side: parts may reach out of it
 PRESENT_FROM = 0.0  # score of a window; learnt are 1 for the part and -1 for anything else

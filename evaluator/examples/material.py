@@ -7,15 +7,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.annotations.records import ImageRecord
-from evaluator.archives import TREE_LIMITS, members
-from evaluator.editions import Edition, Task, for_image_set
-from evaluator.examples.features import CellGrid
-from evaluator.ground_truth import GroundTruth
-from evaluator.ground_truth.reader import read_ground_truth
-from evaluator.image_sets import ImageSet, ImageSets
-from evaluator.public_tree import read_image_sets
-from evaluator.viewing.scenes import read_scenes
+from vocboard.evaluator.annotations.records import ImageRecord
+from vocboard.evaluator.archives import TREE_LIMITS, members
+from vocboard.evaluator.editions import Edition, Task, for_image_set
+from vocboard.evaluator.examples.features import CellGrid
+from vocboard.evaluator.ground_truth import GroundTruth
+from vocboard.evaluator.ground_truth.reader import read_ground_truth
+from vocboard.evaluator.image_sets import ImageSet, ImageSets
+from vocboard.evaluator.public_tree import read_image_sets
+from vocboard.evaluator.viewing.scenes import read_scenes
 
 _FOLDERS = (("JPEGImages", ".jpg"), ("PNGImages", ".png"))
 

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.conversion.result_archive import Files
-from evaluator.editions import Competition, Edition
-from evaluator.examples.features import Features
-from evaluator.examples.material import ExampleError, Material, record_boxes
-from evaluator.examples.ridge import Ridge, balanced
-from evaluator.ground_truth import LabelTruth
-from evaluator.image_sets import ImageSet, ImageSets
-from evaluator.result_files.names import expected_name
+from vocboard.evaluator.conversion.result_archive import Files
+from vocboard.evaluator.editions import Competition, Edition
+from vocboard.evaluator.examples.features import Features
+from vocboard.evaluator.examples.material import ExampleError, Material, record_boxes
+from vocboard.evaluator.examples.ridge import Ridge, balanced
+from vocboard.evaluator.ground_truth import LabelTruth
+from vocboard.evaluator.image_sets import ImageSet, ImageSets
+from vocboard.evaluator.result_files.names import expected_name
 
 WHOLE = np.array([[0.0, 0, 1, 1]])  # an image, as fractions of itself
 

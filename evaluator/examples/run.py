@@ -3,14 +3,14 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from evaluator.conversion.result_archive import Files, write_results
-from evaluator.editions import Competition, Edition, Task
-from evaluator.examples.detect import detect
-from evaluator.examples.lay_out import lay_out
-from evaluator.examples.material import ExampleError, Material, read_material
-from evaluator.examples.ranking import classify, classify_actions
-from evaluator.examples.segment import segment
-from evaluator.problems import Problem
+from vocboard.evaluator.conversion.result_archive import Files, write_results
+from vocboard.evaluator.editions import Competition, Edition, Task
+from vocboard.evaluator.examples.detect import detect
+from vocboard.evaluator.examples.lay_out import lay_out
+from vocboard.evaluator.examples.material import ExampleError, Material, read_material
+from vocboard.evaluator.examples.ranking import classify, classify_actions
+from vocboard.evaluator.examples.segment import segment
+from vocboard.evaluator.problems import Problem
 
 METHODS: Mapping[Task, Callable[[Material, Competition], Files]] = {
     Task.CLASSIFICATION: classify,

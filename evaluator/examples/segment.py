@@ -4,14 +4,14 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from evaluator.conversion.painting import map_files
-from evaluator.conversion.result_archive import Files
-from evaluator.editions import Competition
-from evaluator.examples.features import CELLS, CellGrid, Features
-from evaluator.examples.material import ExampleError, Material
-from evaluator.examples.ridge import Ridge
-from evaluator.ground_truth import SegmentationTruth
-from evaluator.metrics.confusion_matrix import VOID
+from vocboard.evaluator.conversion.painting import map_files
+from vocboard.evaluator.conversion.result_archive import Files
+from vocboard.evaluator.editions import Competition
+from vocboard.evaluator.examples.features import CELLS, CellGrid, Features
+from vocboard.evaluator.examples.material import ExampleError, Material
+from vocboard.evaluator.examples.ridge import Ridge
+from vocboard.evaluator.ground_truth import SegmentationTruth
+from vocboard.evaluator.metrics.confusion_matrix import VOID
 
 
 def segment(material: Material, competition: Competition) -> Files:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.examples.features import CellGrid, Features, Windows
-from evaluator.examples.ridge import Ridge, Scorers, balanced
+from vocboard.evaluator.examples.features import CellGrid, Features, Windows
+from vocboard.evaluator.examples.ridge import Ridge, Scorers, balanced
 
 SHAPES = 10  # typical widths and heights
 STEP = 1 / 10  # of the image, between windows

@@ -4,9 +4,9 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
-from evaluator.archives import TREE_LIMITS, ArchiveError, members
-from evaluator.editions import Edition
-from evaluator.problems import Problem
+from vocboard.evaluator.archives import TREE_LIMITS, ArchiveError, members
+from vocboard.evaluator.editions import Edition
+from vocboard.evaluator.problems import Problem
 
 _LISTS = re.compile(r"(?:^|/)ImageSets/(?:(?P<folder>[A-Za-z]+)/)?(?P<name>[^/]+)\.txt$")
 

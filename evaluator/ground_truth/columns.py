@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.ground_truth.model import Key
-from evaluator.image_sets import ImageSet, ImageSets
-from evaluator.tasks.truth import Arrays, Truth, as_bytes, as_text
+from vocboard.evaluator.ground_truth.model import Key
+from vocboard.evaluator.image_sets import ImageSet, ImageSets
+from vocboard.evaluator.tasks.truth import Arrays, Truth, as_bytes, as_text
 
 
 def of_image_set(image_set: ImageSet) -> dict[str, NDArray[Any]]:

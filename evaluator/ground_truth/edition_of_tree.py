@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from evaluator.archives import TREE_LIMITS, ArchiveError, members
-from evaluator.editions import names
+from vocboard.evaluator.archives import TREE_LIMITS, ArchiveError, members
+from vocboard.evaluator.editions import names
 
 _LOOKED_AT = 1_000  # members of an archive: the folder stands before every name
 

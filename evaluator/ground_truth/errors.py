@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from evaluator.problems import Problem, Severity
+from vocboard.evaluator.problems import Problem, Severity
 
 LISTED_IN_MESSAGE = 20
 

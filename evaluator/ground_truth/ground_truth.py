@@ -11,12 +11,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.editions import Task
-from evaluator.ground_truth import columns
-from evaluator.ground_truth.model import Key
-from evaluator.image_sets import ImageSets
-from evaluator.tasks.truth import Truth, as_bytes, as_text
-from evaluator.tasks.truths import TRUTHS
+from vocboard.evaluator.editions import Task
+from vocboard.evaluator.ground_truth import columns
+from vocboard.evaluator.ground_truth.model import Key
+from vocboard.evaluator.image_sets import ImageSets
+from vocboard.evaluator.tasks.truth import Truth, as_bytes, as_text
+from vocboard.evaluator.tasks.truths import TRUTHS
 
 FORMAT = 2  # of stored ground truth; raised when older versions cannot read what this one writes
 READABLE = (1, FORMAT)  # in format 1 label maps were compressed pixels

@@ -10,11 +10,11 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from evaluator.editions import Edition
-from evaluator.ground_truth.errors import TreeProblems, some
-from evaluator.ground_truth.model import Key
-from evaluator.tasks.classification.truth import DIFFICULT, NEGATIVE, POSITIVE, Labels
-from evaluator.tasks.definitions import TASKS
+from vocboard.evaluator.editions import Edition
+from vocboard.evaluator.ground_truth.errors import TreeProblems, some
+from vocboard.evaluator.ground_truth.model import Key
+from vocboard.evaluator.tasks.classification.truth import DIFFICULT, NEGATIVE, POSITIVE, Labels
+from vocboard.evaluator.tasks.definitions import TASKS
 
 Person = tuple[int, int]  # index into the images, 1-based object index
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.annotations import AnnotatedObject, Annotation, Box
-from evaluator.editions import AnnotationFormat, Edition
-from evaluator.ground_truth.errors import TreeProblems
-from evaluator.ground_truth.image_set_files import ImageSetFiles, Listed, Person
+from vocboard.evaluator.annotations import AnnotatedObject, Annotation, Box
+from vocboard.evaluator.editions import AnnotationFormat, Edition
+from vocboard.evaluator.ground_truth.errors import TreeProblems
+from vocboard.evaluator.ground_truth.image_set_files import ImageSetFiles, Listed, Person
 
 PERSON = "person"  # the class whose objects have parts and actions
 

@@ -6,18 +6,18 @@ Source: VOC2010 document sections 2.5-2.8 and 9.1.
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from evaluator.annotations import Annotation, AnnotationError, read_lines, read_pascal_text, read_xml
-from evaluator.editions import AnnotationFormat, Edition, TaskRules
-from evaluator.ground_truth.errors import TreeProblems
-from evaluator.ground_truth.ground_truth import GroundTruth
-from evaluator.ground_truth.image_set_files import ImageSetFiles, Listed, file_of
-from evaluator.ground_truth.material import Material, annotation_file
-from evaluator.ground_truth.model import Key
-from evaluator.ground_truth.tree import Tree
-from evaluator.image_sets import ImageSet, ImageSets
-from evaluator.tasks.definitions import TASKS
-from evaluator.tasks.scoring import SCORERS
-from evaluator.tasks.truth import Truth
+from vocboard.evaluator.annotations import Annotation, AnnotationError, read_lines, read_pascal_text, read_xml
+from vocboard.evaluator.editions import AnnotationFormat, Edition, TaskRules
+from vocboard.evaluator.ground_truth.errors import TreeProblems
+from vocboard.evaluator.ground_truth.ground_truth import GroundTruth
+from vocboard.evaluator.ground_truth.image_set_files import ImageSetFiles, Listed, file_of
+from vocboard.evaluator.ground_truth.material import Material, annotation_file
+from vocboard.evaluator.ground_truth.model import Key
+from vocboard.evaluator.ground_truth.tree import Tree
+from vocboard.evaluator.image_sets import ImageSet, ImageSets
+from vocboard.evaluator.tasks.definitions import TASKS
+from vocboard.evaluator.tasks.scoring import SCORERS
+from vocboard.evaluator.tasks.truth import Truth
 
 
 def read_ground_truth(tree: Path, edition: Edition) -> GroundTruth:

@@ -10,11 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from evaluator.editions import Edition, Task
-from evaluator.ground_truth import DetectionTruth, GroundTruth, LabelTruth, LayoutTruth, SegmentationTruth, Truth
-from evaluator.image_sets import ImageSet
-from evaluator.tasks.classification.truth import POSITIVE
-from evaluator.tasks.instance_segmentation.truth import InstanceTruth
+from vocboard.evaluator.editions import Edition, Task
+from vocboard.evaluator.ground_truth import (
+    DetectionTruth,
+    GroundTruth,
+    LabelTruth,
+    LayoutTruth,
+    SegmentationTruth,
+    Truth,
+)
+from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.tasks.classification.truth import POSITIVE
+from vocboard.evaluator.tasks.instance_segmentation.truth import InstanceTruth
 
 
 @dataclass(frozen=True, slots=True)

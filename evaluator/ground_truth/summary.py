@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from evaluator.editions import Edition, Task
-from evaluator.ground_truth.ground_truth import GroundTruth
-from evaluator.tasks.truth import ClassCount
+from vocboard.evaluator.editions import Edition, Task
+from vocboard.evaluator.ground_truth.ground_truth import GroundTruth
+from vocboard.evaluator.tasks.truth import ClassCount
 
 
 @dataclass(frozen=True, slots=True)

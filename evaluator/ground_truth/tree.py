@@ -9,9 +9,9 @@ import stat
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from evaluator.archives import TREE_LIMITS, ArchiveError, members
-from evaluator.ground_truth.errors import TreeProblems
-from evaluator.problems import Problem
+from vocboard.evaluator.archives import TREE_LIMITS, ArchiveError, members
+from vocboard.evaluator.ground_truth.errors import TreeProblems
+from vocboard.evaluator.problems import Problem
 
 MIB = 1024 * 1024
 MAXIMUM_BYTES = 64 * MIB  # of one file that is read; the images of a tree are not

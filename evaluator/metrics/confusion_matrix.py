@@ -9,7 +9,7 @@ import threading
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.metrics.label_runs import LabelRuns, changes
+from vocboard.evaluator.metrics.label_runs import LabelRuns, changes
 
 VOID = 255  # truth label of pixels that are left out
 LABELS = 256

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from evaluator.rules import Metric
+from vocboard.evaluator.rules import Metric
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.editions import Interpolation, WithoutPositives
-from evaluator.scores import ClassDetails, Curve
+from vocboard.evaluator.editions import Interpolation, WithoutPositives
+from vocboard.evaluator.scores import ClassDetails, Curve
 
 # As the doubles i * 0.1 (0.30000000000000004 and 0.7000000000000001 among them): the kits' `0:0.1:1`. Written as i / 10
 # the thresholds change the score of a real class by up to 8e-4.

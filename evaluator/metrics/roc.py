@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.editions import RocRule
-from evaluator.scores import RocCurve
+from vocboard.evaluator.editions import RocRule
+from vocboard.evaluator.scores import RocCurve
 
 
 @dataclass(frozen=True, eq=False, slots=True)

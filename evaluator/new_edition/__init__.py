@@ -1,6 +1,6 @@
 """A new edition from a few answers: its file, a sample tree, and a sample submission."""
 
-from evaluator.new_edition.answers import QUESTIONS, Answers, edition_text
-from evaluator.new_edition.sample import write_sample_tree
+from vocboard.evaluator.new_edition.answers import QUESTIONS, Answers, edition_text
+from vocboard.evaluator.new_edition.sample import write_sample_tree
 
 __all__ = ["QUESTIONS", "Answers", "edition_text", "write_sample_tree"]

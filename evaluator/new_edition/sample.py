@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw
 
-from evaluator.annotations.records import ImageRecord, ObjectRecord, PartRecord
-from evaluator.annotations.xml_output import xml_of
-from evaluator.conversion.colour_map import label_colour_map
-from evaluator.conversion.painting import indexed_png
-from evaluator.editions import Edition, Task, for_image_set, image_sets_of
-from evaluator.ground_truth.image_set_files import file_of
-from evaluator.ground_truth.material import PERSON
+from vocboard.evaluator.annotations.records import ImageRecord, ObjectRecord, PartRecord
+from vocboard.evaluator.annotations.xml_output import xml_of
+from vocboard.evaluator.conversion.colour_map import label_colour_map
+from vocboard.evaluator.conversion.painting import indexed_png
+from vocboard.evaluator.editions import Edition, Task, for_image_set, image_sets_of
+from vocboard.evaluator.ground_truth.image_set_files import file_of
+from vocboard.evaluator.ground_truth.material import PERSON
 
 IMAGES = 12  # in each set
 WIDTH, HEIGHT = 240, 180

@@ -1,5 +1,5 @@
 """Problems of uploads: what one is, and the texts of those that any task may have."""
 
-from evaluator.problems.problem import Kind, Problem, Severity, counted, has_errors, quoted
+from vocboard.evaluator.problems.problem import Kind, Problem, Severity, counted, has_errors, quoted
 
 __all__ = ["Kind", "Problem", "Severity", "counted", "has_errors", "quoted"]

@@ -1,6 +1,6 @@
 """The archive itself, and what it is packed from."""
 
-from evaluator.problems.registry import error, warning
+from vocboard.evaluator.problems.registry import error, warning
 
 NOT_AN_ARCHIVE = error(
     "not_an_archive",

@@ -7,12 +7,12 @@ derived from the ground truth.
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from evaluator.problems import Kind, archives, files, server
-from evaluator.problems import text_files as lines
-from evaluator.problems.registry import KINDS
-from evaluator.tasks.instance_segmentation import problems as instances
-from evaluator.tasks.layout import problems as layouts
-from evaluator.tasks.segmentation import problems as label_maps
+from vocboard.evaluator.problems import Kind, archives, files, server
+from vocboard.evaluator.problems import text_files as lines
+from vocboard.evaluator.problems.registry import KINDS
+from vocboard.evaluator.tasks.instance_segmentation import problems as instances
+from vocboard.evaluator.tasks.layout import problems as layouts
+from vocboard.evaluator.tasks.segmentation import problems as label_maps
 
 CATALOGUE: Mapping[str, Kind] = MappingProxyType(KINDS)  # by code
 

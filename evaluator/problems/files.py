@@ -1,6 +1,6 @@
 """Which files an upload has, and their names."""
 
-from evaluator.problems.registry import error, warning
+from vocboard.evaluator.problems.registry import error, warning
 
 DUPLICATE_FILE = error(
     "duplicate_file",

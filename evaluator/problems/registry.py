@@ -1,6 +1,6 @@
 """How the catalogue is written down."""
 
-from evaluator.problems import Kind, Severity
+from vocboard.evaluator.problems import Kind, Severity
 
 KINDS: dict[str, Kind] = {}
 

@@ -1,6 +1,6 @@
 """What a server says when it cannot finish the checks."""
 
-from evaluator.problems.registry import error
+from vocboard.evaluator.problems.registry import error
 
 VALIDATION_TAKES_TOO_LONG = error(
     "validation_takes_too_long",

@@ -1,6 +1,6 @@
 """Text files, line by line."""
 
-from evaluator.problems.registry import error, warning
+from vocboard.evaluator.problems.registry import error, warning
 
 NOT_UTF8 = error(
     "not_utf8",

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.evaluation import Evaluation
-from evaluator.scores import AnyCurve, Curve
-from evaluator.whole_output import whole_directory
+from vocboard.evaluator.evaluation import Evaluation
+from vocboard.evaluator.scores import AnyCurve, Curve
+from vocboard.evaluator.whole_output import whole_directory
 
 JSON_NAME = "curves.json"
 

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import numpy as np
 
-from evaluator.editions import BACKGROUND, Edition, Task
-from evaluator.evaluation import Evaluation
-from evaluator.problems import Problem
-from evaluator.reports.curves import axes_of, f_measure
-from evaluator.reports.plots import plot
-from evaluator.scores import CompetitionScores, Curve
-from evaluator.version import VERSION
-from evaluator.whole_output import whole_directory
+from vocboard.evaluator.editions import BACKGROUND, Edition, Task
+from vocboard.evaluator.evaluation import Evaluation
+from vocboard.evaluator.problems import Problem
+from vocboard.evaluator.reports.curves import axes_of, f_measure
+from vocboard.evaluator.reports.plots import plot
+from vocboard.evaluator.scores import CompetitionScores, Curve
+from vocboard.evaluator.version import VERSION
+from vocboard.evaluator.whole_output import whole_directory
 
 PAGE = "index.html"
 _STYLE = Path(__file__).with_name("report.css")

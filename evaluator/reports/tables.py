@@ -5,8 +5,8 @@ import io
 import math
 from collections.abc import Mapping
 
-from evaluator.evaluation import Evaluation
-from evaluator.scores import CompetitionScores, Measure
+from vocboard.evaluator.evaluation import Evaluation
+from vocboard.evaluator.scores import CompetitionScores, Measure
 
 COLUMNS = ("edition", "image_set", "competition", "task", "metric", "class", "score", "positives", "results")
 MEAN = "mean"

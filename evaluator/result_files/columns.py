@@ -10,22 +10,22 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.editions import Limits
-from evaluator.problems.text_files import EMPTY_FILE
-from evaluator.result_files.duplicates import FirstLines
-from evaluator.result_files.fields import LARGEST_OBJECT_INDEX, is_plain
-from evaluator.result_files.items import Items
-from evaluator.result_files.large_files import (
+from vocboard.evaluator.editions import Limits
+from vocboard.evaluator.problems.text_files import EMPTY_FILE
+from vocboard.evaluator.result_files.duplicates import FirstLines
+from vocboard.evaluator.result_files.fields import LARGEST_OBJECT_INDEX, is_plain
+from vocboard.evaluator.result_files.items import Items
+from vocboard.evaluator.result_files.large_files import (
     MOST_BYTES_AFTER_ERRORS,
     is_large_and_plain,
     parts_of,
     read_part,
     smaller_parts_of,
 )
-from evaluator.result_files.line_diagnosis import LineDiagnosis
-from evaluator.result_files.line_format import LineFormat
-from evaluator.result_files.report import FileReport
-from evaluator.result_files.text import Lines, read_lines, without_blank
+from vocboard.evaluator.result_files.line_diagnosis import LineDiagnosis
+from vocboard.evaluator.result_files.line_format import LineFormat
+from vocboard.evaluator.result_files.report import FileReport
+from vocboard.evaluator.result_files.text import Lines, read_lines, without_blank
 
 _LINES_EXPLAINED = 256  # around one that is wrong
 _MARK = " \ud800 "  # takes the place of line ends where fields are divided; no text decoded from UTF-8 has it

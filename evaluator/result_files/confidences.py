@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.editions import Limits
-from evaluator.problems import counted, quoted
-from evaluator.problems.text_files import IMAGES_WITHOUT_CONFIDENCE, PERSONS_WITHOUT_CONFIDENCE
-from evaluator.result_files.columns import read_columns
-from evaluator.result_files.items import Items
-from evaluator.result_files.line_format import CONFIDENCE, IMAGE, OBJECT, LineFormat
-from evaluator.result_files.report import FileReport
-from evaluator.results import Confidences
+from vocboard.evaluator.editions import Limits
+from vocboard.evaluator.problems import counted, quoted
+from vocboard.evaluator.problems.text_files import IMAGES_WITHOUT_CONFIDENCE, PERSONS_WITHOUT_CONFIDENCE
+from vocboard.evaluator.result_files.columns import read_columns
+from vocboard.evaluator.result_files.items import Items
+from vocboard.evaluator.result_files.line_format import CONFIDENCE, IMAGE, OBJECT, LineFormat
+from vocboard.evaluator.result_files.report import FileReport
+from vocboard.evaluator.results import Confidences
 
 _OF_IMAGES = LineFormat((IMAGE, CONFIDENCE), once=True)
 _OF_PEOPLE = LineFormat((IMAGE, OBJECT, CONFIDENCE), once=True)

@@ -4,9 +4,9 @@ import math
 import re
 from typing import Any
 
-from evaluator.editions import Limits
-from evaluator.problems import Kind, quoted
-from evaluator.problems.text_files import (
+from vocboard.evaluator.editions import Limits
+from vocboard.evaluator.problems import Kind, quoted
+from vocboard.evaluator.problems.text_files import (
     BAD_OBJECT_INDEX,
     COMMA_DECIMAL,
     CONFIDENCE_OUT_OF_RANGE,
@@ -19,8 +19,8 @@ from evaluator.problems.text_files import (
     UNKNOWN_IMAGE,
     WRONG_CLASS,
 )
-from evaluator.result_files.items import Items
-from evaluator.result_files.report import FileReport
+from vocboard.evaluator.result_files.items import Items
+from vocboard.evaluator.result_files.report import FileReport
 
 LARGEST_OBJECT_INDEX = 2**31 - 1
 

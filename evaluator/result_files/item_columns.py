@@ -8,8 +8,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.result_files.fields import LARGEST_OBJECT_INDEX
-from evaluator.result_files.items import Items
+from vocboard.evaluator.result_files.fields import LARGEST_OBJECT_INDEX
+from vocboard.evaluator.result_files.items import Items
 
 _made: WeakKeyDictionary[Items, "ItemColumns"] = WeakKeyDictionary()  # each once for all files of a task
 

@@ -9,9 +9,9 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.editions import Task
-from evaluator.image_sets import ImageSet
-from evaluator.problems import counted, quoted
+from vocboard.evaluator.editions import Task
+from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.problems import counted, quoted
 
 _Key = TypeVar("_Key", bound=Hashable)
 

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.editions import Limits
-from evaluator.result_files.item_columns import item_columns
-from evaluator.result_files.items import Items
-from evaluator.result_files.text import blocks
+from vocboard.evaluator.editions import Limits
+from vocboard.evaluator.result_files.item_columns import item_columns
+from vocboard.evaluator.result_files.items import Items
+from vocboard.evaluator.result_files.text import blocks
 
 LARGE_BYTES = 128 * 1024  # of one file; an upload of twenty such pays for importing the column reader
 _PART_BYTES = 8 * 1024 * 1024  # read at once, by several threads: bounds what reading needs besides the columns

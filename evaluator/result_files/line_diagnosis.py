@@ -2,14 +2,27 @@
 
 from collections.abc import Sequence
 
-from evaluator.editions import Limits
-from evaluator.problems import quoted
-from evaluator.problems.text_files import LINE_TOO_LONG, REPEATED_IMAGE, REPEATED_PERSON, UNKNOWN_PERSON
-from evaluator.result_files.duplicates import FirstLines
-from evaluator.result_files.fields import check_class, check_confidence, find_image, read_number, read_object_index
-from evaluator.result_files.items import Items
-from evaluator.result_files.line_format import CLASS, CONFIDENCE, IMAGE, OBJECT, LineFormat, field_count_problem
-from evaluator.result_files.report import FileReport
+from vocboard.evaluator.editions import Limits
+from vocboard.evaluator.problems import quoted
+from vocboard.evaluator.problems.text_files import LINE_TOO_LONG, REPEATED_IMAGE, REPEATED_PERSON, UNKNOWN_PERSON
+from vocboard.evaluator.result_files.duplicates import FirstLines
+from vocboard.evaluator.result_files.fields import (
+    check_class,
+    check_confidence,
+    find_image,
+    read_number,
+    read_object_index,
+)
+from vocboard.evaluator.result_files.items import Items
+from vocboard.evaluator.result_files.line_format import (
+    CLASS,
+    CONFIDENCE,
+    IMAGE,
+    OBJECT,
+    LineFormat,
+    field_count_problem,
+)
+from vocboard.evaluator.result_files.report import FileReport
 
 
 class LineDiagnosis:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evaluator.problems import Kind, counted
-from evaluator.problems.text_files import (
+from vocboard.evaluator.problems import Kind, counted
+from vocboard.evaluator.problems.text_files import (
     BOX_MISSING,
     CONFIDENCE_MISSING,
     OBJECT_INDEX_MISSING,

@@ -4,9 +4,9 @@ import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from evaluator.editions import Competition, Edition, Task
-from evaluator.problems import quoted
-from evaluator.tasks.definitions import TASKS
+from vocboard.evaluator.editions import Competition, Edition, Task
+from vocboard.evaluator.problems import quoted
+from vocboard.evaluator.tasks.definitions import TASKS
 
 _NEAR = 0.75  # of 1: how alike a name must be to be suggested
 

@@ -3,8 +3,8 @@
 import math
 from collections import Counter
 
-from evaluator.problems import Kind, Problem, Severity, counted
-from evaluator.problems.files import MORE_PROBLEMS, MORE_WARNINGS, READING_STOPPED
+from vocboard.evaluator.problems import Kind, Problem, Severity, counted
+from vocboard.evaluator.problems.files import MORE_PROBLEMS, MORE_WARNINGS, READING_STOPPED
 
 LISTED = 20
 MOST_PROBLEMS = 20_000  # of one file, before its reading is stopped

@@ -4,9 +4,9 @@ import codecs
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from evaluator.editions import Limits
-from evaluator.problems import Kind
-from evaluator.problems.text_files import (
+from vocboard.evaluator.editions import Limits
+from vocboard.evaluator.problems import Kind
+from vocboard.evaluator.problems.text_files import (
     BYTE_ORDER_MARK,
     LINE_ENDS_OF_OLD_MACS,
     LINE_ENDS_OF_WINDOWS,
@@ -15,7 +15,7 @@ from evaluator.problems.text_files import (
     TOO_MANY_LINES,
     UTF16,
 )
-from evaluator.result_files.report import FileReport
+from vocboard.evaluator.result_files.report import FileReport
 
 _BLOCK_BYTES = 512 * 1024
 

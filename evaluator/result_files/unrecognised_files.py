@@ -8,11 +8,11 @@ from functools import cache, partial
 from string import Formatter
 from typing import Any
 
-from evaluator.archives import Member
-from evaluator.editions import Competition, Edition, load, names
-from evaluator.file_type import packed_as
-from evaluator.problems import Kind, quoted
-from evaluator.problems.files import (
+from vocboard.evaluator.archives import Member
+from vocboard.evaluator.editions import Competition, Edition, load, names
+from vocboard.evaluator.file_type import packed_as
+from vocboard.evaluator.problems import Kind, quoted
+from vocboard.evaluator.problems.files import (
     FILE_OF_ANOTHER_EDITION,
     NESTED_ARCHIVE,
     NESTED_TOO_DEEP,
@@ -20,8 +20,8 @@ from evaluator.problems.files import (
     UNKNOWN_FILE,
     WRONG_IMAGE_SET,
 )
-from evaluator.result_files.names import FileNames, expected_name
-from evaluator.tasks.definitions import TASKS
+from vocboard.evaluator.result_files.names import FileNames, expected_name
+from vocboard.evaluator.tasks.definitions import TASKS
 
 _PACKED = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar")
 _HEAD_BYTES = 512

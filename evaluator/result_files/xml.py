@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from xml.parsers import expat
 
-from evaluator.problems import Kind, quoted
-from evaluator.tasks.layout.problems import (
+from vocboard.evaluator.problems import Kind, quoted
+from vocboard.evaluator.tasks.layout.problems import (
     NOT_A_LAYOUT,
     XML_FORBIDDEN,
     XML_SYNTAX,

@@ -4,8 +4,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import ClassVar
 
-from evaluator.metrics.definitions import METRICS
-from evaluator.rules import (
+from vocboard.evaluator.metrics.definitions import METRICS
+from vocboard.evaluator.rules import (
     ROC_METRICS,
     Interpolation,
     LayoutProtocol,

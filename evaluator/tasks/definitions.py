@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 
-from evaluator.rules import Task
-from evaluator.tasks.action.definition import Action
-from evaluator.tasks.classification.definition import Classification
-from evaluator.tasks.definition import TaskDefinition
-from evaluator.tasks.detection.definition import Detection
-from evaluator.tasks.instance_segmentation.definition import InstanceSegmentation
-from evaluator.tasks.layout.definition import Layout
-from evaluator.tasks.segmentation.definition import Segmentation
+from vocboard.evaluator.rules import Task
+from vocboard.evaluator.tasks.action.definition import Action
+from vocboard.evaluator.tasks.classification.definition import Classification
+from vocboard.evaluator.tasks.definition import TaskDefinition
+from vocboard.evaluator.tasks.detection.definition import Detection
+from vocboard.evaluator.tasks.instance_segmentation.definition import InstanceSegmentation
+from vocboard.evaluator.tasks.layout.definition import Layout
+from vocboard.evaluator.tasks.segmentation.definition import Segmentation
 
 _DEFINITIONS = (Classification(), Detection(), Segmentation(), Layout(), Action(), InstanceSegmentation())
 TASKS: Mapping[Task, TaskDefinition] = {definition.task: definition for definition in _DEFINITIONS}

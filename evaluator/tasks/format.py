@@ -8,12 +8,12 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.archives import Member
-from evaluator.result_files.items import Items
-from evaluator.result_files.names import FileName
-from evaluator.result_files.report import FileReport
-from evaluator.results import Entry
-from evaluator.rules import Competition, Edition
+from vocboard.evaluator.archives import Member
+from vocboard.evaluator.result_files.items import Items
+from vocboard.evaluator.result_files.names import FileName
+from vocboard.evaluator.result_files.report import FileReport
+from vocboard.evaluator.results import Entry
+from vocboard.evaluator.rules import Competition, Edition
 
 Content = TypeVar("Content")
 

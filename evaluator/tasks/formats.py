@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 
-from evaluator.rules import Task
-from evaluator.tasks.action.format import ActionFiles
-from evaluator.tasks.classification.format import ClassificationFiles
-from evaluator.tasks.detection.format import DetectionFiles
-from evaluator.tasks.format import ResultFiles
-from evaluator.tasks.instance_segmentation.format import InstanceSegmentationFiles
-from evaluator.tasks.layout.format import LayoutFiles
-from evaluator.tasks.segmentation.format import SegmentationFiles
+from vocboard.evaluator.rules import Task
+from vocboard.evaluator.tasks.action.format import ActionFiles
+from vocboard.evaluator.tasks.classification.format import ClassificationFiles
+from vocboard.evaluator.tasks.detection.format import DetectionFiles
+from vocboard.evaluator.tasks.format import ResultFiles
+from vocboard.evaluator.tasks.instance_segmentation.format import InstanceSegmentationFiles
+from vocboard.evaluator.tasks.layout.format import LayoutFiles
+from vocboard.evaluator.tasks.segmentation.format import SegmentationFiles
 
 FORMATS: Mapping[Task, type[ResultFiles]] = {
     Task.CLASSIFICATION: ClassificationFiles,

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from evaluator.editions import ROC_METRICS, Competition, Interpolation, Metric, TaskRules
-from evaluator.metrics.precision_recall import Judgement
-from evaluator.metrics.roc import RankedItems, area_under_curve, equal_error_accuracy
-from evaluator.scores import AnyCurve, CompetitionScores, Measure
+from vocboard.evaluator.editions import ROC_METRICS, Competition, Interpolation, Metric, TaskRules
+from vocboard.evaluator.metrics.precision_recall import Judgement
+from vocboard.evaluator.metrics.roc import RankedItems, area_under_curve, equal_error_accuracy
+from vocboard.evaluator.scores import AnyCurve, CompetitionScores, Measure
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -6,14 +6,14 @@ from typing import ClassVar, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.ground_truth.image_set_files import Listed
-from evaluator.ground_truth.material import Material
-from evaluator.ground_truth.model import Key
-from evaluator.image_sets import ImageSet
-from evaluator.results import Entry
-from evaluator.rules import Edition, TaskRules
-from evaluator.scores import CompetitionScores
-from evaluator.tasks.truth import Truth
+from vocboard.evaluator.ground_truth.image_set_files import Listed
+from vocboard.evaluator.ground_truth.material import Material
+from vocboard.evaluator.ground_truth.model import Key
+from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.results import Entry
+from vocboard.evaluator.rules import Edition, TaskRules
+from vocboard.evaluator.scores import CompetitionScores
+from vocboard.evaluator.tasks.truth import Truth
 
 SomeTruth = TypeVar("SomeTruth", bound=Truth)
 

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from evaluator.rules import Task
-from evaluator.tasks.action.scoring import ActionScorer
-from evaluator.tasks.classification.scoring import ClassificationScorer
-from evaluator.tasks.detection.scoring import DetectionScorer
-from evaluator.tasks.instance_segmentation.scoring import InstanceSegmentationScorer
-from evaluator.tasks.layout.scoring import LayoutScorer
-from evaluator.tasks.scorer import Scorer
-from evaluator.tasks.segmentation.scoring import SegmentationScorer
+from vocboard.evaluator.rules import Task
+from vocboard.evaluator.tasks.action.scoring import ActionScorer
+from vocboard.evaluator.tasks.classification.scoring import ClassificationScorer
+from vocboard.evaluator.tasks.detection.scoring import DetectionScorer
+from vocboard.evaluator.tasks.instance_segmentation.scoring import InstanceSegmentationScorer
+from vocboard.evaluator.tasks.layout.scoring import LayoutScorer
+from vocboard.evaluator.tasks.scorer import Scorer
+from vocboard.evaluator.tasks.segmentation.scoring import SegmentationScorer
 
 SCORERS: Mapping[Task, Scorer[Any]] = {
     Task.CLASSIFICATION: ClassificationScorer(),

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.rules import Edition
+from vocboard.evaluator.rules import Edition
 
 Arrays = Mapping[str, NDArray[Any]]
 

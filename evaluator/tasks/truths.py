@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 
-from evaluator.rules import Task
-from evaluator.tasks.classification.truth import LabelTruth
-from evaluator.tasks.detection.truth import DetectionTruth
-from evaluator.tasks.instance_segmentation.truth import InstanceTruth
-from evaluator.tasks.layout.truth import LayoutTruth
-from evaluator.tasks.segmentation.truth import SegmentationTruth
-from evaluator.tasks.truth import Truth
+from vocboard.evaluator.rules import Task
+from vocboard.evaluator.tasks.classification.truth import LabelTruth
+from vocboard.evaluator.tasks.detection.truth import DetectionTruth
+from vocboard.evaluator.tasks.instance_segmentation.truth import InstanceTruth
+from vocboard.evaluator.tasks.layout.truth import LayoutTruth
+from vocboard.evaluator.tasks.segmentation.truth import SegmentationTruth
+from vocboard.evaluator.tasks.truth import Truth
 
 TRUTHS: Mapping[Task, type[Truth]] = {
     Task.CLASSIFICATION: LabelTruth,

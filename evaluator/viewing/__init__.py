@@ -1,5 +1,5 @@
 """A static page to look at annotations and results: images, boxes, flags, parts, segmentations, and every mistake."""
 
-from evaluator.viewing.page import MARKER, ViewSummary, view
+from vocboard.evaluator.viewing.page import MARKER, ViewSummary, view
 
 __all__ = ["MARKER", "ViewSummary", "view"]

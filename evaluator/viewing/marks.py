@@ -10,12 +10,12 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.editions import Competition, Edition
-from evaluator.ground_truth import DetectionTruth
-from evaluator.metrics.boxes import best_overlapping, is_enough
-from evaluator.metrics.precision_recall import by_confidence
-from evaluator.results import Detections
-from evaluator.tasks.detection.scoring import match
+from vocboard.evaluator.editions import Competition, Edition
+from vocboard.evaluator.ground_truth import DetectionTruth
+from vocboard.evaluator.metrics.boxes import best_overlapping, is_enough
+from vocboard.evaluator.metrics.precision_recall import by_confidence
+from vocboard.evaluator.results import Detections
+from vocboard.evaluator.tasks.detection.scoring import match
 
 LEAST_OVERLAP = 0.1  # with an object of the class, for a detection to be one of poor location
 

@@ -9,19 +9,19 @@ from typing import Any, cast
 
 import numpy as np
 
-from evaluator.archives import UPLOAD_LIMITS, members
-from evaluator.editions import Competition, Edition, Task, image_sets_of
-from evaluator.ground_truth import DetectionTruth, GroundTruth
-from evaluator.ground_truth.reader import read_ground_truth
-from evaluator.problems import Problem
-from evaluator.public_tree import read_image_sets
-from evaluator.reading import read_results
-from evaluator.result_files.names import FileNames
-from evaluator.results import Detections
-from evaluator.viewing.marks import Mark, mark_detections
-from evaluator.viewing.pictures import find_pictures
-from evaluator.viewing.scenes import Scenes, read_scenes
-from evaluator.whole_output import whole_directory
+from vocboard.evaluator.archives import UPLOAD_LIMITS, members
+from vocboard.evaluator.editions import Competition, Edition, Task, image_sets_of
+from vocboard.evaluator.ground_truth import DetectionTruth, GroundTruth
+from vocboard.evaluator.ground_truth.reader import read_ground_truth
+from vocboard.evaluator.problems import Problem
+from vocboard.evaluator.public_tree import read_image_sets
+from vocboard.evaluator.reading import read_results
+from vocboard.evaluator.result_files.names import FileNames
+from vocboard.evaluator.results import Detections
+from vocboard.evaluator.viewing.marks import Mark, mark_detections
+from vocboard.evaluator.viewing.pictures import find_pictures
+from vocboard.evaluator.viewing.scenes import Scenes, read_scenes
+from vocboard.evaluator.whole_output import whole_directory
 
 MARKER = "view.js"  # every such page has it, and is replaced by the next
 ASSETS = Path(__file__).parent / "assets"

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evaluator.archives import TREE_LIMITS, ArchiveError, members
-from evaluator.editions import Edition
-from evaluator.viewing.scenes import Scenes
+from vocboard.evaluator.archives import TREE_LIMITS, ArchiveError, members
+from vocboard.evaluator.editions import Edition
+from vocboard.evaluator.viewing.scenes import Scenes
 
 _PICTURES = (("JPEGImages", ".jpg"), ("PNGImages", ".png"))
 _SEGMENTATIONS = "SegmentationClass"

@@ -4,14 +4,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from evaluator.annotations import AnnotatedObject, Annotation, read_lines, read_pascal_text
-from evaluator.annotations.records import ImageRecord, ObjectRecord, PartRecord, read_record
-from evaluator.editions import AnnotationFormat, Edition, Task
-from evaluator.ground_truth.errors import TreeProblems
-from evaluator.ground_truth.material import annotation_file
-from evaluator.ground_truth.tree import Tree
-from evaluator.image_sets import ImageSets
-from evaluator.tasks.definitions import TASKS
+from vocboard.evaluator.annotations import AnnotatedObject, Annotation, read_lines, read_pascal_text
+from vocboard.evaluator.annotations.records import ImageRecord, ObjectRecord, PartRecord, read_record
+from vocboard.evaluator.editions import AnnotationFormat, Edition, Task
+from vocboard.evaluator.ground_truth.errors import TreeProblems
+from vocboard.evaluator.ground_truth.material import annotation_file
+from vocboard.evaluator.ground_truth.tree import Tree
+from vocboard.evaluator.image_sets import ImageSets
+from vocboard.evaluator.tasks.definitions import TASKS
 
 _SIZE_UNKNOWN = (500, 500)  # drawn where neither annotation nor image says the size
 

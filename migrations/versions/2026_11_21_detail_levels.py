@@ -11,10 +11,10 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
-from app.evaluations.curves import unpack
-from app.evaluations.eleven_points import DECIMALS, eleven_points
-from app.evaluations.rounding import row_shares
-from evaluator.scores import CurveKind
+from vocboard.app.evaluations.curves import unpack
+from vocboard.app.evaluations.eleven_points import DECIMALS, eleven_points
+from vocboard.app.evaluations.rounding import row_shares
+from vocboard.evaluator.scores import CurveKind
 
 revision = "2026_11_21_detail_levels"
 down_revision = "2026_11_21_worker_heartbeats"

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-from app.accounts.models import Scope
 from tests.support.factories import PASSWORD
+from vocboard.app.accounts.models import Scope
 
 
 class Person(StrEnum):

@@ -7,18 +7,18 @@ from datetime import timedelta
 import numpy as np
 from sqlalchemy.orm import Session
 
-from app.accounts import links
-from app.accounts import service as accounts
-from app.accounts.models import LinkPurpose, Role, User
-from app.challenges.models import Challenge, Visibility
-from app.database import now
-from app.evaluations import service as evaluations
-from app.submissions.models import Method, State, Submission, SubmissionEntry
-from app.submissions.queries import hash_of
-from evaluator.editions import Metric, Task
-from evaluator.scores import ClassDetails, CompetitionScores, Curve, Measure
 from tests.app.authorisation_table import Person
 from tests.support.factories import make_challenge, make_token, make_user
+from vocboard.app.accounts import links
+from vocboard.app.accounts import service as accounts
+from vocboard.app.accounts.models import LinkPurpose, Role, User
+from vocboard.app.challenges.models import Challenge, Visibility
+from vocboard.app.database import now
+from vocboard.app.evaluations import service as evaluations
+from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
+from vocboard.app.submissions.queries import hash_of
+from vocboard.evaluator.editions import Metric, Task
+from vocboard.evaluator.scores import ClassDetails, CompetitionScores, Curve, Measure
 
 ROLES = {
     Person.OTHER_ORGANISER: Role.ORGANISER,

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from app.settings import Settings
 from tests.support.site import Site, serving
+from vocboard.app.settings import Settings
 
 
 @pytest.fixture

@@ -12,15 +12,15 @@ import pytest
 from fastapi.routing import iter_route_contexts
 from sqlalchemy import select
 
-from app.accounts.models import Role, Scope, User
-from app.database import Base, Database
-from app.security import cookies
-from app.settings import Settings
 from tests.app.authorisation_table import TABLE, Person, Rule
 from tests.app.authorisation_world import SECRET, SHOWN_SCORE, World, build
 from tests.support.browsing import from_here, token_of
 from tests.support.factories import make_token
 from tests.support.site import Site, serving
+from vocboard.app.accounts.models import Role, Scope, User
+from vocboard.app.database import Base, Database
+from vocboard.app.security import cookies
+from vocboard.app.settings import Settings
 
 MOUNTED = {"/static"}  # files of ours, the same for everyone
 REFUSED = frozenset({401, 403, 404})

@@ -2,12 +2,12 @@
 
 import pytest
 
-from app.accounts.models import Role
-from app.characters import objection
-from app.errors import InvalidInputError
-from app.fields import FieldChecks
 from tests.support.factories import make_challenge, make_token, make_user
 from tests.support.site import Site
+from vocboard.app.accounts.models import Role
+from vocboard.app.characters import objection
+from vocboard.app.errors import InvalidInputError
+from vocboard.app.fields import FieldChecks
 
 INVISIBLE = {
     "right-to-left override": "Best\u202emethod",

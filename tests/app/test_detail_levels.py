@@ -12,19 +12,19 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from app.accounts.models import User
-from app.challenges.models import Challenge, Detail
-from app.database import now
-from app.evaluations import service as evaluations
-from app.submissions import service as submissions
-from app.submissions.models import Method, State, Submission, SubmissionEntry
-from evaluator.editions import Interpolation, Metric, Task
-from evaluator.metrics.precision_recall import Judgement
-from evaluator.scores import CompetitionScores, Measure
 from tests.support.factories import make_challenge, make_organiser, make_token, make_user
 from tests.support.other_truths import answers, certain
 from tests.support.site import Site
-from worker.recovery import sweep
+from vocboard.app.accounts.models import User
+from vocboard.app.challenges.models import Challenge, Detail
+from vocboard.app.database import now
+from vocboard.app.evaluations import service as evaluations
+from vocboard.app.submissions import service as submissions
+from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
+from vocboard.evaluator.editions import Interpolation, Metric, Task
+from vocboard.evaluator.metrics.precision_recall import Judgement
+from vocboard.evaluator.scores import CompetitionScores, Measure
+from vocboard.worker.recovery import sweep
 
 IMAGES, POSITIVES = 4952, 200
 TRUTH_HASH = "7" * 64

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 import anyio
 import pytest
 
-from app.hand_on import BACKLOG_BYTES, BATCH_BYTES, hand_on
+from vocboard.app.hand_on import BACKLOG_BYTES, BATCH_BYTES, hand_on
 
 PIECE = BATCH_BYTES // 4
 PIECES = [bytes([number]) * PIECE for number in range(18)]

@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from app.notifier import WorkerNotifier
-from app.settings import Settings
+from vocboard.app.notifier import WorkerNotifier
+from vocboard.app.settings import Settings
 
 
 def settings(tmp_path: Path, broker_url: str = "") -> Settings:

@@ -5,12 +5,12 @@ from datetime import timedelta
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from app.accounts.models import Role
-from app.database import now
-from app.errors import LimitedError
-from app.problem_details import details_of
 from tests.support.factories import make_token, make_user
 from tests.support.site import Site
+from vocboard.app.accounts.models import Role
+from vocboard.app.database import now
+from vocboard.app.errors import LimitedError
+from vocboard.app.problem_details import details_of
 
 
 @pytest.mark.parametrize(

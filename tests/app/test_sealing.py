@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from nacl.public import PrivateKey
 
-from app.sealing import BLOCK_BYTES, MAGIC, SealError, seal, unseal
+from vocboard.app.sealing import BLOCK_BYTES, MAGIC, SealError, seal, unseal
 
 HEADER_BYTES = len(MAGIC) + 80 + 24
 SEALED_BLOCK_BYTES = BLOCK_BYTES + 17

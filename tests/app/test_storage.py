@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from app.errors import TooLargeError
-from app.incoming_file import ABANDONED_AFTER
-from app.storage import ArchiveStore, DamagedArchiveError
+from vocboard.app.errors import TooLargeError
+from vocboard.app.incoming_file import ABANDONED_AFTER
+from vocboard.app.storage import ArchiveStore, DamagedArchiveError
 
 CONTENT = b"results" * 1000
 SHA256 = hashlib.sha256(CONTENT).hexdigest()

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from nacl.public import PrivateKey
 
-from app.errors import ConflictError, TooLargeError
-from app.sealing import unseal
-from app.truth_inbox import PUBLIC_KEY_FILE, TruthInbox, purpose_of
+from vocboard.app.errors import ConflictError, TooLargeError
+from vocboard.app.sealing import unseal
+from vocboard.app.truth_inbox import PUBLIC_KEY_FILE, TruthInbox, purpose_of
 
 CHALLENGE = uuid.uuid4()
 

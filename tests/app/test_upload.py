@@ -8,9 +8,9 @@ import pytest
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Message
 
-from app.errors import ForbiddenError, InvalidInputError, TooLargeError
-from app.upload import FIELD_LIMIT_BYTES, MalformedFormError, StreamedForm, UnsupportedFormError, receive_form
-from app.uploads.pace import Pace
+from vocboard.app.errors import ForbiddenError, InvalidInputError, TooLargeError
+from vocboard.app.upload import FIELD_LIMIT_BYTES, MalformedFormError, StreamedForm, UnsupportedFormError, receive_form
+from vocboard.app.uploads.pace import Pace
 
 BOUNDARY = "----here"
 FILE = b"\r\n------her\r\n--\r\n----here-not\x00\xff" * 3  # much like a boundary, but none

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select
 
-from app.challenges import service as challenges
-from app.leaderboards.service import board
-from app.settings import Settings
-from app.submissions.models import Submission
 from benchmarks.load import load
 from benchmarks.made.boards import COMPETITION, SLUG, fill
 from tests.support.site import Site, serving
+from vocboard.app.challenges import service as challenges
+from vocboard.app.leaderboards.service import board
+from vocboard.app.settings import Settings
+from vocboard.app.submissions.models import Submission
 
 
 @pytest.fixture

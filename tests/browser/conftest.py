@@ -7,12 +7,12 @@ import pytest
 from playwright._impl._api_structures import SetCookieParam
 from playwright.sync_api import BrowserContext, ConsoleMessage, Page
 
-import migrations
-from app.settings import Settings
 from tests.browser.gallery import Gallery, fill
 from tests.support.browsing import sign_in as sign_in_plainly
 from tests.support.factories import PASSWORD
 from tests.support.site import Site, serving
+from vocboard import migrations
+from vocboard.app.settings import Settings
 
 SignIn = Callable[[Page, str], None]
 

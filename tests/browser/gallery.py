@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 from sqlalchemy.orm import Session
 
-from app.accounts import service as accounts
-from app.accounts.models import Scope, User
-from app.challenges.ground_truth import current_truth
-from app.challenges.models import Challenge, GroundTruthVersion, TruthState, Visibility
-from app.database import now
-from app.evaluations.service import store
-from app.leaderboards.service import columns
-from app.submissions.models import Method, State, Submission, SubmissionEntry
-from app.submissions.service import create_anonymous_link
-from evaluator.editions import Competition, Metric, Task, load
-from evaluator.problems import Problem, Severity
-from evaluator.scores import ClassDetails, CompetitionScores, Curve, Measure
 from tests.support.factories import make_challenge, make_organiser, make_user
+from vocboard.app.accounts import service as accounts
+from vocboard.app.accounts.models import Scope, User
+from vocboard.app.challenges.ground_truth import current_truth
+from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState, Visibility
+from vocboard.app.database import now
+from vocboard.app.evaluations.service import store
+from vocboard.app.leaderboards.service import columns
+from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
+from vocboard.app.submissions.service import create_anonymous_link
+from vocboard.evaluator.editions import Competition, Metric, Task, load
+from vocboard.evaluator.problems import Problem, Severity
+from vocboard.evaluator.scores import ClassDetails, CompetitionScores, Curve, Measure
 
 EDITION = load("VOC2012")
 ALL = tuple(EDITION.competitions)

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from app.settings import Settings
 from tests.support.site import Site, serving
+from vocboard.app.settings import Settings
 
 pytestmark = pytest.mark.browser
 

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-import migrations
-from app.accounts.models import Role
-from app.settings import Settings
-from app.truth_inbox import PUBLIC_KEY_FILE
 from tests.browser.conftest import SignIn
 from tests.support import small_world
 from tests.support.factories import make_user
 from tests.support.site import Site, serving
 from tests.support.working import working
+from vocboard import migrations
+from vocboard.app.accounts.models import Role
+from vocboard.app.settings import Settings
+from vocboard.app.truth_inbox import PUBLIC_KEY_FILE
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("complaints")]
 

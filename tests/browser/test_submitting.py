@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-import migrations
-from app.settings import Settings
 from tests.browser.conftest import Exhibition, SignIn
 from tests.support import small_world
 from tests.support.factories import make_challenge, make_token, make_user
 from tests.support.site import serving
+from vocboard import migrations
+from vocboard.app.settings import Settings
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("complaints")]
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
-from evaluator.editions import load
-from evaluator.viewing import view
 from tests.support.golden import golden
+from vocboard.evaluator.editions import load
+from vocboard.evaluator.viewing import view
 
 MOST_SECONDS_TO_OPEN = 2.0
 MOST_SECONDS_TO_WRITE = 10.0

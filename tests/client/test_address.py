@@ -1,7 +1,7 @@
 import pytest
 
-from client.address import can_be_overheard, is_loopback, normalised
-from client.errors import MisuseError
+from vocboard.client.address import can_be_overheard, is_loopback, normalised
+from vocboard.client.errors import MisuseError
 
 
 @pytest.mark.parametrize(

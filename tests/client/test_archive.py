@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from client.archive import OutgoingArchive
-from client.errors import MisuseError
+from vocboard.client.archive import OutgoingArchive
+from vocboard.client.errors import MisuseError
 
 
 def test_tells_how_far_it_is(tmp_path: Path) -> None:

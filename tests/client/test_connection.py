@@ -11,9 +11,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from client.archive import OutgoingArchive
-from client.connection import Connection
-from client.errors import (
+from vocboard.client.archive import OutgoingArchive
+from vocboard.client.connection import Connection
+from vocboard.client.errors import (
     ClientError,
     InvalidArchiveError,
     InvalidFieldsError,
@@ -23,7 +23,7 @@ from client.errors import (
     RefusedError,
     UnexpectedAnswerError,
 )
-from evaluator.problems import Problem, Severity
+from vocboard.evaluator.problems import Problem, Severity
 
 SERVER = "https://voc.example.org"
 TOKEN = "vocb_s3cret"
@@ -331,9 +331,9 @@ def test_a_file_that_shrinks_while_it_is_uploaded_is_told(tmp_path: Path) -> Non
 UPLOAD = """
 import resource, sys
 from pathlib import Path
-from client.archive import OutgoingArchive
-from client.archive import OutgoingArchive
-from client.connection import Connection
+from vocboard.client.archive import OutgoingArchive
+from vocboard.client.archive import OutgoingArchive
+from vocboard.client.connection import Connection
 with Connection(sys.argv[1], None) as server, OutgoingArchive(Path(sys.argv[2])) as archive:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     server.upload("/challenges/voc/submissions", {"method_name": "m"}, archive)

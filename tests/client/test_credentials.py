@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from client import credentials
-from client.credentials import Credentials
-from client.errors import ClientError, MisuseError
+from vocboard.client import credentials
+from vocboard.client.credentials import Credentials
+from vocboard.client.errors import ClientError, MisuseError
 
 SECRET = "vocb_" + "s3cret" * 5
 

@@ -1,4 +1,4 @@
-from client.events import Event, parse
+from vocboard.client.events import Event, parse
 
 
 def test_reads_events_as_the_standard_has_them() -> None:

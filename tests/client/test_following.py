@@ -4,11 +4,11 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from client.answers import SubmissionDetails
-from client.connection import Connection
-from client.errors import MisdirectedError, NetworkError
-from client.following import TROUBLE_SECONDS, follow
 from tests.client.answers import make_answer
+from vocboard.client.answers import SubmissionDetails
+from vocboard.client.connection import Connection
+from vocboard.client.errors import MisdirectedError, NetworkError
+from vocboard.client.following import TROUBLE_SECONDS, follow
 
 
 class Server:

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from client.terminal import ProgressBar, display_width, duration, printable, size
+from vocboard.client.terminal import ProgressBar, display_width, duration, printable, size
 
 
 class Terminal(io.StringIO):

@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.accounts.models import Scope
-from app.database import Database
-from commands.demo.scenes import World
-from commands.main import main
-from evaluator import editions
 from tests.support.factories import make_token, make_user
+from vocboard.app.accounts.models import Scope
+from vocboard.app.database import Database
+from vocboard.commands.demo.scenes import World
+from vocboard.commands.main import main
+from vocboard.evaluator import editions
 
 EDITION = editions.load("VOC2012")
 COMPETITIONS = ("comp1", "comp3")
@@ -57,7 +57,7 @@ class Shown:
 def pseudo_terminal(*arguments: str) -> Iterator[tuple[int, Shown]]:
     """Run the program on a terminal; give our end of it, and what is shown there."""
     ours, theirs = os.openpty()
-    program = [sys.executable, "-m", "commands.main", *arguments]
+    program = [sys.executable, "-m", "vocboard.commands.main", *arguments]
     process = subprocess.Popen(program, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True)
     os.close(theirs)
     try:

@@ -10,18 +10,18 @@ from pathlib import Path
 import httpx
 import pytest
 
-import migrations
-from app.database import Database, now
-from app.settings import Settings
-from client import credentials
-from commands.demo.cast import PUBLISHED
-from commands.demo.development_kit import write_development_kit
-from commands.demo.methods import results_archive
-from commands.demo.scenes import draw_world
-from commands.demo.seeding import Api, upload_ground_truth
 from tests.commands.board import COMPETITIONS, EDITION, Board
 from tests.support.factories import make_challenge, make_organiser, make_token
 from tests.support.processes import listening, temporary_directory
+from vocboard import migrations
+from vocboard.app.database import Database, now
+from vocboard.app.settings import Settings
+from vocboard.client import credentials
+from vocboard.commands.demo.cast import PUBLISHED
+from vocboard.commands.demo.development_kit import write_development_kit
+from vocboard.commands.demo.methods import results_archive
+from vocboard.commands.demo.scenes import draw_world
+from vocboard.commands.demo.seeding import Api, upload_ground_truth
 
 
 @pytest.fixture(scope="session")

@@ -12,19 +12,19 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select, update
 
-from app.accounts import administration, service
-from app.accounts.models import Scope, User
-from app.audit.models import AuditEvent
-from app.challenges.service import Phase, get_visible, phase
-from app.database import Database, now
-from app.settings import Settings
-from app.storage import ArchiveStore
-from commands.admin import configure
-from commands.main import main
 from tests.support.signing_in import sign_in
 from tests.support.trees import write_tree
-from worker import truth_import
-from worker.truth_directory import TruthDirectory
+from vocboard.app.accounts import administration, service
+from vocboard.app.accounts.models import Scope, User
+from vocboard.app.audit.models import AuditEvent
+from vocboard.app.challenges.service import Phase, get_visible, phase
+from vocboard.app.database import Database, now
+from vocboard.app.settings import Settings
+from vocboard.app.storage import ArchiveStore
+from vocboard.commands.admin import configure
+from vocboard.commands.main import main
+from vocboard.worker import truth_import
+from vocboard.worker.truth_directory import TruthDirectory
 
 
 @pytest.fixture

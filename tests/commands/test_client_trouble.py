@@ -13,12 +13,12 @@ from pathlib import Path
 import httpx
 import pytest
 
-from client import credentials
-from client.answers import StateEvent
-from client.connection import Connection
-from commands.main import main
 from tests.client.answers import make_answer
 from tests.commands.board import Board, submit
+from vocboard.client import credentials
+from vocboard.client.answers import StateEvent
+from vocboard.client.connection import Connection
+from vocboard.commands.main import main
 
 pytestmark = pytest.mark.usefixtures("own_settings")
 
@@ -119,7 +119,8 @@ def test_a_submission_without_scores_is_not_an_empty_table(
     transport = httpx.MockTransport(lambda request: httpx.Response(200, json=ended))
     for command in ("results", "status"):
         monkeypatch.setattr(
-            f"commands.{command}.connect", lambda *_, **__: Connection("http://127.0.0.1", None, transport=transport)
+            f"vocboard.commands.{command}.connect",
+            lambda *_, **__: Connection("http://127.0.0.1", None, transport=transport),
         )
 
     assert main(["results", "7"]) == 1
@@ -144,7 +145,7 @@ def test_interrupting_the_wait_says_that_the_submission_goes_on(
         yield StateEvent("queued", 3)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("commands.submissions.follow", interrupted)
+    monkeypatch.setattr("vocboard.commands.submissions.follow", interrupted)
     assert main(["status", "7", "--wait", "--server", "http://127.0.0.1:1"]) == 130
     assert capsys.readouterr().err.splitlines() == [
         "queued, number 3 in line",
@@ -156,7 +157,7 @@ def test_interrupting_the_wait_says_that_the_submission_goes_on(
 def test_a_server_that_is_away_is_told_in_one_line(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("client.connection.PAUSES_SECONDS", (0.0,))
+    monkeypatch.setattr("vocboard.client.connection.PAUSES_SECONDS", (0.0,))
     assert main(["leaderboard", "voc", "comp1", "--server", "http://127.0.0.1:1"]) == 3
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("vocboard: cannot reach http://127.0.0.1:1 (")
@@ -172,13 +173,14 @@ SERVER_SIDE = ("app", "worker", "fastapi", "starlette", "sqlalchemy", "celery", 
 
 @pytest.mark.parametrize("command", ["login", "submit", "status", "results", "leaderboard"])
 def test_the_commands_load_nothing_of_the_server_nor_what_scoring_needs(command: str) -> None:
-    code = f"import sys, commands.main, commands.{command}; print(*set({SERVER_SIDE}) & sys.modules.keys())"
+    imports = f"import sys, vocboard.commands.main, vocboard.commands.{command}"
+    code = f"{imports}; print(*set({SERVER_SIDE}) & sys.modules.keys())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
 
 
 def test_a_reader_who_has_seen_enough_gets_no_traceback(board: Board) -> None:
-    program = [sys.executable, "-m", "commands.main", "leaderboard", "voc", "comp1", "--server", board.url]
+    program = [sys.executable, "-m", "vocboard.commands.main", "leaderboard", "voc", "comp1", "--server", board.url]
     reading, writing = os.pipe()
     os.close(reading)
     try:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from commands.main import main
 from tests.evaluator.conversion import kit
+from vocboard.commands.main import main
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
@@ -62,7 +62,9 @@ def test_an_interrupted_conversion_leaves_nothing(
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("evaluator.conversion.result_archive.read_results", interrupt)  # when the archive is written
+    monkeypatch.setattr(
+        "vocboard.evaluator.conversion.result_archive.read_results", interrupt
+    )  # when the archive is written
     status, _, err = run(capsys, "coco", tmp_path / "in.json", *options, "--output", tmp_path / "r.tar.gz")
     assert status == 130
     assert "Interrupted" in err

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from commands.demo.seeding import Api
-from commands.main import main
 from tests.commands.board import COMPETITIONS, Board, pseudo_terminal, submit
+from vocboard.commands.demo.seeding import Api
+from vocboard.commands.main import main
 
 pytestmark = pytest.mark.usefixtures("own_settings")
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from commands.main import main
 from tests.evaluator.uploads import directory
 from tests.support.golden import GoldenCase, golden
+from vocboard.commands.main import main
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:

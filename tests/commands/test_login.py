@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from app.accounts.models import Scope
-from client import credentials
-from commands.connecting import warn_of_dangers
-from commands.main import main
 from tests.commands.board import Board, pseudo_terminal
+from vocboard.app.accounts.models import Scope
+from vocboard.client import credentials
+from vocboard.commands.connecting import warn_of_dangers
+from vocboard.commands.main import main
 
 pytestmark = pytest.mark.usefixtures("own_settings")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from commands.main import main
+from vocboard.commands.main import main
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from commands.main import main
-from evaluator.reports.curves import f_measure
-from evaluator.scores import Curve
 from tests.support.golden import GoldenCase, golden
+from vocboard.commands.main import main
+from vocboard.evaluator.reports.curves import f_measure
+from vocboard.evaluator.scores import Curve
 
 
 @pytest.fixture

@@ -42,7 +42,7 @@ def served(tmp_path: Path) -> Iterator[Served]:
     log = tmp_path / "log"
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", "commands.main", "serve", "--port", "0"],
+            [sys.executable, "-m", "vocboard.commands.main", "serve", "--port", "0"],
             env={**environment, "VOCBOARD_DATA_DIRECTORY": str(tmp_path / "data")},
             stdin=subprocess.DEVNULL,
             stdout=output,

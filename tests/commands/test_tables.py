@@ -1,6 +1,6 @@
 import pytest
 
-from commands.tables import Column, render
+from vocboard.commands.tables import Column, render
 
 
 def test_columns_that_do_not_fit_go_into_blocks_that_name_the_rows_again() -> None:

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from commands.main import main
-from evaluator.editions import load
-from evaluator.ground_truth import GroundTruthError
-from evaluator.ground_truth.reader import read_ground_truth
 from tests.evaluator.trees import files_of_2012, write
 from tests.support.golden import golden
+from vocboard.commands.main import main
+from vocboard.evaluator.editions import load
+from vocboard.evaluator.ground_truth import GroundTruthError
+from vocboard.evaluator.ground_truth.reader import read_ground_truth
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from commands.main import main
-from evaluator.editions import load
-from evaluator.reading import read_results
 from tests.evaluator.uploads import directory, image_sets, tar
 from tests.support.golden import golden
+from vocboard.commands.main import main
+from vocboard.evaluator.editions import load
+from vocboard.evaluator.reading import read_results
 
 VALID = {"results/VOC2012/Main/comp3_det_test_car.txt": "000001 1 1 1 2 2\n"}
 WRONG = {"comp3_det_test_car.txt": "000001 1 1 1 2\n\n000009 NaN 1 1 2 2\n", "comp3_det_test_dog.txt": "x\n"}

@@ -8,10 +8,10 @@ from pathlib import Path, PurePosixPath
 import pytest
 import yaml
 
-from app.settings import Environment, Settings
 from tests.support.compose import COMPOSE_FILE, ROOT, MissingVariableError, Service, expand, services
 from tools import deploy_env
-from worker.celery_app import KILLED_AFTER_SECONDS
+from vocboard.app.settings import Environment, Settings
+from vocboard.worker.celery_app import KILLED_AFTER_SECONDS
 
 OURS = ("web", "worker", "beat", "mail", "migrate")
 # Whose code is whose: what the web application shares with others is theirs to read as well.

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.editions import load
 from tests.support import small_world
 from tests.support.image import ROOT, Installed, Rule, context_files, install_as_image
+from vocboard.evaluator.editions import load
 
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "editions").glob("*.md")))
 COMMAND = re.compile(r"^(?:    |\$ )?(?:docker compose (?:run --rm|exec) \w+ )?(vocboard [a-z].*)$", re.M)

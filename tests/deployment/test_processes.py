@@ -61,7 +61,7 @@ def test_beat_calls_and_the_worker_sweeps(installation: Installation) -> None:
 
 def admin(installation: Installation, *arguments: str) -> str:
     """Run `vocboard admin` as the operator's manual does, in the migrate service; return what it prints."""
-    command = [sys.executable, "-m", "commands.main", "admin", *arguments]
+    command = [sys.executable, "-m", "vocboard.commands.main", "admin", *arguments]
     environment = dict(installation.environments["migrate"])
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

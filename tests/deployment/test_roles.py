@@ -8,10 +8,10 @@ import pytest
 from psycopg import sql
 from sqlalchemy.engine import URL
 
-import migrations
 from tests.support.installation import ROLES, roles, run_roles_script
 from tests.support.postgres import PostgresServer, conninfo, postgres_server
 from tests.support.services import in_full, needed
+from vocboard import migrations
 
 pytestmark = pytest.mark.services
 PASSWORDS = {

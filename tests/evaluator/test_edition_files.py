@@ -6,7 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.editions import Declaration, EditionFileError, WithoutPositives, load, names, read, read_text, source
+from vocboard.evaluator.editions import (
+    Declaration,
+    EditionFileError,
+    WithoutPositives,
+    load,
+    names,
+    read,
+    read_text,
+    source,
+)
 
 GOOD = """\
 name = "ROADS"

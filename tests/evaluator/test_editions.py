@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.editions import (
+from vocboard.evaluator.editions import (
     EditionFileError,
     Interpolation,
     LayoutProtocol,

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.editions import load
-from evaluator.evaluation import Evaluation, evaluate
-from evaluator.ground_truth.reader import read_ground_truth
-from evaluator.problems import Severity
 from tests.evaluator import trees
+from vocboard.evaluator.editions import load
+from vocboard.evaluator.evaluation import Evaluation, evaluate
+from vocboard.evaluator.ground_truth.reader import read_ground_truth
+from vocboard.evaluator.problems import Severity
 
 VOC2012 = load("VOC2012")
 

@@ -6,10 +6,10 @@ import tarfile
 from pathlib import Path
 from typing import Any
 
-from evaluator.editions import Edition, load, read
-from evaluator.evaluation import evaluate
-from evaluator.ground_truth.reader import read_ground_truth
 from tests.support.golden import golden
+from vocboard.evaluator.editions import Edition, load, read
+from vocboard.evaluator.evaluation import evaluate
+from vocboard.evaluator.ground_truth.reader import read_ground_truth
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "editions" / "examples"
 VOC2009 = load("VOC2009")

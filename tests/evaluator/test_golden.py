@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from evaluator.editions import load
-from evaluator.evaluation import evaluate
-from evaluator.ground_truth import GroundTruth
-from evaluator.ground_truth.reader import read_ground_truth
 from tests.support.golden import CASES, golden
+from vocboard.evaluator.editions import load
+from vocboard.evaluator.evaluation import evaluate
+from vocboard.evaluator.ground_truth import GroundTruth
+from vocboard.evaluator.ground_truth.reader import read_ground_truth
 
 TOLERANCE = 1e-12
 

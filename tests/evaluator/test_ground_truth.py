@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluator.editions import Task, load
-from evaluator.ground_truth import (
+from tests.evaluator import trees
+from vocboard.evaluator.editions import Task, load
+from vocboard.evaluator.ground_truth import (
     DetectionTruth,
     GroundTruth,
     GroundTruthError,
@@ -17,9 +18,8 @@ from evaluator.ground_truth import (
     LayoutTruth,
     SegmentationTruth,
 )
-from evaluator.ground_truth.reader import read_ground_truth
-from evaluator.ground_truth.summary import summarise
-from tests.evaluator import trees
+from vocboard.evaluator.ground_truth.reader import read_ground_truth
+from vocboard.evaluator.ground_truth.summary import summarise
 
 EDITION = load("VOC2012")
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from evaluator.image_hashes import HashListError, ImageHash, hash_image, images_below, overlaps, parse_list
+from vocboard.evaluator.image_hashes import HashListError, ImageHash, hash_image, images_below, overlaps, parse_list
 
 
 def picture(seed: int) -> Image.Image:

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from evaluator.editions import Task, load
-from evaluator.ground_truth import GroundTruthError
-from evaluator.image_sets import ImageSet, ImageSets, ImageSetsFormatError
-from evaluator.public_tree import read_image_sets
 from tests.evaluator.uploads import directory, image_sets, label_map, tar
+from vocboard.evaluator.editions import Task, load
+from vocboard.evaluator.ground_truth import GroundTruthError
+from vocboard.evaluator.image_sets import ImageSet, ImageSets, ImageSetsFormatError
+from vocboard.evaluator.public_tree import read_image_sets
 
 ANNOTATION = "<annotation><size><width>{}</width><height>{}</height></size></annotation>"
 LISTS = {

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.problems import Kind, Severity
-from evaluator.problems.catalogue import CATALOGUE
+from vocboard.evaluator.problems import Kind, Severity
+from vocboard.evaluator.problems.catalogue import CATALOGUE
 
 TESTS = Path(__file__).parents[1]
 

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.editions import load
-from evaluator.ground_truth.reader import read_ground_truth
-from evaluator.image_sets import ImageSets
-from evaluator.problems import has_errors
-from evaluator.public_tree import read_image_sets
-from evaluator.reading import read_results
-from evaluator.results import Segmented
 from tests.evaluator.uploads import add, any_edition, codes, directory, errors, image_sets, label_map, tar, zipped
 from tests.support.golden import CASES, golden
+from vocboard.evaluator.editions import load
+from vocboard.evaluator.ground_truth.reader import read_ground_truth
+from vocboard.evaluator.image_sets import ImageSets
+from vocboard.evaluator.problems import has_errors
+from vocboard.evaluator.public_tree import read_image_sets
+from vocboard.evaluator.reading import read_results
+from vocboard.evaluator.results import Segmented
 
 CLS = "000001 1\n000002 2\n000003 3\n"
 DET = "000001 1 1 1 2 2\n"

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.editions import Task, load
-from evaluator.evaluation import Evaluation, evaluate
-from evaluator.ground_truth import GroundTruth, GroundTruthError
-from evaluator.ground_truth.reader import read_ground_truth
-from evaluator.image_sets import ImageSets
-from evaluator.public_tree import read_image_sets
 from tests.evaluator.trees import write
+from vocboard.evaluator.editions import Task, load
+from vocboard.evaluator.evaluation import Evaluation, evaluate
+from vocboard.evaluator.ground_truth import GroundTruth, GroundTruthError
+from vocboard.evaluator.ground_truth.reader import read_ground_truth
+from vocboard.evaluator.image_sets import ImageSets
+from vocboard.evaluator.public_tree import read_image_sets
 
 BOX = "(1, 1) - (10, 10)"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from evaluator.editions import load
+from vocboard.evaluator.editions import load
 
 
 def annotation(*objects: str, size: str = "<size><width>20</width><height>10</height><depth>3</depth></size>") -> str:

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from evaluator.editions import Edition, Task, load
-from evaluator.image_sets import ImageSet, ImageSets
-from evaluator.problems import Problem
-from evaluator.tasks.segmentation.png import voc_colours
+from vocboard.evaluator.editions import Edition, Task, load
+from vocboard.evaluator.image_sets import ImageSet, ImageSets
+from vocboard.evaluator.problems import Problem
+from vocboard.evaluator.tasks.segmentation.png import voc_colours
 
 IMAGES = ("000001", "000002", "000003")
 SIZE = (8, 6)  # width and height of each

@@ -12,20 +12,20 @@ from types import MappingProxyType
 
 import numpy as np
 
-from evaluator.archives import ArchiveLimits
-from evaluator.editions import Edition, Limits, Task, load
-from evaluator.image_sets import ImageSets
-from evaluator.problems import Problem, Severity
-from evaluator.reading import read_results
-from evaluator.result_files.confidences import read_confidences
-from evaluator.result_files.items import Items
-from evaluator.result_files.report import LISTED, FileReport
-from evaluator.results import Confidences, Detections
-from evaluator.tasks.detection.format import read_detections
-from evaluator.tasks.layout.reader import read_layouts
-from evaluator.tasks.segmentation.png import PngError, read_indexed
 from tests.evaluator.uploads import SIZE, image_sets
 from tests.fuzz.repair import with_png_checksums, with_tar_checksums
+from vocboard.evaluator.archives import ArchiveLimits
+from vocboard.evaluator.editions import Edition, Limits, Task, load
+from vocboard.evaluator.image_sets import ImageSets
+from vocboard.evaluator.problems import Problem, Severity
+from vocboard.evaluator.reading import read_results
+from vocboard.evaluator.result_files.confidences import read_confidences
+from vocboard.evaluator.result_files.items import Items
+from vocboard.evaluator.result_files.report import LISTED, FileReport
+from vocboard.evaluator.results import Confidences, Detections
+from vocboard.evaluator.tasks.detection.format import read_detections
+from vocboard.evaluator.tasks.layout.reader import read_layouts
+from vocboard.evaluator.tasks.segmentation.png import PngError, read_indexed
 
 LONGEST_MESSAGE = 1_500  # characters
 KIB = 1024

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from types import MappingProxyType
 
-from evaluator.archives import UPLOAD_LIMITS, ArchiveError, members
 from tests.evaluator.uploads import add, label_map
 from tests.hostile.folder import uploads
+from vocboard.evaluator.archives import UPLOAD_LIMITS, ArchiveError, members
 
 LONGEST_BYTES = 16 * 1024  # of an input
 

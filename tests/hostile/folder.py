@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from evaluator.editions import Task, load
-from evaluator.image_sets import ImageSet, ImageSets
 from tests.evaluator.uploads import SIZE
+from vocboard.evaluator.editions import Task, load
+from vocboard.evaluator.image_sets import ImageSet, ImageSets
 
 ROOT = Path(__file__).parent
 EDITIONS = ("VOC2012", "VOC2007")

@@ -11,11 +11,11 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from evaluator.editions import load
-from evaluator.reading import read_results
 from tests.hostile.cases import bombs, file_names, layouts, maps, tars, texts, zips
 from tests.hostile.cases.case import Case
 from tests.hostile.folder import EXPECTED, ROOT, public
+from vocboard.evaluator.editions import load
+from vocboard.evaluator.reading import read_results
 
 
 def all_cases() -> Iterator[Case]:

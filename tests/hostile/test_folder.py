@@ -12,17 +12,17 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.challenges.ground_truth import pack_image_sets
-from app.challenges.models import Challenge, GroundTruthVersion
-from app.settings import Settings
-from commands.main import main
-from evaluator.editions import load
-from evaluator.problems.catalogue import CATALOGUE
-from evaluator.reading import read_results
 from tests.hostile.folder import EDITIONS, ROOT, Upload, public, uploads
 from tests.hostile.make import all_cases, directory_of
 from tests.support.factories import make_challenge, make_token, make_user
 from tests.support.site import Site, serving
+from vocboard.app.challenges.ground_truth import pack_image_sets
+from vocboard.app.challenges.models import Challenge, GroundTruthVersion
+from vocboard.app.settings import Settings
+from vocboard.commands.main import main
+from vocboard.evaluator.editions import load
+from vocboard.evaluator.problems.catalogue import CATALOGUE
+from vocboard.evaluator.reading import read_results
 
 UPLOADS = list(uploads())
 LEAST_UPLOADS = 120

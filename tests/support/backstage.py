@@ -22,20 +22,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.accounts.models import User
-from app.challenges.models import Challenge
-from app.challenges.queries import current_truth
-from app.database import Database
-from app.settings import Settings
-from app.storage import ArchiveStore
-from app.submissions import service
-from app.submissions.forms import SubmissionForm
-from app.submissions.models import State, Submission
-from app.submissions.validation import EnteredCompetition, Report
-from evaluator.editions import Task, load
-from evaluator.ground_truth import DetectionTruth, GroundTruth, Key, Labels, LabelTruth, Truth
 from tests.support.factories import IMAGES, make_challenge, make_image_sets, make_user
-from worker import stored_truth
+from vocboard.app.accounts.models import User
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.challenges.queries import current_truth
+from vocboard.app.database import Database
+from vocboard.app.settings import Settings
+from vocboard.app.storage import ArchiveStore
+from vocboard.app.submissions import service
+from vocboard.app.submissions.forms import SubmissionForm
+from vocboard.app.submissions.models import State, Submission
+from vocboard.app.submissions.validation import EnteredCompetition, Report
+from vocboard.evaluator.editions import Task, load
+from vocboard.evaluator.ground_truth import DetectionTruth, GroundTruth, Key, Labels, LabelTruth, Truth
+from vocboard.worker import stored_truth
 
 EDITION = load("VOC2012")
 CAR = EDITION.classes.index("car")
@@ -127,7 +127,7 @@ class Backstage:
         log = self.settings.data_directory / f"{command[0]}-{uuid.uuid4()}.log"
         with log.open("wb") as output:
             process = subprocess.Popen(
-                [sys.executable, "-m", "commands.main", *command],
+                [sys.executable, "-m", "vocboard.commands.main", *command],
                 cwd=ROOT,
                 env=os.environ | {f"VOCBOARD_{name.upper()}": str(value) for name, value in environment.items()},
                 stdin=subprocess.DEVNULL,

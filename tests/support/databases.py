@@ -6,11 +6,11 @@ import argon2
 import pytest
 from sqlalchemy import text
 
-from app.accounts import passwords
-from app.database import Database
-from migrations import privileges
 from tests.support.postgres import PostgresServer
 from tests.support.services import in_full
+from vocboard.app.accounts import passwords
+from vocboard.app.database import Database
+from vocboard.migrations import privileges
 
 
 @pytest.fixture

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 from sqlalchemy.orm import Session
 
-from app.accounts import administration, service
-from app.accounts.models import Role, Scope, User
-from app.accounts.people import new_user
-from app.challenges import service as challenges
-from app.challenges.ground_truth import make_current, pack_image_sets, start_scoring
-from app.challenges.models import Challenge, GroundTruthVersion, TruthState, Visibility
-from app.database import now
-from evaluator.editions import Edition, Task
-from evaluator.image_sets import ImageSet, ImageSets
+from vocboard.app.accounts import administration, service
+from vocboard.app.accounts.models import Role, Scope, User
+from vocboard.app.accounts.people import new_user
+from vocboard.app.challenges import service as challenges
+from vocboard.app.challenges.ground_truth import make_current, pack_image_sets, start_scoring
+from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState, Visibility
+from vocboard.app.database import now
+from vocboard.evaluator.editions import Edition, Task
+from vocboard.evaluator.image_sets import ImageSet, ImageSets
 
 PASSWORD = "correct horse battery"
 WEEK = timedelta(days=7)

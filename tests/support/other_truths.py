@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from app.evaluations.eleven_points import ceilings, step
-from evaluator.metrics.precision_recall import ELEVEN_RECALLS
+from vocboard.app.evaluations.eleven_points import ceilings, step
+from vocboard.evaluator.metrics.precision_recall import ELEVEN_RECALLS
 
 Ranks = NDArray[np.intp]
 SPANS = (1, 3, 10, 40, 200, 1000)  # of the moves of a positive, in ranks

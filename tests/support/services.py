@@ -21,10 +21,10 @@ import pytest
 import redis
 from sqlalchemy.engine import URL
 
-import migrations
 from tests.support.postgres import PostgresServer, postgres_server
 from tests.support.processes import UnavailableError, skip_or_fail
 from tests.support.redis_server import redis_server
+from vocboard import migrations
 
 Service = TypeVar("Service")
 EMBEDDED, REAL = "embedded", "real"

@@ -2,12 +2,12 @@
 
 import asyncio
 
-from app.accounts.models import User
-from app.accounts.password_work import PasswordWork
-from app.accounts.signing_in import Attempt, SignInDesk
-from app.database import Database
-from app.settings import Settings
 from tests.support.factories import PASSWORD
+from vocboard.app.accounts.models import User
+from vocboard.app.accounts.password_work import PasswordWork
+from vocboard.app.accounts.signing_in import Attempt, SignInDesk
+from vocboard.app.database import Database
+from vocboard.app.settings import Settings
 
 
 def sign_in(

@@ -11,10 +11,10 @@ import uvicorn
 from fastapi import FastAPI
 from sqlalchemy.orm import Session
 
-from app.database import Database
-from app.main import create_app
-from app.security.http_protocol import BoundedHttpProtocol
-from app.settings import Settings
+from vocboard.app.database import Database
+from vocboard.app.main import create_app
+from vocboard.app.security.http_protocol import BoundedHttpProtocol
+from vocboard.app.settings import Settings
 
 SECONDS_TO_START = 30
 SECONDS_TO_ANSWER = 60

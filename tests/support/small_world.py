@@ -9,7 +9,7 @@ import io
 import tarfile
 from collections.abc import Iterable, Mapping
 
-from evaluator.editions import load
+from vocboard.evaluator.editions import load
 
 EDITION = "VOC2007"
 COMPETITIONS = ["comp1", "comp3"]

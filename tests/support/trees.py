@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from evaluator.editions import load
+from vocboard.evaluator.editions import load
 
 CLASSES = load("VOC2012").classes
 PRESENT = ("car", "person")

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from app.settings import Settings
+from vocboard.app.settings import Settings
 
 
 def environment_of(settings: Settings) -> dict[str, str]:
@@ -26,7 +26,7 @@ def working(settings: Settings, log: Path) -> Iterator[subprocess.Popen[bytes]]:
     """Run `vocboard worker` until the block ends."""
     with log.open("ab") as output:
         worker = subprocess.Popen(
-            [sys.executable, "-m", "commands.main", "worker"],
+            [sys.executable, "-m", "vocboard.commands.main", "worker"],
             env=environment_of(settings),
             stdin=subprocess.DEVNULL,
             stdout=output,

@@ -10,12 +10,12 @@ from dataclasses import replace
 
 import pytest
 
-from app.notifier import WorkerNotifier
-from app.submissions import queue
-from app.submissions.models import State
 from tests.support.backstage import Backstage, wait_until
 from tests.support.crashing_servers import CrashingServer, crashing_redis
 from tests.support.services import REAL, needed
+from vocboard.app.notifier import WorkerNotifier
+from vocboard.app.submissions import queue
+from vocboard.app.submissions.models import State
 
 pytestmark = [pytest.mark.services, pytest.mark.parametrize("set_up", [REAL], indirect=True)]
 SECONDS_BETWEEN_UPLOADS = 0.03

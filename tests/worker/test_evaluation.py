@@ -5,13 +5,13 @@ from datetime import timedelta
 
 import pytest
 
-from app.broker import EVALUATE_NEXT
-from app.evaluations import queries as evaluations
-from app.notifier import WorkerNotifier
-from app.submissions.models import State
-from evaluator import VERSION
 from tests.support.backstage import Backstage, make_ground_truth
-from worker import tasks
+from vocboard.app.broker import EVALUATE_NEXT
+from vocboard.app.evaluations import queries as evaluations
+from vocboard.app.notifier import WorkerNotifier
+from vocboard.app.submissions.models import State
+from vocboard.evaluator import VERSION
+from vocboard.worker import tasks
 
 
 def test_scores_a_submission_that_it_was_woken_for(backstage: Backstage) -> None:

@@ -8,16 +8,16 @@ from datetime import timedelta
 import psutil
 import pytest
 
-from app.challenges.ground_truth import make_current, start_scoring
-from app.challenges.models import Challenge
-from app.challenges.queries import current_truth
-from app.evaluations import queries as evaluations
-from app.submissions import queue
-from app.submissions.models import State, Submission
-from app.submissions.queue import Claim
 from tests.support.backstage import Backstage, make_archive
-from worker import evaluation
-from worker.evaluation import TOOK_TOO_LONG, TOOK_TOO_MUCH_MEMORY, WENT_WRONG, evaluate_next
+from vocboard.app.challenges.ground_truth import make_current, start_scoring
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.challenges.queries import current_truth
+from vocboard.app.evaluations import queries as evaluations
+from vocboard.app.submissions import queue
+from vocboard.app.submissions.models import State, Submission
+from vocboard.app.submissions.queue import Claim
+from vocboard.worker import evaluation
+from vocboard.worker.evaluation import TOOK_TOO_LONG, TOOK_TOO_MUCH_MEMORY, WENT_WRONG, evaluate_next
 
 MEBIBYTE = 1024 * 1024
 

@@ -10,16 +10,16 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.workers import heartbeats
 from tests.support.backstage import ROOT, Backstage, wait_until
 from tests.support.crashing_servers import crashing_redis
 from tests.support.services import REAL, needed
 from tests.support.site import serving
+from vocboard.app.workers import heartbeats
 
 
 def health(backstage: Backstage, *service: str, **environment: str) -> tuple[int, str]:
     done = subprocess.run(
-        [sys.executable, "-m", "commands.main", "health", *service],
+        [sys.executable, "-m", "vocboard.commands.main", "health", *service],
         cwd=ROOT,
         env={**os.environ, "VOCBOARD_DATABASE_URL": backstage.settings.database, **environment},
         capture_output=True,

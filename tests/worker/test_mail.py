@@ -9,16 +9,16 @@ import pytest
 from sqlalchemy import select, text
 from sqlalchemy.engine import make_url
 
-from app.database import Database
-from app.mail import outbox
-from app.mail.models import OutgoingMail
-from app.notifier import WorkerNotifier
-from app.settings import Settings
-from app.storage import ArchiveStore
-from migrations import privileges, upgrade
 from tests.support.backstage import Backstage, wait_until
 from tests.support.mail import MailServer, mail_server
 from tests.support.services import in_full
+from vocboard.app.database import Database
+from vocboard.app.mail import outbox
+from vocboard.app.mail.models import OutgoingMail
+from vocboard.app.notifier import WorkerNotifier
+from vocboard.app.settings import Settings
+from vocboard.app.storage import ArchiveStore
+from vocboard.migrations import privileges, upgrade
 
 
 @pytest.fixture

@@ -10,33 +10,33 @@ from pathlib import Path
 import pytest
 from sqlalchemy.engine import make_url
 
-from app.accounts import administration, links, password_changes, service
-from app.accounts import registration as register
-from app.accounts.models import LinkPurpose, Role, Scope, User
-from app.accounts.password_work import PasswordWork
-from app.accounts.passwords import hashed
-from app.accounts.people import new_user
-from app.accounts.signing_in import Attempt, SignInDesk
-from app.challenges import service as challenges
-from app.challenges.models import Challenge
-from app.database import Database
-from app.errors import SignInError
-from app.leaderboards.service import board
-from app.registration_policy import RegistrationPolicy
-from app.settings import Settings
-from app.storage import ArchiveStore
-from app.submissions import queries, queue
-from app.submissions import service as submissions
-from app.submissions.forms import SubmissionForm
-from app.submissions.models import State
-from app.submissions.validation import EnteredCompetition, Report
-from app.truth_inbox import TruthInbox
-from migrations import privileges, upgrade
 from tests.support.factories import PASSWORD, make_challenge
 from tests.support.services import in_full
 from tests.support.trees import write_tree
-from worker import evaluation, recovery, truth_import
-from worker.truth_directory import TruthDirectory
+from vocboard.app.accounts import administration, links, password_changes, service
+from vocboard.app.accounts import registration as register
+from vocboard.app.accounts.models import LinkPurpose, Role, Scope, User
+from vocboard.app.accounts.password_work import PasswordWork
+from vocboard.app.accounts.passwords import hashed
+from vocboard.app.accounts.people import new_user
+from vocboard.app.accounts.signing_in import Attempt, SignInDesk
+from vocboard.app.challenges import service as challenges
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.database import Database
+from vocboard.app.errors import SignInError
+from vocboard.app.leaderboards.service import board
+from vocboard.app.registration_policy import RegistrationPolicy
+from vocboard.app.settings import Settings
+from vocboard.app.storage import ArchiveStore
+from vocboard.app.submissions import queries, queue
+from vocboard.app.submissions import service as submissions
+from vocboard.app.submissions.forms import SubmissionForm
+from vocboard.app.submissions.models import State
+from vocboard.app.submissions.validation import EnteredCompetition, Report
+from vocboard.app.truth_inbox import TruthInbox
+from vocboard.migrations import privileges, upgrade
+from vocboard.worker import evaluation, recovery, truth_import
+from vocboard.worker.truth_directory import TruthDirectory
 
 pytestmark = pytest.mark.services
 

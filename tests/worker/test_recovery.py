@@ -13,13 +13,13 @@ import pytest
 import redis
 from sqlalchemy import func, select
 
-from app.database import now
-from app.evaluations.models import Evaluation
-from app.notifier import WorkerNotifier
-from app.submissions import queue
-from app.submissions.models import State
 from tests.support.backstage import Backstage, kill_group, wait_until
-from worker.recovery import sweep
+from vocboard.app.database import now
+from vocboard.app.evaluations.models import Evaluation
+from vocboard.app.notifier import WorkerNotifier
+from vocboard.app.submissions import queue
+from vocboard.app.submissions.models import State
+from vocboard.worker.recovery import sweep
 
 
 def empty_broker(backstage: Backstage) -> None:

@@ -6,10 +6,10 @@ import signal
 import psutil
 from sqlalchemy import func, select
 
-from app.evaluations.models import Evaluation
-from app.submissions.models import State
 from tests.support.backstage import Backstage, wait_until
 from tests.worker.test_recovery import Pipe
+from vocboard.app.evaluations.models import Evaluation
+from vocboard.app.submissions.models import State
 
 
 def test_a_worker_whose_processes_take_no_work_starts_itself_anew(backstage: Backstage) -> None:

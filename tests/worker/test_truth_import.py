@@ -13,17 +13,17 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from app.challenges import service
-from app.challenges.models import Challenge, GroundTruthVersion, TruthState
-from app.database import Database, now
-from app.settings import Settings
-from app.truth_inbox import UNANNOUNCED_FOR, TruthInbox
-from evaluator.editions import Task
-from evaluator.ground_truth import GroundTruth
 from tests.support.factories import make_challenge, make_organiser
 from tests.support.trees import write_tree
-from worker import leases, stored_truth, truth_import
-from worker.truth_directory import TruthDirectory
+from vocboard.app.challenges import service
+from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState
+from vocboard.app.database import Database, now
+from vocboard.app.settings import Settings
+from vocboard.app.truth_inbox import UNANNOUNCED_FOR, TruthInbox
+from vocboard.evaluator.editions import Task
+from vocboard.evaluator.ground_truth import GroundTruth
+from vocboard.worker import leases, stored_truth, truth_import
+from vocboard.worker.truth_directory import TruthDirectory
 
 CHUNK = 1000
 
@@ -161,9 +161,9 @@ def test_a_worker_killed_while_it_imports_is_replaced(database: Database, settin
     version_id = upload(database, settings, challenge_to_import(database), packed(tree))
     script = """
 import os, signal, sys
-from worker import truth_import
-from app.database import Database
-from app.settings import Settings
+from vocboard.worker import truth_import
+from vocboard.app.database import Database
+from vocboard.app.settings import Settings
 
 truth_import.read_ground_truth = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 settings = Settings()

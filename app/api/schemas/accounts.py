@@ -4,8 +4,8 @@ import uuid
 
 from pydantic import BaseModel
 
-from app.accounts.models import Role, Scope
-from app.api.schemas.values import Instant
+from vocboard.app.accounts.models import Role, Scope
+from vocboard.app.api.schemas.values import Instant
 
 
 class Me(BaseModel):

@@ -4,11 +4,11 @@ import uuid
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.api.problems import UploadProblem
-from app.api.schemas.values import Instant
-from app.challenges.models import Detail, TruthState, Visibility
-from app.challenges.service import Phase
-from evaluator.editions import Declaration, Metric, Task, Training
+from vocboard.app.api.problems import UploadProblem
+from vocboard.app.api.schemas.values import Instant
+from vocboard.app.challenges.models import Detail, TruthState, Visibility
+from vocboard.app.challenges.service import Phase
+from vocboard.evaluator.editions import Declaration, Metric, Task, Training
 
 
 class Competition(BaseModel):

@@ -4,8 +4,8 @@ import uuid
 
 from pydantic import BaseModel, Field
 
-from app.api.schemas.values import Fraction, Instant
-from evaluator.editions import Declaration, Metric, Task
+from vocboard.app.api.schemas.values import Fraction, Instant
+from vocboard.evaluator.editions import Declaration, Metric, Task
 
 
 class LeaderboardRow(BaseModel):

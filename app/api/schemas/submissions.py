@@ -5,11 +5,11 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.api.problems import UploadProblem
-from app.api.schemas.values import Fraction, Instant
-from app.submissions.models import FlickrImages, State, TrainingAnnotation
-from evaluator.editions import Declaration, Metric, Task
-from evaluator.scores import CurveKind
+from vocboard.app.api.problems import UploadProblem
+from vocboard.app.api.schemas.values import Fraction, Instant
+from vocboard.app.submissions.models import FlickrImages, State, TrainingAnnotation
+from vocboard.evaluator.editions import Declaration, Metric, Task
+from vocboard.evaluator.scores import CurveKind
 
 
 class Method(BaseModel):

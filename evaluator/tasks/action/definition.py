@@ -1,8 +1,8 @@
 """What action classification is to pages, documentation and edition files."""
 
-from evaluator.rules import LayoutProtocol, Task, TaskRules
-from evaluator.tasks.classification.definition import METRICS_OF_LABELS
-from evaluator.tasks.definition import TaskDefinition
+from vocboard.evaluator.rules import LayoutProtocol, Task, TaskRules
+from vocboard.evaluator.tasks.classification.definition import METRICS_OF_LABELS
+from vocboard.evaluator.tasks.definition import TaskDefinition
 
 
 class Action(TaskDefinition):

@@ -3,10 +3,10 @@
 Source: VOC2010 document section 7.2.
 """
 
-from evaluator.result_files.confidences import read_confidences
-from evaluator.result_files.report import FileReport
-from evaluator.results import Confidences
-from evaluator.tasks.format import FilesByClass
+from vocboard.evaluator.result_files.confidences import read_confidences
+from vocboard.evaluator.result_files.report import FileReport
+from vocboard.evaluator.results import Confidences
+from vocboard.evaluator.tasks.format import FilesByClass
 
 
 class ActionFiles(FilesByClass[Confidences]):

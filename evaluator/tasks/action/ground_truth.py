@@ -3,11 +3,11 @@
 Labels come from the actions' image sets, and where the tree has none, from the annotations.
 """
 
-from evaluator.ground_truth.image_set_files import Listed, Person, as_labels, file_of
-from evaluator.ground_truth.material import Material, people_array
-from evaluator.ground_truth.model import Key
-from evaluator.image_sets import ImageSet
-from evaluator.tasks.classification.truth import NEGATIVE, POSITIVE, LabelTruth
+from vocboard.evaluator.ground_truth.image_set_files import Listed, Person, as_labels, file_of
+from vocboard.evaluator.ground_truth.material import Material, people_array
+from vocboard.evaluator.ground_truth.model import Key
+from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.tasks.classification.truth import NEGATIVE, POSITIVE, LabelTruth
 
 
 def read_labels(key: Key, listed: Listed, material: Material) -> tuple[ImageSet, LabelTruth | str]:

@@ -9,19 +9,19 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.editions import Competition
-from evaluator.ground_truth.image_set_files import Listed
-from evaluator.ground_truth.material import Material
-from evaluator.ground_truth.model import Key
-from evaluator.image_sets import ImageSet
-from evaluator.results import Confidences, Entry
-from evaluator.rules import Edition, TaskRules
-from evaluator.scores import CompetitionScores
-from evaluator.tasks.action.ground_truth import read_labels
-from evaluator.tasks.classification.scoring import rank
-from evaluator.tasks.classification.truth import LabelTruth
-from evaluator.tasks.ranked_classes import score as score_classes
-from evaluator.tasks.scorer import Scorer
+from vocboard.evaluator.editions import Competition
+from vocboard.evaluator.ground_truth.image_set_files import Listed
+from vocboard.evaluator.ground_truth.material import Material
+from vocboard.evaluator.ground_truth.model import Key
+from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.results import Confidences, Entry
+from vocboard.evaluator.rules import Edition, TaskRules
+from vocboard.evaluator.scores import CompetitionScores
+from vocboard.evaluator.tasks.action.ground_truth import read_labels
+from vocboard.evaluator.tasks.classification.scoring import rank
+from vocboard.evaluator.tasks.classification.truth import LabelTruth
+from vocboard.evaluator.tasks.ranked_classes import score as score_classes
+from vocboard.evaluator.tasks.scorer import Scorer
 
 
 def score(

@@ -1,7 +1,7 @@
 """What classification is to pages, documentation and edition files."""
 
-from evaluator.rules import Metric, Task, TaskRules
-from evaluator.tasks.definition import TaskDefinition
+from vocboard.evaluator.rules import Metric, Task, TaskRules
+from vocboard.evaluator.tasks.definition import TaskDefinition
 
 METRICS_OF_LABELS = (
     Metric.AVERAGE_PRECISION,

@@ -5,11 +5,11 @@ Labels come from the per-class image sets, and where the tree has none, from the
 
 import numpy as np
 
-from evaluator.ground_truth.image_set_files import Listed, file_of
-from evaluator.ground_truth.material import Material
-from evaluator.ground_truth.model import Key
-from evaluator.image_sets import ImageSet
-from evaluator.tasks.classification.truth import DIFFICULT, NEGATIVE, POSITIVE, Labels, LabelTruth
+from vocboard.evaluator.ground_truth.image_set_files import Listed, file_of
+from vocboard.evaluator.ground_truth.material import Material
+from vocboard.evaluator.ground_truth.model import Key
+from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.tasks.classification.truth import DIFFICULT, NEGATIVE, POSITIVE, Labels, LabelTruth
 
 
 def read_labels(key: Key, listed: Listed, material: Material) -> tuple[ImageSet, LabelTruth | str]:

@@ -8,21 +8,21 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.editions import Competition
-from evaluator.ground_truth.image_set_files import Listed
-from evaluator.ground_truth.material import Material
-from evaluator.ground_truth.model import Key
-from evaluator.image_sets import ImageSet
-from evaluator.metrics.precision_recall import Judgement, by_confidence
-from evaluator.metrics.roc import RankedItems
-from evaluator.results import Confidences, Entry
-from evaluator.rules import Edition, TaskRules
-from evaluator.scores import CompetitionScores
-from evaluator.tasks.classification.ground_truth import read_labels
-from evaluator.tasks.classification.truth import Labels, LabelTruth
-from evaluator.tasks.ranked_classes import RankedClass
-from evaluator.tasks.ranked_classes import score as score_classes
-from evaluator.tasks.scorer import Scorer
+from vocboard.evaluator.editions import Competition
+from vocboard.evaluator.ground_truth.image_set_files import Listed
+from vocboard.evaluator.ground_truth.material import Material
+from vocboard.evaluator.ground_truth.model import Key
+from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.metrics.precision_recall import Judgement, by_confidence
+from vocboard.evaluator.metrics.roc import RankedItems
+from vocboard.evaluator.results import Confidences, Entry
+from vocboard.evaluator.rules import Edition, TaskRules
+from vocboard.evaluator.scores import CompetitionScores
+from vocboard.evaluator.tasks.classification.ground_truth import read_labels
+from vocboard.evaluator.tasks.classification.truth import Labels, LabelTruth
+from vocboard.evaluator.tasks.ranked_classes import RankedClass
+from vocboard.evaluator.tasks.ranked_classes import score as score_classes
+from vocboard.evaluator.tasks.scorer import Scorer
 
 
 def score(

@@ -7,8 +7,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.rules import Edition
-from evaluator.tasks.truth import Arrays, ClassCount, Truth, as_bytes, as_text, count
+from vocboard.evaluator.rules import Edition
+from vocboard.evaluator.tasks.truth import Arrays, ClassCount, Truth, as_bytes, as_text, count
 
 POSITIVE, DIFFICULT, NEGATIVE = 1, 0, -1  # labels of per-class image sets
 

@@ -8,18 +8,23 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.archives import Member
-from evaluator.editions import Limits
-from evaluator.problems import Kind, counted, quoted
-from evaluator.problems.text_files import BOX_OUTSIDE_IMAGE, BOX_UPSIDE_DOWN, TOO_MANY_DETECTIONS, ZERO_BASED_BOXES
-from evaluator.result_files.box_checks import is_outside, is_upside_down, seem_zero_based
-from evaluator.result_files.columns import Columns, read_columns
-from evaluator.result_files.items import Items
-from evaluator.result_files.line_format import CLASS, CONFIDENCE, IMAGE, LineFormat
-from evaluator.result_files.names import FileName
-from evaluator.result_files.report import FileReport
-from evaluator.results import Detections
-from evaluator.tasks.format import FilesByClass
+from vocboard.evaluator.archives import Member
+from vocboard.evaluator.editions import Limits
+from vocboard.evaluator.problems import Kind, counted, quoted
+from vocboard.evaluator.problems.text_files import (
+    BOX_OUTSIDE_IMAGE,
+    BOX_UPSIDE_DOWN,
+    TOO_MANY_DETECTIONS,
+    ZERO_BASED_BOXES,
+)
+from vocboard.evaluator.result_files.box_checks import is_outside, is_upside_down, seem_zero_based
+from vocboard.evaluator.result_files.columns import Columns, read_columns
+from vocboard.evaluator.result_files.items import Items
+from vocboard.evaluator.result_files.line_format import CLASS, CONFIDENCE, IMAGE, LineFormat
+from vocboard.evaluator.result_files.names import FileName
+from vocboard.evaluator.result_files.report import FileReport
+from vocboard.evaluator.results import Detections
+from vocboard.evaluator.tasks.format import FilesByClass
 
 _FIELDS = (IMAGE, CONFIDENCE, "left", "top", "right", "bottom")
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from evaluator.ground_truth.image_set_files import Listed
-from evaluator.ground_truth.material import Material, box_array
-from evaluator.image_sets import ImageSet
-from evaluator.tasks.detection.truth import DetectionTruth
+from vocboard.evaluator.ground_truth.image_set_files import Listed
+from vocboard.evaluator.ground_truth.material import Material, box_array
+from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.tasks.detection.truth import DetectionTruth
 
 
 def read_objects(listed: Listed, material: Material) -> tuple[ImageSet, DetectionTruth | str]:

@@ -10,21 +10,21 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.editions import Competition, Edition, Overlap
-from evaluator.ground_truth.image_set_files import Listed
-from evaluator.ground_truth.material import Material
-from evaluator.ground_truth.model import Key
-from evaluator.image_sets import ImageSet
-from evaluator.metrics.boxes import best_overlapping, is_enough
-from evaluator.metrics.precision_recall import Judgement, by_confidence, first_of_each
-from evaluator.results import Detections, Entry
-from evaluator.rules import TaskRules
-from evaluator.scores import CompetitionScores
-from evaluator.tasks.detection.ground_truth import read_objects
-from evaluator.tasks.detection.truth import DetectionTruth
-from evaluator.tasks.ranked_classes import RankedClass
-from evaluator.tasks.ranked_classes import score as score_classes
-from evaluator.tasks.scorer import Scorer
+from vocboard.evaluator.editions import Competition, Edition, Overlap
+from vocboard.evaluator.ground_truth.image_set_files import Listed
+from vocboard.evaluator.ground_truth.material import Material
+from vocboard.evaluator.ground_truth.model import Key
+from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.metrics.boxes import best_overlapping, is_enough
+from vocboard.evaluator.metrics.precision_recall import Judgement, by_confidence, first_of_each
+from vocboard.evaluator.results import Detections, Entry
+from vocboard.evaluator.rules import TaskRules
+from vocboard.evaluator.scores import CompetitionScores
+from vocboard.evaluator.tasks.detection.ground_truth import read_objects
+from vocboard.evaluator.tasks.detection.truth import DetectionTruth
+from vocboard.evaluator.tasks.ranked_classes import RankedClass
+from vocboard.evaluator.tasks.ranked_classes import score as score_classes
+from vocboard.evaluator.tasks.scorer import Scorer
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.rules import Edition
-from evaluator.tasks.truth import ClassCount, Truth, count
+from vocboard.evaluator.rules import Edition
+from vocboard.evaluator.tasks.truth import ClassCount, Truth, count
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -6,16 +6,16 @@ Source: COCO API for the encoding of regions.
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.problems import counted, quoted
-from evaluator.problems.text_files import EMPTY_FILE, TOO_MANY_DETECTIONS
-from evaluator.result_files.fields import check_confidence, find_image, read_number
-from evaluator.result_files.line_format import CONFIDENCE, IMAGE, LineFormat, field_count_problem
-from evaluator.result_files.report import FileReport
-from evaluator.result_files.text import read_lines
-from evaluator.tasks.format import FilesByClass
-from evaluator.tasks.instance_segmentation import rle
-from evaluator.tasks.instance_segmentation.problems import EMPTY_REGIONS, NOT_RLE, RLE_TOO_LONG, RLE_WRONG_SIZE
-from evaluator.tasks.instance_segmentation.results import Regions
+from vocboard.evaluator.problems import counted, quoted
+from vocboard.evaluator.problems.text_files import EMPTY_FILE, TOO_MANY_DETECTIONS
+from vocboard.evaluator.result_files.fields import check_confidence, find_image, read_number
+from vocboard.evaluator.result_files.line_format import CONFIDENCE, IMAGE, LineFormat, field_count_problem
+from vocboard.evaluator.result_files.report import FileReport
+from vocboard.evaluator.result_files.text import read_lines
+from vocboard.evaluator.tasks.format import FilesByClass
+from vocboard.evaluator.tasks.instance_segmentation import rle
+from vocboard.evaluator.tasks.instance_segmentation.problems import EMPTY_REGIONS, NOT_RLE, RLE_TOO_LONG, RLE_WRONG_SIZE
+from vocboard.evaluator.tasks.instance_segmentation.results import Regions
 
 MOST_CHARACTERS = 100_000  # of one RLE; those of real objects have some hundred
 

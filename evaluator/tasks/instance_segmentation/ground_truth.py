@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.ground_truth.image_set_files import Listed
-from evaluator.ground_truth.material import Material
-from evaluator.image_sets import ImageSet
-from evaluator.metrics.confusion_matrix import VOID
-from evaluator.metrics.label_runs import LabelRuns
-from evaluator.tasks.instance_segmentation.truth import InstanceTruth
-from evaluator.tasks.segmentation.ground_truth import LABEL_MAP_FILE, decode_label_map
+from vocboard.evaluator.ground_truth.image_set_files import Listed
+from vocboard.evaluator.ground_truth.material import Material
+from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.metrics.confusion_matrix import VOID
+from vocboard.evaluator.metrics.label_runs import LabelRuns
+from vocboard.evaluator.tasks.instance_segmentation.truth import InstanceTruth
+from vocboard.evaluator.tasks.segmentation.ground_truth import LABEL_MAP_FILE, decode_label_map
 
 OBJECT_MAP_FILE = "SegmentationObject/{}.png"  # in a development kit tree
 _MOST_INSTANCES = VOID - 1

@@ -1,6 +1,6 @@
 """Regions of instances, as run-length encoding (RLE)."""
 
-from evaluator.problems.registry import error, warning
+from vocboard.evaluator.problems.registry import error, warning
 
 _ENCODE = "With pycocotools: `mask.encode(numpy.asfortranarray(region.astype(numpy.uint8)))['counts'].decode()`."
 

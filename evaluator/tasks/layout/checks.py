@@ -5,14 +5,14 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.editions import LayoutProtocol
-from evaluator.problems import Kind, counted
-from evaluator.problems.text_files import BOX_OUTSIDE_IMAGE, BOX_UPSIDE_DOWN, EMPTY_FILE
-from evaluator.result_files.box_checks import is_outside, is_upside_down
-from evaluator.result_files.items import Items
-from evaluator.result_files.report import FileReport
-from evaluator.results import Layouts
-from evaluator.tasks.layout.problems import REPEATED_LAYOUT, UNLISTED_PERSON
+from vocboard.evaluator.editions import LayoutProtocol
+from vocboard.evaluator.problems import Kind, counted
+from vocboard.evaluator.problems.text_files import BOX_OUTSIDE_IMAGE, BOX_UPSIDE_DOWN, EMPTY_FILE
+from vocboard.evaluator.result_files.box_checks import is_outside, is_upside_down
+from vocboard.evaluator.result_files.items import Items
+from vocboard.evaluator.result_files.report import FileReport
+from vocboard.evaluator.results import Layouts
+from vocboard.evaluator.tasks.layout.problems import REPEATED_LAYOUT, UNLISTED_PERSON
 
 LineOf = Callable[[int], int]
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from evaluator.rules import LayoutProtocol, Metric, Task, TaskRules
-from evaluator.tasks.definition import TaskDefinition
+from vocboard.evaluator.rules import LayoutProtocol, Metric, Task, TaskRules
+from vocboard.evaluator.tasks.definition import TaskDefinition
 
 PERSON = "person"  # the class under which whole people are scored
 

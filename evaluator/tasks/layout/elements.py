@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from evaluator.editions import Limits
-from evaluator.problems import quoted
-from evaluator.result_files.fields import find_image, read_number, read_object_index
-from evaluator.result_files.items import Items
-from evaluator.result_files.report import FileReport
-from evaluator.result_files.xml import Element
-from evaluator.tasks.layout.problems import MISSING_ELEMENT, REPEATED_ELEMENT, UNEXPECTED_ELEMENT, UNKNOWN_PART
+from vocboard.evaluator.editions import Limits
+from vocboard.evaluator.problems import quoted
+from vocboard.evaluator.result_files.fields import find_image, read_number, read_object_index
+from vocboard.evaluator.result_files.items import Items
+from vocboard.evaluator.result_files.report import FileReport
+from vocboard.evaluator.result_files.xml import Element
+from vocboard.evaluator.tasks.layout.problems import MISSING_ELEMENT, REPEATED_ELEMENT, UNEXPECTED_ELEMENT, UNKNOWN_PART
 
 Box = tuple[float, float, float, float]
 

@@ -3,11 +3,11 @@
 Source: VOC2010 document section 6.2.
 """
 
-from evaluator.archives import Member
-from evaluator.result_files.names import FileName
-from evaluator.results import Entry, Layouts
-from evaluator.tasks.format import ResultFiles, Upload
-from evaluator.tasks.layout.reader import read_layouts
+from vocboard.evaluator.archives import Member
+from vocboard.evaluator.result_files.names import FileName
+from vocboard.evaluator.results import Entry, Layouts
+from vocboard.evaluator.tasks.format import ResultFiles, Upload
+from vocboard.evaluator.tasks.layout.reader import read_layouts
 
 
 class LayoutFiles(ResultFiles):

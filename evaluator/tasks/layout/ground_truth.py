@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from evaluator.annotations import AnnotatedObject
-from evaluator.editions import LayoutProtocol, TaskRules
-from evaluator.ground_truth.image_set_files import Listed, Person, file_of
-from evaluator.ground_truth.material import PERSON, Material, box_array, people_array
-from evaluator.ground_truth.model import Key
-from evaluator.image_sets import ImageSet
-from evaluator.tasks.layout.truth import LayoutTruth
+from vocboard.evaluator.annotations import AnnotatedObject
+from vocboard.evaluator.editions import LayoutProtocol, TaskRules
+from vocboard.evaluator.ground_truth.image_set_files import Listed, Person, file_of
+from vocboard.evaluator.ground_truth.material import PERSON, Material, box_array, people_array
+from vocboard.evaluator.ground_truth.model import Key
+from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.tasks.layout.truth import LayoutTruth
 
 
 def read_people(key: Key, listed: Listed, rules: TaskRules, material: Material) -> tuple[ImageSet, LayoutTruth | str]:

@@ -5,13 +5,13 @@ Source: VOC development kit 2010, VOCevallayout_pr.m; VOC2010 document section 6
 
 import numpy as np
 
-from evaluator.editions import Overlap
-from evaluator.metrics.boxes import best_overlapping, is_enough
-from evaluator.metrics.precision_recall import Judgement, by_confidence, first_of_each
-from evaluator.results import Layouts
-from evaluator.tasks.layout.people import people_by_index
-from evaluator.tasks.layout.truth import LayoutTruth
-from evaluator.tasks.ranked_classes import RankedClass
+from vocboard.evaluator.editions import Overlap
+from vocboard.evaluator.metrics.boxes import best_overlapping, is_enough
+from vocboard.evaluator.metrics.precision_recall import Judgement, by_confidence, first_of_each
+from vocboard.evaluator.results import Layouts
+from vocboard.evaluator.tasks.layout.people import people_by_index
+from vocboard.evaluator.tasks.layout.truth import LayoutTruth
+from vocboard.evaluator.tasks.ranked_classes import RankedClass
 
 
 def judge(layouts: Layouts, truth: LayoutTruth, rule: Overlap, types: int) -> list[RankedClass]:

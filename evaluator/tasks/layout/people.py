@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.results import Layouts
-from evaluator.tasks.layout.truth import LayoutTruth
+from vocboard.evaluator.results import Layouts
+from vocboard.evaluator.tasks.layout.truth import LayoutTruth
 
 
 @dataclass(frozen=True, eq=False, slots=True)

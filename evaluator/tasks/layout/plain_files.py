@@ -12,10 +12,10 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.editions import Limits
-from evaluator.result_files.fields import LARGEST_OBJECT_INDEX
-from evaluator.result_files.items import Items
-from evaluator.results import Layouts
+from vocboard.evaluator.editions import Limits
+from vocboard.evaluator.result_files.fields import LARGEST_OBJECT_INDEX
+from vocboard.evaluator.result_files.items import Items
+from vocboard.evaluator.results import Layouts
 
 _BLOCK_BYTES = 128 * 1024  # read at once: bounds what reading needs besides the columns
 _LONGEST_BLOCK_BYTES = 2 * _BLOCK_BYTES

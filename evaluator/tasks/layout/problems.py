@@ -1,6 +1,6 @@
 """Person layouts, in XML."""
 
-from evaluator.problems.registry import error, warning
+from vocboard.evaluator.problems.registry import error, warning
 
 XML_SYNTAX = error(
     "xml_syntax",

@@ -7,23 +7,23 @@ Source: VOC2010 document section 6.4.
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.editions import Competition, Edition, LayoutProtocol, Metric
-from evaluator.ground_truth.image_set_files import Listed
-from evaluator.ground_truth.material import Material
-from evaluator.ground_truth.model import Key
-from evaluator.image_sets import ImageSet
-from evaluator.metrics.precision_recall import Judgement
-from evaluator.results import Entry, Layouts
-from evaluator.rules import TaskRules
-from evaluator.scores import CompetitionScores, Measure
-from evaluator.tasks.layout.definition import PERSON
-from evaluator.tasks.layout.ground_truth import read_people
-from evaluator.tasks.layout.parts import judge as judge_parts
-from evaluator.tasks.layout.truth import LayoutTruth
-from evaluator.tasks.layout.whole_person import judge_by_box, judge_by_index
-from evaluator.tasks.ranked_classes import RankedClass
-from evaluator.tasks.ranked_classes import score as score_classes
-from evaluator.tasks.scorer import Scorer
+from vocboard.evaluator.editions import Competition, Edition, LayoutProtocol, Metric
+from vocboard.evaluator.ground_truth.image_set_files import Listed
+from vocboard.evaluator.ground_truth.material import Material
+from vocboard.evaluator.ground_truth.model import Key
+from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.metrics.precision_recall import Judgement
+from vocboard.evaluator.results import Entry, Layouts
+from vocboard.evaluator.rules import TaskRules
+from vocboard.evaluator.scores import CompetitionScores, Measure
+from vocboard.evaluator.tasks.layout.definition import PERSON
+from vocboard.evaluator.tasks.layout.ground_truth import read_people
+from vocboard.evaluator.tasks.layout.parts import judge as judge_parts
+from vocboard.evaluator.tasks.layout.truth import LayoutTruth
+from vocboard.evaluator.tasks.layout.whole_person import judge_by_box, judge_by_index
+from vocboard.evaluator.tasks.ranked_classes import RankedClass
+from vocboard.evaluator.tasks.ranked_classes import score as score_classes
+from vocboard.evaluator.tasks.scorer import Scorer
 
 
 def score(competition: Competition, layouts: Layouts, truth: LayoutTruth, edition: Edition) -> CompetitionScores:

@@ -1,8 +1,8 @@
 """What segmentation is to pages, documentation and edition files."""
 
-from evaluator.metrics.definitions import METRICS
-from evaluator.rules import Metric, Task, TaskRules, WithoutPositives
-from evaluator.tasks.definition import UNDEFINED, ZERO, TaskDefinition
+from vocboard.evaluator.metrics.definitions import METRICS
+from vocboard.evaluator.rules import Metric, Task, TaskRules, WithoutPositives
+from vocboard.evaluator.tasks.definition import UNDEFINED, ZERO, TaskDefinition
 
 
 class Segmentation(TaskDefinition):

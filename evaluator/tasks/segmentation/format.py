@@ -11,18 +11,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.archives import Member
-from evaluator.editions import Competition
-from evaluator.problems import Kind, counted
-from evaluator.result_files.fields import image_problem
-from evaluator.result_files.items import Items
-from evaluator.result_files.names import FileName
-from evaluator.result_files.ordered_threads import OrderedThreadPool
-from evaluator.result_files.report import FileReport
-from evaluator.results import Entry, Segmented
-from evaluator.tasks.format import ResultFiles, SegmentationSink
-from evaluator.tasks.segmentation.png import PngError, has_voc_colours, read_indexed
-from evaluator.tasks.segmentation.problems import (
+from vocboard.evaluator.archives import Member
+from vocboard.evaluator.editions import Competition
+from vocboard.evaluator.problems import Kind, counted
+from vocboard.evaluator.result_files.fields import image_problem
+from vocboard.evaluator.result_files.items import Items
+from vocboard.evaluator.result_files.names import FileName
+from vocboard.evaluator.result_files.ordered_threads import OrderedThreadPool
+from vocboard.evaluator.result_files.report import FileReport
+from vocboard.evaluator.results import Entry, Segmented
+from vocboard.evaluator.tasks.format import ResultFiles, SegmentationSink
+from vocboard.evaluator.tasks.segmentation.png import PngError, has_voc_colours, read_indexed
+from vocboard.evaluator.tasks.segmentation.problems import (
     INDEX_OUT_OF_RANGE,
     MISSING_MAPS,
     PNG_GREYSCALE,

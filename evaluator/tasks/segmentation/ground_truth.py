@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from evaluator.ground_truth.image_set_files import Listed
-from evaluator.ground_truth.material import Material
-from evaluator.image_sets import ImageSet
-from evaluator.metrics.confusion_matrix import VOID
-from evaluator.tasks.segmentation.truth import SegmentationTruth
+from vocboard.evaluator.ground_truth.image_set_files import Listed
+from vocboard.evaluator.ground_truth.material import Material
+from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.metrics.confusion_matrix import VOID
+from vocboard.evaluator.tasks.segmentation.truth import SegmentationTruth
 
 LABEL_MAP_FILE = "SegmentationClass/{}.png"  # in a development kit tree
 MAXIMUM_PIXELS = 50_000_000  # of one label map; the images of VOC have some 190,000

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.file_type import describe
-from evaluator.problems import Kind, counted
-from evaluator.tasks.segmentation.problems import (
+from vocboard.evaluator.file_type import describe
+from vocboard.evaluator.problems import Kind, counted
+from vocboard.evaluator.tasks.segmentation.problems import (
     NOT_A_PNG,
     PNG_DEPTH,
     PNG_RGB,

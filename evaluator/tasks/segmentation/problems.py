@@ -1,6 +1,6 @@
 """Label maps, in PNG."""
 
-from evaluator.problems.registry import error, warning
+from vocboard.evaluator.problems.registry import error, warning
 
 _SAVE = "With Pillow: `image = Image.fromarray(labels.astype(np.uint8), mode='P'); image.putpalette(voc_colours)`."
 

@@ -6,18 +6,18 @@ Source: VOC development kits, VOCevalseg.m; VOC2010 document section 5.4.
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.editions import BACKGROUND, Competition, Metric, WithoutPositives
-from evaluator.ground_truth.image_set_files import Listed
-from evaluator.ground_truth.material import Material
-from evaluator.ground_truth.model import Key
-from evaluator.image_sets import ImageSet
-from evaluator.metrics.confusion_matrix import intersection_over_union, pixel_accuracy
-from evaluator.results import Entry
-from evaluator.rules import Edition, TaskRules
-from evaluator.scores import CompetitionScores, Measure
-from evaluator.tasks.scorer import Scorer
-from evaluator.tasks.segmentation.ground_truth import LABEL_MAP_FILE, read_label_maps
-from evaluator.tasks.segmentation.truth import SegmentationTruth
+from vocboard.evaluator.editions import BACKGROUND, Competition, Metric, WithoutPositives
+from vocboard.evaluator.ground_truth.image_set_files import Listed
+from vocboard.evaluator.ground_truth.material import Material
+from vocboard.evaluator.ground_truth.model import Key
+from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.metrics.confusion_matrix import intersection_over_union, pixel_accuracy
+from vocboard.evaluator.results import Entry
+from vocboard.evaluator.rules import Edition, TaskRules
+from vocboard.evaluator.scores import CompetitionScores, Measure
+from vocboard.evaluator.tasks.scorer import Scorer
+from vocboard.evaluator.tasks.segmentation.ground_truth import LABEL_MAP_FILE, read_label_maps
+from vocboard.evaluator.tasks.segmentation.truth import SegmentationTruth
 
 ACCURACIES = {
     Metric.INTERSECTION_OVER_UNION: intersection_over_union,

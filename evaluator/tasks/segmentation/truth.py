@@ -8,9 +8,9 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluator.metrics.label_runs import LabelRuns
-from evaluator.rules import Edition
-from evaluator.tasks.truth import Arrays, ClassCount, Truth
+from vocboard.evaluator.metrics.label_runs import LabelRuns
+from vocboard.evaluator.rules import Edition
+from vocboard.evaluator.tasks.truth import Arrays, ClassCount, Truth
 
 
 @dataclass(frozen=True, eq=False, slots=True)

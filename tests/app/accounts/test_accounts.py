@@ -6,19 +6,19 @@ import argon2
 import pytest
 from sqlalchemy import func, select
 
-from app.accounts import administration, queries, service
-from app.accounts.limits import SIGN_IN_FROM_ADDRESS
-from app.accounts.models import Attempt, Role, User, WebSession
-from app.accounts.passwords import hashed
-from app.database import Database, now
-from app.errors import (
+from tests.support.factories import PASSWORD, make_token, make_user
+from tests.support.signing_in import sign_in
+from vocboard.app.accounts import administration, queries, service
+from vocboard.app.accounts.limits import SIGN_IN_FROM_ADDRESS
+from vocboard.app.accounts.models import Attempt, Role, User, WebSession
+from vocboard.app.accounts.passwords import hashed
+from vocboard.app.database import Database, now
+from vocboard.app.errors import (
     ConflictError,
     InvalidInputError,
     NotFoundError,
     SignInError,
 )
-from tests.support.factories import PASSWORD, make_token, make_user
-from tests.support.signing_in import sign_in
 
 LIFETIME = timedelta(days=14)
 

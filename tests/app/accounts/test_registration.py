@@ -5,20 +5,20 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
-from app.accounts import administration, links, password_changes, registration, service
-from app.accounts.limits import REGISTRATION_FROM_ADDRESS
-from app.accounts.links import InvalidLinkError
-from app.accounts.models import EmailLink, LinkPurpose, Role, User
-from app.accounts.passwords import hashed
-from app.accounts.registration import NotApprovedError, NotConfirmedError, require_confirmed
-from app.audit.models import AuditEvent
-from app.database import Database, now
-from app.errors import ConflictError, ForbiddenError, InvalidInputError, LimitedError, SignInError
-from app.mail.models import OutgoingMail
-from app.registration_policy import RegistrationPolicy
 from tests.support import signing_in
 from tests.support.factories import PASSWORD, make_user
 from tests.support.mail import link_in
+from vocboard.app.accounts import administration, links, password_changes, registration, service
+from vocboard.app.accounts.limits import REGISTRATION_FROM_ADDRESS
+from vocboard.app.accounts.links import InvalidLinkError
+from vocboard.app.accounts.models import EmailLink, LinkPurpose, Role, User
+from vocboard.app.accounts.passwords import hashed
+from vocboard.app.accounts.registration import NotApprovedError, NotConfirmedError, require_confirmed
+from vocboard.app.audit.models import AuditEvent
+from vocboard.app.database import Database, now
+from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError, LimitedError, SignInError
+from vocboard.app.mail.models import OutgoingMail
+from vocboard.app.registration_policy import RegistrationPolicy
 
 SITE = "https://voc.example"
 EMAIL = "ada@lab.example"

@@ -6,16 +6,16 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
-from app.accounts import limits, service, signing_in
-from app.accounts.models import WebSession
-from app.accounts.password_work import PasswordWork
-from app.accounts.sign_in_gate import SignInGate
-from app.accounts.signing_in import Attempt, SignInDesk
-from app.accounts.tokens import MOST_TOKENS
-from app.database import Database, now
-from app.errors import BusyError, ConflictError, LimitedError, SignInError
-from app.settings import Settings
 from tests.support.factories import PASSWORD, make_token, make_user
+from vocboard.app.accounts import limits, service, signing_in
+from vocboard.app.accounts.models import WebSession
+from vocboard.app.accounts.password_work import PasswordWork
+from vocboard.app.accounts.sign_in_gate import SignInGate
+from vocboard.app.accounts.signing_in import Attempt, SignInDesk
+from vocboard.app.accounts.tokens import MOST_TOKENS
+from vocboard.app.database import Database, now
+from vocboard.app.errors import BusyError, ConflictError, LimitedError, SignInError
+from vocboard.app.settings import Settings
 
 EMAIL = "ada@lab.example"
 HERE, ELSEWHERE = "192.0.2.1", "198.51.100.1"

@@ -5,12 +5,12 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
-from app.accounts import administration, service
-from app.accounts.models import ApiToken, Role, Scope
-from app.audit.models import AuditEvent
-from app.database import Database, now
-from app.errors import InvalidInputError, NotFoundError
 from tests.support.factories import make_organiser, make_token, make_user
+from vocboard.app.accounts import administration, service
+from vocboard.app.accounts.models import ApiToken, Role, Scope
+from vocboard.app.audit.models import AuditEvent
+from vocboard.app.database import Database, now
+from vocboard.app.errors import InvalidInputError, NotFoundError
 
 YEAR = timedelta(days=365)
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from app.accounts.models import User
-from app.submissions.models import Submission
 from tests.support.factories import make_challenge, make_organiser, make_token, make_user
 from tests.support.site import Site
+from vocboard.app.accounts.models import User
+from vocboard.app.submissions.models import Submission
 
 
 @pytest.mark.parametrize(

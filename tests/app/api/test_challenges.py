@@ -6,9 +6,9 @@ from typing import Any
 import httpx
 import pytest
 
-from app.accounts.models import Role
 from tests.support.factories import make_challenge, make_token, make_user
 from tests.support.site import Site
+from vocboard.app.accounts.models import Role
 
 NEW: dict[str, Any] = {"slug": "voc2007", "title": "VOC2007", "edition": "VOC2007", "visibility": "public"}
 

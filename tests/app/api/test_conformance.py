@@ -19,10 +19,10 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from app.settings import Settings
 from tests.support.factories import make_challenge, make_organiser, make_token, make_user
 from tests.support.site import serving
 from tests.support.small_world import EDITION, results_of
+from vocboard.app.settings import Settings
 
 EXAMPLES = 6  # of each operation, by each kind of person, valid and invalid ones
 SECONDS_TO_ANSWER = 30

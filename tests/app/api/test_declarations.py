@@ -7,13 +7,13 @@ import httpx
 import pytest
 from PIL import Image
 
-from app.challenges.models import Challenge
-from commands.main import main
 from tests.support.browsing import from_here, sign_in, token_of
 from tests.support.factories import make_challenge, make_token, make_user
 from tests.support.life import submit
 from tests.support.site import Site
 from tests.support.small_world import packed
+from vocboard.app.challenges.models import Challenge
+from vocboard.commands.main import main
 
 RESULTS = packed([("comp4_det_test_car.txt", b"000001 0.5 1 1 9 9\n")])
 HASHES = f"{'0a' * 32} {'f0' * 8}\n"

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from app.main import create_app
-from app.settings import Settings
+from vocboard.app.main import create_app
+from vocboard.app.settings import Settings
 
 
 @pytest.fixture(scope="module")

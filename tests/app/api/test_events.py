@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.accounts import administration
-from app.accounts import service as accounts
-from app.accounts.models import Role
-from app.api.events import MOST_STREAMS
 from tests.support.backstage import Backstage
 from tests.support.factories import make_token, make_user
 from tests.support.site import Site
+from vocboard.app.accounts import administration
+from vocboard.app.accounts import service as accounts
+from vocboard.app.accounts.models import Role
+from vocboard.app.api.events import MOST_STREAMS
 
 SECONDS_TO_NOTICE = 30
 

@@ -8,14 +8,14 @@ from typing import Any
 import httpx
 import pytest
 
-from app.accounts.models import Role
-from app.settings import Settings
 from tests.support import small_world
 from tests.support.factories import make_token, make_user
 from tests.support.golden import golden
 from tests.support.life import eventually, follow, make_ready, submit
 from tests.support.site import Site
 from tests.support.working import working
+from vocboard.app.accounts.models import Role
+from vocboard.app.settings import Settings
 
 
 @pytest.fixture

@@ -2,9 +2,9 @@
 
 import pytest
 
-from app.challenges.models import Visibility
 from tests.support.factories import make_challenge
 from tests.support.site import Site
+from vocboard.app.challenges.models import Visibility
 
 
 @pytest.mark.parametrize("competition", ["comp4%00", "comp4%ff", "%F0%9F%98%80", "comp4" * 50])

@@ -11,15 +11,15 @@ import pytest
 from PIL import Image
 from sqlalchemy import select
 
-from app.accounts.models import Role, User
-from app.challenges.service import get_visible
-from commands.main import main
-from evaluator.editions import read_text
 from tests.support.factories import make_token, make_truth, make_user
 from tests.support.life import eventually, make_ready, submit
 from tests.support.site import Site
 from tests.support.small_world import packed
 from tests.support.working import working
+from vocboard.app.accounts.models import Role, User
+from vocboard.app.challenges.service import get_visible
+from vocboard.commands.main import main
+from vocboard.evaluator.editions import read_text
 
 AERIAL = (Path(__file__).parents[3] / "docs" / "editions" / "examples" / "aerial.toml").read_text()
 SIDE = 40

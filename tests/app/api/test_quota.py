@@ -8,12 +8,12 @@ from datetime import datetime, timedelta
 import httpx
 import pytest
 
-from app.challenges.models import Challenge
-from app.database import now
-from app.settings import Settings
 from tests.support.factories import WEEK, make_challenge, make_token, make_user
 from tests.support.site import Site
 from tests.support.small_world import results_of
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.database import now
+from vocboard.app.settings import Settings
 
 AT_ONCE = 50
 QUOTA = 2

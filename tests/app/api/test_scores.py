@@ -2,10 +2,10 @@
 
 from datetime import UTC, datetime
 
-from app.api.scores import curves_of
-from app.evaluations.visibility import VisibleCurve, VisibleEvaluation, VisibleMeasure, VisibleResult
-from evaluator.editions import Task
-from evaluator.scores import CurveKind
+from vocboard.app.api.scores import curves_of
+from vocboard.app.evaluations.visibility import VisibleCurve, VisibleEvaluation, VisibleMeasure, VisibleResult
+from vocboard.evaluator.editions import Task
+from vocboard.evaluator.scores import CurveKind
 
 
 def evaluation_with(curves: dict[str, VisibleCurve]) -> VisibleEvaluation:

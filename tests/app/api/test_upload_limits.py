@@ -13,13 +13,13 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from app.database import now
-from app.incoming_file import IncomingFile
-from app.settings import Settings
-from app.submissions import forms
 from tests.support.factories import WEEK, make_challenge, make_token, make_user
 from tests.support.site import Site, serving
 from tests.support.small_world import results_of
+from vocboard.app.database import now
+from vocboard.app.incoming_file import IncomingFile
+from vocboard.app.settings import Settings
+from vocboard.app.submissions import forms
 
 LIMIT = 1 << 20
 MIB = 1 << 20

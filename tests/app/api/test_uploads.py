@@ -9,12 +9,12 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from app.challenges.models import Challenge
-from app.database import now
-from app.settings import Settings
 from tests.support.factories import WEEK, make_challenge, make_token, make_user
 from tests.support.site import Site, serving
 from tests.support.small_world import results_of
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.database import now
+from vocboard.app.settings import Settings
 
 LIMIT = 1 << 20
 RESULTS = results_of({"Main/comp1_cls_test_car.txt": ["000001 0.5", "000002 0.25", "000003 0.75"]})

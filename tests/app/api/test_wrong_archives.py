@@ -13,11 +13,11 @@ import pytest
 from lxml import html
 from PIL import Image
 
-from app.challenges.models import Challenge
 from tests.support.browsing import from_here, sign_in, token_of
 from tests.support.factories import make_challenge, make_token, make_user
 from tests.support.site import Site
 from tests.support.small_world import packed
+from vocboard.app.challenges.models import Challenge
 
 Problems = list[dict[str, Any]]
 
@@ -123,7 +123,17 @@ def test_the_command_line_says_the_same(
         image_sets.write_bytes(client.get(f"/api/v1/challenges/{challenge.slug}/image-sets").content)
     results.write_bytes(archive)
     done = subprocess.run(
-        [sys.executable, "-m", "commands.main", "validate", "VOC2007", results, "--image-sets", image_sets, "--json"],
+        [
+            sys.executable,
+            "-m",
+            "vocboard.commands.main",
+            "validate",
+            "VOC2007",
+            results,
+            "--image-sets",
+            image_sets,
+            "--json",
+        ],
         capture_output=True,
         text=True,
         check=False,

@@ -7,16 +7,16 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.accounts import administration
-from app.accounts.models import Role, User
-from app.audit.models import AuditEvent
-from app.challenges import service
-from app.challenges.models import Challenge, Detail, Visibility
-from app.challenges.service import Phase
-from app.database import Database, now
-from app.errors import ConflictError, ForbiddenError, InvalidInputError, NotFoundError
-from app.submissions.models import Method, Submission, SubmissionEntry
 from tests.support.factories import WEEK, make_challenge, make_organiser, make_user
+from vocboard.app.accounts import administration
+from vocboard.app.accounts.models import Role, User
+from vocboard.app.audit.models import AuditEvent
+from vocboard.app.challenges import service
+from vocboard.app.challenges.models import Challenge, Detail, Visibility
+from vocboard.app.challenges.service import Phase
+from vocboard.app.database import Database, now
+from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError, NotFoundError
+from vocboard.app.submissions.models import Method, Submission, SubmissionEntry
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)

@@ -6,15 +6,6 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
-from app.audit.models import AuditEvent
-from app.challenges import service, truth_queue
-from app.challenges.ground_truth import pack_image_sets
-from app.challenges.models import Challenge, GroundTruthVersion, TruthState
-from app.challenges.truth_queue import ImportedTruth
-from app.database import Database, now
-from app.errors import ConflictError
-from evaluator.editions import Task, load
-from evaluator.problems import Problem, Severity
 from tests.support.factories import (
     IMAGES,
     make_challenge,
@@ -22,6 +13,15 @@ from tests.support.factories import (
     make_organiser,
     make_truth,
 )
+from vocboard.app.audit.models import AuditEvent
+from vocboard.app.challenges import service, truth_queue
+from vocboard.app.challenges.ground_truth import pack_image_sets
+from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState
+from vocboard.app.challenges.truth_queue import ImportedTruth
+from vocboard.app.database import Database, now
+from vocboard.app.errors import ConflictError
+from vocboard.evaluator.editions import Task, load
+from vocboard.evaluator.problems import Problem, Severity
 
 LEASE = timedelta(seconds=60)
 IMPORTED = ImportedTruth("0" * 64, {}, ("comp1", "comp3"), pack_image_sets(make_image_sets(load("VOC2012"))))

@@ -11,10 +11,10 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 
-from app.evaluations.curves import corners, pack, plot_points, unpack
-from evaluator.editions import RocRule
-from evaluator.metrics.roc import RankedItems, area_under_curve
-from evaluator.scores import Curve, CurveKind, RocCurve
+from vocboard.app.evaluations.curves import corners, pack, plot_points, unpack
+from vocboard.evaluator.editions import RocRule
+from vocboard.evaluator.metrics.roc import RankedItems, area_under_curve
+from vocboard.evaluator.scores import Curve, CurveKind, RocCurve
 
 NAN = float("nan")
 

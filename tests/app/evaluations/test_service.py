@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from app.challenges.models import Challenge, Detail
-from app.database import now
-from app.evaluations import queries, service
-from app.evaluations.visibility import StoredDetail
-from app.submissions.models import Submission
-from evaluator.editions import Metric, Task
-from evaluator.scores import ClassDetails, CompetitionScores, Curve, CurveKind, Measure
 from tests.support.backstage import Backstage
-from worker.recovery import sweep
+from vocboard.app.challenges.models import Challenge, Detail
+from vocboard.app.database import now
+from vocboard.app.evaluations import queries, service
+from vocboard.app.evaluations.visibility import StoredDetail
+from vocboard.app.submissions.models import Submission
+from vocboard.evaluator.editions import Metric, Task
+from vocboard.evaluator.scores import ClassDetails, CompetitionScores, Curve, CurveKind, Measure
+from vocboard.worker.recovery import sweep
 
 NAN = float("nan")
 THIRD = 1 / 3

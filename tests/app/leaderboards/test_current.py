@@ -8,16 +8,16 @@ import pytest
 from sqlalchemy import event, update
 from sqlalchemy.orm import Session
 
-from app.accounts.models import Role
-from app.challenges.models import Challenge, Visibility
-from app.database import now
-from app.leaderboards import queries
-from app.settings import Settings
-from app.submissions.models import Method, Submission
 from tests.browser.gallery import fill
 from tests.support.browsing import sign_in
 from tests.support.factories import make_token, make_user
 from tests.support.site import Site, serving
+from vocboard.app.accounts.models import Role
+from vocboard.app.challenges.models import Challenge, Visibility
+from vocboard.app.database import now
+from vocboard.app.leaderboards import queries
+from vocboard.app.settings import Settings
+from vocboard.app.submissions.models import Method, Submission
 
 SLUG = "voc2012"
 PAGE = f"/challenges/{SLUG}/leaderboards/comp3"

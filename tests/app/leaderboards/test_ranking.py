@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from app.leaderboards.ranking import Standing, best, order, ranks
+from vocboard.app.leaderboards.ranking import Standing, best, order, ranks
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 

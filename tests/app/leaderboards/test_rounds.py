@@ -5,8 +5,8 @@ import threading
 
 import pytest
 
-from app.leaderboards.kept import Kept
-from app.leaderboards.rounds import Rounds
+from vocboard.app.leaderboards.kept import Kept
+from vocboard.app.leaderboards.rounds import Rounds
 
 
 class Looks:

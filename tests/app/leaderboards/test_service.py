@@ -10,18 +10,18 @@ import pytest
 from sqlalchemy import Engine, event, update
 from sqlalchemy.orm import Session
 
-from app.challenges.ground_truth import make_current, start_scoring
-from app.challenges.models import Challenge, Scoring
-from app.challenges.queries import current_truth
-from app.database import now
-from app.errors import NotFoundError
-from app.evaluations import service as evaluations
-from app.leaderboards.export import as_csv, as_latex
-from app.leaderboards.service import Board, board
-from app.submissions.models import State, Submission
-from evaluator.editions import Metric, Task, load
-from evaluator.scores import CompetitionScores, Measure
 from tests.support.backstage import Backstage
+from vocboard.app.challenges.ground_truth import make_current, start_scoring
+from vocboard.app.challenges.models import Challenge, Scoring
+from vocboard.app.challenges.queries import current_truth
+from vocboard.app.database import now
+from vocboard.app.errors import NotFoundError
+from vocboard.app.evaluations import service as evaluations
+from vocboard.app.leaderboards.export import as_csv, as_latex
+from vocboard.app.leaderboards.service import Board, board
+from vocboard.app.submissions.models import State, Submission
+from vocboard.evaluator.editions import Metric, Task, load
+from vocboard.evaluator.scores import CompetitionScores, Measure
 
 CLASSES = load("VOC2012").competitions["comp1"].classes
 NAN = float("nan")

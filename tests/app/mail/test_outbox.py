@@ -8,14 +8,14 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.database import Database, now
-from app.mail import outbox
-from app.mail.delivery import MailServerError, SmtpServer, UndeliverableError, sender
-from app.mail.models import OutgoingMail
-from app.mail.outbox import Claimed
-from app.mail.sending import send_due
-from app.settings import Settings
 from tests.support.mail import read
+from vocboard.app.database import Database, now
+from vocboard.app.mail import outbox
+from vocboard.app.mail.delivery import MailServerError, SmtpServer, UndeliverableError, sender
+from vocboard.app.mail.models import OutgoingMail
+from vocboard.app.mail.outbox import Claimed
+from vocboard.app.mail.sending import send_due
+from vocboard.app.settings import Settings
 
 
 def put(session: Session, to: str = "ada@lab.example") -> None:

@@ -2,10 +2,10 @@
 
 import re
 
-from app.accounts.models import Role
 from tests.support.browsing import send_form, sign_in
 from tests.support.factories import PASSWORD, make_user
 from tests.support.site import Site
+from vocboard.app.accounts.models import Role
 
 SECRET = re.compile(r"vocb_[\w-]{40,}")
 

@@ -3,9 +3,9 @@
 import pytest
 from lxml import html
 
-from evaluator.editions import load
 from tests.support.factories import make_challenge
 from tests.support.site import Site
+from vocboard.evaluator.editions import load
 
 
 def page_of(site: Site, edition: str) -> str:

@@ -8,11 +8,11 @@ from uuid import uuid4
 import pytest
 from lxml import html
 
-from app.leaderboards.service import Board, BoardRow, Cell
-from app.pages.leaderboards import Order
-from evaluator.editions import load
 from tests.browser.gallery import fill
 from tests.support.site import Site
+from vocboard.app.leaderboards.service import Board, BoardRow, Cell
+from vocboard.app.pages.leaderboards import Order
+from vocboard.evaluator.editions import load
 
 COMP3 = load("VOC2012").competitions["comp3"]
 PATH = "/challenges/voc2012/leaderboards/comp3"

@@ -6,11 +6,11 @@ from typing import Any
 import httpx
 import pytest
 
-from app.accounts.models import Role
 from tests.browser.gallery import fill
 from tests.support.browsing import from_here, sign_in, token_of
 from tests.support.factories import make_challenge, make_organiser, make_user
 from tests.support.site import Site
+from vocboard.app.accounts.models import Role
 
 NEW: dict[str, Any] = {
     "title": "Spring",

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import pytest
 
-from app.submissions.models import State
 from tests.browser.gallery import Gallery, fill
 from tests.support.browsing import send_form, sign_in
 from tests.support.factories import make_user
 from tests.support.site import Site
+from vocboard.app.submissions.models import State
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ from datetime import timedelta
 import httpx
 import pytest
 
-from app.challenges.models import Challenge
-from app.database import now
 from tests.support.browsing import from_here, sign_in, token_of
 from tests.support.factories import make_challenge, make_user
 from tests.support.site import Site
 from tests.support.small_world import packed
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.database import now
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from markupsafe import Markup
 
-from app.pages import formats
-from app.pages.reports import report_view, stored
-from app.pages.results import ConfusionCell
-from evaluator.problems import Problem, Severity
+from vocboard.app.pages import formats
+from vocboard.app.pages.reports import report_view, stored
+from vocboard.app.pages.results import ConfusionCell
+from vocboard.evaluator.problems import Problem, Severity
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,10 @@
 import httpx
 import pytest
 
-from app.accounts.models import Role, User
 from tests.support.browsing import from_here, send_form, sign_in, token_of
 from tests.support.factories import PASSWORD, make_challenge, make_user
 from tests.support.site import Site
+from vocboard.app.accounts.models import Role, User
 
 
 @pytest.fixture

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from app.security.headers import CONTENT_SECURITY_POLICY
-from app.settings import Settings
 from tests.support.browsing import send_form
 from tests.support.factories import PASSWORD, make_user
 from tests.support.site import Site, serving
+from vocboard.app.security.headers import CONTENT_SECURITY_POLICY
+from vocboard.app.settings import Settings
 
 EVERYTHING = [
     "/",

@@ -7,9 +7,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from app.security import http_protocol
-from app.settings import Settings
 from tests.support.site import Site, serving
+from vocboard.app.security import http_protocol
+from vocboard.app.settings import Settings
 
 MIB = 1 << 20
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from app.settings import Environment, Settings
 from tests.support.site import Site, serving
+from vocboard.app.settings import Environment, Settings
 
 HOST = "board.example"
 PROXY_SECRET = "zyxwvutsrqponmlkjihgfedcba987654"

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from app.database import now
-from app.security.security_txt import PATH
-from app.settings import Settings
 from tests.support.site import Site, serving
+from vocboard.app.database import now
+from vocboard.app.security.security_txt import PATH
+from vocboard.app.settings import Settings
 
 
 def fields(settings: Settings) -> dict[str, str]:

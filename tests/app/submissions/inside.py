@@ -9,8 +9,8 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from app.submissions.checking import Report
-from evaluator.problems import Problem, Severity
+from vocboard.app.submissions.checking import Report
+from vocboard.evaluator.problems import Problem, Severity
 
 
 def said(text: str) -> Report:

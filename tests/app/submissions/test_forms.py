@@ -2,11 +2,17 @@
 
 import pytest
 
-from app.errors import InvalidInputError
-from app.fields import FieldChecks
-from app.submissions.declarations import needed_by, needed_by_each, statements
-from app.submissions.forms import SubmissionForm, checked, checked_declarations, read_listed_images, unpack_hashes
-from evaluator.editions import Declaration, load
+from vocboard.app.errors import InvalidInputError
+from vocboard.app.fields import FieldChecks
+from vocboard.app.submissions.declarations import needed_by, needed_by_each, statements
+from vocboard.app.submissions.forms import (
+    SubmissionForm,
+    checked,
+    checked_declarations,
+    read_listed_images,
+    unpack_hashes,
+)
+from vocboard.evaluator.editions import Declaration, load
 
 EDITION = load("VOC2012")
 

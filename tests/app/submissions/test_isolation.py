@@ -12,9 +12,6 @@ from typing import Any
 import anyio
 import pytest
 
-from app.confinement import ALL_MEANS
-from app.submissions.checking import Report
-from app.submissions.validation_processes import StoppedProcessError, ValidationProcesses
 from tests.app.submissions.inside import (
     inside_connect,
     inside_database,
@@ -30,6 +27,9 @@ from tests.app.submissions.inside import (
     inside_unix_socket,
     inside_write,
 )
+from vocboard.app.confinement import ALL_MEANS
+from vocboard.app.submissions.checking import Report
+from vocboard.app.submissions.validation_processes import StoppedProcessError, ValidationProcesses
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux confines without privileges")
 
@@ -136,7 +136,7 @@ def test_its_answers_run_no_code(inside: Callable[..., str]) -> None:
 def test_a_system_that_cannot_confine_is_told_of_once(
     uploads: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("app.submissions.validation_processes.ALL_MEANS", ALL_MEANS | {"walls"})
+    monkeypatch.setattr("vocboard.app.submissions.validation_processes.ALL_MEANS", ALL_MEANS | {"walls"})
 
     async def ask() -> None:
         processes = ValidationProcesses(uploads)

@@ -13,16 +13,16 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select, update
 
-from app.accounts.models import User
-from app.audit.models import AuditEvent
-from app.challenges.models import Challenge
-from app.database import Database, now
-from app.incoming_file import ABANDONED_AFTER
-from app.storage import SET_ASIDE_FOR, ArchiveStore
-from app.submissions import service
-from app.submissions.models import State, Submission
-from app.submissions.pruning import Pruned, prune
 from tests.support.backstage import Backstage, make_archive
+from vocboard.app.accounts.models import User
+from vocboard.app.audit.models import AuditEvent
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.database import Database, now
+from vocboard.app.incoming_file import ABANDONED_AFTER
+from vocboard.app.storage import SET_ASIDE_FOR, ArchiveStore
+from vocboard.app.submissions import service
+from vocboard.app.submissions.models import State, Submission
+from vocboard.app.submissions.pruning import Pruned, prune
 
 MONTH = timedelta(days=30)
 ARCHIVE = make_archive()

@@ -6,10 +6,10 @@ from datetime import timedelta
 
 import pytest
 
-from app.submissions import queue
-from app.submissions.models import State
-from app.submissions.queue import Claim
 from tests.support.backstage import Backstage
+from vocboard.app.submissions import queue
+from vocboard.app.submissions.models import State
+from vocboard.app.submissions.queue import Claim
 
 LEASE = timedelta(minutes=1)
 EXPIRED = timedelta(0)

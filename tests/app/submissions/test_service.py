@@ -9,11 +9,12 @@ import pytest
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
-from app.accounts.models import Role, User
-from app.audit.models import AuditEvent
-from app.challenges.models import Challenge, Visibility
-from app.database import now
-from app.errors import (
+from tests.support.backstage import Backstage, make_archive
+from vocboard.app.accounts.models import Role, User
+from vocboard.app.audit.models import AuditEvent
+from vocboard.app.challenges.models import Challenge, Visibility
+from vocboard.app.database import now
+from vocboard.app.errors import (
     ConflictError,
     ForbiddenError,
     InvalidArchiveError,
@@ -22,13 +23,12 @@ from app.errors import (
     NotFoundError,
     ServiceError,
 )
-from app.submissions import queries, queue, service
-from app.submissions.forms import SubmissionForm
-from app.submissions.models import Method, State, Submission
-from app.submissions.quota import quotas
-from app.submissions.validation import EnteredCompetition, Report
-from evaluator.problems import Problem, Severity
-from tests.support.backstage import Backstage, make_archive
+from vocboard.app.submissions import queries, queue, service
+from vocboard.app.submissions.forms import SubmissionForm
+from vocboard.app.submissions.models import Method, State, Submission
+from vocboard.app.submissions.quota import quotas
+from vocboard.app.submissions.validation import EnteredCompetition, Report
+from vocboard.evaluator.problems import Problem, Severity
 
 CLASSIFICATION = EnteredCompetition("comp1", ("car",))
 DETECTION = EnteredCompetition("comp3", ("car",))

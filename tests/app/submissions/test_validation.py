@@ -10,11 +10,11 @@ from pathlib import Path
 import anyio
 import pytest
 
-from app.settings import Settings
-from app.storage import ArchiveStore
-from app.submissions.validation import Report, Validator
 from tests.support.backstage import EDITION, make_archive
 from tests.support.factories import make_image_sets
+from vocboard.app.settings import Settings
+from vocboard.app.storage import ArchiveStore
+from vocboard.app.submissions.validation import Report, Validator
 
 COMPETITIONS = ("comp1", "comp3")
 

@@ -7,8 +7,8 @@ from datetime import timedelta
 import anyio
 import pytest
 
-from app.errors import TooSlowError
-from app.uploads.pace import Pace
+from vocboard.app.errors import TooSlowError
+from vocboard.app.uploads.pace import Pace
 
 WINDOW = timedelta(seconds=0.2)
 

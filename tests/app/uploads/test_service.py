@@ -7,14 +7,14 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import func, select, update
 
-from app.accounts.models import User
-from app.database import now
-from app.errors import LimitedError, TooLargeError
-from app.uploads import service
-from app.uploads.limits import BYTES_PERIOD, LEASE, PersonLimits, ServerLimits
-from app.uploads.models import Upload, UploadKind
-from app.uploads.service import Attempt
 from tests.support.backstage import Backstage
+from vocboard.app.accounts.models import User
+from vocboard.app.database import now
+from vocboard.app.errors import LimitedError, TooLargeError
+from vocboard.app.uploads import service
+from vocboard.app.uploads.limits import BYTES_PERIOD, LEASE, PersonLimits, ServerLimits
+from vocboard.app.uploads.models import Upload, UploadKind
+from vocboard.app.uploads.service import Attempt
 
 HERE = "192.0.2.7"
 DAY = timedelta(days=1)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluator.annotations import AnnotationError, read_lines
+from vocboard.evaluator.annotations import AnnotationError, read_lines
 
 IMAGES, CLASSES = ("151", "152", "153"), ("Car", "Bus", "Truck")
 

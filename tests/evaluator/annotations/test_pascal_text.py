@@ -2,8 +2,8 @@
 
 import pytest
 
-from evaluator.annotations import AnnotationError, read_pascal_text
-from evaluator.editions import load
+from vocboard.evaluator.annotations import AnnotationError, read_pascal_text
+from vocboard.evaluator.editions import load
 
 LABELS_2005 = load("VOC2005").annotations.labels
 LABELS_2006 = load("VOC2006").annotations.labels

@@ -2,8 +2,8 @@
 
 import pytest
 
-from evaluator.annotations import AnnotationError, read_xml
 from tests.evaluator.trees import actions, annotation
+from vocboard.evaluator.annotations import AnnotationError, read_xml
 
 POINT = "<point><x>12</x><y>7</y></point>"
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.archives import UPLOAD_LIMITS, ArchiveError, ArchiveLimits, members
-from evaluator.problems import Problem
 from tests.evaluator.uploads import Content, add, directory, tar, zipped
+from vocboard.evaluator.archives import UPLOAD_LIMITS, ArchiveError, ArchiveLimits, members
+from vocboard.evaluator.problems import Problem
 
 SMALL = ArchiveLimits(members=10, member_bytes=1_000, total_bytes=50_000, ratio=200)
 Pack = Callable[[Path, Content], Path]

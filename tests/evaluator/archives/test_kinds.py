@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.archives import UPLOAD_LIMITS, ArchiveError, members
-from evaluator.problems import Problem
 from tests.evaluator.uploads import add, directory, tar, zipped
+from vocboard.evaluator.archives import UPLOAD_LIMITS, ArchiveError, members
+from vocboard.evaluator.problems import Problem
 
 CONTENT = {"results/a.txt": b"one\n", "results/deep/b.txt": b"", "c.bin": bytes(range(256)) * 5}
 

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import numpy as np
 
-from evaluator.conversion import Found
-from evaluator.conversion.decimals import decimal
-from evaluator.editions import Edition, load
-from evaluator.image_sets import ImageSets
-from evaluator.public_tree import read_image_sets
 from tests.evaluator.trees import an_object, annotation, write
+from vocboard.evaluator.conversion import Found
+from vocboard.evaluator.conversion.decimals import decimal
+from vocboard.evaluator.editions import Edition, load
+from vocboard.evaluator.image_sets import ImageSets
+from vocboard.evaluator.public_tree import read_image_sets
 
 IMAGES = tuple(f"{number:06}" for number in (1, 2, 3, 5, 8, 13))
 SIZE = (375, 333)  # neither divides a power of ten

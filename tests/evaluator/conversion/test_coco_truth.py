@@ -7,17 +7,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluator.annotations.records import read_record
-from evaluator.conversion import coco_to_tree, to_results, tree_to_coco
-from evaluator.conversion.boxes import Found
-from evaluator.conversion.decimals import decimal
-from evaluator.conversion.detection_output import write_detections
-from evaluator.editions import Edition, for_image_set, load
-from evaluator.evaluation import evaluate
-from evaluator.ground_truth.reader import read_ground_truth
-from evaluator.public_tree import read_image_sets
 from tests.evaluator.trees import a_part, actions, an_object, annotation, write
 from tests.support.golden import golden
+from vocboard.evaluator.annotations.records import read_record
+from vocboard.evaluator.conversion import coco_to_tree, to_results, tree_to_coco
+from vocboard.evaluator.conversion.boxes import Found
+from vocboard.evaluator.conversion.decimals import decimal
+from vocboard.evaluator.conversion.detection_output import write_detections
+from vocboard.evaluator.editions import Edition, for_image_set, load
+from vocboard.evaluator.evaluation import evaluate
+from vocboard.evaluator.ground_truth.reader import read_ground_truth
+from vocboard.evaluator.public_tree import read_image_sets
 
 
 @pytest.mark.parametrize("name", ["voc2007-real", "voc2012-synthetic"])

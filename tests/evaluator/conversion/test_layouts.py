@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluator.conversion import ConversionError, layouts_from_results, layouts_to_results
-from evaluator.editions import Task, load
-from evaluator.image_sets import ImageSet, ImageSets
+from vocboard.evaluator.conversion import ConversionError, layouts_from_results, layouts_to_results
+from vocboard.evaluator.editions import Task, load
+from vocboard.evaluator.image_sets import ImageSet, ImageSets
 
 BOX = [1.25, 2, 30.123456789, 40]
 PARTS = [{"class": "head", "box": [2, 3, 9.5, 8]}, {"class": "foot", "box": [1, 1, 2, 2]}]

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from evaluator.conversion import (
+from tests.support.golden import golden
+from vocboard.evaluator.conversion import (
     LABEL_MAP_FORMATS,
     ConversionError,
     label_colour_map,
@@ -16,12 +17,11 @@ from evaluator.conversion import (
     segmentations_from_detections,
     write_colour_map,
 )
-from evaluator.editions import Task, load
-from evaluator.evaluation import evaluate
-from evaluator.ground_truth.reader import read_ground_truth
-from evaluator.image_sets import ImageSet, ImageSets
-from evaluator.public_tree import read_image_sets
-from tests.support.golden import golden
+from vocboard.evaluator.editions import Task, load
+from vocboard.evaluator.evaluation import evaluate
+from vocboard.evaluator.ground_truth.reader import read_ground_truth
+from vocboard.evaluator.image_sets import ImageSet, ImageSets
+from vocboard.evaluator.public_tree import read_image_sets
 
 SIZE = (7, 5)
 IMAGES = ("a", "b")

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from evaluator.conversion import FORMATS, Found, from_results, to_results
-from evaluator.conversion.detection_output import write_detections
-from evaluator.conversion.detections import image_set_of, result_files, sizes_by_image
-from evaluator.conversion.result_archive import write_results
-from evaluator.editions import Edition
-from evaluator.image_sets import ImageSets
-from evaluator.public_tree import read_image_sets
 from tests.evaluator.conversion import kit
 from tests.support.golden import golden
+from vocboard.evaluator.conversion import FORMATS, Found, from_results, to_results
+from vocboard.evaluator.conversion.detection_output import write_detections
+from vocboard.evaluator.conversion.detections import image_set_of, result_files, sizes_by_image
+from vocboard.evaluator.conversion.result_archive import write_results
+from vocboard.evaluator.editions import Edition
+from vocboard.evaluator.image_sets import ImageSets
+from vocboard.evaluator.public_tree import read_image_sets
 
 
 def bits(found: list[Found]) -> dict[tuple[str, str], list[bytes]]:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from evaluator.conversion import CategoryNames, ConversionError, coco_to_tree, read_category_names, to_results
-from evaluator.problems import Problem
 from tests.evaluator.conversion import kit
+from vocboard.evaluator.conversion import CategoryNames, ConversionError, coco_to_tree, read_category_names, to_results
+from vocboard.evaluator.problems import Problem
 
 Row = dict[str, Any]
 

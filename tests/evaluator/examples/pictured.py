@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw
 
-from evaluator.annotations.records import ImageRecord, read_record
-from evaluator.editions import Edition
-from evaluator.tasks.segmentation.png import voc_colours
+from vocboard.evaluator.annotations.records import ImageRecord, read_record
+from vocboard.evaluator.editions import Edition
+from vocboard.evaluator.tasks.segmentation.png import voc_colours
 
 COLOURS = np.frombuffer(voc_colours(256), dtype=np.uint8).reshape(-1, 3)
 

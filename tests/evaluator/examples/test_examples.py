@@ -5,14 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluator.editions import Edition, Task, for_image_set, load
-from evaluator.evaluation import evaluate
-from evaluator.examples import ExampleError, example
-from evaluator.ground_truth import GroundTruth, LabelTruth
-from evaluator.ground_truth.reader import read_ground_truth
-from evaluator.scores import CompetitionScores
 from tests.evaluator.examples.pictured import pictured_tree
 from tests.support.golden import golden
+from vocboard.evaluator.editions import Edition, Task, for_image_set, load
+from vocboard.evaluator.evaluation import evaluate
+from vocboard.evaluator.examples import ExampleError, example
+from vocboard.evaluator.ground_truth import GroundTruth, LabelTruth
+from vocboard.evaluator.ground_truth.reader import read_ground_truth
+from vocboard.evaluator.scores import CompetitionScores
 
 IMAGES = 160  # of each image set; half to learn from, half to be run on
 

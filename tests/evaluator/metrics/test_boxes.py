@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from evaluator.editions import Overlap
-from evaluator.metrics.boxes import best_overlapping, intersection_over_union, is_enough, pairs_within_groups
+from vocboard.evaluator.editions import Overlap
+from vocboard.evaluator.metrics.boxes import best_overlapping, intersection_over_union, is_enough, pairs_within_groups
 
 
 def overlap(a: tuple[float, ...], b: tuple[float, ...]) -> float:

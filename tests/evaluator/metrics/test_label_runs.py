@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from evaluator.ground_truth import SegmentationTruth
-from evaluator.metrics.label_runs import LabelRuns
+from vocboard.evaluator.ground_truth import SegmentationTruth
+from vocboard.evaluator.metrics.label_runs import LabelRuns
 
 
 @st.composite

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluator.metrics.precision_recall import by_confidence, first_of_each
+from vocboard.evaluator.metrics.precision_recall import by_confidence, first_of_each
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 few = st.sampled_from([0.0, -0.0, 0.1, 0.1 + 1e-16, 1.0, -np.inf, 5e-324, -1e30, 1.7e308, -1.7e308])

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.evaluations.curves import plot_points
-from evaluator.editions import Metric, RocRule, load
-from evaluator.ground_truth import Labels, LabelTruth
-from evaluator.metrics.roc import RankedItems
-from evaluator.results import Confidences
-from evaluator.scores import CompetitionScores, RocCurve
-from evaluator.tasks.classification import scoring as classification
 from tests.evaluator.reference import roc as reference
+from vocboard.app.evaluations.curves import plot_points
+from vocboard.evaluator.editions import Metric, RocRule, load
+from vocboard.evaluator.ground_truth import Labels, LabelTruth
+from vocboard.evaluator.metrics.roc import RankedItems
+from vocboard.evaluator.results import Confidences
+from vocboard.evaluator.scores import CompetitionScores, RocCurve
+from vocboard.evaluator.tasks.classification import scoring as classification
 
 CLASSES = load("VOC2005").classes
 

@@ -1,6 +1,6 @@
 """Average precision from a ranked list of marks: "true", "false" or "ignored"."""
 
-from evaluator.editions import Interpolation, TaskRules, WithoutPositives
+from vocboard.evaluator.editions import Interpolation, TaskRules, WithoutPositives
 
 
 def precision_recall(marks: list[str], positives: int) -> list[tuple[float | None, float | None]]:

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from evaluator.editions import Limits, Task, load
-from evaluator.image_sets import ImageSet
-from evaluator.result_files.items import Items
-from evaluator.result_files.names import FileNames
-from evaluator.result_files.report import FileReport
-from evaluator.results import Detections
-from evaluator.tasks.detection.format import read_detections_by_class
+from vocboard.evaluator.editions import Limits, Task, load
+from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.result_files.items import Items
+from vocboard.evaluator.result_files.names import FileNames
+from vocboard.evaluator.result_files.report import FileReport
+from vocboard.evaluator.results import Detections
+from vocboard.evaluator.tasks.detection.format import read_detections_by_class
 
 CLASSES = load("ParallelEye").classes
 IMAGES = ImageSet(("151", "152", "153"), np.full((3, 2), 600, dtype=np.int32))

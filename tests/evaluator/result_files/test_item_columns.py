@@ -7,14 +7,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from evaluator.editions import Limits, Task
-from evaluator.image_sets import ImageSet
-from evaluator.result_files import large_files
-from evaluator.result_files.confidences import read_confidences
-from evaluator.result_files.items import Items
-from evaluator.result_files.large_files import read_part
-from evaluator.result_files.report import FileReport
-from evaluator.results import Confidences
+from vocboard.evaluator.editions import Limits, Task
+from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.result_files import large_files
+from vocboard.evaluator.result_files.confidences import read_confidences
+from vocboard.evaluator.result_files.items import Items
+from vocboard.evaluator.result_files.large_files import read_part
+from vocboard.evaluator.result_files.report import FileReport
+from vocboard.evaluator.results import Confidences
 
 IMAGES = ("000001", "000002", "2008_000003")
 PERSONS = np.array([(2, 1), (0, 1), (0, 12), (1, 2**31 - 1)], dtype=np.int32)

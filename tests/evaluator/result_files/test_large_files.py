@@ -8,14 +8,20 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from evaluator.editions import Limits, Task
-from evaluator.image_sets import ImageSet
-from evaluator.result_files import large_files
-from evaluator.result_files.items import Items
-from evaluator.result_files.large_files import LARGE_BYTES, PlainColumns, is_large_and_plain, parts_of, read_part
-from evaluator.result_files.report import FileReport
-from evaluator.results import Detections
-from evaluator.tasks.detection.format import read_detections
+from vocboard.evaluator.editions import Limits, Task
+from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.result_files import large_files
+from vocboard.evaluator.result_files.items import Items
+from vocboard.evaluator.result_files.large_files import (
+    LARGE_BYTES,
+    PlainColumns,
+    is_large_and_plain,
+    parts_of,
+    read_part,
+)
+from vocboard.evaluator.result_files.report import FileReport
+from vocboard.evaluator.results import Detections
+from vocboard.evaluator.tasks.detection.format import read_detections
 
 IMAGES = ("000001", "000002", "2008_000003")
 KNOWN = ImageSet(IMAGES, np.full((len(IMAGES), 2), 500, dtype=np.int32))

@@ -2,8 +2,8 @@
 
 import pytest
 
-from evaluator.editions import load, names
-from evaluator.result_files.names import FileNames, expected_name
+from vocboard.evaluator.editions import load, names
+from vocboard.evaluator.result_files.names import FileNames, expected_name
 
 
 @pytest.mark.parametrize("edition", names())

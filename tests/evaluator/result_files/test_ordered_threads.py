@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from evaluator.result_files.ordered_threads import OrderedThreadPool
+from vocboard.evaluator.result_files.ordered_threads import OrderedThreadPool
 
 
 def waiting(seconds: float, result: int) -> Callable[[], int]:

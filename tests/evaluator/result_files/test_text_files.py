@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluator.editions import Limits, Task
-from evaluator.image_sets import ImageSet
-from evaluator.result_files.confidences import read_confidences
-from evaluator.result_files.items import Items
-from evaluator.result_files.report import FileReport
-from evaluator.results import Confidences, Detections
-from evaluator.tasks.detection.format import read_detections
 from tests.evaluator.uploads import image_sets
+from vocboard.evaluator.editions import Limits, Task
+from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.result_files.confidences import read_confidences
+from vocboard.evaluator.result_files.items import Items
+from vocboard.evaluator.result_files.report import FileReport
+from vocboard.evaluator.results import Confidences, Detections
+from vocboard.evaluator.tasks.detection.format import read_detections
 
 FILE = "results/file.txt"
 

@@ -5,14 +5,14 @@ import random
 import numpy as np
 import pytest
 
-from evaluator.editions import Metric, load
-from evaluator.ground_truth import Labels, LabelTruth
-from evaluator.results import Confidences
-from evaluator.scores import CompetitionScores
-from evaluator.tasks.action import scoring as action
-from evaluator.tasks.classification import scoring as classification
 from tests.evaluator.reference import average_precision
 from tests.evaluator.reference import classification as reference
+from vocboard.evaluator.editions import Metric, load
+from vocboard.evaluator.ground_truth import Labels, LabelTruth
+from vocboard.evaluator.results import Confidences
+from vocboard.evaluator.scores import CompetitionScores
+from vocboard.evaluator.tasks.action import scoring as action
+from vocboard.evaluator.tasks.classification import scoring as classification
 
 Case = tuple[dict[str, float], list[tuple[str, int]]]  # confidence by item; (item, label) in the order of the list
 

@@ -5,14 +5,14 @@ import random
 import numpy as np
 import pytest
 
-from evaluator.editions import Metric, Task, load
-from evaluator.ground_truth import DetectionTruth
-from evaluator.results import Detections
-from evaluator.scores import CompetitionScores, Curve
-from evaluator.tasks.detection import scoring as detection
 from tests.evaluator.random_boxes import near, random_box
 from tests.evaluator.reference import average_precision
 from tests.evaluator.reference import detection as reference
+from vocboard.evaluator.editions import Metric, Task, load
+from vocboard.evaluator.ground_truth import DetectionTruth
+from vocboard.evaluator.results import Detections
+from vocboard.evaluator.scores import CompetitionScores, Curve
+from vocboard.evaluator.tasks.detection import scoring as detection
 
 IMAGES = ["a", "b", "c", "d"]
 CLASSES = ("aeroplane", "person", "tvmonitor")  # the last without positives
@@ -227,7 +227,9 @@ def test_results_that_only_meet_difficult_objects_score_zero_not_nan() -> None:
 
 
 def test_memory_stays_bounded_when_many_detections_meet_many_objects(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evaluator.metrics.boxes.pairs_within_groups.__defaults__", (7,))  # pairs compared at once
+    monkeypatch.setattr(
+        "vocboard.evaluator.metrics.boxes.pairs_within_groups.__defaults__", (7,)
+    )  # pairs compared at once
     found, objects = random_case(3)
     chunked = score("VOC2012", found, objects)
     monkeypatch.undo()

@@ -14,16 +14,16 @@ from PIL import Image
 from pycocotools.coco import COCO
 from pycocotools.cocoeval import COCOeval
 
-from evaluator.editions import Edition, Task, read
-from evaluator.evaluation import Evaluation, evaluate
-from evaluator.ground_truth import GroundTruth, GroundTruthError
-from evaluator.ground_truth.reader import read_ground_truth
-from evaluator.ground_truth.statistics import statistics
-from evaluator.public_tree import read_image_sets
-from evaluator.reading import read_results
-from evaluator.tasks.instance_segmentation import rle
 from tests.evaluator.reference import average_precision
 from tests.evaluator.reference import instance_segmentation as reference
+from vocboard.evaluator.editions import Edition, Task, read
+from vocboard.evaluator.evaluation import Evaluation, evaluate
+from vocboard.evaluator.ground_truth import GroundTruth, GroundTruthError
+from vocboard.evaluator.ground_truth.reader import read_ground_truth
+from vocboard.evaluator.ground_truth.statistics import statistics
+from vocboard.evaluator.public_tree import read_image_sets
+from vocboard.evaluator.reading import read_results
+from vocboard.evaluator.tasks.instance_segmentation import rle
 
 EDITION = read(Path(__file__).parents[3] / "docs" / "editions" / "examples" / "instances.toml")
 IMAGES = ("a", "b", "c")

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from evaluator.editions import Competition, load
-from evaluator.reading import ReadResults, read_results
 from tests.evaluator.uploads import IMAGES, SIZE, codes, directory, image_sets, label_map
+from vocboard.evaluator.editions import Competition, load
+from vocboard.evaluator.reading import ReadResults, read_results
 
 DIRECTORY = "results/VOC2012/Segmentation/comp5_test_cls"
 

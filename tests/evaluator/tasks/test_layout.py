@@ -5,15 +5,15 @@ import random
 import numpy as np
 import pytest
 
-from evaluator.editions import load
-from evaluator.ground_truth import LayoutTruth
-from evaluator.results import Layouts
-from evaluator.scores import CompetitionScores
-from evaluator.tasks.layout import scoring as layout
 from tests.evaluator.random_boxes import near, random_box
 from tests.evaluator.reference import average_precision
 from tests.evaluator.reference import layout as reference
 from tests.evaluator.reference.layout import PARTS, Layout, Person
+from vocboard.evaluator.editions import load
+from vocboard.evaluator.ground_truth import LayoutTruth
+from vocboard.evaluator.results import Layouts
+from vocboard.evaluator.scores import CompetitionScores
+from vocboard.evaluator.tasks.layout import scoring as layout
 
 IMAGES = ["a", "b", "c"]
 

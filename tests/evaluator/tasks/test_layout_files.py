@@ -2,12 +2,12 @@
 
 import pytest
 
-from evaluator.editions import Limits, Task, load
-from evaluator.result_files.items import Items
-from evaluator.result_files.report import FileReport
-from evaluator.results import Layouts
-from evaluator.tasks.layout.reader import read_layouts
 from tests.evaluator.uploads import image_sets
+from vocboard.evaluator.editions import Limits, Task, load
+from vocboard.evaluator.result_files.items import Items
+from vocboard.evaluator.result_files.report import FileReport
+from vocboard.evaluator.results import Layouts
+from vocboard.evaluator.tasks.layout.reader import read_layouts
 
 BOX = "<bndbox><xmin>1</xmin><ymin>2</ymin><xmax>3</xmax><ymax>4.5</ymax></bndbox>"
 HEAD = f"<part><class>head</class>{BOX}</part>"

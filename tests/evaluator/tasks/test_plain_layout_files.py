@@ -7,15 +7,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from evaluator.editions import LayoutProtocol, Limits, Task
-from evaluator.image_sets import ImageSet
-from evaluator.problems import Problem
-from evaluator.result_files.items import Items
-from evaluator.result_files.report import FileReport
-from evaluator.results import Layouts
-from evaluator.tasks.layout import plain_files as plain_layouts
-from evaluator.tasks.layout import reader as layouts
-from evaluator.tasks.layout.plain_files import read_plain_layouts
+from vocboard.evaluator.editions import LayoutProtocol, Limits, Task
+from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.problems import Problem
+from vocboard.evaluator.result_files.items import Items
+from vocboard.evaluator.result_files.report import FileReport
+from vocboard.evaluator.results import Layouts
+from vocboard.evaluator.tasks.layout import plain_files as plain_layouts
+from vocboard.evaluator.tasks.layout import reader as layouts
+from vocboard.evaluator.tasks.layout.plain_files import read_plain_layouts
 
 PARTS = ("head", "hand", "foot")
 PEOPLE = np.array([(0, 1), (1, 1), (2, 1), (2, 2)], dtype=np.int32)

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluator.editions import load
-from evaluator.metrics.confusion_matrix import Confusion
-from evaluator.metrics.label_runs import LabelRuns
-from evaluator.scores import CompetitionScores
-from evaluator.tasks.segmentation import scoring as segmentation
 from tests.evaluator.reference import segmentation as reference
+from vocboard.evaluator.editions import load
+from vocboard.evaluator.metrics.confusion_matrix import Confusion
+from vocboard.evaluator.metrics.label_runs import LabelRuns
+from vocboard.evaluator.scores import CompetitionScores
+from vocboard.evaluator.tasks.segmentation import scoring as segmentation
 
 LabelMap = list[list[int]]
 

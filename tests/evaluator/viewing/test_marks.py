@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evaluator.editions import load
-from evaluator.evaluation import evaluate
-from evaluator.ground_truth import DetectionTruth
-from evaluator.ground_truth.reader import read_ground_truth
-from evaluator.results import Detections
-from evaluator.viewing import view
-from evaluator.viewing.marks import Mark, mark_detections
-from evaluator.whole_output import OutputExistsError
 from tests.evaluator.trees import files_of_2012, write
 from tests.support.golden import golden
+from vocboard.evaluator.editions import load
+from vocboard.evaluator.evaluation import evaluate
+from vocboard.evaluator.ground_truth import DetectionTruth
+from vocboard.evaluator.ground_truth.reader import read_ground_truth
+from vocboard.evaluator.results import Detections
+from vocboard.evaluator.viewing import view
+from vocboard.evaluator.viewing.marks import Mark, mark_detections
+from vocboard.evaluator.whole_output import OutputExistsError
 
 
 def data_of(page: Path) -> dict[str, Any]:
