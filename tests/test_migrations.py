@@ -51,7 +51,7 @@ def test_upgrading_again_changes_nothing(empty_url: str) -> None:
 
 
 def test_processes_that_upgrade_at_once_wait_for_each_other(empty_url: str) -> None:
-    script = "import sys; from migrations import upgrade; upgrade(sys.argv[1])"
+    script = "import sys; from vocboard.migrations import upgrade; upgrade(sys.argv[1])"
     running = [
         subprocess.Popen([sys.executable, "-c", script, empty_url], stderr=subprocess.PIPE, text=True) for _ in range(3)
     ]

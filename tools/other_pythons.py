@@ -22,9 +22,9 @@ TESTS = (
     "tests/client",
     "tests/commands",
     "tests/app/submissions",
-    "evaluator",
-    "client",
-    "commands",
+    "src/vocboard/evaluator",
+    "src/vocboard/client",
+    "src/vocboard/commands",
 )
 
 

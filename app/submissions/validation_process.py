@@ -14,8 +14,8 @@ import traceback
 from pathlib import Path
 from typing import BinaryIO
 
-import app
-import evaluator
+import vocboard
+from vocboard import app, evaluator
 from vocboard.app.confinement import confine
 from vocboard.app.submissions.checking import Report
 
@@ -34,7 +34,7 @@ def main(uploads: str) -> None:
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nothing, descriptor)
-    ours = [Path(directory) for package in (app, evaluator) for directory in package.__path__]
+    ours = [Path(directory) for package in (vocboard, app, evaluator) for directory in package.__path__]
     python = [Path(sys.prefix), Path(sys.base_prefix), *(Path(path) for path in sys.path if path.endswith("-packages"))]
     _send(answers, {"confined": sorted(confine([Path(uploads), *python, *ours, *map(Path, _SYSTEM)]))})
     while request := _receive(requests):

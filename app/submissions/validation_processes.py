@@ -20,7 +20,8 @@ from vocboard.app.submissions.validation_process import LENGTH
 
 ANSWER_LIMIT_BYTES = 64 * 1024 * 1024
 _ENVIRONMENT = {"LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
-_START = "import sys; sys.path[:] = {path!r}; from app.submissions.validation_process import main; main({uploads!r})"
+_MODULE = "vocboard.app.submissions.validation_process"
+_START = "import sys; sys.path[:] = {path!r}; from {module} import main; main({uploads!r})"
 
 _log = logging.getLogger(__name__)
 
@@ -93,7 +94,7 @@ class _Process:
 
     def __init__(self, uploads: Path) -> None:
         uploads.mkdir(parents=True, exist_ok=True)
-        start = _START.format(path=sys.path, uploads=str(uploads.resolve()))
+        start = _START.format(path=sys.path, module=_MODULE, uploads=str(uploads.resolve()))
         process = subprocess.Popen(  # noqa: S603  # our own program
             [sys.executable, "-c", start],
             stdin=subprocess.PIPE,

@@ -43,7 +43,7 @@ class TestValidate:
     def test_starts_no_threads_for_a_small_archive(self, tmp_path: Path) -> None:
         upload = tar(tmp_path / "a.tgz", VALID)
         program = (
-            "import os, sys; from commands.main import main; main(sys.argv[1:]); "
+            "import os, sys; from vocboard.commands.main import main; main(sys.argv[1:]); "
             "print(len(os.listdir('/proc/self/task')), 'PIL' in sys.modules, 'pyarrow' in sys.modules)"
         )
         command = [sys.executable, "-c", program, "validate", "VOC2012", str(upload)]

@@ -42,7 +42,7 @@ def test_reads_the_rules_as_the_engine_does() -> None:
 
 def test_build_sees_no_data_no_secrets_and_no_history() -> None:
     seen = {path.as_posix() for path in context_files()}
-    assert {"app/main.py", "client/__init__.py", "requirements.lock", "pyproject.toml"} <= seen
+    assert {"app/main.py", "client/__init__.py", "src/vocboard/app", "requirements.lock", "pyproject.toml"} <= seen
     assert not any(path.startswith((".", "tests/", "demo-data/", "benchmarks/")) for path in seen)
     assert not any("__pycache__" in path for path in seen)
 

@@ -63,7 +63,7 @@ def context_files(root: Path = ROOT) -> Iterator[Path]:
             continue  # none of our lines includes a part of a directory that is left out as a whole
         for path in sorted(top.rglob("*")) if top.is_dir() else [top]:
             relative = path.relative_to(root)
-            if path.is_file() and is_included(relative.as_posix()):
+            if (path.is_symlink() or path.is_file()) and is_included(relative.as_posix()):
                 yield relative
 
 
@@ -101,7 +101,7 @@ def install_as_image(directory: Path) -> Installed:
     for relative in context_files():
         target = context / relative
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(ROOT / relative, target)
+        shutil.copyfile(ROOT / relative, target, follow_symlinks=False)  # as COPY does
     pip = [sys.executable, "-m", "pip", "--quiet", "--no-input", "--disable-pip-version-check"]
     offline = ["--no-deps", "--no-index"]
     wheels = directory / "wheels"

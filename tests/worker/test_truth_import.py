@@ -236,7 +236,7 @@ def test_the_sweep_removes_what_was_abandoned_and_nothing_that_is_needed(
 
 
 def test_workers_that_start_at_once_agree_on_one_key(tmp_path: Path) -> None:
-    script = "from app.settings import Settings; from worker.truth_directory import TruthDirectory; import sys; "
+    script = "from vocboard.app.settings import Settings; from vocboard.worker.truth_directory import TruthDirectory; "
     script += "print(bytes(TruthDirectory(Settings()).private_key()).hex())"
     running = [
         subprocess.Popen(
