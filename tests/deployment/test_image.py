@@ -23,6 +23,7 @@ def documented() -> Iterator[tuple[str, str]]:
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         blocks = "\n".join(re.findall(r"^    .*$", text, re.M) + FENCED.findall(text))
+        blocks = re.sub(r"\\\n\s*", "", blocks)  # a command may go on in the next line
         for command in sorted({*COMMAND.findall(blocks), *INLINE_COMMAND.findall(text)}):
             yield page.relative_to(ROOT).as_posix(), command
 
