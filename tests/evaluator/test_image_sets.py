@@ -132,7 +132,7 @@ class TestParticipantsTree:
         }
         for tree in (directory(tmp_path / "tree", content), tar(tmp_path / "tree.tgz", content)):
             sets = read_image_sets(tree, load("VOC2012")).sets
-            sizes = {task: sets[task, "test"].sizes for task in Task}
+            sizes = {task: image_set.sizes for (task, _), image_set in sets.items()}
             main, maps = sizes[Task.CLASSIFICATION], sizes[Task.SEGMENTATION]
             assert main is not None
             assert main.tolist() == [[333, 500], [500, 375]]
