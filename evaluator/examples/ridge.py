@@ -55,11 +55,31 @@ class Scorers:
     offset: NDArray[np.float32]  # (k,)
 
     @classmethod
-    def of(cls, learnt: Sequence[Ridge]) -> Self:
-        """Join functions of one value each."""
-        weights = [ridge.weights / ridge.scale[:, None] for ridge in learnt]
-        offsets = [ridge.offset - ridge.mean @ own for ridge, own in zip(learnt, weights, strict=True)]
-        return cls(np.hstack(weights).astype(np.float32), np.hstack(offsets).astype(np.float32))
+    def one_against_rest(cls, features: NDArray[np.float32], kind: NDArray[np.int64], known: Sequence[int]) -> Self:
+        """Learn for each kind a function that is 1 for its examples and -1 for all others, both counting equally.
+
+        It is what `Ridge.fit` gives with the weights of `balanced`, but the products of all examples are summed once
+        for all kinds.
+
+        Args:
+            features: (n, d) examples.
+            kind: (n,) of each example.
+            known: kinds to learn, each with an example.
+        """
+        mean, scale = features.mean(axis=0, dtype=np.float64), features.std(axis=0, dtype=np.float64) + 1e-6
+        standard = ((features - mean) / scale).astype(np.float32)
+        products, total, count = standard.T @ standard, standard.sum(axis=0, dtype=np.float64), len(standard)
+        penalty = PENALTY * count / 100 * np.eye(standard.shape[1])
+        columns = []
+        for number in known:
+            own = standard[kind == number]
+            others = count - len(own)
+            mine, theirs = 0.5 * count / len(own), 0.5 * count / max(1, others)
+            own_total = own.sum(axis=0, dtype=np.float64)
+            covariance = theirs * products + (mine - theirs) * (own.T @ own) + penalty
+            columns.append(np.linalg.solve(covariance, mine * own_total - theirs * (total - own_total)))
+        weights = np.stack(columns, axis=1) / scale[:, None]
+        return cls(weights.astype(np.float32), (-mean @ weights).astype(np.float32))
 
     def predict(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return (n, k) values for (n, d) features."""

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vocboard.evaluator.examples.features import CellGrid, Features, Windows
-from vocboard.evaluator.examples.ridge import Ridge, Scorers, balanced
+from vocboard.evaluator.examples.ridge import Scorers
 
 SHAPES = 10  # typical widths and heights
 STEP = 1 / 10  # of the image, between windows
@@ -48,12 +48,13 @@ class Examples:
         """Learn to tell each kind that there is an example of from everything else."""
         features, kind = np.concatenate(self._features), np.concatenate(self._kinds)
         known = [index for index in range(kinds) if (kind == index).any()]
-        learnt = []
-        for index in known:
-            positive = kind == index
-            learnt.append(Ridge.fit(features, np.where(positive, 1.0, -1.0)[:, None], balanced(positive)))
         suppressed = overlaps(self._windows, self._windows) >= SUPPRESSED_ABOVE
-        return Detector(tuple(known), Scorers.of(learnt), Windows.of(self._windows, PYRAMID), suppressed)
+        return Detector(
+            tuple(known),
+            Scorers.one_against_rest(features, kind, known),
+            Windows.of(self._windows, PYRAMID),
+            suppressed,
+        )
 
 
 @dataclass(frozen=True, eq=False, slots=True)
