@@ -1,65 +1,92 @@
 """Where the page finds the tree's pictures and segmentations: linked to, or copied out of an archive."""
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from vocboard.evaluator.archives import TREE_LIMITS, ArchiveError, members
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.viewing.scenes import Scenes
 
 _PICTURES = (("JPEGImages", ".jpg"), ("PNGImages", ".png"))
-_SEGMENTATIONS = "SegmentationClass"
+_SEGMENTATIONS = ("SegmentationClass", "SegmentationObject")
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where pictures and true segmentations are, from the page, and the images that have them."""
+    """Where pictures and true segmentations are, from the page, and the images that have them.
 
+    Attributes:
+        base: address of the tree's folder, relative to the page and ending in `/`; empty for the page's own.
+        shown: images with a picture, `suffix` included in its name, in the folder `pictures`.
+        maps: images with a segmentation, by its folder.
+    """
+
+    base: str
     pictures: str
     suffix: str
-    segmentations: str
     shown: set[str]
-    maps: set[str]
+    maps: Mapping[str, set[str]]
 
     def as_json(self, images: tuple[str, ...]) -> dict[str, Any]:
         """Return what the page reads: folders, and for each image whether it has a file there."""
-        there = [int(image in self.shown) for image in images]
-        maps = [int(image in self.maps) for image in images]
+        base = quote(self.base)
+
+        def there(found: set[str]) -> list[int]:
+            return [int(image in found) for image in images]
+
         return {
-            "pictures": {"folder": self.pictures, "suffix": self.suffix, "there": there},
-            "truthMaps": {"folder": self.segmentations, "there": maps},
+            "pictures": {"folder": base + self.pictures, "suffix": self.suffix, "there": there(self.shown)},
+            "truthMaps": {
+                folder: {"folder": base + folder, "there": there(found)} for folder, found in self.maps.items() if found
+            },
         }
 
 
 def find_pictures(tree: Path, edition: Edition, scenes: Scenes, directory: Path, output: Path) -> Places:
-    """Return where pictures and true segmentations are, from the page; copy them if the tree is an archive."""
-    if tree.is_dir():
-        tops = (tree / edition.name, tree / "VOCdevkit" / edition.name, tree)
-        top = next((each for each in tops if (each / "ImageSets").is_dir()), tree)
-        base = Path(os.path.relpath(top.resolve(), output.resolve())).as_posix()
-        folder, suffix = next((each for each in _PICTURES if (top / each[0]).is_dir()), _PICTURES[0])
-        shown = {path.name.removesuffix(suffix) for path in _listing(top / folder)}
-        maps = {path.name.removesuffix(".png") for path in _listing(top / _SEGMENTATIONS)}
-        return Places(f"{base}/{folder}", suffix, f"{base}/{_SEGMENTATIONS}", shown, maps)
-    wanted = set(scenes.images)
-    shown, maps = set(), set()
-    suffix = ".jpg"
+    """Return where pictures and true segmentations are, from the page; copy them if the tree is an archive.
+
+    Args:
+        tree: directory or archive.
+        edition: whose folder of the tree.
+        scenes: the images that are shown.
+        directory: to copy into.
+        output: where the page will be in the end.
+    """
+    if not tree.is_dir():
+        return _copied(tree, set(scenes.images), directory)
+    tops = (tree / edition.name, tree / "VOCdevkit" / edition.name, tree)
+    top = next((each for each in tops if (each / "ImageSets").is_dir()), tree)
+    base = Path(os.path.relpath(top.resolve(), output.resolve())).as_posix()
+    folder, suffix = next((each for each in _PICTURES if (top / each[0]).is_dir()), _PICTURES[0])
+    maps = {name: _stems(top / name, ".png") for name in _SEGMENTATIONS}
+    return Places(f"{base}/", folder, suffix, _stems(top / folder, suffix), maps)
+
+
+def _copied(tree: Path, wanted: set[str], directory: Path) -> Places:
+    pictures = _PICTURES[0]
+    shown: set[str] = set()
+    maps: dict[str, set[str]] = {name: set() for name in _SEGMENTATIONS}
     try:
         for member in members(tree, TREE_LIMITS, lambda _: None):
             *_, folder, file = ("", *member.name.split("/"))
             stem, dot, kind = file.rpartition(".")
             is_picture = (folder, dot + kind) in _PICTURES
-            if stem in wanted and (is_picture or (folder, kind) == (_SEGMENTATIONS, "png")):
+            if stem in wanted and (is_picture or (folder in maps and kind == "png")):
                 (directory / folder).mkdir(exist_ok=True)
                 (directory / folder / file).write_bytes(member.read())
-                (shown if is_picture else maps).add(stem)
-                suffix = dot + kind if is_picture else suffix
+                (shown if is_picture else maps[folder]).add(stem)
+                pictures = (folder, dot + kind) if is_picture else pictures
     except ArchiveError:
         pass  # it has been read once: only pictures can be damaged, and are then not shown
-    folder = {kind: name for name, kind in _PICTURES}[suffix]
-    return Places(folder, suffix, _SEGMENTATIONS, shown, maps)
+    return Places("", *pictures, shown, maps)
+
+
+def _stems(folder: Path, suffix: str) -> set[str]:
+    return {entry.name.removesuffix(suffix) for entry in _listing(folder)}
 
 
 def _listing(folder: Path) -> list["os.DirEntry[str]"]:

@@ -172,9 +172,10 @@
       element("image", {href: `${data.pictures.folder}/${encodeURIComponent(name)}${data.pictures.suffix}`, x: 0, y: 0, width, height}, svg);
     }
     const map = $("map").value;
-    if (map === "truth" && data.truthMaps.there[image]) {
-      element("image", {href: `${data.truthMaps.folder}/${encodeURIComponent(name)}.png`, x: 0, y: 0, width, height, class: "map"}, svg);
-    } else if (map && map !== "truth" && data.resultMaps[map].includes(name)) {
+    const truthMap = data.truthMaps[map];
+    if (truthMap && truthMap.there[image]) {
+      element("image", {href: `${truthMap.folder}/${encodeURIComponent(name)}.png`, x: 0, y: 0, width, height, class: "map"}, svg);
+    } else if (map && !truthMap && data.resultMaps[map].includes(name)) {
       element("image", {href: `${map}/${encodeURIComponent(name)}.png`, x: 0, y: 0, width, height, class: "map"}, svg);
     }
     const least = threshold(), wanted = $("class").value === "" ? -1 : Number($("class").value);
@@ -291,7 +292,8 @@
     option($("folder"), "", "all");
     [...new Set(data.folders.flat())].forEach(name => option($("folder"), name, name));
     option($("map"), "", "none");
-    if (data.truthMaps.there.includes(1)) option($("map"), "truth", "ground truth");
+    const mapNames = {SegmentationClass: "true classes", SegmentationObject: "true objects"};
+    Object.keys(data.truthMaps).forEach(folder => option($("map"), folder, mapNames[folder]));
     Object.keys(data.resultMaps).forEach(key => option($("map"), key, key));
     const kinds = competitions.length ? ["truth", "correct", "repeated", "location", "confused", "background", "ignored", "missed"] : ["truth", "ignored"];
     kinds.forEach(kind => {

@@ -77,14 +77,15 @@ def test_marks_add_up_to_the_evaluations_counts(name: str, tmp_path: Path) -> No
 
 
 def test_annotations_with_flags_parts_and_actions(tmp_path: Path) -> None:
-    view(write(tmp_path / "VOC2012", files_of_2012()).parent, tmp_path / "page", load("VOC2012"))
+    view(write(tmp_path / "kit # 1" / "VOC2012", files_of_2012()).parent, tmp_path / "page", load("VOC2012"))
+    folder = "../kit%20%23%201/VOC2012/SegmentationClass"
     data = data_of(tmp_path / "page")
     assert data["images"] == ["m1", "m2", "l1", "a1", "a2"]
     assert data["folders"] == [["Main"], ["Main", "Segmentation"], ["Layout"], ["Action"], ["Action"]]
     assert data["objects"]["flags"][:2] == [[], ["difficult"]]
     assert [part[0] for part in data["objects"]["parts"][2]] == ["head", "hand"]
     assert data["objects"]["actions"][5:] == [["walking"], ["running"]]
-    assert data["truthMaps"]["there"] == [0, 1, 0, 0, 0]
+    assert data["truthMaps"] == {"SegmentationClass": {"folder": folder, "there": [0, 1, 0, 0, 0]}}
     assert data["competitions"] == []
 
 
