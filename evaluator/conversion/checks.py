@@ -26,7 +26,7 @@ def check_boxes(
                 "boxes whose right side is left of their left side, or whose bottom is above their top",
                 "Sort the corners, and check that the third and fourth number are what the format says: "
                 "width and height (coco), or the right and bottom sides.",
-                file=file, line=each.place, noun="box",
+                file=file, line=each.place, noun="box", nouns="boxes",
             )  # fmt: skip
         elif sizes is not None:
             width, height = sizes[each.image]
@@ -52,17 +52,23 @@ def check_covered(
     classes: Sequence[str],
     images: Sequence[str] | None,
     names: ImageNames,
+    *,
     problems: ProblemCollector,
+    file: str,
 ) -> None:
     """Note classes that are not entered, and images that the input has nothing about."""
+    if problems.has_errors:
+        return  # what is left after errors says nothing about the whole
     missing = [name for name in edition.classes if name not in classes]
     for name in missing:
         problems.add(
             "class_without_detections",
             "classes without a detection are not entered",
             "To enter them as found nowhere, give --all-classes.",
+            file=file,
             value=name,
             noun="class",
+            nouns="classes",
             severity=Severity.WARNING,
         )
     if images is None:
@@ -74,6 +80,7 @@ def check_covered(
                 "missing_image",
                 "images of the image set that the input has no entry for",
                 "They count as images without detections; if there were some, convert the whole output.",
+                file=file,
                 value=image,
                 noun="image",
                 severity=Severity.WARNING,

@@ -124,7 +124,7 @@ def coco_to_tree(
         if _is_outside(found, sizes[image]):
             problems.add(
                 "outside_image", "boxes that reach out of their image", "Check the sizes of the images.",
-                file=source.name, line=place, value=image, noun="box", severity=Severity.WARNING,
+                file=source.name, line=place, value=image, noun="box", nouns="boxes", severity=Severity.WARNING,
             )  # fmt: skip
         objects[image].append(found)
     problems.raise_if_errors()
@@ -200,7 +200,9 @@ def _object(
         return None
     if box[2] <= 0 or box[3] <= 0:
         remedy = "COCO's bbox is x, y, width, height, not two corners; leave out empty boxes."
-        problems.add("swapped_corners", "boxes without width or height", remedy, file=file, line=place, noun="box")
+        problems.add(
+            "swapped_corners", "boxes without width or height", remedy, file=file, line=place, noun="box", nouns="boxes"
+        )
         return None
     flags = {name: bool(row[name]) for name in FLAGS if name in row}
     flags.setdefault("difficult", bool(row.get("iscrowd", 0)))

@@ -100,7 +100,7 @@ def to_results(
     check_boxes(found, sizes, problems, source.name)
     wanted = set(edition.classes) if all_classes else {each.label for each in found} | set(known.covered())
     classes = tuple(name for name in edition.classes if name in wanted)
-    check_covered(edition, classes, opened.images, names, problems)
+    check_covered(edition, classes, opened.images, names, problems=problems, file=source.name)
     problems.raise_if_errors()
     files = result_files(found, chosen, classes)
     try:

@@ -1,11 +1,12 @@
 """What is wrong with something to be converted: gathered over the whole input, and told all at once."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from vocboard.evaluator.problems import Problem, Severity, counted
 
 LISTED = 10  # values of one kind that a message names
+TEXT_SUFFIX = ".txt"
 
 
 class ConversionError(Exception):
@@ -22,22 +23,29 @@ class ConversionError(Exception):
 
 @dataclass(slots=True)
 class _Group:
-    """Everything of one kind: how often, where first, and which values there were."""
+    """Everything of one kind: how often, where first, in which files, and which values there were."""
 
     severity: Severity
     found: str
     remedy: str
-    count: int
+    noun: tuple[str, str | None]
     file: str | None
     line: int | None
-    values: dict[str, int]
+    count: int = 0
+    values: dict[str, int] = field(default_factory=dict)
+    files: set[str | None] = field(default_factory=set)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether places are lines of a text file; elsewhere they are records."""
+        return self.file is not None and self.file.endswith(TEXT_SUFFIX)
 
 
 class ProblemCollector:
     """Gathers problems by kind, each with its number and first place; a kind is told once, however often it occurs."""
 
     def __init__(self) -> None:
-        self._groups: dict[tuple[str, str | None], _Group] = {}
+        self._groups: dict[str, _Group] = {}
 
     def add(
         self,
@@ -49,6 +57,7 @@ class ProblemCollector:
         line: int | None = None,
         value: object = None,
         noun: str = "time",
+        nouns: str | None = None,
         severity: Severity = Severity.ERROR,
     ) -> None:
         """Note one occurrence.
@@ -57,17 +66,17 @@ class ProblemCollector:
             code: stable name of the kind.
             found: what was found and expected, the same for the whole kind.
             remedy: how to fix it.
-            file: the input file; kinds are told apart by file.
-            line: or record, from 1 on.
+            file: the input file.
+            line: of a text file, or record of any other, from 1 on.
             value: what differs between occurrences, such as a name; the message lists the values and how often each is.
-            noun: what is counted.
+            noun: what is counted, and `nouns` its plural, where that is not the noun and an s.
             severity: an error keeps the output from being written.
         """
-        key = (code, file)
-        group = self._groups.get(key)
+        group = self._groups.get(code)
         if group is None:
-            group = self._groups[key] = _Group(severity, f"{found}\0{noun}", remedy, 0, file, line, {})
+            group = self._groups[code] = _Group(severity, found, remedy, (noun, nouns), file, line)
         group.count += 1
+        group.files.add(file)
         if value is not None:
             text = str(value)
             group.values[text] = group.values.get(text, 0) + 1
@@ -80,8 +89,8 @@ class ProblemCollector:
     def problems(self) -> tuple[Problem, ...]:
         """Return one problem a kind, in the order in which they were first met."""
         return tuple(
-            Problem(code, group.severity, _message(group), group.file, group.line)
-            for (code, _), group in self._groups.items()
+            Problem(code, group.severity, _message(group), group.file, group.line if group.is_text else None)
+            for code, group in self._groups.items()
         )
 
     def raise_if_errors(self) -> None:
@@ -91,12 +100,20 @@ class ProblemCollector:
 
 
 def _message(group: _Group) -> str:
-    found, _, noun = group.found.partition("\0")
-    parts = [found]
+    parts = [group.found]
     if group.values:
         listed = [f"{value} ({count:,})" if count > 1 else value for value, count in group.values.items()]
         more = len(listed) - LISTED
         parts.append(": " + ", ".join(listed[:LISTED]) + (f" and {more:,} more" if more > 0 else ""))
+    is_in_record = group.line is not None and not group.is_text
     if group.count > 1:
-        parts.append(f"; {counted(group.count, noun)}" + (", the first here" if group.line else ""))
-    return "".join(parts) + f". {group.remedy}"
+        parts.append(f"; {counted(group.count, *group.noun)}")
+        if len(group.files) > 1:
+            parts.append(f" in {counted(len(group.files), 'place')}")
+        parts.append(
+            f", the first in record {group.line:,}" if is_in_record else ", the first here" if group.line else ""
+        )
+    elif is_in_record:
+        parts.append(f", in record {group.line:,}")
+    text = "".join(parts)
+    return f"{text[0].upper()}{text[1:]}. {group.remedy}"

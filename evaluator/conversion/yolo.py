@@ -85,7 +85,7 @@ def _rows(files: Mapping[str, bytes], problems: ProblemCollector) -> Iterator[Ro
                     "not_normalised",
                     "boxes that are not fractions of the image's size",
                     "Divide x and width by the image's width, y and height by its height.",
-                    file=name, line=place, noun="box",
+                    file=name, line=place, noun="box", nouns="boxes",
                 )  # fmt: skip
                 continue
             yield Row(file_stem(name), category, confidence, (x, y, width, height), name, place)

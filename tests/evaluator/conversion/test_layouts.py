@@ -41,5 +41,5 @@ def test_what_is_wrong_is_told_at_once(tmp_path: Path) -> None:
     )
     with pytest.raises(ConversionError) as caught:
         layouts_to_results(tmp_path / "in.json", tmp_path / "r.tar.gz", load("VOC2010"), "comp7", image_sets("VOC2010"))
-    assert "3 layouts, the first here" in caught.value.problems[0].message
+    assert "3 layouts, the first in record 1" in caught.value.problems[0].message
     assert not (tmp_path / "r.tar.gz").exists()

@@ -71,6 +71,27 @@ def test_all_kinds_at_once(directory: Path) -> None:
     assert "--images" in found["unknown_image"]
     assert "90" in found["unknown_category"]
     assert "--categories" in found["unknown_category"]
+    assert "in record 4" in found["swapped_corners"]
+    assert "class_without_detections" not in found  # what is left after errors says nothing
+
+
+def test_many_files_with_one_mistake_are_one_problem(directory: Path) -> None:
+    labels = directory / "labels"
+    labels.mkdir()
+    for image in kit.IMAGES:
+        (labels / f"{image}.txt").write_text("6 0.5 0.5 0.1 0.1\n")
+    with pytest.raises(ConversionError) as caught:
+        to_results(
+            "yolo",
+            labels,
+            directory / "r.tar.gz",
+            edition=kit.edition(),
+            competition="comp4",
+            image_sets=kit.image_sets(directory),
+        )
+    [problem] = caught.value.problems
+    assert (problem.file, problem.line) == ("000001.txt", 1)
+    assert "6 lines in 6 places, the first here" in problem.message
 
 
 def test_boxes_of_images_of_another_size(directory: Path) -> None:
