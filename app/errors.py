@@ -1,4 +1,4 @@
-"""The tree of errors that services raise; `app.problem_details` renders them, for API and pages alike."""
+"""The tree of errors that services raise; `app.web.problem_details` renders them, for API and pages alike."""
 
 from collections.abc import Sequence
 from datetime import datetime

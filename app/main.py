@@ -17,26 +17,26 @@ from starlette.middleware import Middleware
 from starlette.responses import Response
 from starlette.types import Scope
 
-from vocboard.app import api, health, pages, problem_details
+from vocboard.app import api, pages
 from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.accounts.signing_in import SignInDesk
 from vocboard.app.api import documentation
 from vocboard.app.api.events import OpenStreams
 from vocboard.app.database import Database
 from vocboard.app.leaderboards.current import Boards
-from vocboard.app.notifier import WorkerNotifier
-from vocboard.app.security import access_log, security_txt
-from vocboard.app.security.body_limit import BodyLimit
-from vocboard.app.security.csrf import ForgeryProtection
-from vocboard.app.security.forwarded import Forwarded
-from vocboard.app.security.head import HeadAsGet
-from vocboard.app.security.headers import SecurityHeaders
-from vocboard.app.security.public_host import PublicHost
+from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.settings import Environment, Settings
-from vocboard.app.storage import ArchiveStore
+from vocboard.app.storage.archives import ArchiveStore
+from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox
 from vocboard.app.submissions.pruning import prune
 from vocboard.app.submissions.validation import Validator
-from vocboard.app.truth_inbox import TruthInbox
+from vocboard.app.web import access_log, health, problem_details, security_txt
+from vocboard.app.web.body_limit import BodyLimit
+from vocboard.app.web.csrf import ForgeryProtection
+from vocboard.app.web.forwarded import Forwarded
+from vocboard.app.web.head import HeadAsGet
+from vocboard.app.web.headers import SecurityHeaders
+from vocboard.app.web.public_host import PublicHost
 from vocboard.evaluator.version import VERSION
 
 PRUNING_DELAY = timedelta(seconds=30)  # after the start, which has better things to do
@@ -76,7 +76,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     application.state.settings = settings
     application.state.database = Database(settings.database)
     application.state.store = ArchiveStore(settings.archives)
-    application.state.truth_inbox = TruthInbox(settings.truth_inbox)
+    application.state.truth_inbox = GroundTruthInbox(settings.truth_inbox)
     application.state.validator = Validator(settings)
     application.state.notifier = WorkerNotifier(settings)
     application.state.boards = Boards(application.state.database)

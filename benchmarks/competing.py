@@ -18,13 +18,13 @@ from vocboard.app.accounts.models import User
 from vocboard.app.challenges.ground_truth import pack_image_sets
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import Database
-from vocboard.app.storage import ArchiveStore
+from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.submissions import queue, service
 from vocboard.app.submissions.forms import SubmissionForm
 from vocboard.app.submissions.validation import EnteredCompetition, Report
 from vocboard.evaluator.editions import load
 from vocboard.evaluator.ground_truth import GroundTruth
-from vocboard.worker import stored_truth
+from vocboard.worker import ground_truth_store
 
 FORM: dict[str, Any] = {"method_name": "Method", "training_data": "Images of our own."}
 BOUNDARY = "benchmark"
@@ -110,7 +110,7 @@ class Competition:
 def competing(installation: Installation, truth_file: Path) -> Iterator[Competition]:
     """Make a challenge that is scored against a ground truth, without quota to speak of, and a participant."""
     truth, database = GroundTruth.load(truth_file), Database(installation.settings.database)
-    truth.save(stored_truth.path_of(installation.settings, truth.sha256))
+    truth.save(ground_truth_store.path_of(installation.settings, truth.sha256))
     with database.writing() as session:
         user, organiser = make_user(session), make_organiser(session)
         challenge = make_challenge(

@@ -39,8 +39,8 @@ def run(arguments: argparse.Namespace) -> int:
     import uvicorn  # noqa: PLC0415  # what the participant's commands do without
     from uvicorn.supervisors import Multiprocess  # noqa: PLC0415
 
-    from vocboard.app.security.http_protocol import BoundedHttpProtocol  # noqa: PLC0415
     from vocboard.app.settings import Environment, Settings  # noqa: PLC0415
+    from vocboard.app.web.http_protocol import BoundedHttpProtocol  # noqa: PLC0415
 
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
     # At once, not in each web process.
@@ -64,11 +64,13 @@ def run(arguments: argparse.Namespace) -> int:
     with _stopped_by_signals(), listener:
         if settings.environment is Environment.EMBEDDED:
             from vocboard import migrations  # noqa: PLC0415
-            from vocboard.worker.truth_directory import TruthDirectory  # noqa: PLC0415
+            from vocboard.worker.ground_truth_directory import GroundTruthDirectory  # noqa: PLC0415
 
             settings.data_directory.mkdir(mode=0o700, parents=True, exist_ok=True)  # password hashes, exact scores
             migrations.upgrade(settings.database)
-            TruthDirectory(settings).private_key()  # published, so that ground truth is taken from the first moment on
+            GroundTruthDirectory(
+                settings
+            ).private_key()  # published, so that ground truth is taken from the first moment on
             with worker_kept_running():
                 server.run(sockets=[listener])
         elif arguments.processes > 1:

@@ -17,13 +17,13 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.only == "mail":
         return _send_mail()
     # The participant's commands start without the server's packages.
-    from vocboard.app.broker import SCORING  # noqa: PLC0415
+    from vocboard.app.messaging.broker import SCORING  # noqa: PLC0415
     from vocboard.app.settings import Settings  # noqa: PLC0415
     from vocboard.worker.celery_app import create_worker  # noqa: PLC0415
-    from vocboard.worker.truth_directory import TruthDirectory  # noqa: PLC0415
+    from vocboard.worker.ground_truth_directory import GroundTruthDirectory  # noqa: PLC0415
 
     settings = Settings()
-    TruthDirectory(settings).private_key()  # from now on ground truth can be uploaded
+    GroundTruthDirectory(settings).private_key()  # from now on ground truth can be uploaded
     worker = create_worker(settings, kind=SCORING).Worker(
         pool="prefork",
         loglevel="INFO",
@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _send_mail() -> int:
     # As above.
-    from vocboard.app.broker import MAIL  # noqa: PLC0415
+    from vocboard.app.messaging.broker import MAIL  # noqa: PLC0415
     from vocboard.app.settings import Settings  # noqa: PLC0415
     from vocboard.worker.mail import create_mail_worker  # noqa: PLC0415
 

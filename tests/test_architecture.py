@@ -18,15 +18,15 @@ MOST_LINES = 300
 # The only modules that know HTTP; `api` and `pages` handle requests, the others are what requests meet before.
 WEB = (
     "app.api",
-    "app.conditional",
-    "app.health",
-    "app.intake",
+    "app.web.cached_responses",
+    "app.web.health",
+    "app.uploads.intake",
     "app.main",
     "app.pages",
-    "app.problem_details",
-    "app.reception",
-    "app.security",
-    "app.upload",
+    "app.web.problem_details",
+    "app.uploads.in_progress",
+    "app.web",
+    "app.uploads.multipart",
 )
 WEB_LIBRARIES = ("fastapi", "starlette", "sse_starlette", "uvicorn")
 # What reads the ground truth, or judges results by it; so does the half of each task's folder named here.

@@ -9,7 +9,7 @@ from typing import Any
 from celery import Celery
 from celery.beat import Scheduler
 
-from vocboard.app.broker import SEND_MAIL, SWEEP, create_celery
+from vocboard.app.messaging.broker import SEND_MAIL, SWEEP, create_celery
 from vocboard.app.settings import Settings
 
 MISSED_AFTER = 4  # wake-ups that have not been sent

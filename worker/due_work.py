@@ -11,9 +11,9 @@ from datetime import timedelta
 
 from sqlalchemy.orm import Session
 
-from vocboard.app.broker import EVALUATE_NEXT, IMPORT_GROUND_TRUTH, SCORING, SEND_MAIL, SWEEP
-from vocboard.app.challenges import truth_queue
-from vocboard.app.mail import outbox
+from vocboard.app.challenges import ground_truth_queue
+from vocboard.app.messaging.broker import EVALUATE_NEXT, IMPORT_GROUND_TRUTH, SCORING, SEND_MAIL, SWEEP
+from vocboard.app.messaging.mail import outbox
 from vocboard.app.settings import Environment, Settings
 from vocboard.app.submissions import queue
 
@@ -34,7 +34,7 @@ class DueWork:
 def _scoring(settings: Settings) -> tuple[DueWork, ...]:
     work: tuple[DueWork, ...] = (
         DueWork(SWEEP, _SweepIsDue(settings.sweep_interval)),
-        DueWork(IMPORT_GROUND_TRUTH, truth_queue.is_due),  # one import at a time in each worker
+        DueWork(IMPORT_GROUND_TRUTH, ground_truth_queue.is_due),  # one import at a time in each worker
         DueWork(EVALUATE_NEXT, queue.waiting),
     )
     if settings.environment is Environment.EMBEDDED:  # which has no worker for e-mail alone

@@ -19,14 +19,14 @@ from vocboard.app.challenges.models import Challenge, GroundTruthVersion, Scorin
 from vocboard.app.database import Database, now
 from vocboard.app.evaluations import service as evaluations
 from vocboard.app.settings import Settings
-from vocboard.app.storage import ArchiveStore
+from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.submissions import queue
 from vocboard.app.submissions.models import Submission
 from vocboard.app.submissions.queue import Claim
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.evaluation import Evaluation, evaluate
 from vocboard.evaluator.problems import Severity
-from vocboard.worker import leases, stored_truth
+from vocboard.worker import ground_truth_store, leases
 from vocboard.worker.persistence import persistently
 
 GIVEN_BACK = "It is not your fault: your quota has been given back, and the operators see what happened."
@@ -92,7 +92,7 @@ def _evaluate(database: Database, store: ArchiveStore, settings: Settings, claim
     evaluation = evaluate(
         store.verify(work.archive_sha256),
         work.edition,
-        stored_truth.load(stored_truth.path_of(settings, work.truth_sha256)),
+        ground_truth_store.load(ground_truth_store.path_of(settings, work.truth_sha256)),
         segmentation_classes=work.segmentation_classes,
     )
     _check(evaluation)

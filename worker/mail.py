@@ -13,10 +13,10 @@ from celery.signals import worker_init, worker_shutting_down
 from kombu.entity import Queue
 from sqlalchemy.exc import SQLAlchemyError
 
-from vocboard.app.broker import MAIL, SEND_MAIL, create_celery
 from vocboard.app.database import Database
-from vocboard.app.mail import delivery
-from vocboard.app.mail.sending import send_due
+from vocboard.app.messaging.broker import MAIL, SEND_MAIL, create_celery
+from vocboard.app.messaging.mail import delivery
+from vocboard.app.messaging.mail.sending import send_due
 from vocboard.app.settings import Settings
 
 _log = logging.getLogger(__name__)

@@ -7,7 +7,7 @@ from vocboard.app.evaluations import exact_copies
 from vocboard.app.settings import Settings
 from vocboard.app.submissions import queue
 from vocboard.app.workers import heartbeats
-from vocboard.worker import truth_import
+from vocboard.worker import ground_truth_import
 
 _log = logging.getLogger(__name__)
 
@@ -18,6 +18,6 @@ def sweep(database: Database, settings: Settings) -> None:
         released = queue.release_expired(session, attempts=settings.evaluation_attempts)
         heartbeats.remove_old(session)
         exact_copies.synchronise(session)
-    truth_import.sweep(database, settings)
+    ground_truth_import.sweep(database, settings)
     if released.queued or released.failed:
         _log.warning("workers went silent: %d submissions queued again, %d failed", released.queued, released.failed)

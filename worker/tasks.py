@@ -7,13 +7,13 @@ from functools import cached_property
 
 from celery import Celery
 
-from vocboard.app.broker import EVALUATE_NEXT, IMPORT_GROUND_TRUTH, SEND_MAIL, SWEEP
 from vocboard.app.database import Database
-from vocboard.app.mail import delivery
-from vocboard.app.mail.sending import send_due
+from vocboard.app.messaging.broker import EVALUATE_NEXT, IMPORT_GROUND_TRUTH, SEND_MAIL, SWEEP
+from vocboard.app.messaging.mail import delivery
+from vocboard.app.messaging.mail.sending import send_due
 from vocboard.app.settings import Settings
-from vocboard.app.storage import ArchiveStore
-from vocboard.worker import recovery, truth_import
+from vocboard.app.storage.archives import ArchiveStore
+from vocboard.worker import ground_truth_import, recovery
 from vocboard.worker.evaluation import evaluate_next
 
 # For so long one task starts evaluations: small ones without a task each, and each has its time limit but for this.
@@ -49,7 +49,7 @@ def register(application: Celery, settings: Settings) -> None:
 
     def import_ground_truth() -> None:
         """Import one uploaded ground truth."""
-        truth_import.import_next(process.database, settings)
+        ground_truth_import.import_next(process.database, settings)
 
     def sweep() -> None:
         """Recover what was lost."""

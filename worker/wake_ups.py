@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 from kombu.entity import Queue
 
-from vocboard.app.broker import create_celery
+from vocboard.app.messaging.broker import create_celery
 from vocboard.app.settings import Settings
 
 WAITING_SECONDS = 1.0  # for a message; then see whether the worker has stopped

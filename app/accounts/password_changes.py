@@ -11,8 +11,8 @@ from vocboard.app.accounts.models import ApiToken, User, WebSession
 from vocboard.app.audit import service as audit
 from vocboard.app.database import now
 from vocboard.app.errors import NotSignedInError
-from vocboard.app.fields import FieldChecks
-from vocboard.app.mail import outbox
+from vocboard.app.forms.fields import FieldChecks
+from vocboard.app.messaging.mail import outbox
 
 
 def check_new(user: User, password: str, *, field: str) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from vocboard.app.fields import FieldChecks
+from vocboard.app.forms.fields import FieldChecks
 
 LEAST_CHARACTERS = 10
 MOST_CHARACTERS = 500  # more is an attack on the processor, not a password

@@ -14,14 +14,15 @@ from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from vocboard.app.accounts import limits, links, queries
+from vocboard.app.accounts import links, queries
 from vocboard.app.accounts.models import LinkPurpose, Role, User
 from vocboard.app.accounts.people import checked_person, normalised_email
 from vocboard.app.audit import service as audit
 from vocboard.app.database import now
 from vocboard.app.errors import ConflictError, ForbiddenError, NotFoundError
-from vocboard.app.fields import FieldChecks
-from vocboard.app.mail import outbox
+from vocboard.app.forms.fields import FieldChecks
+from vocboard.app.messaging.mail import outbox
+from vocboard.app.rate_limits import attempts
 from vocboard.app.registration_policy import RegistrationPolicy
 
 MOST_NOTIFIED = 20  # administrators who are told of a registration that waits
@@ -92,11 +93,11 @@ def count_attempt(session: Session, *, email: str, address: str) -> None:
         LimitedError: too many from this address or for this e-mail address.
     """
     subjects = {
-        limits.REGISTRATION_OF_ACCOUNT: email,
-        limits.REGISTRATION_FROM_ADDRESS: limits.network(address),
+        attempts.REGISTRATION_OF_ACCOUNT: email,
+        attempts.REGISTRATION_FROM_ADDRESS: attempts.network(address),
     }
-    limits.enforce(session, subjects)
-    limits.count(session, subjects)
+    attempts.enforce(session, subjects)
+    attempts.count(session, subjects)
 
 
 def register(

@@ -13,13 +13,14 @@ from typing import NoReturn
 from sqlalchemy import delete, update
 from sqlalchemy.orm import Session
 
-from vocboard.app.accounts import limits, queries
+from vocboard.app.accounts import queries
 from vocboard.app.accounts.models import ApiToken, User, WebSession
 from vocboard.app.accounts.secret_tokens import digest, new_secret
 from vocboard.app.accounts.tokens import acting_with, create_token, revoke_token, tokens_of, user_of_token
-from vocboard.app.characters import cleaned
 from vocboard.app.database import now
 from vocboard.app.errors import NotFoundError, NotSignedInError, WrongPasswordError
+from vocboard.app.forms.characters import cleaned
+from vocboard.app.rate_limits import attempts
 
 __all__ = [
     "acting_with",
@@ -135,7 +136,7 @@ def password_hash_of(session: Session, *, user: User) -> str:
         LimitedError: too many passwords were wrong.
         NotSignedInError: there is no such person any more.
     """
-    limits.enforce(session, {limits.PASSWORD_CHECK: str(user.id)})
+    attempts.enforce(session, {attempts.PASSWORD_CHECK: str(user.id)})
     stored = session.get(User, user.id)
     if stored is None:
         raise NotSignedInError("Sign in first.")
@@ -149,7 +150,7 @@ def refuse_password(session: Session, *, user: User, field: str) -> NoReturn:
         WrongPasswordError: always, on `field`.
         LimitedError: too many passwords were wrong; parallel attempts are counted one after the other.
     """
-    subjects = {limits.PASSWORD_CHECK: str(user.id)}
-    limits.enforce(session, subjects)
-    limits.count(session, subjects)
+    subjects = {attempts.PASSWORD_CHECK: str(user.id)}
+    attempts.enforce(session, subjects)
+    attempts.count(session, subjects)
     raise WrongPasswordError({field: "This is not your password."})

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from anyio import to_thread
 from sqlalchemy.orm import Session
 
-from vocboard.app.accounts import known_browsers, limits, passwords, queries
-from vocboard.app.accounts.limits import Limit
+from vocboard.app.accounts import known_browsers, passwords, queries
 from vocboard.app.accounts.models import User
 from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.accounts.people import normalised_email
@@ -21,6 +20,8 @@ from vocboard.app.accounts.service import start_session
 from vocboard.app.accounts.sign_in_gate import SignInGate
 from vocboard.app.database import Database
 from vocboard.app.errors import SignInError
+from vocboard.app.rate_limits import attempts
+from vocboard.app.rate_limits.attempts import Limit
 from vocboard.app.settings import Settings
 
 FIRST_DELAY_SECONDS = 1.0  # of the first attempt beyond a limit; each further one doubles it
@@ -90,14 +91,14 @@ class SignInDesk:
             LimitedError: the person has signed in too often in the last hour.
             BusyError: too many attempts wait.
         """
-        client = limits.network(attempt.address)
+        client = attempts.network(attempt.address)
         email = normalised_email(attempt.email) or "not an e-mail address"
         line = _pair(client, f"{email} {attempt.known_browser}")  # strangers do not hold up a known browser
         async with self._gate.turn(line, client=client):
             found = await to_thread.run_sync(self._look_up, database, attempt, client, email)
             await asyncio.sleep(found.delay_seconds)
             password_hash = found.user.password_hash if found.user else None
-            own_turn = f"{client} known" if limits.SIGN_IN_OF_KNOWN_BROWSER in found.subjects else client
+            own_turn = f"{client} known" if attempts.SIGN_IN_OF_KNOWN_BROWSER in found.subjects else client
             matches = await self._work.matches(attempt.password, password_hash, client=own_turn)
             if not matches or found.user is None:
                 await to_thread.run_sync(_count, database, found.subjects)
@@ -114,12 +115,12 @@ class SignInDesk:
                 user = None
             name = known_browsers.recognised(attempt.known_browser, user, self._key) if user else None
             subjects = (
-                {limits.SIGN_IN_OF_KNOWN_BROWSER: f"{email[:200]} {name}"}
+                {attempts.SIGN_IN_OF_KNOWN_BROWSER: f"{email[:200]} {name}"}
                 if name is not None
                 else {
-                    limits.SIGN_IN_OF_PAIR: _pair(client, email),
-                    limits.SIGN_IN_OF_ACCOUNT: email,
-                    limits.SIGN_IN_FROM_ADDRESS: client,
+                    attempts.SIGN_IN_OF_PAIR: _pair(client, email),
+                    attempts.SIGN_IN_OF_ACCOUNT: email,
+                    attempts.SIGN_IN_FROM_ADDRESS: client,
                 }
             )
             return _Found(user, subjects, delay_seconds(session, subjects))
@@ -129,8 +130,8 @@ class SignInDesk:
             user = queries.locked_user(session, verified.id)
             if user is None or user.disabled_at is not None or user.password_hash != verified.password_hash:
                 raise SignInError("The e-mail address or the password is wrong.")
-            limits.enforce(session, {limits.SIGN_INS_OF_PERSON: str(user.id)})
-            limits.count(session, {limits.SIGN_INS_OF_PERSON: str(user.id)})
+            attempts.enforce(session, {attempts.SIGN_INS_OF_PERSON: str(user.id)})
+            attempts.count(session, {attempts.SIGN_INS_OF_PERSON: str(user.id)})
             if renewed is not None:
                 user.password_hash = renewed
             secret = start_session(session, user=user, browser=attempt.browser, lifetime=self._lifetime)
@@ -139,12 +140,12 @@ class SignInDesk:
 
 def _count(database: Database, subjects: dict[Limit, str]) -> None:
     with database.writing() as session:
-        limits.count(session, subjects)
+        attempts.count(session, subjects)
 
 
 def delay_seconds(session: Session, subjects: dict[Limit, str]) -> float:
     """Return how long the next attempt has to wait: the longest of what its limits ask for."""
-    beyond = max(limits.recent(session, limit, subject) - limit.count for limit, subject in subjects.items())
+    beyond = max(attempts.recent(session, limit, subject) - limit.count for limit, subject in subjects.items())
     if beyond < 0:
         return 0.0
     return min(FIRST_DELAY_SECONDS * 2.0 ** min(beyond, 10), LONGEST_DELAY_SECONDS)

@@ -5,7 +5,7 @@ from fastapi import APIRouter
 from vocboard.app.accounts.models import Scope
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.accounts import Me
-from vocboard.app.security.identity import ApiIdentity
+from vocboard.app.web.identity import ApiIdentity
 
 router = APIRouter(tags=["account"])
 

@@ -25,8 +25,8 @@ from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import Database, now
 from vocboard.app.errors import InvalidInputError
-from vocboard.app.security.identity import ApiIdentity, OrganisingUser, Viewer
 from vocboard.app.submissions.quota import quotas
+from vocboard.app.web.identity import ApiIdentity, OrganisingUser, Viewer
 from vocboard.evaluator.editions import Competition as EditionCompetition
 
 router = APIRouter(tags=["challenges"])

@@ -6,7 +6,7 @@ from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import HTMLResponse
 from fastapi.routing import APIRoute
 
-from vocboard.app.problem_details import MEDIA_TYPE
+from vocboard.app.web.problem_details import MEDIA_TYPE
 
 router = APIRouter(include_in_schema=False)
 

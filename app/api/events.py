@@ -18,9 +18,9 @@ from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.submissions import SubmissionEvent
 from vocboard.app.database import Database, now
 from vocboard.app.errors import LimitedError, NotFoundError, NotSignedInError
-from vocboard.app.security.identity import ApiIdentity, Identity, Viewer, client_address, viewer_now
 from vocboard.app.submissions import queries, queue
 from vocboard.app.submissions.models import State
+from vocboard.app.web.identity import ApiIdentity, Identity, Viewer, client_address, viewer_now
 
 router = APIRouter(tags=["submissions"])
 

@@ -11,8 +11,8 @@ from vocboard.app.api.schemas.challenges import GroundTruthVersion
 from vocboard.app.challenges import models
 from vocboard.app.challenges import service as challenges
 from vocboard.app.database import Database
-from vocboard.app.intake import take_ground_truth
-from vocboard.app.security.identity import OrganisingUser
+from vocboard.app.uploads.intake import take_ground_truth
+from vocboard.app.web.identity import OrganisingUser
 
 router = APIRouter(tags=["ground truth"])
 

@@ -7,12 +7,12 @@ from fastapi import APIRouter, Query, Request, Response
 
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.leaderboards import Leaderboard, LeaderboardRow
-from vocboard.app.conditional import KEPT_BUT_ASKED_FOR, Rendering, answer
 from vocboard.app.errors import ServiceError
 from vocboard.app.leaderboards import export
 from vocboard.app.leaderboards.current import Boards
 from vocboard.app.leaderboards.service import Board, BoardRow
-from vocboard.app.security.identity import Viewer
+from vocboard.app.web.cached_responses import KEPT_BUT_ASKED_FOR, Rendering, answer
+from vocboard.app.web.identity import Viewer
 
 router = APIRouter(tags=["leaderboards"])
 

@@ -1,11 +1,11 @@
-"""Error responses as the OpenAPI document describes them; `app.problem_details` makes them."""
+"""Error responses as the OpenAPI document describes them; `app.web.problem_details` makes them."""
 
 from typing import Any
 
 from pydantic import BaseModel, Field
 
 from vocboard.app.api.schemas.values import Instant
-from vocboard.app.problem_details import MEDIA_TYPE
+from vocboard.app.web.problem_details import MEDIA_TYPE
 from vocboard.evaluator.problems import Severity
 
 

@@ -11,9 +11,9 @@ from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.accounts import WaitingRegistration
 from vocboard.app.database import Database
 from vocboard.app.errors import ForbiddenError
-from vocboard.app.notifier import WorkerNotifier
-from vocboard.app.security.identity import ApiIdentity, OrganisingUser
+from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.settings import Settings
+from vocboard.app.web.identity import ApiIdentity, OrganisingUser
 
 router = APIRouter(tags=["registrations"])
 REFUSALS = problem_responses(401, 403, 404, 409)

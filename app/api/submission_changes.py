@@ -10,11 +10,11 @@ from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.submissions import AnonymousLink, SubmissionDetails
 from vocboard.app.api.submission_views import changed
 from vocboard.app.database import Database
-from vocboard.app.security.identity import ApiIdentity, Identity, SubmittingUser
 from vocboard.app.settings import Settings
 from vocboard.app.submissions import queries
 from vocboard.app.submissions import service as submissions
 from vocboard.app.submissions.models import Submission
+from vocboard.app.web.identity import ApiIdentity, Identity, SubmittingUser
 
 router = APIRouter(tags=["submissions"])
 

@@ -9,10 +9,10 @@ from vocboard.app.api.problems import UploadProblem
 from vocboard.app.api.schemas.submissions import Archive, Method, SubmissionDetails, SubmissionSummary
 from vocboard.app.api.scores import evaluation_of, scores_of
 from vocboard.app.evaluations.results import visible_evaluation
-from vocboard.app.security.identity import Identity
 from vocboard.app.submissions import queries, queue
 from vocboard.app.submissions.models import Submission
 from vocboard.app.submissions.service import not_declared
+from vocboard.app.web.identity import Identity
 
 
 def summary(submission: Submission) -> SubmissionSummary:

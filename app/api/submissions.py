@@ -16,12 +16,12 @@ from vocboard.app.challenges import service as challenges
 from vocboard.app.database import Database
 from vocboard.app.errors import ForbiddenError, NotFoundError
 from vocboard.app.evaluations.results import visible_evaluation
-from vocboard.app.intake import take_submission
-from vocboard.app.security.identity import ApiIdentity, OrganisingUser, ReadingUser, SubmittingUser, Viewer
 from vocboard.app.submissions import queries
 from vocboard.app.submissions.forms import SubmissionForm, read_listed_images, unpack_hashes
 from vocboard.app.submissions.models import FlickrImages, TrainingAnnotation
 from vocboard.app.submissions.service import declare as declare_training
+from vocboard.app.uploads.intake import take_submission
+from vocboard.app.web.identity import ApiIdentity, OrganisingUser, ReadingUser, SubmittingUser, Viewer
 
 router = APIRouter(tags=["submissions"])
 

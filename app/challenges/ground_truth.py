@@ -11,8 +11,8 @@ from vocboard.app.accounts.models import User
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges import queries
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, Scoring
-from vocboard.app.characters import cleaned
 from vocboard.app.errors import ConflictError
+from vocboard.app.forms.characters import cleaned
 from vocboard.evaluator.image_sets import ImageSets
 
 LONGEST_FILE_NAME = 255

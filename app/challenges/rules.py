@@ -7,7 +7,7 @@ from typing import Any
 
 from vocboard.app.challenges.editions import own_edition
 from vocboard.app.challenges.models import Detail, Visibility
-from vocboard.app.fields import FieldChecks
+from vocboard.app.forms.fields import FieldChecks
 from vocboard.evaluator import editions
 from vocboard.evaluator.editions import Edition
 

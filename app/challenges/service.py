@@ -21,7 +21,7 @@ from vocboard.app.challenges.ground_truth import (
 from vocboard.app.challenges.models import Challenge, ChallengeCompetition, ChallengeOrganiser, Detail, Visibility
 from vocboard.app.challenges.phases import Phase, check_accepting, phase
 from vocboard.app.errors import ConflictError, ForbiddenError, NotFoundError
-from vocboard.app.fields import FieldChecks
+from vocboard.app.forms.fields import FieldChecks
 
 __all__ = [
     "Phase",

@@ -13,19 +13,19 @@ from starlette.responses import Response
 
 from vocboard.app.accounts import password_changes
 from vocboard.app.accounts import service as accounts
-from vocboard.app.accounts.limits import network
 from vocboard.app.accounts.models import Role, Scope, User
 from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.accounts.passwords import LEAST_CHARACTERS
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ServiceError
-from vocboard.app.notifier import WorkerNotifier
+from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.pages.forms import NO_TROUBLE, Trouble, go_to
 from vocboard.app.pages.password_check import verify_password
 from vocboard.app.pages.rendering import render
-from vocboard.app.security.csrf import protect_form
-from vocboard.app.security.identity import CurrentIdentity, SignedIn, client_address
+from vocboard.app.rate_limits.attempts import network
 from vocboard.app.settings import Settings
+from vocboard.app.web.csrf import protect_form
+from vocboard.app.web.identity import CurrentIdentity, SignedIn, client_address
 
 router = APIRouter()
 form_router = APIRouter(dependencies=[Depends(protect_form)])

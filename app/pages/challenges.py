@@ -12,7 +12,7 @@ from vocboard.app.challenges.service import Phase
 from vocboard.app.database import Database, now
 from vocboard.app.pages import wording
 from vocboard.app.pages.rendering import render
-from vocboard.app.security.identity import CurrentIdentity
+from vocboard.app.web.identity import CurrentIdentity
 from vocboard.evaluator.editions import Competition, Edition, TaskRules
 from vocboard.evaluator.tasks.definition import TaskDefinition
 from vocboard.evaluator.tasks.definitions import TASKS

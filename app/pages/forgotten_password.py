@@ -8,18 +8,18 @@ from pydantic import BaseModel
 from starlette.responses import Response
 
 from vocboard.app.accounts import links, password_changes, registration
-from vocboard.app.accounts.limits import network
 from vocboard.app.accounts.models import LinkPurpose
 from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.accounts.passwords import LEAST_CHARACTERS
 from vocboard.app.database import Database
 from vocboard.app.errors import ServiceError
-from vocboard.app.notifier import WorkerNotifier
+from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.pages.forms import NO_TROUBLE, Trouble, go_to
 from vocboard.app.pages.rendering import render
-from vocboard.app.security.csrf import protect_form
-from vocboard.app.security.identity import CurrentIdentity, client_address
+from vocboard.app.rate_limits.attempts import network
 from vocboard.app.settings import Settings
+from vocboard.app.web.csrf import protect_form
+from vocboard.app.web.identity import CurrentIdentity, client_address
 
 router = APIRouter()
 

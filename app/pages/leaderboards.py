@@ -12,14 +12,14 @@ from starlette.responses import Response
 
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.service import Phase
-from vocboard.app.conditional import KEPT_BUT_ASKED_FOR, Rendering, answer
 from vocboard.app.database import now
 from vocboard.app.leaderboards.current import Boards, CurrentBoard
 from vocboard.app.leaderboards.service import Board, BoardRow, Cell
 from vocboard.app.pages.challenges import competitions_of
 from vocboard.app.pages.rendering import environment, render, theme_of
 from vocboard.app.pages.results import curve_kind
-from vocboard.app.security.identity import CurrentIdentity
+from vocboard.app.web.cached_responses import KEPT_BUT_ASKED_FOR, Rendering, answer
+from vocboard.app.web.identity import CurrentIdentity
 from vocboard.evaluator.editions import Metric
 
 router = APIRouter()

@@ -8,7 +8,6 @@ from anyio import to_thread
 from fastapi import APIRouter, Depends, Form, Request
 from starlette.responses import Response
 
-from vocboard.app import intake
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge, TruthState
@@ -20,12 +19,13 @@ from vocboard.app.pages.challenges import listed
 from vocboard.app.pages.forms import NO_TROUBLE, Trouble, UploadedEdition, go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.pages.reports import stored
-from vocboard.app.security.csrf import FIELD, ForgedRequestError, protect_form, verify_csrf
-from vocboard.app.security.identity import Organiser
 from vocboard.app.submissions import queries as submissions
 from vocboard.app.submissions.declarations import TITLES
 from vocboard.app.submissions.service import not_declared
-from vocboard.app.upload import StreamedForm
+from vocboard.app.uploads import intake
+from vocboard.app.uploads.multipart import StreamedForm
+from vocboard.app.web.csrf import FIELD, ForgedRequestError, protect_form, verify_csrf
+from vocboard.app.web.identity import Organiser
 from vocboard.evaluator import editions
 
 router = APIRouter(prefix="/organise")

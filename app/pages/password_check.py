@@ -4,11 +4,11 @@ from anyio import to_thread
 from fastapi import Request
 
 from vocboard.app.accounts import service as accounts
-from vocboard.app.accounts.limits import network
 from vocboard.app.accounts.models import User
 from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.database import Database
-from vocboard.app.security.identity import client_address
+from vocboard.app.rate_limits.attempts import network
+from vocboard.app.web.identity import client_address
 
 
 async def verify_password(request: Request, user: User, password: str, *, field: str) -> str:

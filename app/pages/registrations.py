@@ -7,12 +7,12 @@ from starlette.responses import Response
 
 from vocboard.app.accounts import administration, registration
 from vocboard.app.database import Database
-from vocboard.app.notifier import WorkerNotifier
+from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.pages.forms import go_to
 from vocboard.app.pages.rendering import render
-from vocboard.app.security.csrf import protect_form
-from vocboard.app.security.identity import Organiser
 from vocboard.app.settings import Settings
+from vocboard.app.web.csrf import protect_form
+from vocboard.app.web.identity import Organiser
 
 router = APIRouter()
 PATH = "/organise/registrations"

@@ -10,9 +10,9 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from vocboard.app.pages import formats, wording
-from vocboard.app.problem_details import ProblemDetails
-from vocboard.app.security.csrf import csrf_token
-from vocboard.app.security.identity import Identity
+from vocboard.app.web.csrf import csrf_token
+from vocboard.app.web.identity import Identity
+from vocboard.app.web.problem_details import ProblemDetails
 from vocboard.evaluator.tasks.definitions import PARTIAL_ENTRIES, TASKS
 from vocboard.evaluator.version import VERSION
 

@@ -15,11 +15,11 @@ from vocboard.app.database import Database
 from vocboard.app.errors import ServiceError
 from vocboard.app.pages.forms import NO_TROUBLE, Trouble, go_to, safe_path
 from vocboard.app.pages.rendering import render
-from vocboard.app.problem_details import details_of
-from vocboard.app.security import cookies
-from vocboard.app.security.csrf import protect_form
-from vocboard.app.security.identity import CurrentIdentity, client_address
 from vocboard.app.settings import Settings
+from vocboard.app.web import cookies
+from vocboard.app.web.csrf import protect_form
+from vocboard.app.web.identity import CurrentIdentity, client_address
+from vocboard.app.web.problem_details import details_of
 
 router = APIRouter()
 

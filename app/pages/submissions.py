@@ -19,14 +19,14 @@ from vocboard.app.pages.forms import NO_TROUBLE, Trouble, UploadedHashes, go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.pages.reports import stored
 from vocboard.app.pages.results import result_view
-from vocboard.app.security.csrf import protect_form
-from vocboard.app.security.identity import CurrentIdentity, SignedIn
 from vocboard.app.settings import Settings
 from vocboard.app.submissions import queries, service
 from vocboard.app.submissions.declarations import Statement, needed_by, statements
 from vocboard.app.submissions.forms import SubmissionForm, read_listed_images, unpack_hashes
 from vocboard.app.submissions.models import State, Submission
 from vocboard.app.submissions.queue import queue_position
+from vocboard.app.web.csrf import protect_form
+from vocboard.app.web.identity import CurrentIdentity, SignedIn
 from vocboard.evaluator.editions import Declaration
 
 router = APIRouter()

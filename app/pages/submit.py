@@ -7,7 +7,6 @@ from anyio import to_thread
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from vocboard.app import intake
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.service import Phase
@@ -18,11 +17,12 @@ from vocboard.app.pages.challenges import competitions_of, edition_argument
 from vocboard.app.pages.forms import Trouble, go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.pages.reports import report_view
-from vocboard.app.security.csrf import FIELD, ForgedRequestError, verify_csrf
-from vocboard.app.security.identity import SignedIn
 from vocboard.app.submissions.declarations import needed_by
 from vocboard.app.submissions.quota import quotas
-from vocboard.app.upload import StreamedForm
+from vocboard.app.uploads import intake
+from vocboard.app.uploads.multipart import StreamedForm
+from vocboard.app.web.csrf import FIELD, ForgedRequestError, verify_csrf
+from vocboard.app.web.identity import SignedIn
 from vocboard.evaluator.tasks.definitions import TASKS
 
 router = APIRouter()

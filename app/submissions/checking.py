@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from vocboard.app.process_limits import limit_memory, step_back
+from vocboard.app.isolation.process_limits import limit_memory, step_back
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.image_sets import ImageSets
 from vocboard.evaluator.problems import Problem, Severity, has_errors

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TypeVar
 
-from vocboard.app.characters import cleaned
-from vocboard.app.fields import FieldChecks
+from vocboard.app.forms.characters import cleaned
+from vocboard.app.forms.fields import FieldChecks
 from vocboard.app.submissions.declarations import missing_from
 from vocboard.app.submissions.models import Declared, FlickrImages, TrainingAnnotation
 from vocboard.evaluator.editions import Declaration, Edition

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.audit import service as audit
 from vocboard.app.database import Database, lock_for_transaction, now
-from vocboard.app.storage import ArchiveStore
+from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.submissions.models import State, Submission
 
 _BATCH = 500  # archives looked up at once

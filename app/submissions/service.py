@@ -14,8 +14,8 @@ from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.service import check_accepting, edition_of
 from vocboard.app.database import now
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidArchiveError
-from vocboard.app.fields import FieldChecks
-from vocboard.app.storage import IncomingArchive
+from vocboard.app.forms.fields import FieldChecks
+from vocboard.app.storage.archives import IncomingArchive
 from vocboard.app.submissions import queries
 from vocboard.app.submissions.declarations import needed_by, statements
 from vocboard.app.submissions.forms import NO_IMAGES, ListedImages, SubmissionForm, checked, checked_declarations

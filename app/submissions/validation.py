@@ -8,7 +8,7 @@ from pathlib import Path
 import anyio
 
 from vocboard.app.settings import Settings
-from vocboard.app.storage import ArchiveStore
+from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.submissions.checking import EnteredCompetition, Report, check, get_ready
 from vocboard.app.submissions.turns import FairTurns
 from vocboard.app.submissions.validation_processes import StoppedProcessError, ValidationProcesses

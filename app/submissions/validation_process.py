@@ -1,8 +1,9 @@
 """The child process that reads uploads: `python -c` of `validation_processes` starts it.
 
 It has been started without secrets in its environment and with no open file but three pipes. Before it reads an upload
-it gives up what it does not need (see `app.confinement`). Requests come pickled, since the web process is trusted here;
-answers go back as JSON, since whoever has taken this process over must not be able to do the same to the other.
+it gives up what it does not need (see `app.isolation.confinement`). Requests come pickled, since the web process is
+trusted here; answers go back as JSON, since whoever has taken this process over must not be able to do the same to the
+other.
 """
 
 import json
@@ -16,7 +17,7 @@ from typing import BinaryIO
 
 import vocboard
 from vocboard import app, evaluator
-from vocboard.app.confinement import confine
+from vocboard.app.isolation.confinement import confine
 from vocboard.app.submissions.checking import Report
 
 LENGTH = struct.Struct("!I")  # before every message

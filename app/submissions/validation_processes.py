@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, cast
 import anyio
 import anyio.to_thread
 
-from vocboard.app.confinement import ALL_MEANS
+from vocboard.app.isolation.confinement import ALL_MEANS
 from vocboard.app.submissions.checking import Report
 from vocboard.app.submissions.validation_process import LENGTH
 

@@ -1,1 +1,1 @@
-"""Attempts to upload: who may begin one, how fast it must arrive, and what it counts against."""
+"""Uploads: who may begin one and what it counts against, and how its body is streamed, checked and stored."""

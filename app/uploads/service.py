@@ -20,7 +20,7 @@ class Attempt:
     """An upload that wants to begin.
 
     Attributes:
-        address: from where, as `app.accounts.limits.network` counts it.
+        address: from where, as `app.rate_limits.attempts.network` counts it.
         byte_count: of the body; one whose length is not announced counts as the largest, until it ends.
     """
 

@@ -11,7 +11,7 @@ from sqlalchemy import select
 from benchmarks.contest import Contestant, Goal, Kind, Measurement, Run, Work
 from benchmarks.made.voc2007 import EDITION, make_voc2007
 from benchmarks.works.scoring import WARMING, running
-from vocboard.app.notifier import WorkerNotifier
+from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.submissions.models import State, Submission
 from vocboard.evaluator.editions import load
 from vocboard.evaluator.evaluation import evaluate

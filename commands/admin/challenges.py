@@ -13,9 +13,9 @@ from vocboard.app.accounts import administration
 from vocboard.app.challenges import service
 from vocboard.app.challenges.models import Detail, GroundTruthVersion, TruthState, Visibility
 from vocboard.app.database import Database
-from vocboard.app.notifier import WorkerNotifier
+from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.settings import Settings
-from vocboard.app.truth_inbox import IncomingTruth, TruthInbox
+from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox, IncomingTruth
 from vocboard.commands.admin.actions import Actions
 
 CHUNK_BYTES = 1024 * 1024
@@ -103,7 +103,7 @@ def import_truth(arguments: argparse.Namespace, database: Database, settings: Se
     with database.reading() as session:
         user = administration.get_user(session, arguments.organiser)
         challenge = service.get_organised(session, arguments.slug, user)
-    inbox = TruthInbox(settings.truth_inbox)
+    inbox = GroundTruthInbox(settings.truth_inbox)
     with inbox.receive(challenge_id=challenge.id, limit=settings.ground_truth_limit_bytes) as incoming:
         _write(arguments.tree, incoming)
         version_id = incoming.keep()

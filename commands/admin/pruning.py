@@ -4,7 +4,7 @@ import argparse
 
 from vocboard.app.database import Database
 from vocboard.app.settings import Settings
-from vocboard.app.storage import ArchiveStore
+from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.submissions.pruning import prune as prune_archives
 from vocboard.commands.admin.actions import Actions
 

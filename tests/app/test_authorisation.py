@@ -19,8 +19,8 @@ from tests.support.factories import make_token
 from tests.support.site import Site, serving
 from vocboard.app.accounts.models import Role, Scope, User
 from vocboard.app.database import Base, Database
-from vocboard.app.security import cookies
 from vocboard.app.settings import Settings
+from vocboard.app.web import cookies
 
 MOUNTED = {"/static"}  # files of ours, the same for everyone
 REFUSED = frozenset({401, 403, 404})

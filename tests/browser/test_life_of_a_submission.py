@@ -16,7 +16,7 @@ from tests.support.working import working
 from vocboard import migrations
 from vocboard.app.accounts.models import Role
 from vocboard.app.settings import Settings
-from vocboard.app.truth_inbox import PUBLIC_KEY_FILE
+from vocboard.app.storage.ground_truth_inbox import PUBLIC_KEY_FILE
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("complaints")]
 

@@ -20,11 +20,11 @@ from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges.service import Phase, get_visible, phase
 from vocboard.app.database import Database, now
 from vocboard.app.settings import Settings
-from vocboard.app.storage import ArchiveStore
+from vocboard.app.storage.archives import ArchiveStore
 from vocboard.commands.admin import configure
 from vocboard.commands.main import main
-from vocboard.worker import truth_import
-from vocboard.worker.truth_directory import TruthDirectory
+from vocboard.worker import ground_truth_import
+from vocboard.worker.ground_truth_directory import GroundTruthDirectory
 
 
 @pytest.fixture
@@ -100,9 +100,9 @@ def test_a_challenge_and_its_ground_truth_from_a_directory(
     hand_in = ["import-truth", "cars", str(tree), "--organiser", "ada@lab.example"]
     assert admin(*hand_in) == 1
     assert "No worker has started" in capsys.readouterr().err
-    TruthDirectory(settings).private_key()
+    GroundTruthDirectory(settings).private_key()
     assert admin(*hand_in) == 0
-    assert truth_import.import_next(embedded, settings)
+    assert ground_truth_import.import_next(embedded, settings)
     with embedded.reading() as session:
         assert phase(get_visible(session, "cars", None), now()) is Phase.OPEN
 
@@ -143,7 +143,7 @@ def test_what_operators_change_is_logged_as_theirs(
             session.execute(update(User).where(User.email == email).values({column: None}))
     title = ["--edition", "VOC2007", "--title", "VOC"]
     assert admin("create-challenge", "ready", "--organiser", "olga@lab.example", *title) == 0
-    TruthDirectory(settings).private_key()
+    GroundTruthDirectory(settings).private_key()
     tree = tmp_path / "tree"
     tree.mkdir()
     known = {event.id for event in events(embedded)}

@@ -28,14 +28,14 @@ from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.queries import current_truth
 from vocboard.app.database import Database
 from vocboard.app.settings import Settings
-from vocboard.app.storage import ArchiveStore
+from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.submissions import service
 from vocboard.app.submissions.forms import SubmissionForm
 from vocboard.app.submissions.models import State, Submission
 from vocboard.app.submissions.validation import EnteredCompetition, Report
 from vocboard.evaluator.editions import Task, load
 from vocboard.evaluator.ground_truth import DetectionTruth, GroundTruth, Key, Labels, LabelTruth, Truth
-from vocboard.worker import stored_truth
+from vocboard.worker import ground_truth_store
 
 EDITION = load("VOC2012")
 CAR = EDITION.classes.index("car")
@@ -54,7 +54,7 @@ class Backstage:
     @property
     def truth_file(self) -> Path:
         """Where workers read the ground truth of `challenge`."""
-        return stored_truth.path_of(self.settings, make_ground_truth().sha256)
+        return ground_truth_store.path_of(self.settings, make_ground_truth().sha256)
 
     def challenge(self, **given: Any) -> Challenge:
         """Make a challenge that can be scored; by default with a quota that is in nobody's way."""

@@ -13,8 +13,8 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.database import Database
 from vocboard.app.main import create_app
-from vocboard.app.security.http_protocol import BoundedHttpProtocol
 from vocboard.app.settings import Settings
+from vocboard.app.web.http_protocol import BoundedHttpProtocol
 
 SECONDS_TO_START = 30
 SECONDS_TO_ANSWER = 60

@@ -13,7 +13,7 @@ import pytest
 from tests.support.backstage import Backstage, wait_until
 from tests.support.crashing_servers import CrashingServer, crashing_redis
 from tests.support.services import REAL, needed
-from vocboard.app.notifier import WorkerNotifier
+from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.submissions import queue
 from vocboard.app.submissions.models import State
 

@@ -6,9 +6,9 @@ from datetime import timedelta
 import pytest
 
 from tests.support.backstage import Backstage, make_ground_truth
-from vocboard.app.broker import EVALUATE_NEXT
 from vocboard.app.evaluations import queries as evaluations
-from vocboard.app.notifier import WorkerNotifier
+from vocboard.app.messaging.broker import EVALUATE_NEXT
+from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.submissions.models import State
 from vocboard.evaluator import VERSION
 from vocboard.worker import tasks

@@ -13,11 +13,11 @@ from tests.support.backstage import Backstage, wait_until
 from tests.support.mail import MailServer, mail_server
 from tests.support.services import in_full
 from vocboard.app.database import Database
-from vocboard.app.mail import outbox
-from vocboard.app.mail.models import OutgoingMail
-from vocboard.app.notifier import WorkerNotifier
+from vocboard.app.messaging.mail import outbox
+from vocboard.app.messaging.mail.models import OutgoingMail
+from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.settings import Settings
-from vocboard.app.storage import ArchiveStore
+from vocboard.app.storage.archives import ArchiveStore
 from vocboard.migrations import privileges, upgrade
 
 

@@ -27,16 +27,16 @@ from vocboard.app.errors import SignInError
 from vocboard.app.leaderboards.service import board
 from vocboard.app.registration_policy import RegistrationPolicy
 from vocboard.app.settings import Settings
-from vocboard.app.storage import ArchiveStore
+from vocboard.app.storage.archives import ArchiveStore
+from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox
 from vocboard.app.submissions import queries, queue
 from vocboard.app.submissions import service as submissions
 from vocboard.app.submissions.forms import SubmissionForm
 from vocboard.app.submissions.models import State
 from vocboard.app.submissions.validation import EnteredCompetition, Report
-from vocboard.app.truth_inbox import TruthInbox
 from vocboard.migrations import privileges, upgrade
-from vocboard.worker import evaluation, recovery, truth_import
-from vocboard.worker.truth_directory import TruthDirectory
+from vocboard.worker import evaluation, ground_truth_import, recovery
+from vocboard.worker.ground_truth_directory import GroundTruthDirectory
 
 pytestmark = pytest.mark.services
 
@@ -106,7 +106,7 @@ def hand_in_truth(web: Database, settings: Settings, organiser: User, tree: Path
     archive = tree.parent / "tree.tar"
     with tarfile.open(archive, "w") as tar:
         tar.add(tree, tree.name)
-    with TruthInbox(settings.truth_inbox).receive(challenge_id=challenge.id, limit=10_000_000) as incoming:
+    with GroundTruthInbox(settings.truth_inbox).receive(challenge_id=challenge.id, limit=10_000_000) as incoming:
         incoming.write(archive.read_bytes())
         version_id = incoming.keep()
     with web.writing() as session:
@@ -118,10 +118,10 @@ def hand_in_truth(web: Database, settings: Settings, organiser: User, tree: Path
 
 def test_each_process_may_do_its_part(web: Database, worker: Database, settings: Settings, tmp_path: Path) -> None:
     ada, organiser = people_come_and_go(web)
-    TruthDirectory(settings).private_key()
+    GroundTruthDirectory(settings).private_key()
     challenge = hand_in_truth(web, settings, organiser, write_tree(tmp_path))
     assert recovery.sweep(worker, settings).ground_truth
-    assert truth_import.import_next(worker, settings)
+    assert ground_truth_import.import_next(worker, settings)
 
     store = ArchiveStore(settings.archives)
     with store.receive(limit=100_000) as incoming:

@@ -16,7 +16,7 @@ from sqlalchemy import func, select
 from tests.support.backstage import Backstage, kill_group, wait_until
 from vocboard.app.database import now
 from vocboard.app.evaluations.models import Evaluation
-from vocboard.app.notifier import WorkerNotifier
+from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.submissions import queue
 from vocboard.app.submissions.models import State
 from vocboard.worker.recovery import sweep

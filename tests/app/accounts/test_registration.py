@@ -9,7 +9,6 @@ from tests.support import signing_in
 from tests.support.factories import PASSWORD, make_user
 from tests.support.mail import link_in
 from vocboard.app.accounts import administration, links, password_changes, registration, service
-from vocboard.app.accounts.limits import REGISTRATION_FROM_ADDRESS
 from vocboard.app.accounts.links import InvalidLinkError
 from vocboard.app.accounts.models import EmailLink, LinkPurpose, Role, User
 from vocboard.app.accounts.passwords import hashed
@@ -17,7 +16,8 @@ from vocboard.app.accounts.registration import NotApprovedError, NotConfirmedErr
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError, LimitedError, SignInError
-from vocboard.app.mail.models import OutgoingMail
+from vocboard.app.messaging.mail.models import OutgoingMail
+from vocboard.app.rate_limits.attempts import REGISTRATION_FROM_ADDRESS
 from vocboard.app.registration_policy import RegistrationPolicy
 
 SITE = "https://voc.example"

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import select
 
 from tests.support.factories import PASSWORD, make_token, make_user
-from vocboard.app.accounts import limits, service, signing_in
+from vocboard.app.accounts import service, signing_in
 from vocboard.app.accounts.models import WebSession
 from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.accounts.sign_in_gate import SignInGate
@@ -15,6 +15,7 @@ from vocboard.app.accounts.signing_in import Attempt, SignInDesk
 from vocboard.app.accounts.tokens import MOST_TOKENS
 from vocboard.app.database import Database, now
 from vocboard.app.errors import BusyError, ConflictError, LimitedError, SignInError
+from vocboard.app.rate_limits import attempts
 from vocboard.app.settings import Settings
 
 EMAIL = "ada@lab.example"
@@ -106,8 +107,8 @@ def test_sign_ins_sessions_and_tokens_of_a_person_are_capped(
             make_token(session, user)
         with pytest.raises(ConflictError, match="Revoke one first"):
             make_token(session, user)
-        for _ in range(limits.SIGN_INS_OF_PERSON.count):
-            limits.count(session, {limits.SIGN_INS_OF_PERSON: str(user.id)})
+        for _ in range(attempts.SIGN_INS_OF_PERSON.count):
+            attempts.count(session, {attempts.SIGN_INS_OF_PERSON: str(user.id)})
     [outcome] = attempt(desk, database, Attempt(EMAIL, PASSWORD, HERE))
     assert isinstance(outcome, LimitedError)
 

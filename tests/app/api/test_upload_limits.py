@@ -17,8 +17,8 @@ from tests.support.factories import WEEK, make_challenge, make_token, make_user
 from tests.support.site import Site, serving
 from tests.support.small_world import results_of
 from vocboard.app.database import now
-from vocboard.app.incoming_file import IncomingFile
 from vocboard.app.settings import Settings
+from vocboard.app.storage.incoming_file import IncomingFile
 from vocboard.app.submissions import forms
 
 LIMIT = 1 << 20

@@ -14,10 +14,10 @@ from tests.support.factories import (
     make_truth,
 )
 from vocboard.app.audit.models import AuditEvent
-from vocboard.app.challenges import service, truth_queue
+from vocboard.app.challenges import ground_truth_queue, service
 from vocboard.app.challenges.ground_truth import pack_image_sets
+from vocboard.app.challenges.ground_truth_queue import ImportedTruth
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState
-from vocboard.app.challenges.truth_queue import ImportedTruth
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError
 from vocboard.evaluator.editions import Task, load
@@ -36,9 +36,9 @@ def upload(database: Database, challenge: Challenge | None = None) -> GroundTrut
         )
 
 
-def claim(database: Database, *, lease: timedelta = LEASE, attempts: int = 3) -> truth_queue.TruthClaim | None:
+def claim(database: Database, *, lease: timedelta = LEASE, attempts: int = 3) -> ground_truth_queue.TruthClaim | None:
     with database.writing() as session:
-        return truth_queue.claim(session, lease=lease, attempts=attempts)
+        return ground_truth_queue.claim(session, lease=lease, attempts=attempts)
 
 
 def state_of(database: Database, version: GroundTruthVersion) -> TruthState:
@@ -106,13 +106,13 @@ def test_one_whose_worker_fell_silent_is_claimed_again_and_the_silent_one_stores
     assert taker is not None
     assert taker.version_id == version.id
     with database.writing() as session:
-        assert not truth_queue.renew(session, silent, lease=LEASE)
-        assert not truth_queue.finish(session, silent, IMPORTED)
-        assert not truth_queue.refuse(session, silent, [])
+        assert not ground_truth_queue.renew(session, silent, lease=LEASE)
+        assert not ground_truth_queue.finish(session, silent, IMPORTED)
+        assert not ground_truth_queue.refuse(session, silent, [])
     assert state_of(database, version) is TruthState.IMPORTING
     with database.writing() as session:
-        assert truth_queue.renew(session, taker, lease=LEASE)
-        assert truth_queue.finish(session, taker, IMPORTED)
+        assert ground_truth_queue.renew(session, taker, lease=LEASE)
+        assert ground_truth_queue.finish(session, taker, IMPORTED)
     assert state_of(database, version) is TruthState.READY
 
 
@@ -138,12 +138,12 @@ def test_what_is_wrong_is_kept_for_the_organiser_within_bounds(database: Databas
     assert found is not None
     problems = [Problem("bad", Severity.ERROR, "wrong", "file", line) for line in range(1000)]
     with database.writing() as session:
-        assert truth_queue.refuse(session, found, problems)
+        assert ground_truth_queue.refuse(session, found, problems)
     with database.reading() as session:
         stored = session.get_one(GroundTruthVersion, version.id)
     assert stored.state is TruthState.FAILED
     assert stored.problems is not None
-    assert len(stored.problems) == truth_queue.MOST_PROBLEMS + 1
+    assert len(stored.problems) == ground_truth_queue.MOST_PROBLEMS + 1
     assert "800" in stored.problems[-1]["message"]
 
 
@@ -155,7 +155,7 @@ def test_the_newest_truth_that_scores_everything_starts_the_first_scoring(databa
         partial = make_truth(session, challenge, current=False)
         partial.competitions = ["comp1"]
         session.flush()
-        assert truth_queue.start_first_scorings(session) == 1
+        assert ground_truth_queue.start_first_scorings(session) == 1
         current = service.current_truth(session, challenge)
         assert current is not None
         assert current.id == newest.id
@@ -167,11 +167,11 @@ def test_a_truth_that_scores_too_little_waits_until_the_challenge_asks_for_less(
         challenge = make_challenge(session, organiser=organiser, ready=False)
         make_truth(session, challenge, current=False).competitions = ["comp1"]
         session.flush()
-        assert truth_queue.start_first_scorings(session) == 0
+        assert ground_truth_queue.start_first_scorings(session) == 0
         assert service.phase(challenge, now()) is service.Phase.NOT_READY
         challenge.competitions = [row for row in challenge.competitions if row.key == "comp1"]
         session.flush()
-        assert truth_queue.start_first_scorings(session) == 1
+        assert ground_truth_queue.start_first_scorings(session) == 1
         assert service.phase(challenge, now()) is service.Phase.OPEN
 
 
@@ -180,5 +180,5 @@ def test_a_later_truth_does_not_change_the_board_by_itself(database: Database) -
         challenge = make_challenge(session)
         before = challenge.current_scoring_id
         make_truth(session, challenge, current=False)
-        assert truth_queue.start_first_scorings(session) == 0
+        assert ground_truth_queue.start_first_scorings(session) == 0
         assert challenge.current_scoring_id == before

@@ -12,8 +12,8 @@ from tests.support.factories import make_user
 from tests.support.mail import link_in, read
 from tests.support.site import Site, serving
 from vocboard.app.accounts.models import Role
-from vocboard.app.mail.delivery import sender
-from vocboard.app.mail.sending import send_due
+from vocboard.app.messaging.mail.delivery import sender
+from vocboard.app.messaging.mail.sending import send_due
 from vocboard.app.settings import Settings
 
 NEWCOMER = {"email": "ada@lab.example", "name": "Ada", "password": "a dozen words in a row"}

@@ -3,7 +3,7 @@
 import pytest
 
 from vocboard.app.errors import InvalidInputError
-from vocboard.app.fields import FieldChecks
+from vocboard.app.forms.fields import FieldChecks
 from vocboard.app.submissions.declarations import needed_by, needed_by_each, statements
 from vocboard.app.submissions.forms import (
     SubmissionForm,

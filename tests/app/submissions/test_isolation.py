@@ -27,7 +27,7 @@ from tests.app.submissions.inside import (
     inside_unix_socket,
     inside_write,
 )
-from vocboard.app.confinement import ALL_MEANS
+from vocboard.app.isolation.confinement import ALL_MEANS
 from vocboard.app.submissions.checking import Report
 from vocboard.app.submissions.validation_processes import StoppedProcessError, ValidationProcesses
 

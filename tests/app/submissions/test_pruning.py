@@ -18,8 +18,8 @@ from vocboard.app.accounts.models import User
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import Database, now
-from vocboard.app.incoming_file import ABANDONED_AFTER
-from vocboard.app.storage import SET_ASIDE_FOR, ArchiveStore
+from vocboard.app.storage.archives import SET_ASIDE_FOR, ArchiveStore
+from vocboard.app.storage.incoming_file import ABANDONED_AFTER
 from vocboard.app.submissions import service
 from vocboard.app.submissions.models import State, Submission
 from vocboard.app.submissions.pruning import Pruned, prune

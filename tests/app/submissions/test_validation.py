@@ -13,7 +13,7 @@ import pytest
 from tests.support.backstage import EDITION, make_archive
 from tests.support.factories import make_image_sets
 from vocboard.app.settings import Settings
-from vocboard.app.storage import ArchiveStore
+from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.submissions.validation import Report, Validator
 
 COMPETITIONS = ("comp1", "comp3")

@@ -1,0 +1,47 @@
+"""Checks of the text fields that people fill in: all that is wrong is told at once."""
+
+from vocboard.app.errors import InvalidInputError
+from vocboard.app.forms.characters import objection, tidied
+
+
+class FieldChecks:
+    """Collects what is wrong with the fields of one form.
+
+    >>> checks = FieldChecks()
+    >>> checks.line("title", "  VOC  2007 ", longest=20)
+    'VOC 2007'
+    >>> checks.line("name", " ", longest=20, required=True)
+    ''
+    >>> checks.messages
+    {'name': 'Fill this in.'}
+    """
+
+    def __init__(self) -> None:
+        self.messages: dict[str, str] = {}
+
+    def fail(self, field: str, message: str) -> None:
+        """Note what is wrong with a field; the first message stays."""
+        self.messages.setdefault(field, message)
+
+    def line(self, field: str, value: str, *, longest: int, required: bool = False) -> str:
+        """Return one line of text with its white space tidied, or note that it is missing, too long or not visible."""
+        return self._check(field, " ".join(tidied(value).split()), longest, required, allowed="")
+
+    def text(self, field: str, value: str, *, longest: int, required: bool = False) -> str:
+        """Return text of several lines, with `\\n` line ends, or note what is wrong with it."""
+        unified = tidied(value).replace("\r\n", "\n").replace("\r", "\n").strip()
+        return self._check(field, unified, longest, required, allowed="\n\t")
+
+    def finish(self) -> None:
+        """Raise `InvalidInputError` if anything was wrong."""
+        if self.messages:
+            raise InvalidInputError(self.messages)
+
+    def _check(self, field: str, value: str, longest: int, required: bool, *, allowed: str) -> str:
+        if required and not value:
+            self.fail(field, "Fill this in.")
+        elif len(value) > longest:
+            self.fail(field, f"Use at most {longest} characters; these are {len(value)}.")
+        elif message := objection(value, allowed=allowed):
+            self.fail(field, message)
+        return value

@@ -1,0 +1,90 @@
+"""The broker: Redis, or a directory, that carries wake-ups.
+
+The database says what there is to do; a message only says that it is worth looking now. A lost, repeated or late one
+changes nothing, so there is no result backend, and messages are gone once they are read: nothing is acknowledged.
+"""
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from celery import Celery
+
+from vocboard.app.messaging import directory_transport
+from vocboard.app.settings import Settings
+
+SCORING, MAIL = "scoring", "mail"  # kinds of workers, and the queues of their wake-ups
+EVALUATE_NEXT = "worker.evaluate_next"
+IMPORT_GROUND_TRUTH = "worker.import_ground_truth"
+SWEEP = "worker.sweep"
+SEND_MAIL = "worker.send_mail"
+
+POLLING_SECONDS = 0.04  # of the directory: half of it is what an evaluation waits for, and looking takes 0.2 ms
+PUBLISHING_SECONDS = 0.5  # for each step of reaching the broker: nobody waits longer to send a wake-up
+REDIS_OPTIONS = {
+    "socket_connect_timeout": 5,  # seconds, as below; by default, until the operating system gives up
+    "socket_timeout": 10,  # longer than the 1 s for which kombu lets Redis wait for a message
+    "socket_keepalive": True,
+    "health_check_interval": 25,  # ask before using a connection that was idle for so long
+}
+
+
+def create_celery(settings: Settings, *, name: str) -> Celery:
+    """Return a Celery application that sends and reads wake-ups."""
+    application = Celery(name, broker=_address(settings), set_as_current=False)
+    application.conf.update(
+        task_serializer="json",
+        result_serializer="json",
+        event_serializer="json",
+        accept_content=["json"],
+        task_ignore_result=True,
+        task_default_queue=SCORING,
+        task_routes={SEND_MAIL: {"queue": MAIL}},
+        timezone="UTC",
+        broker_connection_retry_on_startup=True,
+        broker_connection_max_retries=None,  # by default a process gives up for good after a hundred
+        broker_transport_options=_transport_options(settings),
+    )
+    return application
+
+
+def create_publisher(settings: Settings) -> Celery:
+    """Return a Celery application that sends messages quickly or not at all."""
+    application = create_celery(settings, name="vocboard.publisher")
+    application.conf.update(
+        task_publish_retry=False,
+        broker_connection_timeout=PUBLISHING_SECONDS,
+        broker_transport_options={
+            **_transport_options(settings),
+            "max_retries": 0,
+            "socket_connect_timeout": PUBLISHING_SECONDS,
+            "socket_timeout": PUBLISHING_SECONDS,
+        },
+    )
+    return application
+
+
+def _is_directory(settings: Settings) -> bool:
+    return urlsplit(settings.broker).scheme == "filesystem"
+
+
+def _address(settings: Settings) -> str:
+    if not _is_directory(settings):
+        return settings.broker
+    directory_transport.register()
+    return f"{directory_transport.SCHEME}://localhost/"  # which directory it is stands in the options
+
+
+def _transport_options(settings: Settings) -> dict[str, Any]:
+    if not _is_directory(settings):
+        return dict(REDIS_OPTIONS)
+    directory = Path(urlsplit(settings.broker).path)
+    messages, control = directory / "messages", directory / "control"
+    for folder in (messages, control):
+        folder.mkdir(parents=True, exist_ok=True)
+    return {
+        "data_folder_in": str(messages),
+        "data_folder_out": str(messages),
+        "control_folder": str(control),
+        "polling_interval": POLLING_SECONDS,
+    }

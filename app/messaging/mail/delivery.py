@@ -1,0 +1,142 @@
+"""How a message leaves: by SMTP, or as a file where the installation has no mail server."""
+
+import smtplib
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass
+from email.message import EmailMessage
+from email.policy import SMTP
+from email.utils import format_datetime
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from vocboard.app.messaging.mail.outbox import Claimed
+from vocboard.app.settings import Settings
+
+TIMEOUT_SECONDS = 30.0  # of each step of a conversation
+PORTS = {"smtp": 25, "smtps": 465}
+PERMANENT = 500  # first status of SMTP that another attempt does not change
+
+Send = Callable[[Claimed], None]
+
+
+class UndeliverableError(Exception):
+    """The mail server refuses this message for good."""
+
+
+class MailServerError(Exception):
+    """The mail server cannot be used now; the message may pass later."""
+
+
+@dataclass(frozen=True, slots=True)
+class SmtpServer:
+    """A mail server.
+
+    Attributes:
+        encrypted: whether the connection is TLS from its beginning (smtps).
+    """
+
+    host: str
+    port: int
+    encrypted: bool
+    user: str = ""
+    password: str = ""
+
+    @classmethod
+    def parse(cls, url: str) -> "SmtpServer":
+        """Read `smtp://user:password@host:port` or `smtps://...`.
+
+        Raises:
+            ValueError: it is neither; the message does not repeat the address, which holds a password.
+        """
+        try:
+            parts = urlsplit(url)
+            port = parts.port
+        except ValueError:
+            parts, port = urlsplit(""), None
+        if parts.scheme not in PORTS or not parts.hostname:
+            raise ValueError("VOCBOARD_MAIL_URL must be smtp://user:password@host:port or smtps://...")
+        return cls(
+            host=parts.hostname,
+            port=port or PORTS[parts.scheme],
+            encrypted=parts.scheme == "smtps",
+            user=unquote(parts.username or ""),
+            password=unquote(parts.password or ""),
+        )
+
+
+def sender(settings: Settings) -> Send:
+    """Return what sends messages as the settings say.
+
+    Raises:
+        ValueError: the settings name no mail server where there has to be one, or not a proper one.
+    """
+    if settings.mail_directory is not None:
+        directory = settings.mail_directory
+        return lambda message: _write(_email(message, settings), directory, message)
+    server = SmtpServer.parse(settings.mail_url.get_secret_value())
+    return lambda message: _send(_email(message, settings), server)
+
+
+def _email(message: Claimed, settings: Settings) -> EmailMessage:
+    """Build the e-mail. `EmailMessage` refuses line breaks in headers, so that no text can add one."""
+    email = EmailMessage(policy=SMTP)
+    try:
+        email["From"] = settings.sender
+        email["To"] = message.recipient
+        email["Subject"] = message.subject
+    except ValueError as error:
+        raise UndeliverableError(str(error)) from error
+    email["Date"] = format_datetime(message.created_at)
+    email["Message-ID"] = f"<{message.id}@{settings.sender.rpartition('@')[2]}>"
+    email["Auto-Submitted"] = "auto-generated"  # RFC 3834: no automatic answers
+    email.set_content(message.body)
+    return email
+
+
+def _write(email: EmailMessage, directory: Path, message: Claimed) -> None:
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    file = directory / f"{message.created_at:%Y%m%dT%H%M%S}-{message.id}.eml"
+    partial = file.with_suffix(".partial")
+    partial.touch(mode=0o600)
+    partial.write_bytes(email.as_bytes())
+    partial.replace(file)
+
+
+def _send(email: EmailMessage, server: SmtpServer) -> None:
+    context = ssl.create_default_context()
+    try:
+        with _connected(server, context) as connection:
+            if not server.encrypted and connection.has_extn("starttls"):
+                connection.starttls(context=context)
+                connection.ehlo()
+                protected = True
+            else:
+                protected = server.encrypted
+            if server.user:
+                if not protected:
+                    raise MailServerError("the mail server offers no TLS, so the password is not sent to it")
+                connection.login(server.user, server.password)
+            connection.send_message(email)
+    except smtplib.SMTPRecipientsRefused as error:
+        status, text = next(iter(error.recipients.values()))
+        raise _refusal(status, text) from error
+    except (smtplib.SMTPDataError, smtplib.SMTPSenderRefused) as error:
+        raise _refusal(error.smtp_code, error.smtp_error) from error
+    except (smtplib.SMTPException, OSError) as error:
+        raise MailServerError(f"{type(error).__name__}: {error}") from error
+
+
+def _connected(server: SmtpServer, context: ssl.SSLContext) -> smtplib.SMTP:
+    if server.encrypted:
+        connection: smtplib.SMTP = smtplib.SMTP_SSL(server.host, server.port, timeout=TIMEOUT_SECONDS, context=context)
+    else:
+        connection = smtplib.SMTP(server.host, server.port, timeout=TIMEOUT_SECONDS)
+    connection.ehlo_or_helo_if_needed()
+    return connection
+
+
+def _refusal(status: int, text: bytes | str) -> Exception:
+    said = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+    kind = UndeliverableError if status >= PERMANENT else MailServerError
+    return kind(f"{status} {said}")

@@ -1,0 +1,151 @@
+"""The outbox as a queue: put in with what a message announces, claimed by the worker that sends it.
+
+The database is the queue; a message of the broker only wakes the worker. A message is sent at least once: a worker that
+dies between the mail server's answer and its own commit leaves it to be sent again, under the same Message-ID.
+"""
+
+import uuid
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from sqlalchemy import ColumnElement, and_, delete, or_, select, update
+from sqlalchemy.orm import Session
+
+from vocboard.app.database import now
+from vocboard.app.messaging.mail.models import OutgoingMail
+
+TEMPLATE_DIRECTORY = Path(__file__).parents[3] / "templates"
+LIFETIME = timedelta(days=3)  # a message that cannot be sent for so long is given up
+LEASE = timedelta(minutes=5)  # longer than an attempt can take
+FIRST_RETRY, LONGEST_RETRY = timedelta(seconds=15), timedelta(minutes=10)
+RECORD_LIFETIME = timedelta(days=30)  # of what was sent or given up, for the operator
+LONGEST_ERROR = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A message that this worker alone may send until its lease ends.
+
+    Attributes:
+        attempts: how many there were, this one included.
+    """
+
+    id: uuid.UUID
+    created_at: datetime
+    recipient: str
+    subject: str
+    body: str
+    attempts: int
+
+
+def put(session: Session, *, to: str, template: str, lifetime: timedelta = LIFETIME, **context: Any) -> None:
+    """Add a message to the outbox, in the transaction of what it announces.
+
+    Whoever commits calls `WorkerNotifier.mail_queued` afterwards.
+
+    Args:
+        to: a normalised e-mail address.
+        template: name of a file in `templates/mail`; its first line is the subject, after an empty line comes the body.
+        lifetime: how long the message is worth sending.
+        context: what the template names.
+    """
+    subject, _, body = _templates().get_template(f"mail/{template}.txt").render(**context).partition("\n")
+    instant = now()
+    session.add(
+        OutgoingMail(
+            created_at=instant,
+            recipient=to,
+            subject=subject.strip(),
+            body=body.strip() + "\n",
+            due_at=instant,
+            expires_at=instant + lifetime,
+        )
+    )
+    session.flush()
+
+
+def is_due(session: Session) -> bool:
+    """Whether `claim_next` would find something."""
+    return session.scalar(select(OutgoingMail.id).where(_is_due(now())).limit(1)) is not None
+
+
+def claim_next(session: Session) -> Claimed | None:
+    """Claim the message that has been due longest; None if none is due."""
+    instant = now()
+    row = session.scalar(
+        select(OutgoingMail)
+        .where(_is_due(instant))
+        .order_by(OutgoingMail.due_at, OutgoingMail.id)
+        .limit(1)
+        .with_for_update(skip_locked=True)
+    )
+    if row is None:
+        return None
+    row.due_at = instant + LEASE
+    row.attempts += 1
+    return Claimed(row.id, row.created_at, row.recipient, row.subject, row.body, row.attempts)
+
+
+def expire(session: Session) -> int:
+    """Give up what is no longer worth sending, and delete old records; return how many messages were given up."""
+    instant = now()
+    expired = session.scalars(
+        select(OutgoingMail).where(
+            OutgoingMail.sent_at.is_(None),
+            OutgoingMail.failed_at.is_(None),
+            OutgoingMail.expires_at <= instant,
+            OutgoingMail.due_at <= instant,  # otherwise a worker is sending it, or a retry comes before
+        )
+    ).all()
+    for row in expired:
+        row.failed_at, row.body = instant, ""
+    forgotten = instant - RECORD_LIFETIME
+    session.execute(
+        delete(OutgoingMail).where(or_(OutgoingMail.sent_at <= forgotten, OutgoingMail.failed_at <= forgotten))
+    )
+    return len(expired)
+
+
+def mark_sent(session: Session, message: Claimed) -> None:
+    """Record that a message was sent."""
+    session.execute(
+        update(OutgoingMail).where(OutgoingMail.id == message.id).values(sent_at=now(), body="", last_error="")
+    )
+
+
+def mark_failed(session: Session, message: Claimed, error: str, *, is_final: bool) -> None:
+    """Record that an attempt failed: the message is due again later, or given up if another attempt cannot help."""
+    instant = now()
+    values: dict[str, Any] = {"last_error": error[:LONGEST_ERROR], "due_at": instant + retry_after(message.attempts)}
+    if is_final:
+        values |= {"failed_at": instant, "body": ""}
+    session.execute(update(OutgoingMail).where(OutgoingMail.id == message.id).values(**values))
+
+
+def retry_after(attempts: int) -> timedelta:
+    """Return how long to wait after so many failed attempts.
+
+    >>> [retry_after(attempts).total_seconds() for attempts in (1, 2, 3, 20)]
+    [15.0, 30.0, 60.0, 600.0]
+    """
+    doublings = min(attempts - 1, 10)
+    return min(FIRST_RETRY * int(2**doublings), LONGEST_RETRY)
+
+
+def _is_due(instant: datetime) -> ColumnElement[bool]:
+    return and_(OutgoingMail.sent_at.is_(None), OutgoingMail.failed_at.is_(None), OutgoingMail.due_at <= instant)
+
+
+@cache
+def _templates() -> Environment:
+    return Environment(  # plain text: nothing to escape
+        loader=FileSystemLoader(TEMPLATE_DIRECTORY),
+        autoescape=False,  # noqa: S701
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )

@@ -1,0 +1,44 @@
+"""Sending what is due in the outbox: what the worker for mail does."""
+
+import logging
+
+from vocboard.app.database import Database
+from vocboard.app.messaging.mail import outbox
+from vocboard.app.messaging.mail.delivery import MailServerError, Send, UndeliverableError
+
+_log = logging.getLogger(__name__)
+
+
+def send_due(database: Database, send: Send) -> int:
+    """Send the messages that are due until none is left, or the mail server cannot be used.
+
+    A server that is down is tried with one message only: the others stay due, and go as soon as it is back.
+
+    Returns:
+        How many messages were sent.
+    """
+    with database.writing() as session:
+        given_up = outbox.expire(session)
+    if given_up:
+        _log.error("%d messages could not be sent in time and are given up; see the table outbox", given_up)
+    sent = 0
+    while True:
+        with database.writing() as session:
+            message = outbox.claim_next(session)
+        if message is None:
+            return sent
+        try:
+            send(message)
+        except UndeliverableError as error:
+            _log.error("message %s is refused for good: %s", message.id, error)  # expected: no traceback
+            with database.writing() as session:
+                outbox.mark_failed(session, message, str(error), is_final=True)
+        except (MailServerError, OSError) as error:
+            _log.warning("message %s could not be sent, attempt %d: %s", message.id, message.attempts, error)
+            with database.writing() as session:
+                outbox.mark_failed(session, message, str(error), is_final=False)
+            return sent
+        else:
+            sent += 1
+            with database.writing() as session:
+                outbox.mark_sent(session, message)

@@ -1,1 +1,0 @@
-"""What stands between a request and the application: headers, cookies, forgery, limits, identity."""

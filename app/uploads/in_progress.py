@@ -1,0 +1,116 @@
+"""The web process's side of an upload in progress: its places are kept while it lives, and freed however it ends."""
+
+import asyncio
+import logging
+import uuid
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+
+import anyio
+from anyio import to_thread
+from sqlalchemy.exc import SQLAlchemyError
+from starlette.requests import ClientDisconnect, Request
+
+from vocboard.app.accounts.models import User
+from vocboard.app.database import Database
+from vocboard.app.rate_limits.attempts import network
+from vocboard.app.settings import Settings
+from vocboard.app.storage.incoming_file import IncomingFile
+from vocboard.app.uploads import service as uploads
+from vocboard.app.uploads.limits import LEASE, PersonLimits, person_limits, server_limits
+from vocboard.app.uploads.models import UploadKind
+from vocboard.app.uploads.pace import Pace
+from vocboard.app.uploads.service import Attempt
+from vocboard.app.web.identity import client_address
+
+_log = logging.getLogger(__name__)
+
+
+@asynccontextmanager
+async def upload_in_progress(request: Request, *, user: User, kind: UploadKind) -> AsyncIterator[Pace]:
+    """Record an attempt to upload before its body is read, and end it with the block.
+
+    Yields:
+        What the body must be received with.
+
+    Raises:
+        LimitedError, TooLargeError: as `uploads.begin`.
+    """
+    database: Database = request.app.state.database
+    settings: Settings = request.app.state.settings
+    limits = person_limits(settings, kind)
+    attempt = Attempt(user.id, network(client_address(request)), kind, _announced_bytes(request, limits))
+
+    def begin() -> uuid.UUID:
+        with database.writing() as session:
+            return uploads.begin(session, attempt, person=limits, server=server_limits(settings))
+
+    def end() -> None:
+        try:
+            with database.writing() as session:
+                uploads.end(session, upload_id, received_bytes=pace.received)
+        except SQLAlchemyError:
+            _log.warning("upload %s could not be ended; its lease expires by itself", upload_id, exc_info=True)
+
+    upload_id = await to_thread.run_sync(begin)
+    pace = Pace(duration=limits.duration, bytes_per_second=limits.bytes_per_second)
+    renewing = asyncio.create_task(_keep_places(database, upload_id))
+    try:
+        yield pace
+    finally:
+        renewing.cancel()
+        with anyio.CancelScope(shield=True):
+            await to_thread.run_sync(end)
+
+
+@asynccontextmanager
+async def off_the_loop(incoming: IncomingFile) -> AsyncIterator[None]:
+    """Remove what is left of an incoming file with the block, in a thread: that of a large file takes a while."""
+    try:
+        yield
+    finally:
+        with anyio.CancelScope(shield=True):
+            await to_thread.run_sync(incoming.remove)
+
+
+@contextmanager
+def cancelled_by_disconnect(request: Request) -> Iterator[None]:
+    """Cancel the block when the client goes away; its body must have been received.
+
+    Raises:
+        ClientDisconnect: in place of the cancellation.
+    """
+
+    async def watch() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+        scope.cancel()
+
+    with anyio.CancelScope() as scope:
+        watcher = asyncio.create_task(watch())
+        try:
+            yield
+        finally:
+            watcher.cancel()
+    if scope.cancelled_caught:
+        raise ClientDisconnect
+
+
+async def _keep_places(database: Database, upload_id: uuid.UUID) -> None:
+    def renew() -> None:
+        with database.writing() as session:
+            uploads.renew(session, upload_id)
+
+    while True:
+        await asyncio.sleep(LEASE.total_seconds() / 3)
+        try:
+            await to_thread.run_sync(renew)
+        except SQLAlchemyError:
+            _log.warning("the lease of upload %s could not be renewed", upload_id, exc_info=True)
+
+
+def _announced_bytes(request: Request, limits: PersonLimits) -> int:
+    length = request.headers.get("content-length", "")
+    if length.isdecimal() and len(length) < 19:
+        return int(length)
+    return min(limits.file_bytes, limits.bytes_per_day)

@@ -1,0 +1,225 @@
+"""Uploads on their way in, the same for the API and the pages: who may, stream, check, store, ring."""
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from anyio import to_thread
+from sqlalchemy.orm import Session
+from starlette.requests import Request
+
+from vocboard.app.accounts.models import User
+from vocboard.app.accounts.registration import require_confirmed
+from vocboard.app.challenges import service as challenges
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.database import Database, now
+from vocboard.app.errors import InvalidArchiveError
+from vocboard.app.messaging.notifier import WorkerNotifier
+from vocboard.app.settings import MEBIBYTE, Settings
+from vocboard.app.storage.archives import ArchiveStore
+from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox
+from vocboard.app.submissions import forms
+from vocboard.app.submissions import service as submissions
+from vocboard.app.submissions.declarations import needed_by_each
+from vocboard.app.submissions.forms import SubmissionForm
+from vocboard.app.submissions.quota import check_any_quota_left
+from vocboard.app.submissions.validation import Validator
+from vocboard.app.uploads.in_progress import cancelled_by_disconnect, off_the_loop, upload_in_progress
+from vocboard.app.uploads.models import UploadKind
+from vocboard.app.uploads.multipart import StreamedForm, receive_form
+from vocboard.evaluator.image_sets import ImageSets
+
+ARCHIVE_FIELD = "archive"
+HASHES_FIELD = "flickr_image_hashes"
+CLASSES_FIELD = "segmentation_classes"
+FIELD_LIMITS = {
+    HASHES_FIELD: 8 * MEBIBYTE,  # of 100,000 images
+    CLASSES_FIELD: 16 * 1024,
+}
+
+BeforeFile = Callable[[StreamedForm], None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """What an upload is checked against."""
+
+    challenge: Challenge
+    image_sets: ImageSets
+
+
+async def take_submission(
+    request: Request, *, slug: str, user: User, before_file: BeforeFile | None = None
+) -> uuid.UUID:
+    """Receive, check and queue the submission in a request's multipart form.
+
+    The fields are `archive` (the file) and those of `submission_form`. Nothing of the body is read before it is sure
+    that the person may submit, and nothing of a refused upload stays. A client that goes away ends the checks, too.
+
+    Args:
+        before_file: is given the fields that came before the file; what it raises ends the upload at once.
+
+    Returns:
+        The new submission's id.
+
+    Raises:
+        NotFoundError: there is no such challenge, as far as this person may know.
+        ForbiddenError: the person's e-mail address is not confirmed, or the registration not approved.
+        ConflictError: the challenge takes no submissions.
+        InvalidInputError: fields of the form are wrong.
+        InvalidArchiveError: the archive has problems.
+        TooLargeError: the archive is larger than allowed.
+        TooSlowError: the body arrives too slowly.
+        LimitedError: the quota, or a limit on uploads, is used up.
+        ClientDisconnect: the client went away.
+    """
+    state = request.app.state
+    settings: Settings = state.settings
+    database: Database = state.database
+    store: ArchiveStore = state.store
+    validator: Validator = state.validator
+    notifier: WorkerNotifier = state.notifier
+    began_at = now()
+    async with upload_in_progress(request, user=user, kind=UploadKind.SUBMISSION) as pace:
+        target = await to_thread.run_sync(_target, database, slug, user)
+        edition = challenges.edition_of(target.challenge)
+        validator.expect_upload()
+        archive = await to_thread.run_sync(partial(store.receive, limit=settings.upload_limit_bytes))
+        async with off_the_loop(archive):
+            received = await receive_form(
+                request,
+                file_field=ARCHIVE_FIELD,
+                sink=archive,
+                limit=settings.upload_limit_bytes,
+                pace=pace,
+                before_file=before_file,
+                text_files=(HASHES_FIELD,),
+                field_limits=FIELD_LIMITS,
+            )
+            await to_thread.run_sync(archive.finish)
+            offered = [edition.competitions[row.key] for row in target.challenge.competitions]
+            needed = needed_by_each(offered)
+            form = await to_thread.run_sync(
+                lambda: forms.checked(submission_form(received), edition=edition, needed=needed)
+            )
+            with cancelled_by_disconnect(request):
+                report = await validator.validate(
+                    archive.path,
+                    owner=user.id,
+                    edition=edition,
+                    image_sets=target.image_sets,
+                    competitions=[competition.key for competition in offered],
+                    segmentation_classes=form.segmentation_classes,
+                )
+            if report.refuses:
+                raise InvalidArchiveError(report.problems)
+
+            def queue() -> uuid.UUID:
+                with database.writing() as session:
+                    return submissions.submit(
+                        session,
+                        user=user,
+                        challenge=target.challenge,
+                        form=form,
+                        archive=archive,
+                        report=report,
+                        began_at=began_at,
+                    ).id
+
+            submission_id = await to_thread.run_sync(queue)
+    await to_thread.run_sync(notifier.submission_queued)
+    return submission_id
+
+
+async def take_ground_truth(
+    request: Request, *, slug: str, user: User, before_file: BeforeFile | None = None
+) -> uuid.UUID:
+    """Receive the ground truth in the field `archive` of a request's multipart form, sealed to the worker as it comes.
+
+    Args:
+        before_file: as for `take_submission`.
+
+    Returns:
+        The id of its version, which the worker imports next.
+
+    Raises:
+        NotFoundError, ForbiddenError: as `challenges.get_organised`.
+        ConflictError: no worker has started yet.
+        InvalidInputError: there is no file.
+        TooLargeError: it is larger than allowed.
+        TooSlowError: the body arrives too slowly.
+        LimitedError: a limit on uploads is used up.
+    """
+    state = request.app.state
+    settings: Settings = state.settings
+    database: Database = state.database
+    inbox: GroundTruthInbox = state.truth_inbox
+    notifier: WorkerNotifier = state.notifier
+
+    def organised(session: Session) -> Challenge:
+        return challenges.get_organised(session, slug, user)
+
+    def check() -> uuid.UUID:
+        with database.reading() as session:
+            return organised(session).id
+
+    challenge_id = await to_thread.run_sync(check)
+    limit = settings.ground_truth_limit_bytes
+    async with upload_in_progress(request, user=user, kind=UploadKind.GROUND_TRUTH) as pace:
+        incoming = await to_thread.run_sync(partial(inbox.receive, challenge_id=challenge_id, limit=limit))
+        async with off_the_loop(incoming):
+            received = await receive_form(
+                request, file_field=ARCHIVE_FIELD, sink=incoming, limit=limit, pace=pace, before_file=before_file
+            )
+
+            def announce() -> uuid.UUID:
+                version_id = incoming.keep()
+                try:
+                    with database.writing() as session:
+                        return challenges.add_ground_truth_version(
+                            session,
+                            challenge=organised(session),
+                            user=user,
+                            file_name=received.file_name,
+                            version_id=version_id,
+                        ).id
+                except BaseException:
+                    inbox.discard(version_id)
+                    raise
+
+            version_id = await to_thread.run_sync(announce)
+    await to_thread.run_sync(notifier.ground_truth_uploaded)
+    return version_id
+
+
+def submission_form(form: StreamedForm) -> SubmissionForm:
+    """What a participant's multipart form says.
+
+    The fields are `method_name`, `method_description`, `contributors`, `affiliation`, those of the declarations
+    (`training_data`, `training_annotation`, `flickr_images`, `flickr_image_hashes`), and `segmentation_classes`: once
+    for every class entered, or the classes parted by commas; none for all of them.
+    """
+    classes = [name.strip() for value in form.fields.get(CLASSES_FIELD, []) for name in value.split(",")]
+    entered = tuple(dict.fromkeys(name for name in classes if name))
+    return SubmissionForm(
+        method_name=form.value("method_name"),
+        description=form.value("method_description"),
+        contributors=form.value("contributors"),
+        affiliation=form.value("affiliation"),
+        training_data=form.value("training_data"),
+        training_annotation=form.value("training_annotation"),
+        flickr_images=form.value("flickr_images"),
+        flickr_image_hashes=forms.read_listed_images(form.value(HASHES_FIELD)),
+        segmentation_classes=entered or None,
+        archive_name=form.file_name,
+    )
+
+
+def _target(database: Database, slug: str, user: User) -> _Target:
+    with database.reading() as session:
+        challenge = challenges.get_visible(session, slug, user)
+        require_confirmed(user)
+        challenges.check_accepting(session, challenge, at=now())
+        check_any_quota_left(session, user=user, challenge=challenge, now=now())
+        return _Target(challenge, challenges.current_image_sets(session, challenge))

@@ -1,0 +1,235 @@
+"""Multipart forms with one large file, read as a stream: the file goes to a sink while it arrives, never into memory.
+
+Source: RFC 7578, "Returning Values from Forms: multipart/form-data".
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from python_multipart.exceptions import FormParserError
+from python_multipart.multipart import MultipartParser, parse_options_header
+from starlette.requests import Request
+
+from vocboard.app.errors import InvalidInputError, ServiceError
+from vocboard.app.settings import MEBIBYTE
+from vocboard.app.uploads.pace import Pace
+from vocboard.app.uploads.stream_to_thread import stream_to_thread
+from vocboard.app.web.body_limit import raise_limit
+
+FIELDS_LIMIT_BYTES = 10 * MEBIBYTE  # of all fields but the file
+FIELD_LIMIT_BYTES = 64 * 1024  # of all values of one field: room for 10,000 characters of any script
+FIELD_COUNT_LIMIT = 200
+
+
+class UnsupportedFormError(ServiceError):
+    """The body is not a multipart form."""
+
+    status, code, title = 415, "unsupported_media_type", "Not a multipart form"
+
+
+class MalformedFormError(ServiceError):
+    """The body calls itself a multipart form and is none, or ends too early."""
+
+    status, code, title = 400, "malformed_form", "Malformed multipart form"
+
+
+class Sink(Protocol):
+    """Where the file goes."""
+
+    def write(self, chunk: bytes, /) -> None:
+        """Take the next part of the file; called outside the event loop."""
+
+
+@dataclass(slots=True)
+class StreamedForm:
+    """A form whose file has gone to its sink.
+
+    Attributes:
+        fields: all values of each field, in the order in which they came.
+        file_name: what the client calls the file, without directories.
+    """
+
+    fields: dict[str, list[str]] = field(default_factory=dict)
+    file_name: str = ""
+
+    def value(self, name: str) -> str:
+        """The first value of a field; empty if there is none."""
+        return self.fields.get(name, [""])[0]
+
+
+async def receive_form(
+    request: Request,
+    *,
+    file_field: str,
+    sink: Sink,
+    limit: int,
+    pace: Pace,
+    before_file: Callable[[StreamedForm], None] | None = None,
+    text_files: Collection[str] = (),
+    field_limits: Mapping[str, int] | None = None,
+) -> StreamedForm:
+    """Read a request's multipart form, passing its one file on while it arrives.
+
+    Args:
+        file_field: name of the field with the file. Other files are refused.
+        sink: takes the file.
+        limit: the most bytes the file may have.
+        pace: how fast the body must arrive.
+        before_file: is given the fields that came before the file; what it raises ends the upload at once.
+        text_files: names of fields whose text may also come as a file.
+        field_limits: the most bytes that all values of a field may have, where they are not `FIELD_LIMIT_BYTES`.
+
+    Raises:
+        UnsupportedFormError: the request is not a multipart form.
+        MalformedFormError: the form is damaged or incomplete.
+        InvalidInputError: the file is missing, or there is more than one; a field is too long.
+        TooLargeError: the body is larger than file and fields may be.
+        TooSlowError: the body arrives too slowly.
+        ClientDisconnect: the client went away.
+    """
+    kind, options = parse_options_header(request.headers.get("content-type"))
+    if kind != b"multipart/form-data" or b"boundary" not in options:
+        raise UnsupportedFormError(f"Send a multipart/form-data body with the file in the field {file_field!r}.")
+    raise_limit(request, file=limit, fields=FIELDS_LIMIT_BYTES)
+    reader = _FormReader(
+        options[b"boundary"],
+        file_field,
+        sink=sink,
+        before_file=before_file,
+        text_files=text_files,
+        field_limits=field_limits or {},
+    )
+    async with pace.enforced():
+        await stream_to_thread(pace.stream(request.stream()), reader.feed)
+    return reader.finish()
+
+
+class _FormReader:
+    """Collects fields and passes the file on, as the parser finds them."""
+
+    def __init__(
+        self,
+        boundary: bytes,
+        file_field: str,
+        *,
+        sink: Sink,
+        before_file: Callable[[StreamedForm], None] | None,
+        text_files: Collection[str],
+        field_limits: Mapping[str, int],
+    ) -> None:
+        self._form = StreamedForm()
+        self._file_field = file_field
+        self._sink = sink
+        self._before_file = before_file
+        self._text_files = text_files
+        self._field_limits = field_limits
+        self._field_bytes: defaultdict[str, int] = defaultdict(int)
+        self._has_file = self._complete = False
+        self._field_count = 0
+        self._header_name = bytearray()
+        self._header_value = bytearray()
+        self._headers: dict[bytes, bytes] = {}
+        self._name = ""
+        self._in_file = False
+        self._value = bytearray()
+        try:
+            self._parser = MultipartParser(
+                boundary,
+                {
+                    "on_part_begin": self._on_part_begin,
+                    "on_header_field": self._on_header_field,
+                    "on_header_value": self._on_header_value,
+                    "on_header_end": self._on_header_end,
+                    "on_headers_finished": self._on_headers_finished,
+                    "on_part_data": self._on_part_data,
+                    "on_part_end": self._on_part_end,
+                    "on_end": self._on_end,
+                },
+            )
+        except FormParserError as error:
+            raise MalformedFormError(str(error)) from error
+
+    def feed(self, pieces: Iterable[bytes]) -> None:
+        """Parse the next pieces of the body."""
+        try:
+            for piece in pieces:
+                self._parser.write(piece)
+        except FormParserError as error:
+            raise MalformedFormError(f"The body is not a well-formed multipart form: {error}.") from error
+
+    def finish(self) -> StreamedForm:
+        """Return the form once the whole body has been parsed."""
+        if not self._complete:
+            raise MalformedFormError("The form ends before its closing boundary.")
+        if not self._has_file:
+            raise InvalidInputError({self._file_field: "Choose a file."})
+        return self._form
+
+    def _on_part_begin(self) -> None:
+        self._headers = {}
+        self._value.clear()
+
+    def _on_header_field(self, data: bytes, start: int, end: int) -> None:
+        self._header_name += data[start:end]
+
+    def _on_header_value(self, data: bytes, start: int, end: int) -> None:
+        self._header_value += data[start:end]
+
+    def _on_header_end(self) -> None:
+        self._headers[bytes(self._header_name).lower()] = bytes(self._header_value)
+        self._header_name.clear()
+        self._header_value.clear()
+
+    def _on_headers_finished(self) -> None:
+        disposition, options = parse_options_header(self._headers.get(b"content-disposition"))
+        if disposition != b"form-data" or b"name" not in options:
+            raise MalformedFormError("A part of the form has no name.")
+        self._name = _text(options[b"name"])
+        self._in_file = self._name == self._file_field
+        if self._in_file:
+            self._begin_file(options.get(b"filename"))
+        elif b"filename" in options and self._name not in self._text_files:
+            raise InvalidInputError({self._name: f"No file is expected here; the file goes into {self._file_field!r}."})
+        else:
+            self._field_count += 1
+            if self._field_count > FIELD_COUNT_LIMIT:
+                raise MalformedFormError(f"The form has more than {FIELD_COUNT_LIMIT} fields.")
+
+    def _begin_file(self, name: bytes | None) -> None:
+        if self._has_file:
+            raise InvalidInputError({self._file_field: "Send one file only."})
+        self._form.file_name = _text(name or b"").replace("\\", "/").rpartition("/")[2]
+        if self._before_file is not None:  # also if no file follows, so that a page can show the fields again
+            self._before_file(self._form)
+        if not name:  # what a browser sends when no file was chosen
+            raise InvalidInputError({self._file_field: "Choose a file."})
+        self._has_file = True
+
+    def _on_part_data(self, data: bytes, start: int, end: int) -> None:
+        if self._in_file:
+            self._sink.write(data[start:end])
+            return
+        self._field_bytes[self._name] += end - start
+        limit = self._field_limits.get(self._name, FIELD_LIMIT_BYTES)
+        if self._field_bytes[self._name] > limit:
+            raise InvalidInputError({self._name: f"This may have at most {limit:,} bytes."})
+        if sum(self._field_bytes.values()) > FIELDS_LIMIT_BYTES:
+            raise InvalidInputError({self._name: f"All fields together may have at most {FIELDS_LIMIT_BYTES:,} bytes."})
+        self._value += data[start:end]
+
+    def _on_part_end(self) -> None:
+        if not self._in_file:
+            self._form.fields.setdefault(self._name, []).append(_text(bytes(self._value)))
+        self._in_file = False
+
+    def _on_end(self) -> None:
+        self._complete = True
+
+
+def _text(value: bytes) -> str:
+    try:
+        return value.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise MalformedFormError("The fields of the form must be UTF-8.") from error

@@ -1,0 +1,120 @@
+"""Protection from forged requests, in two layers.
+
+Every request that changes something and is not authorised by a bearer token must come from our own pages, as far as the
+browser says (`Sec-Fetch-Site`, `Origin`), and show a token that only our own pages know. The token is derived
+from the cookie, so it belongs to one session and needs no storage; knowing it does not give the cookie away.
+"""
+
+import hashlib
+import hmac
+import secrets
+from urllib.parse import urlsplit
+
+from starlette.datastructures import MutableHeaders
+from starlette.requests import HTTPConnection, Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from vocboard.app.errors import ForbiddenError
+from vocboard.app.settings import Settings
+from vocboard.app.web import cookies
+
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+FIELD = "csrf_token"
+HEADER = "X-CSRF-Token"
+VISITOR_TOKEN_BYTES = 32
+_FORGED = "This request did not come from a page of this site. Reload the page and send the form again."
+
+
+class ForgedRequestError(ForbiddenError):
+    """A request that our own pages did not send."""
+
+    code = "forged_request"
+    title = "The form could not be accepted"
+
+
+def csrf_token(request: Request) -> str:
+    """The token that the forms of this page must carry, in the field `csrf_token` or the header `X-CSRF-Token`.
+
+    A browser that has no cookie yet gets one with the response.
+    """
+    settings: Settings = request.app.state.settings
+    secret = _cookie(request, settings) or getattr(request.state, "new_visitor", None)
+    if secret is None:
+        secret = request.state.new_visitor = secrets.token_urlsafe(VISITOR_TOKEN_BYTES)
+    return _token(secret, settings)
+
+
+def verify_csrf(request: Request, token: str | None) -> None:
+    """Check the token that came with a form.
+
+    Raises:
+        ForgedRequestError: it is missing, or another session's.
+    """
+    settings: Settings = request.app.state.settings
+    secret = _cookie(request, settings)
+    if not token or secret is None or not hmac.compare_digest(_token(secret, settings).encode(), token.encode()):
+        raise ForgedRequestError(_FORGED)
+
+
+async def protect_form(request: Request) -> None:
+    """Dependency of every page that takes a form: checks the token in its field, or in the header.
+
+    Raises:
+        ForgedRequestError: as `verify_csrf`.
+    """
+    token = request.headers.get(HEADER)
+    if token is None:
+        field = (await request.form()).get(FIELD)
+        token = field if isinstance(field, str) else None
+    verify_csrf(request, token)
+
+
+class ForgeryProtection:
+    """Refuses cross-site requests that change something, and remembers browsers that were shown a form."""
+
+    def __init__(self, app: ASGIApp, *, settings: Settings) -> None:
+        self._app = app
+        self._settings = settings
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        connection = HTTPConnection(scope)
+        if scope["method"] not in SAFE_METHODS and not _by_token(connection) and not self._from_here(connection):
+            raise ForgedRequestError(_FORGED)
+        state = scope.setdefault("state", {})
+
+        async def send_with_visitor(message: Message) -> None:
+            visitor = state.get("new_visitor")
+            if visitor is not None and message["type"] == "http.response.start":
+                MutableHeaders(scope=message).append("Set-Cookie", cookies.visitor_header(self._settings, visitor))
+            await send(message)
+
+        await self._app(scope, receive, send_with_visitor)
+
+    def _from_here(self, connection: HTTPConnection) -> bool:
+        site = connection.headers.get("sec-fetch-site")
+        if site is not None:
+            return site in {"same-origin", "none"}
+        origin = connection.headers.get("origin")
+        if origin is None:
+            return True  # not a browser of this decade; the token decides
+        public = urlsplit(self._settings.public_url)
+        asked = f"{connection.url.scheme}://{connection.headers.get('host')}"
+        return origin in {f"{public.scheme}://{public.netloc}", asked}
+
+
+def _by_token(connection: HTTPConnection) -> bool:
+    """Whether a bearer token authorises the request: a browser never adds one by itself."""
+    return connection.url.path.startswith("/api/") and "authorization" in connection.headers
+
+
+def _cookie(connection: HTTPConnection, settings: Settings) -> str | None:
+    return cookies.session_token(connection, settings) or cookies.visitor_token(connection, settings)
+
+
+def _token(secret: str, settings: Settings) -> str:
+    key = settings.secret_key.get_secret_value() + secret
+    return hmac.new(key.encode(), b"vocboard form", hashlib.sha256).hexdigest()

@@ -1,0 +1,214 @@
+"""The one renderer of errors: RFC 9457 problem details for programs, a page for people.
+
+Source: RFC 9457, "Problem Details for HTTP APIs".
+"""
+
+import logging
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC
+from functools import singledispatch
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import urlencode
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from vocboard.app.database import now
+from vocboard.app.errors import (
+    BusyError,
+    InvalidArchiveError,
+    InvalidInputError,
+    LimitedError,
+    NotSignedInError,
+    ServiceError,
+)
+from vocboard.app.web.access_log import loggable
+
+MEDIA_TYPE = "application/problem+json"
+SIGN_IN_PATH = "/sign-in"
+RETRY_AFTER_UNAVAILABLE_SECONDS = 5
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemDetails:
+    """One error as a person or a program is told it.
+
+    Attributes:
+        code: stable identifier, the last part of `type`.
+        title: the kind of error.
+        detail: this case of it, and what to do.
+        members: what this kind of error has besides: `fields`, `problems`, `allowed_at`.
+    """
+
+    status: int
+    code: str
+    title: str
+    detail: str
+    members: Mapping[str, Any] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        """The JSON object."""
+        return {
+            "type": f"urn:vocboard:error:{self.code}",
+            "title": self.title,
+            "status": self.status,
+            "detail": self.detail,
+            "code": self.code,
+            **self.members,
+        }
+
+
+@singledispatch
+def details_of(_error: Exception) -> ProblemDetails:
+    """Say what a person may know of an exception: nothing at all of one that nobody foresaw."""
+    return ProblemDetails(
+        500,
+        "internal_error",
+        "Our mistake",
+        "Something went wrong on the server. It has been written down for its operators; please try again later.",
+    )
+
+
+@details_of.register
+def _(error: ServiceError) -> ProblemDetails:
+    return ProblemDetails(error.status, error.code, error.title, str(error))
+
+
+@details_of.register
+def _(error: NotSignedInError) -> ProblemDetails:
+    headers = {"WWW-Authenticate": 'Bearer realm="vocboard"'}
+    return ProblemDetails(error.status, error.code, error.title, str(error), headers=headers)
+
+
+@details_of.register
+def _(error: InvalidInputError) -> ProblemDetails:
+    return ProblemDetails(error.status, error.code, error.title, str(error), {"fields": error.fields})
+
+
+@details_of.register
+def _(error: InvalidArchiveError) -> ProblemDetails:
+    problems = [problem.as_json() for problem in error.problems]
+    return ProblemDetails(error.status, error.code, error.title, str(error), {"problems": problems})
+
+
+@details_of.register
+def _(error: LimitedError) -> ProblemDetails:
+    seconds = max(1, math.ceil((error.allowed_at - now()).total_seconds()))
+    allowed_at = error.allowed_at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    return ProblemDetails(
+        error.status,
+        error.code,
+        error.title,
+        str(error),
+        {"allowed_at": allowed_at},
+        {"Retry-After": str(seconds)},
+    )
+
+
+@details_of.register
+def _(error: BusyError) -> ProblemDetails:
+    headers = {"Retry-After": str(error.retry_after)}
+    return ProblemDetails(error.status, error.code, error.title, str(error), headers=headers)
+
+
+@details_of.register
+def _(error: RequestValidationError) -> ProblemDetails:
+    problems = error.errors()
+    if any(problem["loc"][0] == "path" for problem in problems):  # an identifier that cannot be one
+        return details_of(HTTPException(404))
+    fields = {".".join(map(str, problem["loc"][1:])) or "body": problem["msg"] for problem in problems}
+    return details_of(InvalidInputError(fields))
+
+
+@details_of.register
+def _(error: HTTPException) -> ProblemDetails:
+    status = HTTPStatus(error.status_code)
+    detail = error.detail if error.detail != status.phrase else status.description
+    code = status.phrase.lower().replace(" ", "_")
+    return ProblemDetails(status, code, status.phrase, detail, headers=error.headers or {})
+
+
+@details_of.register(OperationalError)
+@details_of.register(InterfaceError)  # the connection broke between two statements
+def _(_error: DBAPIError) -> ProblemDetails:
+    return ProblemDetails(
+        503,
+        "unavailable",
+        "Not available just now",
+        "The database cannot be reached. Nothing was changed; please try again in a moment.",
+        headers={"Retry-After": str(RETRY_AFTER_UNAVAILABLE_SECONDS)},
+    )
+
+
+def wants_json(request: Request) -> bool:
+    """Whether the answer is for a program: all of the API, and pages' scripts that ask for JSON."""
+    accept = request.headers.get("accept", "")
+    return request.url.path.startswith("/api/") or ("json" in accept and "text/html" not in accept)
+
+
+def render(request: Request, error: Exception) -> Response:
+    """Answer a request with an error."""
+    if isinstance(error.__cause__, ServiceError):  # the framework wraps what is raised while it reads a body
+        error = error.__cause__
+    details = details_of(error)
+    if wants_json(request):
+        return JSONResponse(details.as_json(), details.status, dict(details.headers), MEDIA_TYPE)
+    if isinstance(error, NotSignedInError):
+        wanted = request.url.path if request.method == "GET" else "/"
+        if request.method == "GET" and request.url.query:
+            wanted += f"?{request.url.query}"
+        return RedirectResponse(f"{SIGN_IN_PATH}?{urlencode({'next': wanted})}", 303)
+    from vocboard.app.pages.rendering import error_page  # noqa: PLC0415  # pages import this module for its types
+
+    return error_page(request, details)
+
+
+class ErrorResponses:
+    """Answers for whatever passes the application's own handlers, so that headers and logging are never missed."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started = False
+
+        async def send_noting_start(message: Message) -> None:
+            nonlocal started
+            started = started or message["type"] == "http.response.start"
+            await send(message)
+
+        try:
+            await self._app(scope, receive, send_noting_start)
+        except ClientDisconnect:
+            _log.info("%s %s: the client went away", scope["method"], loggable(scope["path"]))
+        except Exception as error:
+            if not isinstance(error, ServiceError):
+                _log.exception("%s %s failed", scope["method"], loggable(scope["path"]))
+            if started:
+                raise
+            await render(Request(scope, receive), error)(scope, receive, send)
+
+
+def install(app: FastAPI) -> None:
+    """Let this module answer for every error that a handler of `app` raises."""
+
+    async def handler(request: Request, error: Exception) -> Response:
+        return render(request, error)
+
+    for kind in (ServiceError, HTTPException, RequestValidationError):
+        app.add_exception_handler(kind, handler)

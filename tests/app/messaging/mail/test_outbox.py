@@ -1,0 +1,163 @@
+"""The outbox: claims, retries, giving up; what becomes of a message on its way."""
+
+import uuid
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from tests.support.mail import read
+from vocboard.app.database import Database, now
+from vocboard.app.messaging.mail import outbox
+from vocboard.app.messaging.mail.delivery import MailServerError, SmtpServer, UndeliverableError, sender
+from vocboard.app.messaging.mail.models import OutgoingMail
+from vocboard.app.messaging.mail.outbox import Claimed
+from vocboard.app.messaging.mail.sending import send_due
+from vocboard.app.settings import Settings
+
+
+def put(session: Session, to: str = "ada@lab.example") -> None:
+    outbox.put(session, to=to, template="approved", site="https://voc.example")
+
+
+def only_row(database: Database) -> OutgoingMail:
+    with database.reading() as session:
+        return session.scalars(select(OutgoingMail)).one()
+
+
+def make_due(database: Database) -> None:
+    with database.writing() as session:
+        session.scalars(select(OutgoingMail)).one().due_at = now()
+
+
+def test_a_message_is_part_of_the_transaction_that_it_announces(database: Database) -> None:
+    with database.reading() as session:  # it is rolled back
+        put(session)
+    with database.writing() as session:
+        assert outbox.claim_next(session) is None
+
+
+def test_a_claimed_message_is_nobody_elses_until_its_lease_ends(database: Database) -> None:
+    with database.writing() as session:
+        put(session)
+    with database.writing() as session:
+        assert outbox.claim_next(session) is not None
+    with database.writing() as session:
+        assert outbox.claim_next(session) is None
+    assert now() < only_row(database).due_at <= now() + outbox.LEASE
+    make_due(database)  # the worker died
+    with database.writing() as session:
+        again = outbox.claim_next(session)
+    assert again is not None
+    assert again.attempts == 2
+
+
+def test_what_is_sent_keeps_no_secret(database: Database) -> None:
+    with database.writing() as session:
+        put(session)
+    assert send_due(database, lambda message: None) == 1
+    row = only_row(database)
+    assert row.sent_at is not None
+    assert row.body == ""
+    assert send_due(database, lambda message: None) == 0
+
+
+def test_a_server_that_is_down_is_tried_once_and_again_later(database: Database) -> None:
+    tried: list[Claimed] = []
+
+    def fail(message: Claimed) -> None:
+        tried.append(message)
+        raise MailServerError("no route")
+
+    with database.writing() as session:
+        put(session)
+        put(session)
+    assert send_due(database, fail) == 0
+    assert len(tried) == 1
+    assert send_due(database, lambda message: None) == 1  # the other one waited for nothing
+    with database.writing() as session:
+        row = session.scalars(select(OutgoingMail).where(OutgoingMail.sent_at.is_(None))).one()
+        assert timedelta() < row.due_at - now() <= outbox.FIRST_RETRY
+        assert row.last_error == "no route"
+        row.due_at = now()
+    assert send_due(database, lambda message: None) == 1
+
+
+def test_a_message_is_given_up_in_the_end(database: Database) -> None:
+    with database.writing() as session:
+        put(session)
+        session.scalars(select(OutgoingMail)).one().expires_at = now()
+    assert send_due(database, lambda message: pytest.fail("too late")) == 0
+    row = only_row(database)
+    assert row.failed_at is not None
+    assert row.body == ""
+
+
+def test_a_refused_message_does_not_hold_up_the_others(database: Database) -> None:
+    def send(message: Claimed) -> None:
+        if message.recipient.startswith("gone"):
+            raise UndeliverableError("550 no such mailbox")
+
+    with database.writing() as session:
+        put(session, "gone@lab.example")
+        put(session)
+    assert send_due(database, send) == 1
+
+
+@pytest.mark.parametrize("recipient", ["a@b.example\nBcc: eve@evil.example", "a@b.example\r\nSubject: x"])
+def test_no_header_can_be_added(database: Database, tmp_path: Path, recipient: str) -> None:
+    message = Claimed(id=only_id(), created_at=now(), recipient=recipient, subject="s", body="b", attempts=1)
+    with pytest.raises(UndeliverableError):
+        sender(Settings(data_directory=tmp_path))(message)
+    with pytest.raises(UndeliverableError):
+        sender(Settings(data_directory=tmp_path))(
+            Claimed(id=only_id(), created_at=now(), recipient="a@b.example", subject="s\nBcc: e@e", body="", attempts=1)
+        )
+    assert not list(tmp_path.rglob("*.eml"))
+
+
+def only_id() -> uuid.UUID:
+    return uuid.uuid4()
+
+
+def test_the_embedded_set_up_writes_files_for_its_owner_alone(database: Database, tmp_path: Path) -> None:
+    settings = Settings(data_directory=tmp_path, public_url="https://voc.example")
+    with database.writing() as session:
+        put(session)
+    send_due(database, sender(settings))
+    assert settings.mail_directory == tmp_path / "mail"
+    [message] = read(tmp_path / "mail")
+    assert message["To"] == "ada@lab.example"
+    assert message["From"] == "vocboard@voc.example"
+    assert message["Auto-Submitted"] == "auto-generated"
+    assert "https://voc.example/sign-in" in message.get_content()
+    [file] = (tmp_path / "mail").iterdir()
+    assert file.stat().st_mode & 0o077 == 0
+    assert (tmp_path / "mail").stat().st_mode & 0o077 == 0
+
+
+def test_reads_the_address_of_a_mail_server() -> None:
+    assert SmtpServer.parse("smtp://mail.example") == SmtpServer("mail.example", 25, encrypted=False)
+    assert SmtpServer.parse("smtps://a%40b:p%2Fw@mail.example") == SmtpServer(
+        "mail.example", 465, encrypted=True, user="a@b", password="p/w"
+    )
+
+
+@pytest.mark.parametrize("url", ["", "http://x", "smtp://", "smtp://user:secret@host:port", "mail.example"])
+def test_a_wrong_address_of_a_mail_server_is_refused_without_repeating_it(url: str) -> None:
+    with pytest.raises(ValueError, match="VOCBOARD_MAIL_URL must be") as caught:
+        SmtpServer.parse(url)
+    assert "secret" not in str(caught.value)
+
+
+def test_old_records_are_deleted(database: Database) -> None:
+    with database.writing() as session:
+        put(session)
+    send_due(database, lambda message: None)
+    with database.writing() as session:
+        session.scalars(select(OutgoingMail)).one().sent_at = now() - outbox.RECORD_LIFETIME
+    send_due(database, lambda message: None)
+    with database.reading() as session:
+        assert session.scalars(select(OutgoingMail)).all() == []

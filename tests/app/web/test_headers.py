@@ -1,0 +1,89 @@
+"""Every response, whatever it is, tells the browser what our pages never do."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.browsing import send_form
+from tests.support.factories import PASSWORD, make_user
+from tests.support.site import Site, serving
+from vocboard.app.settings import Settings
+from vocboard.app.web.headers import CONTENT_SECURITY_POLICY
+
+EVERYTHING = [
+    "/",
+    "/sign-in",
+    "/healthz",
+    "/nothing/here",
+    "/api/docs",
+    "/api/v1/openapi.json",
+    "/api/v1/challenges",
+    "/api/v1/me",
+    "/api/v1/submissions/not-an-id",
+    "/static/js/api-docs.js",
+    "/static/missing.css",
+]
+
+
+@pytest.mark.parametrize("path", EVERYTHING)
+def test_every_response_has_the_headers(embedded_site: Site, path: str) -> None:
+    with embedded_site.client() as client:
+        headers = client.get(path).headers
+    assert headers["content-security-policy"] == CONTENT_SECURITY_POLICY
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["x-frame-options"] == "DENY"
+    assert headers["referrer-policy"] == "same-origin"
+    assert "strict-transport-security" not in headers
+
+
+def test_our_mistakes_have_the_headers_and_no_traceback(
+    embedded_site: Site, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail() -> None:
+        raise RuntimeError("the secret of the database")
+
+    monkeypatch.setattr(embedded_site.database, "reading", fail)
+    with embedded_site.client() as client:
+        for path in ("/", "/api/v1/challenges"):
+            response = client.get(path)
+            assert response.status_code == 500
+            assert response.headers["content-security-policy"] == CONTENT_SECURITY_POLICY
+            assert "secret of the database" not in response.text
+            assert "Traceback" not in response.text
+        client.get("/anonymous/a%0AERROR%20forged")
+    assert "the secret of the database" in caplog.text
+    assert any(record.getMessage() == "GET /anonymous/… failed" for record in caplog.records)
+    assert "forged" not in caplog.text
+
+
+def test_the_policy_allows_no_inline_scripts_or_styles() -> None:
+    assert "unsafe" not in CONTENT_SECURITY_POLICY
+    assert "default-src 'none'" in CONTENT_SECURITY_POLICY
+
+
+def test_only_versioned_files_are_kept_by_browsers(embedded_site: Site) -> None:
+    with embedded_site.client() as client:
+        assert client.get("/").headers["cache-control"] == "no-store"
+        assert client.get("/api/v1/challenges").headers["cache-control"] == "no-store"
+        assert "immutable" in client.get("/static/js/api-docs.js?v=1").headers["cache-control"]
+        assert client.get("/static/js/api-docs.js").headers["cache-control"] == "no-cache"
+
+
+def test_behind_tls_browsers_stay_there_and_cookies_are_this_hosts_alone(sqlite_url: str, tmp_path: Path) -> None:
+    settings = Settings(data_directory=tmp_path / "data", database_url=sqlite_url, public_url="https://board.example")
+    with serving(settings) as site, site.client() as client:
+        page = client.get("/sign-in")
+    assert page.headers["strict-transport-security"].startswith("max-age=31536000")
+    visitor = page.headers["set-cookie"]
+    assert visitor.startswith("__Host-vocboard_visitor=")
+    assert {"HttpOnly", "Secure", "SameSite=lax", "Path=/"} <= set(visitor.split("; "))
+
+
+def test_a_signed_in_cookie_is_out_of_reach_for_scripts_and_other_sites(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        email = make_user(session).email
+    with embedded_site.client() as client:
+        response = send_form(client, "/sign-in", email=email, password=PASSWORD)
+    cookie = response.headers["set-cookie"].split("; ")
+    assert cookie[0].startswith("vocboard_session=")
+    assert {"HttpOnly", "SameSite=lax", "Path=/"} <= set(cookie)

@@ -1,0 +1,97 @@
+"""Errors are problem details for programs and pages for people, whatever has gone wrong."""
+
+from datetime import timedelta
+
+import pytest
+from sqlalchemy.exc import OperationalError
+
+from tests.support.factories import make_token, make_user
+from tests.support.site import Site
+from vocboard.app.accounts.models import Role
+from vocboard.app.database import now
+from vocboard.app.errors import LimitedError
+from vocboard.app.web.problem_details import details_of
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "code"),
+    [
+        ("GET", "/api/v1/nothing", 404, "not_found"),
+        ("GET", "/api/v1/challenges/nothing", 404, "not_found"),
+        ("GET", "/api/v1/submissions/not-an-id", 404, "not_found"),
+        ("GET", "/api/v1/submissions", 401, "not_signed_in"),
+        ("DELETE", "/api/v1/challenges", 405, "method_not_allowed"),
+        ("GET", "/api/v1/challenges?page=x", 422, "invalid_input"),
+    ],
+)
+def test_programs_get_problem_details(embedded_site: Site, method: str, path: str, status: int, code: str) -> None:
+    with embedded_site.client() as client:
+        response = client.request(method, path)
+    assert response.status_code == status
+    assert response.headers["content-type"] == "application/problem+json"
+    details = response.json()
+    assert (details["status"], details["code"]) == (status, code)
+    assert details["type"] == f"urn:vocboard:error:{code}"
+    assert details["title"]
+    assert details["detail"]
+
+
+def test_people_get_a_page_and_are_sent_to_sign_in(embedded_site: Site) -> None:
+    with embedded_site.client() as client:
+        missing = client.get("/nothing/here", headers={"Accept": "text/html"})
+        assert missing.status_code == 404
+        assert missing.headers["content-type"].startswith("text/html")
+        private = client.get("/submissions?page=2")
+        assert private.status_code == 303
+        assert private.headers["location"] == "/sign-in?next=%2Fsubmissions%3Fpage%3D2"
+
+
+def test_a_missing_token_is_told_from_a_wrong_one(embedded_site: Site) -> None:
+    with embedded_site.client() as client:
+        missing = client.get("/api/v1/me")
+        wrong = client.get("/api/v1/me", headers={"Authorization": "Bearer vocb_wrong"})
+        other = client.get("/api/v1/challenges", headers={"Authorization": "Basic dXNlcjpwYXNz"})
+    assert (missing.status_code, wrong.status_code, other.status_code) == (401, 401, 401)
+    assert missing.headers["www-authenticate"].startswith("Bearer")
+    assert (missing.json()["code"], wrong.json()["code"]) == ("not_signed_in", "invalid_token")
+
+
+def test_a_body_that_is_no_json_is_malformed_input(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        token = make_token(session, make_user(session, role=Role.ORGANISER))
+    with embedded_site.client(token) as client:
+        response = client.post("/api/v1/challenges", content=b"{", headers={"Content-Type": "application/json"})
+    assert response.status_code == 422
+    assert response.headers["content-type"] == "application/problem+json"
+
+
+def test_a_database_that_cannot_be_reached_is_said_to_be_so(
+    embedded_site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> None:
+        raise OperationalError("SELECT secret", {}, Exception("connection refused"))
+
+    monkeypatch.setattr(embedded_site.database, "reading", fail)
+    with embedded_site.client() as client:
+        response = client.get("/api/v1/challenges")
+        readiness = client.get("/readyz")
+        liveness = client.get("/healthz")
+    assert response.status_code == 503
+    assert int(response.headers["retry-after"]) > 0
+    assert "SELECT" not in response.text
+    assert (readiness.status_code, readiness.json()["database"]) == (503, "failing")
+    assert liveness.status_code == 200
+
+
+def test_a_ready_site_says_so(embedded_site: Site) -> None:
+    with embedded_site.client() as client:
+        parts = {"database": "ok", "archives": "ok", "workers": "failing"}  # none runs here
+        assert client.get("/readyz").json() == {"status": "degraded", **parts}
+
+
+def test_waiting_times_are_whole_seconds_and_never_none() -> None:
+    soon = details_of(LimitedError("no", allowed_at=now() + timedelta(seconds=1.5)))
+    past = details_of(LimitedError("no", allowed_at=now() - timedelta(seconds=5)))
+    assert soon.headers == {"Retry-After": "2"}
+    assert past.headers == {"Retry-After": "1"}
+    assert str(soon.members["allowed_at"]).endswith("Z")

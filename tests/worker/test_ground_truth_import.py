@@ -1,0 +1,264 @@
+"""Ground truth from an organiser's upload to what submissions are scored against."""
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import time
+import uuid
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from tests.support.factories import make_challenge, make_organiser
+from tests.support.trees import write_tree
+from vocboard.app.challenges import service
+from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState
+from vocboard.app.database import Database, now
+from vocboard.app.settings import Settings
+from vocboard.app.storage.ground_truth_inbox import UNANNOUNCED_FOR, GroundTruthInbox
+from vocboard.evaluator.editions import Task
+from vocboard.evaluator.ground_truth import GroundTruth
+from vocboard.worker import ground_truth_import, ground_truth_store, leases
+from vocboard.worker.ground_truth_directory import GroundTruthDirectory
+
+CHUNK = 1000
+
+
+@pytest.fixture
+def settings(database_url: str, tmp_path: Path) -> Settings:
+    return Settings(data_directory=tmp_path / "data", database_url=database_url)
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    return write_tree(tmp_path)
+
+
+def packed(tree: Path) -> Path:
+    archive = tree.parent / "tree.tar.gz"
+    with tarfile.open(archive, "w:gz") as file:
+        file.add(tree, tree.name)
+    return archive
+
+
+def challenge_to_import(database: Database, **given: object) -> Challenge:
+    with database.writing() as session:
+        return make_challenge(session, organiser=make_organiser(session), ready=False, **given)
+
+
+def upload(database: Database, settings: Settings, challenge: Challenge, archive: Path) -> uuid.UUID:
+    """What the web process does."""
+    GroundTruthDirectory(settings).private_key()  # a worker has started
+    inbox, limit = GroundTruthInbox(settings.truth_inbox), settings.ground_truth_limit_bytes
+    with inbox.receive(challenge_id=challenge.id, limit=limit) as incoming:
+        content = archive.read_bytes()
+        for start in range(0, len(content), CHUNK):
+            incoming.write(content[start : start + CHUNK])
+        version_id = incoming.keep()
+    with database.writing() as session:
+        user = make_organiser(session)
+        service.add_ground_truth_version(
+            session, challenge=challenge, user=user, file_name=archive.name, version_id=version_id
+        )
+    return version_id
+
+
+def version(database: Database, version_id: uuid.UUID) -> GroundTruthVersion:
+    with database.reading() as session:
+        return session.get_one(GroundTruthVersion, version_id)
+
+
+def plain_files(settings: Settings) -> list[Path]:
+    """Files of any kind in which an upload might be left."""
+    return [
+        path
+        for directory in (settings.truth_inbox, settings.truth / "scratch")
+        for path in directory.rglob("*")
+        if path.name != "worker.public-key"
+    ]
+
+
+def test_an_uploaded_tree_opens_the_challenge(database: Database, settings: Settings, tree: Path) -> None:
+    challenge = challenge_to_import(database)
+    version_id = upload(database, settings, challenge, packed(tree))
+    assert ground_truth_import.import_next(database, settings)
+    with database.reading() as session:
+        found = service.get_visible(session, challenge.slug, None)
+        assert service.phase(found, now()) is service.Phase.OPEN
+        assert service.current_image_sets(session, found).sets[Task.DETECTION, "test"].images == ("one", "two")
+    imported = version(database, version_id)
+    assert imported.state is TruthState.READY
+    assert imported.sha256 is not None
+    assert GroundTruth.load(ground_truth_store.path_of(settings, imported.sha256)).sha256 == imported.sha256
+    assert imported.competitions == ["comp1", "comp2", "comp3", "comp4"]
+    assert imported.summary is not None
+    assert imported.summary["detection/test"]["classes"]["car"] == {"positives": 2, "difficult": 0}
+    assert "missing" in imported.summary["segmentation/test"]
+    assert plain_files(settings) == []
+    assert not ground_truth_import.import_next(database, settings)
+
+
+def test_what_the_web_process_writes_is_nowhere_readable(database: Database, settings: Settings, tree: Path) -> None:
+    upload(database, settings, challenge_to_import(database), packed(tree))
+    (sealed,) = plain_files(settings)
+    assert sealed.suffix == ".sealed"
+    assert packed(tree).read_bytes()[20:60] not in sealed.read_bytes()
+
+
+def test_a_tree_with_mistakes_is_refused_with_all_of_them(database: Database, settings: Settings, tree: Path) -> None:
+    (tree / "Annotations" / "one.xml").write_text("<annotation><object></annotation>")
+    (tree / "Annotations" / "two.xml").write_text("no XML")
+    challenge = challenge_to_import(database)
+    version_id = upload(database, settings, challenge, packed(tree))
+    assert ground_truth_import.import_next(database, settings)
+    refused = version(database, version_id)
+    assert refused.state is TruthState.FAILED
+    assert refused.problems is not None
+    assert {problem["file"] for problem in refused.problems} >= {"Annotations/one.xml", "Annotations/two.xml"}
+    assert plain_files(settings) == []
+
+
+def test_what_is_no_archive_is_refused(database: Database, settings: Settings, tmp_path: Path) -> None:
+    text = tmp_path / "kit.tar.gz"
+    text.write_text("not an archive")
+    version_id = upload(database, settings, challenge_to_import(database), text)
+    assert ground_truth_import.import_next(database, settings)
+    assert version(database, version_id).state is TruthState.FAILED
+
+
+@pytest.mark.parametrize(
+    "harm", ["cut", "gone", "key replaced", "exchanged for another challenge's", "exchanged for an earlier one"]
+)
+def test_an_upload_that_cannot_be_opened_is_refused(
+    database: Database, settings: Settings, tree: Path, harm: str
+) -> None:
+    inbox, challenge = GroundTruthInbox(settings.truth_inbox), challenge_to_import(database)
+    version_id = upload(database, settings, challenge, packed(tree))
+    sealed = inbox.path(version_id)
+    match harm:
+        case "exchanged for another challenge's":  # as a web server could that someone has taken over
+            inbox.path(upload(database, settings, challenge_to_import(database), packed(tree))).replace(sealed)
+        case "exchanged for an earlier one":
+            inbox.path(upload(database, settings, challenge, packed(tree))).replace(sealed)
+        case "cut":
+            sealed.write_bytes(sealed.read_bytes()[:-1])
+        case "gone":
+            sealed.unlink()
+        case "key replaced":
+            (settings.truth / "worker.private-key").unlink()
+    assert ground_truth_import.import_next(database, settings)
+    refused = version(database, version_id)
+    assert refused.state is TruthState.FAILED
+    assert refused.problems is not None
+    assert refused.problems[0]["code"] == "unusable_upload"
+
+
+def test_a_worker_killed_while_it_imports_is_replaced(database: Database, settings: Settings, tree: Path) -> None:
+    version_id = upload(database, settings, challenge_to_import(database), packed(tree))
+    script = """
+import os, signal, sys
+from vocboard.worker import ground_truth_import
+from vocboard.app.database import Database
+from vocboard.app.settings import Settings
+
+ground_truth_import.read_ground_truth = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+settings = Settings()
+ground_truth_import.import_next(Database(settings.database), settings)
+"""
+    environment = {
+        "VOCBOARD_DATABASE_URL": settings.database,
+        "VOCBOARD_DATA_DIRECTORY": str(settings.data_directory),
+        "VOCBOARD_LEASE": "PT0.1S",
+    }
+    killed = subprocess.run([sys.executable, "-c", script], env=environment, check=False)
+    assert killed.returncode == -9
+    assert version(database, version_id).state is TruthState.IMPORTING
+    time.sleep(0.2)
+    assert ground_truth_import.import_next(database, settings)
+    assert version(database, version_id).state is TruthState.READY
+    ground_truth_import.sweep(database, settings)
+    assert plain_files(settings) == []
+
+
+def test_a_failure_of_ours_is_tried_again_and_then_given_up(
+    database: Database, settings: Settings, tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    impatient = settings.model_copy(update={"lease": settings.lease * 0})
+    version_id = upload(database, settings, challenge_to_import(database), packed(tree))
+    monkeypatch.setattr(leases, "kept", lambda *_, **__: contextlib.nullcontext())
+
+    def fails(*_: object) -> None:
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(ground_truth_import, "read_ground_truth", fails)
+    for _ in range(settings.evaluation_attempts):
+        with pytest.raises(OSError, match="no space"):
+            ground_truth_import.import_next(database, impatient)
+    assert not ground_truth_import.import_next(database, impatient)
+    assert version(database, version_id).state is TruthState.FAILED
+
+
+def test_the_sweep_takes_a_truth_that_fits_once_the_challenge_asks_for_less(
+    database: Database, settings: Settings, tree: Path
+) -> None:
+    challenge = challenge_to_import(database, competitions=["comp3", "comp5"])
+    upload(database, settings, challenge, packed(tree))
+    assert ground_truth_import.import_next(database, settings)
+    with database.writing() as session:
+        found = service.get_visible(session, challenge.slug, None)
+        assert service.phase(found, now()) is service.Phase.NOT_READY
+        found.competitions = [row for row in found.competitions if row.key == "comp3"]
+    ground_truth_import.sweep(database, settings)
+    with database.reading() as session:
+        assert service.phase(service.get_visible(session, challenge.slug, None), now()) is service.Phase.OPEN
+
+
+def test_the_sweep_removes_what_was_abandoned_and_nothing_that_is_needed(
+    database: Database, settings: Settings, tree: Path
+) -> None:
+    waiting = upload(database, settings, challenge_to_import(database), packed(tree))
+    inbox = GroundTruthInbox(settings.truth_inbox)
+    orphan = inbox.path(uuid.uuid4())
+    shutil.copy(inbox.path(waiting), orphan)
+    fresh = inbox.path(uuid.uuid4())
+    shutil.copy(inbox.path(waiting), fresh)
+    old = time.time() - 2 * UNANNOUNCED_FOR.total_seconds()
+    for path in (orphan, inbox.path(waiting)):
+        os.utime(path, (old, old))
+    ground_truth_import.sweep(database, settings)
+    assert not orphan.exists()
+    assert fresh.exists()
+    assert inbox.path(waiting).exists()
+
+
+def test_workers_that_start_at_once_agree_on_one_key(tmp_path: Path) -> None:
+    script = "from vocboard.app.settings import Settings; "
+    script += "from vocboard.worker.ground_truth_directory import GroundTruthDirectory; "
+    script += "print(bytes(GroundTruthDirectory(Settings()).private_key()).hex())"
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", script],
+            env={"VOCBOARD_DATA_DIRECTORY": str(tmp_path)},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(4)
+    ]
+    assert len({process.communicate()[0] for process in running}) == 1
+    assert (tmp_path / "truth").stat().st_mode & 0o077 == 0
+    assert (tmp_path / "truth" / "worker.private-key").stat().st_mode & 0o077 == 0
+
+
+def test_identical_truth_is_stored_once(database: Database, settings: Settings, tree: Path) -> None:
+    challenge = challenge_to_import(database)
+    for _ in range(2):
+        upload(database, settings, challenge, packed(tree))
+        assert ground_truth_import.import_next(database, settings)
+    assert len(list(settings.truth.glob("*.npz"))) == 1
+    with database.reading() as session:
+        states = session.scalars(select(GroundTruthVersion.state)).all()
+    assert states == [TruthState.READY, TruthState.READY]

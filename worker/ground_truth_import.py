@@ -1,0 +1,120 @@
+"""Importing uploaded ground truth: claim, unseal, read, save where only workers can read, store what is public."""
+
+import logging
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from nacl.public import PrivateKey
+
+from vocboard.app.challenges import ground_truth_queue
+from vocboard.app.challenges.ground_truth import pack_image_sets
+from vocboard.app.challenges.ground_truth_queue import ImportedTruth, TruthClaim
+from vocboard.app.database import Database
+from vocboard.app.settings import Settings
+from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox, purpose_of
+from vocboard.app.storage.sealed_files import SealError, unseal
+from vocboard.evaluator.ground_truth import GroundTruthError
+from vocboard.evaluator.ground_truth.reader import read_ground_truth
+from vocboard.evaluator.ground_truth.summary import TaskSummary, summarise
+from vocboard.evaluator.problems import Problem, Severity
+from vocboard.worker import ground_truth_store, leases
+from vocboard.worker.ground_truth_directory import GroundTruthDirectory
+
+_log = logging.getLogger(__name__)
+
+
+def import_next(database: Database, settings: Settings) -> bool:
+    """Import the uploaded ground truth that has waited longest; False if none waits.
+
+    What is wrong with the tree is stored for the organiser. Whatever else goes wrong is raised; the version is tried
+    again when its lease has expired.
+    """
+    with database.writing() as session:
+        claimed = ground_truth_queue.claim(session, lease=settings.lease, attempts=settings.evaluation_attempts)
+    if claimed is None:
+        return False
+    inbox = GroundTruthInbox(settings.truth_inbox)
+    renew = partial(ground_truth_queue.renew, claimed=claimed, lease=settings.lease)
+    with leases.kept(database, renew, lease=settings.lease, of=f"ground truth {claimed.version_id}"):
+        try:
+            imported = _import(claimed, inbox.path(claimed.version_id), settings)
+        except (GroundTruthError, _UnusableUploadError) as error:
+            with database.writing() as session:
+                done = ground_truth_queue.refuse(session, claimed, error.problems)
+        else:
+            with database.writing() as session:
+                done = ground_truth_queue.finish(session, claimed, imported)
+                ground_truth_queue.start_first_scorings(session)
+    if done:
+        inbox.discard(claimed.version_id)
+    else:
+        _log.warning("ground truth %s was taken over by another worker", claimed.version_id)
+    return True
+
+
+def sweep(database: Database, settings: Settings) -> None:
+    """Do what is not asked for.
+
+    Publish the key that uploads are sealed to, start first scorings that have become possible, remove what processes
+    that died have left behind.
+    """
+    directory = GroundTruthDirectory(settings)
+    directory.private_key()
+    with database.writing() as session:
+        ground_truth_queue.start_first_scorings(session)
+        waiting = ground_truth_queue.waiting_versions(session)
+    GroundTruthInbox(settings.truth_inbox).remove_abandoned(waiting=waiting)
+    directory.remove_scratch(but=waiting)
+
+
+class _UnusableUploadError(Exception):
+    """The sealed upload itself cannot be used."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.problems = (Problem("unusable_upload", Severity.ERROR, message),)
+
+
+def _import(claimed: TruthClaim, sealed: Path, settings: Settings) -> ImportedTruth:
+    directory, edition = GroundTruthDirectory(settings), claimed.edition
+    scratch = directory.scratch(claimed.version_id, claimed.lease_id)
+    try:
+        _unseal(sealed, directory.private_key(), purpose_of(claimed.challenge_id, claimed.version_id), scratch)
+        truth = read_ground_truth(scratch, edition)
+    finally:
+        scratch.unlink(missing_ok=True)
+    truth.save(ground_truth_store.path_of(settings, truth.sha256))
+    return ImportedTruth(
+        sha256=truth.sha256,
+        summary={f"{one.task}/{one.image_set}": _in_numbers(one) for one in summarise(truth, edition)},
+        competitions=tuple(
+            key for key, one in edition.competitions.items() if (one.task, one.image_set) in truth.truths
+        ),
+        image_sets=pack_image_sets(truth.image_sets),
+    )
+
+
+def _in_numbers(task: TaskSummary) -> dict[str, Any]:
+    numbers: dict[str, Any] = {"images": task.images}
+    if task.people is not None:
+        numbers["people"] = task.people
+    if task.classes:
+        numbers["classes"] = {name: asdict(count) for name, count in task.classes.items()}
+    if task.missing is not None:
+        numbers["missing"] = task.missing
+    return numbers
+
+
+def _unseal(sealed: Path, key: PrivateKey, purpose: bytes, target: Path) -> None:
+    try:
+        with target.open("xb") as file:
+            for block in unseal(sealed, key, purpose=purpose):
+                file.write(block)
+    except FileNotFoundError:
+        raise _UnusableUploadError("The uploaded file is gone. Upload it again.") from None
+    except SealError as error:
+        _log.error("%s: %s", sealed.name, error)
+        message = "The upload was damaged, is another challenge's, or was sealed for another worker. Upload it again."
+        raise _UnusableUploadError(message) from error
