@@ -1,5 +1,6 @@
 """Converting there and back gives every number to the last bit."""
 
+import json
 import struct
 from collections import defaultdict
 from pathlib import Path
@@ -12,8 +13,8 @@ from vocboard.evaluator.conversion import FORMATS, Found, from_results, to_resul
 from vocboard.evaluator.conversion.detection_output import write_detections
 from vocboard.evaluator.conversion.detections import image_set_of, result_files, sizes_by_image
 from vocboard.evaluator.conversion.result_archive import write_results
-from vocboard.evaluator.editions import Edition
-from vocboard.evaluator.image_sets import ImageSets
+from vocboard.evaluator.editions import Edition, Task, load
+from vocboard.evaluator.image_sets import ImageSet, ImageSets
 from vocboard.evaluator.public_tree import read_image_sets
 
 
@@ -67,3 +68,15 @@ def test_other_tools_files_come_back_as_they_were(tmp_path: Path) -> None:
     found, _ = from_results(tmp_path / "r.zip", edition, "comp4", sets)
     write_detections("coco", found, tmp_path / "out.json", classes=edition.classes, images=kit.IMAGES, sizes=None)
     assert (tmp_path / "out.json").read_text().lower() == text.lower()
+
+
+def test_one_file_for_all_classes(tmp_path: Path) -> None:
+    edition = load("ParallelEye")
+    sets = ImageSets(edition.name, {(Task.DETECTION, "test"): ImageSet(("1", "2"))})
+    found = {"1": [{"score": 0.25, "label": "Bus", "box": {"xmin": 0, "ymin": 0.1, "xmax": 10.5, "ymax": 20}}], "2": []}
+    (tmp_path / "in.json").write_text(json.dumps(found))
+    options = {"edition": edition, "competition": "detection", "image_sets": sets}
+    to_results("huggingface", tmp_path / "in.json", tmp_path / "r.tar.gz", **options)
+    read, _ = from_results(tmp_path / "r.tar.gz", edition, "detection", sets)
+    write_detections("huggingface", read, tmp_path / "out.json", classes=edition.classes, images=("1", "2"), sizes=None)
+    assert json.loads((tmp_path / "out.json").read_text()) == found
