@@ -1,7 +1,7 @@
-"""What the web process may not write in rows that it may otherwise add or change, where it has a role of its own.
+"""What a process may not write in rows that it may otherwise add, change or delete, where it has a role of its own.
 
-Privileges are for tables and columns; here the values decide. Triggers check them, on PostgreSQL: the web process does
-not own the tables, so it cannot switch them off. Made anew after every migration, like the privileges.
+Privileges are for tables and columns; here the values decide. Triggers check them, on PostgreSQL: the process does not
+own the tables, so it cannot switch them off. Made anew after every migration, like the privileges.
 """
 
 from collections.abc import Mapping
@@ -12,22 +12,28 @@ from sqlalchemy import Connection, text
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """Conditions, in SQL, on the rows of one table that a role adds (NEW) and changes (OLD, NEW).
+    """Conditions, in SQL, on the rows of one table that a role adds (NEW), changes (OLD, NEW) and deletes (OLD).
 
     Attributes:
         adding: what has to be true of every row that is added.
         unchanged: columns that keep their value for good.
         changing: what has to be true of every row that is changed.
+        deleting: what has to be true of every row that is deleted.
     """
 
     adding: tuple[str, ...] = ()
     unchanged: tuple[str, ...] = ()
     changing: tuple[str, ...] = ()
+    deleting: tuple[str, ...] = ()
 
-    def permits(self) -> tuple[str, str]:
-        """The conditions for adding and for changing."""
+    def permits(self) -> tuple[str, str, str]:
+        """The conditions for adding, changing and deleting."""
         kept = (f"NEW.{column} IS NOT DISTINCT FROM OLD.{column}" for column in self.unchanged)
-        return " AND ".join(self.adding) or "true", " AND ".join((*kept, *self.changing)) or "true"
+        return (
+            " AND ".join(self.adding) or "true",
+            " AND ".join((*kept, *self.changing)) or "true",
+            " AND ".join(self.deleting) or "true",
+        )
 
 
 # The worker says what has become of ground truth and submissions, and which scores count.
@@ -57,11 +63,21 @@ WEB_GUARDS: Mapping[str, Guard] = {
     ),
 }
 
+# The worker that sends e-mail says that it works itself, and nothing about others.
+MAIL_GUARDS: Mapping[str, Guard] = {
+    "worker_heartbeats": Guard(
+        adding=("NEW.kind = 'mail'",),
+        unchanged=("id", "kind"),
+        changing=("OLD.kind = 'mail'",),
+        deleting=("OLD.kind = 'mail'",),
+    ),
+}
 
-def install(connection: Connection, role: str, guards: Mapping[str, Guard] = WEB_GUARDS) -> None:
+
+def install(connection: Connection, role: str, guards: Mapping[str, Guard]) -> None:
     """Make the triggers anew; what a guard forbids fails with the error of a missing privilege (42501)."""
     for table, guard in guards.items():
-        adding, changing = guard.permits()
+        adding, changing, deleting = guard.permits()
         function = f"guard_{table}_against_{role}"
         connection.execute(
             text(
@@ -73,9 +89,16 @@ def install(connection: Connection, role: str, guards: Mapping[str, Guard] = WEB
                             IF ({adding}) IS NOT TRUE THEN
                                 RAISE insufficient_privilege USING MESSAGE = '{role} may not add such {table}';
                             END IF;
+                        ELSIF TG_OP = 'DELETE' THEN
+                            IF ({deleting}) IS NOT TRUE THEN
+                                RAISE insufficient_privilege USING MESSAGE = '{role} may not delete such {table}';
+                            END IF;
                         ELSIF ({changing}) IS NOT TRUE THEN
                             RAISE insufficient_privilege USING MESSAGE = '{role} may not change {table} like that';
                         END IF;
+                    END IF;
+                    IF TG_OP = 'DELETE' THEN
+                        RETURN OLD;
                     END IF;
                     RETURN NEW;
                 END
@@ -83,10 +106,8 @@ def install(connection: Connection, role: str, guards: Mapping[str, Guard] = WEB
                 """
             )
         )
+        events = "INSERT OR UPDATE OR DELETE" if guard.deleting else "INSERT OR UPDATE"
         connection.execute(text(f"DROP TRIGGER IF EXISTS {function} ON {table}"))
         connection.execute(
-            text(
-                f"CREATE TRIGGER {function} BEFORE INSERT OR UPDATE ON {table} "
-                f"FOR EACH ROW EXECUTE FUNCTION {function}()"
-            )
+            text(f"CREATE TRIGGER {function} BEFORE {events} ON {table} FOR EACH ROW EXECUTE FUNCTION {function}()")
         )

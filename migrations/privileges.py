@@ -78,15 +78,20 @@ WORKER: Mapping[str, tuple[str, ...]] = {
     "alembic_version": READ,
 }
 
-# The worker that sends e-mail reaches the internet, so it sees nothing but what it sends.
-MAIL: Mapping[str, tuple[str, ...]] = {"outbox": ("SELECT", "UPDATE", "DELETE"), "alembic_version": READ}
+# The worker that sends e-mail reaches the internet, so it sees nothing but what it sends, and which workers work.
+MAIL: Mapping[str, tuple[str, ...]] = {
+    "outbox": ("SELECT", "UPDATE", "DELETE"),
+    "worker_heartbeats": ALL,  # within its guard: its own kind
+    "alembic_version": READ,
+}
 
 ROLES: Mapping[str, Mapping[str, tuple[str, ...]]] = {WEB_ROLE: WEB, WORKER_ROLE: WORKER, MAIL_ROLE: MAIL}
 
 
 def grant(connection: Connection) -> None:
     """Give the roles that exist exactly the privileges above, within what `guards` permits, on PostgreSQL."""
-    guards.install(connection, WEB_ROLE)
+    guards.install(connection, WEB_ROLE, guards.WEB_GUARDS)
+    guards.install(connection, MAIL_ROLE, guards.MAIL_GUARDS)
     existing = set(connection.scalars(text("SELECT rolname FROM pg_roles")))
     for role, tables in ROLES.items():
         if role not in existing:

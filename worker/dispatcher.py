@@ -10,11 +10,9 @@ import logging
 import os
 import random
 import signal
-import socket
 import sys
 import threading
 import time
-import uuid
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import timedelta
@@ -26,12 +24,11 @@ from sqlalchemy.exc import DBAPIError
 
 from vocboard.app.database import Database
 from vocboard.app.settings import Settings
-from vocboard.app.workers import heartbeats
 from vocboard.worker.due_work import DueWork
+from vocboard.worker.heartbeat import Heartbeat
 
 BUSY_INTERVAL = timedelta(seconds=1)  # between looks while there is work; processes take a new task after a second
 LEAST_PAUSE_SECONDS = 0.02  # between looks, however many wake-ups arrive
-HEARTBEAT_INTERVAL = timedelta(seconds=10)
 LOOKS_UNTIL_STALLED = 30
 JITTER = 0.25  # so that workers that started together do not look together
 
@@ -54,10 +51,8 @@ class Dispatcher:
         self._settings = settings
         self._kind = kind
         self._work = work
-        self._id = uuid.uuid4()
         self._woken, self._stopped = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="dispatcher", daemon=True)
-        self._last_heartbeat = float("-inf")  # time.monotonic()
         self._stalled_looks, self._last_counted, self._started_before = 0, 0.0, 0
 
     def start(self, worker: WorkController) -> None:
@@ -81,21 +76,21 @@ class Dispatcher:
 
     def _run(self) -> None:
         database = Database(self._settings.database)
+        heartbeat = Heartbeat(database, kind=self._kind)
         with self._application.connection_for_write() as local:
             channel = local.default_channel
             while not self._stopped.is_set():
                 self._woken.clear()
                 is_work_due = True
                 try:
-                    is_work_due = self._look(database, channel)
+                    is_work_due = self._look(database, channel, heartbeat)
                 except DBAPIError as error:
                     _log.warning("could not look for work in the database, and will try again: %s", error.orig)
                 except Exception:
                     _log.exception("could not look for work, and will try again")
                 self._stopped.wait(LEAST_PAUSE_SECONDS)
                 self._woken.wait(self._pause(is_work_due))
-        with suppress(DBAPIError), database.writing() as session:
-            heartbeats.remove(session, worker_id=self._id)
+        heartbeat.stop()
         database.close()
 
     def _pause(self, is_work_due: bool) -> float:
@@ -104,7 +99,7 @@ class Dispatcher:
             interval = min(interval, BUSY_INTERVAL)
         return interval.total_seconds() * random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311  # not a secret
 
-    def _look(self, database: Database, channel: Channel) -> bool:
+    def _look(self, database: Database, channel: Channel, heartbeat: Heartbeat) -> bool:
         """Hand out what is due; whether anything was."""
         with database.glance() as session:
             due = {work.task: work.count(session) for work in self._work}
@@ -114,10 +109,8 @@ class Dispatcher:
             # Tasks that nobody has taken yet are enough: each goes on as long as there is work, for its turn.
             for _ in range(min(count, self._settings.worker_processes) - handed_out[task]):
                 self._application.send_task(task)
-        if not self._stalled_looks and time.monotonic() > self._last_heartbeat + HEARTBEAT_INTERVAL.total_seconds():
-            with database.writing() as session:
-                heartbeats.record(session, worker_id=self._id, host=socket.gethostname(), kind=self._kind)
-            self._last_heartbeat = time.monotonic()
+        if not self._stalled_looks:
+            heartbeat.record()
         return any(due.values())
 
     def _check_progress(self, is_handed_out: bool) -> None:

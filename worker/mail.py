@@ -1,23 +1,28 @@
 """The worker that sends e-mail, and nothing else: it reaches the internet, so it reaches nothing that is secret here.
 
 The outbox in the database is its queue. It looks there periodically whatever becomes of the broker; messages of the
-broker only make it look at once.
+broker only make it look at once. A heartbeat says that it looks, so that health checks notice if it does not.
 """
 
 import logging
 import threading
+import time
+from collections.abc import Callable
 from typing import Any
 
 from celery import Celery
-from celery.signals import worker_init, worker_shutting_down
+from celery.signals import worker_init, worker_shutdown, worker_shutting_down
 from kombu.entity import Queue
 from sqlalchemy.exc import SQLAlchemyError
 
 from vocboard.app.database import Database
 from vocboard.app.messaging.broker import MAIL, SEND_MAIL, create_celery
 from vocboard.app.messaging.mail import delivery
+from vocboard.app.messaging.mail.outbox import Claimed
 from vocboard.app.messaging.mail.sending import send_due
 from vocboard.app.settings import Settings
+from vocboard.worker import heartbeat
+from vocboard.worker.heartbeat import Heartbeat
 
 _log = logging.getLogger(__name__)
 
@@ -30,6 +35,7 @@ def create_mail_worker(settings: Settings) -> Celery:
     """
     send = delivery.sender(settings)
     database = Database(settings.database)
+    beating = Heartbeat(database, kind=MAIL)
     application = create_celery(settings, name="vocboard.mail")
     application.conf.update(
         task_queues=[Queue(MAIL, routing_key=MAIL)],  # type: ignore[no-untyped-call]  # kombu's
@@ -38,27 +44,44 @@ def create_mail_worker(settings: Settings) -> Celery:
         worker_send_task_events=False,
     )
 
+    def send_and_record(message: Claimed) -> None:
+        beating.record()  # a long queue takes many minutes
+        send(message)
+
     def send_mail() -> None:
         """Send what is due."""
         try:
-            send_due(database, send)
+            send_due(database, send_and_record)
+            beating.record()
         except SQLAlchemyError as error:  # the next look comes soon
             _log.warning("the outbox could not be read: %s", error)
 
     application.task(send_mail, name=SEND_MAIL)
-    _look_periodically(send_mail, settings.sweep_interval.total_seconds())
+    _look_periodically(send_mail, settings.sweep_interval.total_seconds(), beating)
     return application
 
 
-def _look_periodically(look: Any, seconds: float) -> None:
-    """Call a function every so often from a thread of its own, from the worker's start to its end."""
+def _look_periodically(look: Callable[[], None], seconds: float, beating: Heartbeat) -> None:
+    """Call a function every so often from a thread of its own, from the worker's start to its end.
+
+    The thread records the heartbeat, so there is none if the thread has died or hangs.
+    """
     ended = threading.Event()
 
     def keep_looking() -> None:
         while True:
-            look()
-            if ended.wait(seconds):
-                return
+            try:
+                look()
+            except Exception:
+                _log.exception("could not look into the outbox, and will try again")
+            next_look = time.monotonic() + seconds
+            while (left := next_look - time.monotonic()) > 0:
+                if ended.wait(min(left, heartbeat.INTERVAL.total_seconds())):
+                    return
+                try:
+                    beating.record()
+                except SQLAlchemyError as error:
+                    _log.warning("the heartbeat could not be recorded: %s", error)
 
     def start(**_signal: Any) -> None:
         threading.Thread(target=keep_looking, name="outbox", daemon=True).start()
@@ -66,5 +89,9 @@ def _look_periodically(look: Any, seconds: float) -> None:
     def stop(**_signal: Any) -> None:
         ended.set()
 
+    def sign_off(**_signal: Any) -> None:
+        beating.stop()
+
     worker_init.connect(start, weak=False)
     worker_shutting_down.connect(stop, weak=False)
+    worker_shutdown.connect(sign_off, weak=False)

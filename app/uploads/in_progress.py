@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import uuid
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
 import anyio
@@ -23,7 +23,10 @@ from vocboard.app.uploads.pace import Pace
 from vocboard.app.uploads.service import Attempt
 from vocboard.app.web.identity import client_address
 
+END_RETRY_SECONDS = 1.0
+
 _log = logging.getLogger(__name__)
+_ending: set[asyncio.Task[None]] = set()  # the event loop itself keeps weak references only
 
 
 @asynccontextmanager
@@ -46,11 +49,8 @@ async def upload_in_progress(request: Request, *, user: User, kind: UploadKind) 
             return uploads.begin(session, attempt, person=limits, server=server_limits(settings))
 
     def end() -> None:
-        try:
-            with database.writing() as session:
-                uploads.end(session, upload_id, received_bytes=pace.received)
-        except SQLAlchemyError:
-            _log.warning("upload %s could not be ended; its lease expires by itself", upload_id, exc_info=True)
+        with database.writing() as session:
+            uploads.end(session, upload_id, received_bytes=pace.received)
 
     upload_id = await to_thread.run_sync(begin)
     pace = Pace(duration=limits.duration, bytes_per_second=limits.bytes_per_second)
@@ -60,7 +60,11 @@ async def upload_in_progress(request: Request, *, user: User, kind: UploadKind) 
     finally:
         renewing.cancel()
         with anyio.CancelScope(shield=True):
-            await to_thread.run_sync(end)
+            try:
+                await to_thread.run_sync(end)
+            except SQLAlchemyError as error:
+                _log.warning("upload %s could not be ended, and will be in the background: %s", upload_id, error)
+                _end_in_background(end, upload_id)
 
 
 @asynccontextmanager
@@ -107,6 +111,25 @@ async def _keep_places(database: Database, upload_id: uuid.UUID) -> None:
             await to_thread.run_sync(renew)
         except SQLAlchemyError:
             _log.warning("the lease of upload %s could not be renewed", upload_id, exc_info=True)
+
+
+def _end_in_background(end: Callable[[], None], upload_id: uuid.UUID) -> None:
+    """Try again until it succeeds or the lease has expired, so that the person need not wait for that."""
+
+    async def keep_trying() -> None:
+        with anyio.move_on_after(LEASE.total_seconds()):
+            while True:
+                await asyncio.sleep(END_RETRY_SECONDS)
+                try:
+                    await to_thread.run_sync(end)
+                except SQLAlchemyError:
+                    continue
+                return
+        _log.warning("upload %s could not be ended; its lease has expired", upload_id)
+
+    task = asyncio.create_task(keep_trying())
+    _ending.add(task)
+    task.add_done_callback(_ending.discard)
 
 
 def _announced_bytes(request: Request, limits: PersonLimits) -> int:

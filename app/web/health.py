@@ -24,7 +24,7 @@ class Readiness(BaseModel):
     """What this process needs, part by part.
 
     Attributes:
-        status: `degraded` if uploads are taken but wait, because a kind of worker does not look for work.
+        status: `degraded` if a kind of worker does not look for work: uploads wait, or e-mail is not sent.
         workers: `unknown` if the database cannot be asked.
     """
 

@@ -132,7 +132,7 @@ def test_nobody_has_privileges(composed: Mapping[str, Service]) -> None:
 
 
 def test_every_service_that_stays_is_checked(composed: Mapping[str, Service]) -> None:
-    for name in ("proxy", "web", "worker", "beat", "postgres", "redis"):
+    for name in ("proxy", "web", "worker", "beat", "mail", "postgres", "redis"):
         assert composed[name].keys["healthcheck"]["test"][0] == "CMD", name
 
 

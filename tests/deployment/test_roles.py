@@ -66,6 +66,28 @@ def test_mail_sees_nothing_but_messages(database: URL, table: str) -> None:
             connection.execute(sql.SQL("SELECT FROM {}").format(sql.Identifier(table)))
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "INSERT INTO worker_heartbeats VALUES (gen_random_uuid(), 'host', 'scoring', now(), now())",
+        "UPDATE worker_heartbeats SET looked_at = now()",
+        "UPDATE worker_heartbeats SET kind = 'mail'",
+        "DELETE FROM worker_heartbeats",
+    ],
+)
+def test_mail_cannot_speak_for_other_workers(database: URL, statement: str) -> None:
+    row = "INSERT INTO worker_heartbeats VALUES (gen_random_uuid(), 'host', %s, now(), now())"
+    with psycopg.connect(conninfo(database)) as connection:
+        connection.execute("DELETE FROM worker_heartbeats")
+        connection.execute(row, ["scoring"])
+    with connect(database, "vocboard_mail") as connection:
+        connection.execute(row, ["mail"])
+        connection.execute("UPDATE worker_heartbeats SET looked_at = now() WHERE kind = 'mail'")
+        connection.execute("DELETE FROM worker_heartbeats WHERE kind = 'mail'")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute(statement)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("role", ["vocboard_web", "vocboard_worker"])
 def test_neither_changes_tables_or_what_was_audited(database: URL, role: str) -> None:
     for statement in ("CREATE TABLE mine (id int)", "DROP TABLE submissions", "DELETE FROM audit_events"):

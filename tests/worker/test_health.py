@@ -12,9 +12,11 @@ import pytest
 
 from tests.support.backstage import ROOT, Backstage, wait_until
 from tests.support.crashing_servers import crashing_redis
+from tests.support.mail import mail_server
 from tests.support.services import REAL, needed
 from tests.support.site import serving
 from vocboard.app.workers import heartbeats
+from vocboard.worker import heartbeat
 
 
 def health(backstage: Backstage, *service: str, **environment: str) -> tuple[int, str]:
@@ -53,6 +55,40 @@ def test_a_worker_that_stops_in_order_is_not_missed(backstage: Backstage) -> Non
         worker.terminate()
         worker.wait(timeout=30)
     assert health(backstage, "worker") == (1, "the worker last looked for work: never\n")
+
+
+def test_a_mail_worker_that_dies_is_noticed(
+    backstage: Backstage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert health(backstage, "worker", "--only", "mail") == (1, "the worker last looked for work: never\n")
+    with (
+        mail_server(tmp_path / "received") as mail,
+        serving(backstage.settings) as site,
+        site.client() as client,
+        backstage.running("worker"),
+    ):
+
+        def readiness() -> str:
+            return str(client.get("/readyz").json()["workers"])
+
+        with backstage.running("worker", "--only", "mail", mail_url=mail.url, sweep_interval="PT1H"):
+            wait_until(lambda: health(backstage, "worker", "--only", "mail")[0] == 0)
+            wait_until(lambda: readiness() == "ok")
+        # That killed it. The other worker goes on.
+        monkeypatch.setattr(heartbeats, "SILENT_AFTER", 1.5 * heartbeat.INTERVAL)
+        wait_until(lambda: readiness() == "failing")
+        with backstage.running("worker", "--only", "mail", mail_url=mail.url):
+            wait_until(lambda: readiness() == "ok")
+
+
+def test_a_mail_worker_that_stops_in_order_is_not_missed(backstage: Backstage, tmp_path: Path) -> None:
+    with mail_server(tmp_path / "received") as mail:
+        with backstage.running("worker", "--only", "mail", mail_url=mail.url) as worker:
+            wait_until(lambda: health(backstage, "worker", "--only", "mail")[0] == 0)
+            worker.terminate()
+            worker.wait(timeout=30)
+        with backstage.database.reading() as session:
+            assert heartbeats.last_looks(session) == {}
 
 
 @pytest.mark.services

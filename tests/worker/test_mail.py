@@ -18,6 +18,7 @@ from vocboard.app.messaging.mail.models import OutgoingMail
 from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore
+from vocboard.app.workers import heartbeats
 from vocboard.migrations import privileges, upgrade
 
 
@@ -36,6 +37,11 @@ def waiting(backstage: Backstage) -> list[OutgoingMail]:
     with backstage.database.reading() as session:
         unsent = OutgoingMail.sent_at.is_(None) & OutgoingMail.failed_at.is_(None)
         return list(session.scalars(select(OutgoingMail).where(unsent)))
+
+
+def looking(database: Database) -> set[str]:
+    with database.reading() as session:
+        return set(heartbeats.last_looks(session))
 
 
 def test_a_lost_message_changes_nothing(backstage: Backstage, server: MailServer) -> None:
@@ -130,6 +136,9 @@ def test_the_role_of_the_mail_worker_is_enough(
     backstage = Backstage(settings, database, ArchiveStore(settings.archives))
     put(backstage)
     as_mail = in_full(make_url(empty_postgres_url).update_query_dict({"options": f"-c role={privileges.MAIL_ROLE}"}))
-    with backstage.running("worker", "--only", "mail", mail_url=server.url, database_url=as_mail):
+    with backstage.running("worker", "--only", "mail", mail_url=server.url, database_url=as_mail) as worker:
         wait_until(lambda: len(server.messages()) == 1 and waiting(backstage) == [])
+        wait_until(lambda: looking(database) == {"mail"})
+        worker.terminate()
+        wait_until(lambda: looking(database) == set())  # it has stopped in order
     database.close()

@@ -13,9 +13,12 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
+from tests.support.crashing_servers import crashing_postgres
 from tests.support.factories import WEEK, make_challenge, make_token, make_user
+from tests.support.services import in_full, needed
 from tests.support.site import Site, serving
 from tests.support.small_world import results_of
+from vocboard import migrations
 from vocboard.app.database import now
 from vocboard.app.settings import Settings
 from vocboard.app.storage.incoming_file import IncomingFile
@@ -202,6 +205,21 @@ def test_a_person_has_two_uploads_in_progress_and_the_third_is_told_when_to_try(
         wait_until(lambda: len(entrant.stored()) == 2)
         assert_limited(entrant.submit(), within=timedelta(minutes=1))
     wait_until(lambda: entrant.submit().status_code == 201)
+
+
+@pytest.mark.services
+def test_uploads_that_end_while_the_database_is_down_do_not_keep_their_places(serve: Serve) -> None:
+    with needed(crashing_postgres()) as (server, process):
+        url = in_full(server.create_database())
+        migrations.upgrade(url)
+        entrant = Entrant(serve(database_url=url))
+        with entrant.sending(), entrant.sending():
+            wait_until(lambda: len(entrant.stored()) == 2)
+            process.kill()
+        wait_until(lambda: entrant.stored() == [])
+        process.start()
+        wait_until(lambda: entrant.submit().status_code == 201)  # long before the leases expire
+        entrant.site.database.close()
 
 
 def test_a_body_that_trickles_is_ended(serve: Serve) -> None:
