@@ -61,6 +61,7 @@ def world(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> It
     with serving(settings_) as site:
         with site.writing() as session:
             organiser, participant = make_organiser(session), make_user(session)
+            waiting = make_user(session, approved=False)
             challenge = make_challenge(session, organiser=organiser, edition=EDITION, quota_count=1_000)
             tokens = {"organiser": make_token(session, organiser), "participant": make_token(session, participant)}
         with site.client(tokens["participant"]) as client:
@@ -70,7 +71,12 @@ def world(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> It
                 files={"archive": ("results.tar.gz", results_of({"Main/comp1_cls_test_car.txt": ["000001 0.5"]}))},
             )
         assert answer.status_code == 201, answer.text
-        known = {"slug": challenge.slug, "submission_id": answer.json()["id"], "competition": "comp1"}
+        known = {
+            "slug": challenge.slug,
+            "submission_id": answer.json()["id"],
+            "competition": "comp1",
+            "registration_id": str(waiting.id),
+        }
         yield World(site.url, site.application.openapi(), {**tokens, "nobody": None}, known)
 
 

@@ -56,7 +56,7 @@ def test_versions_are_numbered_and_logged(database: Database) -> None:
             )
         versions = service.ground_truth_versions(session, challenge)
         assert [(version.number, version.file_name) for version in versions] == [
-            (3, ""),
+            (3, "evil.zip"),
             (2, "second.zip"),
             (1, "kit.tar.gz"),
         ]

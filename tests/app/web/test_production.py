@@ -43,7 +43,12 @@ def test_pages_answer_to_their_own_name_alone(site: Site, host: str, status: int
 def test_health_checks_answer_to_any_name_and_address(site: Site, host: str) -> None:
     with site.client() as client:
         assert client.get("/healthz", headers={"Host": host}).json() == {"status": "ok"}
-        assert client.get("/readyz", headers={"Host": host}).json() == {"database": "failing", "archives": "ok"}
+        assert client.get("/readyz", headers={"Host": host}).json() == {
+            "status": "failing",
+            "database": "failing",
+            "archives": "ok",
+            "workers": "unknown",
+        }
 
 
 def test_secret_addresses_are_not_logged(site: Site, caplog: pytest.LogCaptureFixture) -> None:
