@@ -8,6 +8,9 @@ COMPILE = .venv/bin/uv pip compile pyproject.toml --quiet --no-config --universa
 	--generate-hashes --no-annotate --prerelease disallow \
 	--custom-compile-command "make lock" --extra server --group build
 
+# A test that hangs is stopped after this many seconds, fixtures included, and fails with the stacks of its threads; 0: never.
+export PYTEST_TIMEOUT ?= 300
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-pythons bench growth lint format lock deploy-env set-up set-up-server
 

@@ -1,7 +1,7 @@
 """Golden cases: results, ground truth, and what the development kits say of them.
 
-They lie beside the checkout, in `../shared/golden`, or below the directory that VOCBOARD_SHARED names; they are no part
-of the project, and tests of them are skipped where they are absent.
+The synthetic ones are in tests/golden. The real ones may not be copied into the project: they are beside the checkout,
+in `../shared/golden`, or in the directory that VOCBOARD_SHARED names. Tests of one that is absent are skipped.
 """
 
 import json
@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
-SHARED = Path(os.environ.get("VOCBOARD_SHARED") or Path(__file__).parents[2].parent / "shared")
+ROOT = Path(__file__).parents[2]
+SYNTHETIC = ROOT / "tests" / "golden"
+REAL = Path(os.environ.get("VOCBOARD_SHARED") or ROOT.parent / "shared") / "golden"
 
 CASES = (
     "voc2006-real",
@@ -34,7 +36,7 @@ class GoldenCase:
 
     @property
     def directory(self) -> Path:
-        return SHARED / "golden" / self.name
+        return (SYNTHETIC if self.name.endswith("-synthetic") else REAL) / self.name
 
     @property
     def edition(self) -> str:
@@ -55,8 +57,8 @@ class GoldenCase:
 
 
 def golden(name: str) -> GoldenCase:
-    """Return a case, or skip the test if the golden data is not there."""
+    """Return a case, or skip the test if it is one of real data that is not on this machine."""
     case = GoldenCase(name)
-    if not case.directory.is_dir():
-        pytest.skip(f"no golden data in {case.directory}; VOCBOARD_SHARED names the directory it is in")
+    if case.directory.parent == REAL and not case.directory.is_dir():
+        pytest.skip(f"no real golden data in {case.directory}; set VOCBOARD_SHARED to the directory that has golden/")
     return case
