@@ -49,8 +49,8 @@ _log = logging.getLogger(__name__)
 def create_app(settings: Settings | None = None) -> FastAPI:
     """Return the web application.
 
-    Its state holds what handlers need: `settings`, `database`, `store` (of archives), `truth_inbox`, `validator` (of
-    uploads), `notifier`, `boards`, `open_streams` (of events) `password_work` (argon2) and `sign_in_desk`.
+    Its state holds what handlers need: `settings`, `database`, `store` (of archives), `ground_truth_inbox`, `validator`
+    (of uploads), `notifier`, `boards`, `open_streams` (of events), `password_work` (argon2) and `sign_in_desk`.
 
     Args:
         settings: by default those of the environment.
@@ -76,7 +76,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     application.state.settings = settings
     application.state.database = Database(settings.database)
     application.state.store = ArchiveStore(settings.archives)
-    application.state.truth_inbox = GroundTruthInbox(settings.truth_inbox)
+    application.state.ground_truth_inbox = GroundTruthInbox(settings.ground_truth_inbox)
     application.state.validator = Validator(settings)
     application.state.notifier = WorkerNotifier(settings)
     application.state.boards = Boards(application.state.database)
@@ -108,7 +108,7 @@ class Assets(StaticFiles):
 
 @asynccontextmanager
 async def _lifespan(application: FastAPI) -> AsyncIterator[None]:
-    for directory in (application.state.settings.archives, application.state.settings.truth_inbox):
+    for directory in (application.state.settings.archives, application.state.settings.ground_truth_inbox):
         directory.mkdir(parents=True, exist_ok=True)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(application.state.validator.keep_ready)

@@ -5,9 +5,21 @@ from vocboard.app.audit import models as audit
 from vocboard.app.challenges import models as challenges
 from vocboard.app.database import Base
 from vocboard.app.evaluations import models as evaluations
+from vocboard.app.leaderboards import models as leaderboards
 from vocboard.app.messaging.mail import models as mail
 from vocboard.app.submissions import models as submissions
 from vocboard.app.uploads import models as uploads
 from vocboard.app.workers import models as workers
 
-__all__ = ["Base", "accounts", "audit", "challenges", "evaluations", "mail", "submissions", "uploads", "workers"]
+__all__ = [
+    "Base",
+    "accounts",
+    "audit",
+    "challenges",
+    "evaluations",
+    "leaderboards",
+    "mail",
+    "submissions",
+    "uploads",
+    "workers",
+]

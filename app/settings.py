@@ -164,7 +164,7 @@ class Settings(BaseSettings):
         return self.archives_directory or self.data_directory / "archives"
 
     @property
-    def truth_inbox(self) -> Path:
+    def ground_truth_inbox(self) -> Path:
         """Where sealed uploads of ground truth wait for the worker."""
         return self.truth_inbox_directory or self.data_directory / "truth-inbox"
 

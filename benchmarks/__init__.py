@@ -1,1 +1,1 @@
-"""Benchmarks: what our work costs next to peers and to physical floors, on data of their own making."""
+"""Benchmarks: vocboard next to other libraries and to lower bounds, on synthetic data."""

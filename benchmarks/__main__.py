@@ -1,6 +1,6 @@
 """`make bench`: ours next to peers and floors, as one table and as JSON.
 
-`--quick` takes a tenth of the data and one round; `--only` some of the works.
+`--quick` takes a tenth of the data and one round; `--only` runs some of the cases.
 """
 
 import argparse
@@ -10,23 +10,23 @@ from dataclasses import asdict
 from pathlib import Path
 
 from benchmarks import peers
-from benchmarks.contest import hold
+from benchmarks.benchmark import compare
+from benchmarks.cases import CASES, find_case
 from benchmarks.machine import cache_directory, describe_machine, versions
 from benchmarks.table import Result, rows, verdicts
-from benchmarks.works import WORKS, find
 
 ROUNDS = 5
-FORMAT = 2  # of the made data; raise it when the data change
+FORMAT = 2  # of the synthetic data; raise it when the data change
 QUICK_SCALE = 0.1
 
 
 def main() -> None:
-    """Make the data, hold the contests, print the table."""
+    """Make the data, run the benchmarks, print the table."""
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument(
         "--quick", action="store_true", help="a tenth of the data, one round: a minute, for development"
     )
-    parser.add_argument("--only", nargs="+", choices=WORKS, default=WORKS, metavar="WORK")
+    parser.add_argument("--only", nargs="+", choices=CASES, default=CASES, metavar="CASE")
     parser.add_argument("--rounds", type=int, default=None)
     parser.add_argument("--json", type=Path, help="where to write the figures; by default beside the data")
     arguments = parser.parse_args()
@@ -41,25 +41,25 @@ def main() -> None:
     )
     results = []
     for name in arguments.only:
-        work = find(name)
-        directory = cache / f"data-{FORMAT}-{scale:g}" / work.make.__name__
-        if not (directory / "made").exists():
+        case = find_case(name)
+        directory = cache / f"data-{FORMAT}-{scale:g}" / case.make.__name__
+        if not (directory / "complete").exists():
             directory.mkdir(parents=True, exist_ok=True)
-            work.make(directory, scale)
-            (directory / "made").touch()
-        measured, skipped = hold(work, directory, rounds, installed)
-        results.append(Result(work, measured))
+            case.make(directory, scale)
+            (directory / "complete").touch()
+        measured, skipped = compare(case, directory, rounds, installed)
+        results.append(Result(case, measured))
         print("\n".join(["", *rows(results[-1]), *verdicts(results[-1])]), flush=True)
-        for contestant, reason in skipped.items():
-            print(f"  {contestant} skipped: {reason}", flush=True)
+        for implementation, reason in skipped.items():
+            print(f"  {implementation} skipped: {reason}", flush=True)
     document = {
         "machine": describe_machine(),
         "versions": versions(installed),
         "rounds": rounds,
         "scale": scale,
         "load": os.getloadavg(),
-        "works": {
-            result.work.name: {name: asdict(measurement) for name, measurement in result.measured.items()}
+        "cases": {
+            result.case.name: {name: asdict(measurement) for name, measurement in result.measured.items()}
             for result in results
         },
     }

@@ -33,10 +33,10 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from benchmarks.cases.scoring import PROCESSES, submit
 from benchmarks.competing import Competition, competing
-from benchmarks.made.voc2007 import make_voc2007
+from benchmarks.datasets.voc2007 import make_voc2007
 from benchmarks.running import installed, serving
-from benchmarks.works.scoring import PROCESSES, submit
 from tests.support.browsing import token_of
 from tests.support.factories import make_token, make_user
 from vocboard.app.challenges.models import Challenge

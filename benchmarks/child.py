@@ -1,4 +1,4 @@
-"""One run of one contestant: `python -m benchmarks.child WORK CONTESTANT DIRECTORY` prints what it took as JSON."""
+"""One run of one implementation: `python -m benchmarks.child CASE IMPLEMENTATION DIRECTORY` prints JSON."""
 
 import contextlib
 import gc
@@ -10,17 +10,17 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
-from benchmarks.contest import Measurement
-from benchmarks.works import find
+from benchmarks.benchmark import Measurement
+from benchmarks.cases import find_case
 
 KIB_IN_MIB = 1024
 
 
 def main() -> None:
     """Prepare, run, and print."""
-    work, name, directory = sys.argv[1:]
+    case, name, directory = sys.argv[1:]
     with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
-        run = find(work).contestants[name].prepare(Path(directory))
+        run = find_case(case).implementations[name].prepare(Path(directory))
         gc.collect()
         before, processor_before = time.perf_counter(), _processor_seconds()
         returned = run()

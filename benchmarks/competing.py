@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from benchmarks.made.voc2007 import COMPETITIONS, EDITION
+from benchmarks.datasets.voc2007 import COMPETITIONS, EDITION
 from benchmarks.running import Installation
 from tests.support.factories import make_challenge, make_organiser, make_token, make_truth, make_user
 from vocboard.app.accounts.models import User

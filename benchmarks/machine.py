@@ -9,7 +9,7 @@ OURS = ("numpy", "pillow", "lxml", "pyarrow")
 
 
 def cache_directory() -> Path:
-    """Where made data, peers and figures are kept; made if it is not there."""
+    """Where synthetic data, peers and figures are kept; created if missing."""
     directory = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "vocboard-benchmarks"
     directory.mkdir(parents=True, exist_ok=True)
     return directory

@@ -123,7 +123,7 @@ def installed(directory: Path, *, embedded: bool = False, **given: object) -> It
         unlimited = {"uploads_per_hour": 100_000, "upload_bytes_per_day": 1 << 40}
         given = {"data_directory": directory / "data", **unlimited, **given}
         settings = Settings.model_validate(given)
-        for path in (settings.data_directory, settings.archives, settings.truth, settings.truth_inbox):
+        for path in (settings.data_directory, settings.archives, settings.truth, settings.ground_truth_inbox):
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
         migrations.upgrade(settings.database)
         environment = {f"VOCBOARD_{name.upper()}": str(value) for name, value in given.items()}

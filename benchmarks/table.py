@@ -1,27 +1,27 @@
-"""The table: each contestant's seconds, and how many times as long ours takes."""
+"""The table: each implementation's seconds, and how many times as long ours takes."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from benchmarks.contest import Goal, Kind, Measurement, Work
+from benchmarks.benchmark import Case, Goal, Kind, Measurement
 
 OURS = "vocboard"
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What was measured of one work."""
+    """The measurements of one case, by implementation."""
 
-    work: Work
+    case: Case
     measured: Mapping[str, Measurement]
 
 
 def rows(result: Result) -> Iterator[str]:
-    """Yield the lines of the table for one work."""
-    yield f"{result.work.title:<58}{'kind':>6}{'s':>10}{'CPU s':>10}{'MiB':>7}{'ours/it':>9}{'by CPU':>8}"
+    """Yield the lines of the table for one case."""
+    yield f"{result.case.title:<58}{'kind':>6}{'s':>10}{'CPU s':>10}{'MiB':>7}{'ours/it':>9}{'by CPU':>8}"
     ours = result.measured.get(OURS)
     for name, each in result.measured.items():
-        kind = result.work.contestants[name].kind
+        kind = result.case.implementations[name].kind
         ratios = ""
         if kind is not Kind.OURS and ours is not None:
             ratios = f"{ours.seconds / each.seconds:>9.2f}{ours.processor_seconds / each.processor_seconds:>8.2f}"
@@ -35,7 +35,7 @@ def verdicts(result: Result) -> Iterator[str]:
     ours = result.measured.get(OURS)
     if ours is None:
         return
-    for goal in result.work.goals:
+    for goal in result.case.goals:
         if all(floor in result.measured for floor in goal.floors):
             yield f"  {_verdict(goal, ours, [result.measured[floor] for floor in goal.floors])}"
 

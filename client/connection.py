@@ -208,7 +208,7 @@ class Connection:
         return UnexpectedAnswerError(f"{self.address} does not answer as a vocboard server does; check the address")
 
     def _unreachable(self, error: httpx.RequestError) -> NetworkError:
-        if _is_certificate_trouble(error):
+        if _is_certificate_error(error):
             return CertificateError(
                 f"the certificate of {self.address} cannot be verified; if it comes from your institution's own "
                 "authority, name that authority's certificate file in SSL_CERT_FILE"
@@ -228,7 +228,7 @@ def _past_proxies(address: str) -> dict[str, None]:
     return {f"all://{urlsplit(address).hostname}": None} if is_loopback(address) else {}
 
 
-def _is_certificate_trouble(error: BaseException) -> bool:
+def _is_certificate_error(error: BaseException) -> bool:
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, ssl.SSLCertVerificationError):

@@ -20,7 +20,7 @@ PATIENCE_SECONDS = 45.0  # a stream that is silent for longer has died on the wa
 FIRST_PAUSE_SECONDS = 1.0  # between two looks while no stream lasts
 LONGEST_PAUSE_SECONDS = 15.0
 SETTLING_SECONDS = 0.1  # between the announcement of a final state and the look at it
-TROUBLE_SECONDS = 300.0  # a server may be restarted meanwhile
+UNREACHABLE_SECONDS = 300.0  # a server may be restarted meanwhile
 
 
 def follow(
@@ -45,7 +45,7 @@ def follow(
         try:
             current = understood(submission_details, connection.get(path("submissions", identifier)))
         except (NetworkError, RefusedError) as error:
-            if not _may_pass(error) or clock() - well_at > TROUBLE_SECONDS:
+            if not _may_pass(error) or clock() - well_at > UNREACHABLE_SECONDS:
                 raise
         else:
             well_at = clock()

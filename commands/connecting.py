@@ -18,7 +18,7 @@ from vocboard.client.connection import Connection
 from vocboard.client.credentials import Credentials
 from vocboard.client.errors import ClientError, MisuseError
 
-DONE, PROBLEMS, MISUSE, TROUBLE = 0, 1, 2, 3
+DONE, PROBLEMS, MISUSE, FAILED = 0, 1, 2, 3
 INTERRUPTED = 130  # as shells have it for SIGINT
 SERVER_VARIABLE, TOKEN_VARIABLE = "VOCBOARD_SERVER", "VOCBOARD_TOKEN"  # names, not a secret
 
@@ -93,7 +93,7 @@ def print_json(content: Any) -> None:
     print(json.dumps(content, indent=2))
 
 
-def reporting_trouble(run: Run) -> Run:
+def reporting_errors(run: Run) -> Run:
     """Make a command tell its trouble in one line on standard error, and return the exit status that fits."""
 
     @functools.wraps(run)
@@ -105,7 +105,7 @@ def reporting_trouble(run: Run) -> Run:
             return MISUSE
         except ClientError as error:
             say(str(error))
-            return TROUBLE
+            return FAILED
         except KeyboardInterrupt:
             say("interrupted")
             return INTERRUPTED

@@ -7,7 +7,7 @@ from vocboard.client.answers import understood
 from vocboard.client.connection import Connection, path
 from vocboard.client.scores import Board, board
 from vocboard.client.terminal import printable
-from vocboard.commands.connecting import DONE, add_server_argument, connect, print_json, reporting_trouble
+from vocboard.commands.connecting import DONE, add_server_argument, connect, print_json, reporting_errors
 from vocboard.commands.score_tables import fraction
 from vocboard.commands.tables import Column, render, shortened, terminal_width
 
@@ -23,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_server_argument(parser)
 
 
-@reporting_trouble
+@reporting_errors
 def run(arguments: argparse.Namespace) -> int:
     """Show a board in the format asked for."""
     where = path("challenges", arguments.challenge, "leaderboards", arguments.competition)

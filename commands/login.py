@@ -12,11 +12,11 @@ from vocboard.client.errors import MisuseError, RefusedError, UnexpectedAnswerEr
 from vocboard.client.terminal import printable
 from vocboard.commands.connecting import (
     DONE,
+    FAILED,
     SERVER_VARIABLE,
     TOKEN_VARIABLE,
-    TROUBLE,
     chosen_server,
-    reporting_trouble,
+    reporting_errors,
     say,
     warn_of_dangers,
 )
@@ -39,7 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--forget", action="store_true", help="delete the stored token instead")
 
 
-@reporting_trouble
+@reporting_errors
 def run(arguments: argparse.Namespace) -> int:
     """Check a token with the server and store it, or forget it."""
     stored = credentials.load()
@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
         if error.status != 401:
             raise
         say(f"{address} does not accept this token; copy it again, or make a new one on the page Account")
-        return TROUBLE
+        return FAILED
     file = credentials.save(stored.with_server(address, token))
     print(_welcome(owner, address))
     print(f"The token is stored in {file}")

@@ -11,7 +11,7 @@ from vocboard.commands.connecting import (
     add_server_argument,
     connect,
     print_json,
-    reporting_trouble,
+    reporting_errors,
     say,
 )
 from vocboard.commands.submissions import scores_in_full, state_in_words
@@ -24,7 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_server_argument(parser)
 
 
-@reporting_trouble
+@reporting_errors
 def run(arguments: argparse.Namespace) -> int:
     """Show a table for each competition."""
     with connect(arguments.server, as_visitor=True) as connection:

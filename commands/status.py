@@ -11,7 +11,7 @@ from vocboard.commands.connecting import (
     add_server_argument,
     connect,
     print_json,
-    reporting_trouble,
+    reporting_errors,
 )
 from vocboard.commands.submissions import described, exit_status, followed, listed
 
@@ -28,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_server_argument(parser)
 
 
-@reporting_trouble
+@reporting_errors
 def run(arguments: argparse.Namespace) -> int:
     """List one's submissions, or show one."""
     if arguments.submission is None and arguments.wait:

@@ -7,7 +7,7 @@ from vocboard.client.answers import StateEvent, Submission, SubmissionDetails
 from vocboard.client.connection import Connection
 from vocboard.client.following import follow
 from vocboard.client.terminal import instant, printable
-from vocboard.commands.connecting import DONE, PROBLEMS, TROUBLE, say
+from vocboard.commands.connecting import DONE, FAILED, PROBLEMS, say
 from vocboard.commands.score_tables import score_lines
 from vocboard.commands.tables import Column, render, shortened, terminal_width
 
@@ -94,7 +94,7 @@ def followed(connection: Connection, identifier: str) -> SubmissionDetails:
 
 def exit_status(submission: Submission | StateEvent) -> int:
     """Return the exit status for how a submission ended."""
-    return {"scored": DONE, "withdrawn": PROBLEMS, "failed": TROUBLE}.get(submission.state, DONE)
+    return {"scored": DONE, "withdrawn": PROBLEMS, "failed": FAILED}.get(submission.state, DONE)
 
 
 def _tell(words: str) -> None:

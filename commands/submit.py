@@ -15,7 +15,7 @@ from vocboard.commands.connecting import (
     add_server_argument,
     connect,
     print_json,
-    reporting_trouble,
+    reporting_errors,
     say,
 )
 from vocboard.commands.problem_text import problem_lines, summary
@@ -63,7 +63,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_server_argument(parser)
 
 
-@reporting_trouble
+@reporting_errors
 def run(arguments: argparse.Namespace) -> int:
     """Upload, tell what the server says of the archive, and wait for the scores if asked to."""
     with connect(arguments.server) as connection, OutgoingArchive(arguments.archive) as archive:

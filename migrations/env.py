@@ -6,7 +6,7 @@ from sqlalchemy import Connection, text
 from vocboard.app.database import Database
 from vocboard.app.models import Base
 from vocboard.app.settings import Settings
-from vocboard.migrations import privileges
+from vocboard.migrations import leaderboard_revisions, privileges
 
 MIGRATIONS_LOCK = 0x766F6362  # any number that nothing else locks
 
@@ -26,6 +26,7 @@ def run(database: Database) -> None:
             if not database.is_sqlite:
                 connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": MIGRATIONS_LOCK})
             context.run_migrations()
+            leaderboard_revisions.install(connection)
             if database.is_sqlite:
                 _check_foreign_keys(connection)
             else:

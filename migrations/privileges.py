@@ -43,6 +43,7 @@ WEB: Mapping[str, tuple[str, ...]] = {
     "competition_results": READ,
     "measures": READ,
     "class_scores": READ,
+    "leaderboard_revisions": READ,  # triggers change it
     "curves": READ,
     "worker_heartbeats": READ,
     "confusion_shares": READ,

@@ -20,7 +20,7 @@ class GroundTruthDirectory:
 
     def __init__(self, settings: Settings) -> None:
         self._directory = settings.truth
-        self._inbox = GroundTruthInbox(settings.truth_inbox)
+        self._inbox = GroundTruthInbox(settings.ground_truth_inbox)
 
     def scratch(self, version_id: UUID, lease_id: UUID) -> Path:
         """Where to unseal an upload to."""

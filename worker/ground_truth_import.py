@@ -35,7 +35,7 @@ def import_next(database: Database, settings: Settings) -> bool:
         claimed = ground_truth_queue.claim(session, lease=settings.lease, attempts=settings.evaluation_attempts)
     if claimed is None:
         return False
-    inbox = GroundTruthInbox(settings.truth_inbox)
+    inbox = GroundTruthInbox(settings.ground_truth_inbox)
     renew = partial(ground_truth_queue.renew, claimed=claimed, lease=settings.lease)
     with leases.kept(database, renew, lease=settings.lease, of=f"ground truth {claimed.version_id}"):
         try:
@@ -65,7 +65,7 @@ def sweep(database: Database, settings: Settings) -> None:
     with database.writing() as session:
         ground_truth_queue.start_first_scorings(session)
         waiting = ground_truth_queue.waiting_versions(session)
-    GroundTruthInbox(settings.truth_inbox).remove_abandoned(waiting=waiting)
+    GroundTruthInbox(settings.ground_truth_inbox).remove_abandoned(waiting=waiting)
     directory.remove_scratch(but=waiting)
 
 

@@ -71,8 +71,8 @@ async def leaderboard(
         competition, wanted = name, Format(ending)
     wanted = wanted or _accepted(request.headers.get("accept") or "*/*")
     boards: Boards = request.app.state.boards
-    current = await boards.look(slug, competition, viewer)
-    rendering = await boards.made(current, wanted, lambda: _written(current.board, wanted))
+    current = await boards.get(slug, competition, viewer)
+    rendering = await boards.rendered(current, wanted, lambda: _written(current.board, wanted))
     headers = {"Vary": "Accept"}
     if viewer is None:
         headers["Cache-Control"] = KEPT_BUT_ASKED_FOR

@@ -1,104 +1,112 @@
-"""Leaderboards as they are now, made anew only when they have changed."""
+"""Leaderboards as they are now, computed again only when their revision has changed."""
 
 import asyncio
-import itertools
+import contextlib
+import threading
 from collections.abc import Callable, Hashable, Sized
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from sqlalchemy.orm import Session
+from cachetools import LRUCache
 
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import Database
 from vocboard.app.leaderboards import queries, service
-from vocboard.app.leaderboards.kept import Kept
-from vocboard.app.leaderboards.rounds import Rounds
+from vocboard.app.leaderboards.coalesced_queries import CoalescedQueries
+from vocboard.app.leaderboards.queries import Revision
 from vocboard.app.leaderboards.service import Board
 
-MOST_CELLS = 250_000  # of all boards that are kept, at some hundred bytes each
-MOST_BYTES = 64 * 1024 * 1024  # of all that was made of them
+CACHED_CELLS = 250_000  # of all boards, at some hundred bytes each
+CACHED_BYTES = 64 * 1024 * 1024  # of all renderings
 
-Made = TypeVar("Made", bound=Sized)
+Rendering = TypeVar("Rendering", bound=Sized)
 
 
 @dataclass(frozen=True, slots=True)
 class CurrentBoard:
-    """A leaderboard as it was when somebody looked at it.
+    """A leaderboard as it was at some revision.
 
     Attributes:
-        challenge: with its competitions; of no session.
-        number: the same for the same board, for no other one.
+        challenge: with its competitions; belongs to no session.
+        revision: None if the database has none; then nothing is cached.
     """
 
     challenge: Challenge
     board: Board
-    number: int
+    revision: Revision | None
+
+    @property
+    def cells(self) -> int:
+        """Its size, for the cache."""
+        return (1 + len(self.board.rows)) * (1 + len(self.board.classes))
 
 
 class Boards:
     """The leaderboards of this process.
 
-    Nothing is ever declared invalid. Each look asks the database for all that may change of a board, which is little,
-    and keeps to what was made of the same before: whatever was committed before a request shows in its answer, by
-    whichever process it was written. Belongs to one event loop.
+    Each request reads the board's revision from the database and uses the cached board if the revision is the same.
+    The database increments the revision in the transaction that changes the board (`migrations.leaderboard_revisions`),
+    so whatever any process committed before a request shows in its answer. Use an object in one event loop only.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._rounds: Rounds[CurrentBoard] = Rounds()
-        self._boards: Kept[Hashable, tuple[Hashable, CurrentBoard]] = Kept(MOST_CELLS)
-        self._made: Kept[Hashable, Any] = Kept(MOST_BYTES)
-        self._making: dict[Hashable, asyncio.Task[Any]] = {}
-        self._numbers = itertools.count()
+        self._queries: CoalescedQueries[CurrentBoard] = CoalescedQueries()
+        self._boards: LRUCache[Hashable, CurrentBoard] = LRUCache(CACHED_CELLS, getsizeof=lambda board: board.cells)
+        self._boards_lock = threading.Lock()  # queries run in threads
+        self._renderings: LRUCache[Hashable, Any] = LRUCache(CACHED_BYTES, getsizeof=len)
+        self._rendering: dict[Hashable, asyncio.Task[Any]] = {}
 
-    async def look(self, slug: str, competition: str, viewer: User | None) -> CurrentBoard:
+    async def get(self, slug: str, competition: str, viewer: User | None) -> CurrentBoard:
         """Return a leaderboard as it is now, for a person who may see it.
 
         Raises:
             NotFoundError: the person cannot see such a challenge, or it has no such competition.
         """
-        who = viewer and (viewer.id, viewer.role)  # all that decides what one may see
-        return await self._rounds.ask((slug, competition, who), lambda: self._look(slug, competition, viewer))
+        who = viewer and (viewer.id, viewer.role)  # what the right to see a draft depends on
+        return await self._queries.run((slug, competition, who), lambda: self._get(slug, competition, viewer))
 
-    async def made(self, current: CurrentBoard, what: Hashable, make: Callable[[], Made]) -> Made:
-        """Return what is made of nothing but a board and `what`, kept from before or made now, in a thread."""
-        key = (current.number, what)
-        found: Made | None = self._made.get(key)
-        if found is not None:
-            return found
-        if key not in self._making:
-            self._making[key] = asyncio.create_task(self._make(key, make))
-        made: Made = await asyncio.shield(self._making[key])
-        return made
+    async def rendered(self, current: CurrentBoard, key: Hashable, render: Callable[[], Rendering]) -> Rendering:
+        """Return the cached rendering of a board, or render it in a thread.
 
-    def _look(self, slug: str, competition: str, viewer: User | None) -> CurrentBoard:
+        Args:
+            key: everything but the board that the rendering depends on.
+        """
+        if current.revision is None:
+            return await asyncio.to_thread(render)
+        full_key = (current.board.competition.key, current.revision, key)
+        cached: Rendering | None = self._renderings.get(full_key)
+        if cached is not None:
+            return cached
+        if full_key not in self._rendering:
+            self._rendering[full_key] = asyncio.create_task(self._render(full_key, render))
+        rendering: Rendering = await asyncio.shield(self._rendering[full_key])
+        return rendering
+
+    def _get(self, slug: str, competition: str, viewer: User | None) -> CurrentBoard:
         key = slug, competition
         with self._database.glance() as session:
-            found = _state(session, slug, competition, viewer)
-        kept = self._boards.get(key)
-        if kept is not None and kept[0] == found:
-            return kept[1]
+            revision = queries.revision(session, slug, viewer)
+        with self._boards_lock:
+            cached = self._boards.get(key)
+        if cached is not None and revision is not None and cached.revision == revision:
+            return cached
         with self._database.snapshot() as session:
-            found = _state(session, slug, competition, viewer)
+            revision = queries.revision(session, slug, viewer)
             challenge = challenges.get_visible(session, slug, viewer)
-            board = service.board(session, challenge, competition)
-        current = CurrentBoard(challenge, board, next(self._numbers))
-        self._boards.put(key, (found, current), (1 + len(board.rows)) * (1 + len(board.classes)))
+            current = CurrentBoard(challenge, service.board(session, challenge, competition), revision)
+        if revision is not None:
+            with self._boards_lock, contextlib.suppress(ValueError):  # too large for the cache
+                self._boards[key] = current
         return current
 
-    async def _make(self, key: Hashable, make: Callable[[], Made]) -> Made:
+    async def _render(self, key: Hashable, render: Callable[[], Rendering]) -> Rendering:
         try:
-            made = await asyncio.to_thread(make)
-            self._made.put(key, made, len(made))
-            return made
+            rendering = await asyncio.to_thread(render)
+            with contextlib.suppress(ValueError):  # too large for the cache
+                self._renderings[key] = rendering
+            return rendering
         finally:
-            del self._making[key]
-
-
-def _state(session: Session, slug: str, competition: str, viewer: User | None) -> Hashable | None:
-    """Return all that a board is made of and that may change; None if there is no such board to be seen."""
-    # PostgreSQL refuses to be asked for some of what stands in addresses; no challenge or competition is called so.
-    is_askable = f"{slug}{competition}".isascii() and f"{slug}{competition}".isprintable()
-    return queries.look(session, slug, competition, viewer) if is_askable else None
+            del self._rendering[key]

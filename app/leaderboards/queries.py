@@ -1,75 +1,35 @@
-"""What leaderboards ask of the database. The statements are made once: to make one takes longer than to run it."""
+"""The leaderboards' database queries. Statements are built once, because building one takes longer than running it."""
 
 import uuid
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Mapping, Sequence
-from functools import reduce
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, ScalarSelect, Text, and_, bindparam, cast, func, literal_column, select
-from sqlalchemy.orm import QueryableAttribute, Session
+from sqlalchemy import and_, bindparam, select
+from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges import queries as challenges
-from vocboard.app.challenges.models import Challenge, ChallengeCompetition
+from vocboard.app.challenges.models import Challenge
 from vocboard.app.evaluations.models import ClassScore, CompetitionResult, Evaluation, Measure
+from vocboard.app.leaderboards.models import LeaderboardRevision
 from vocboard.app.submissions.models import Method, State, Submission
 from vocboard.evaluator.editions import Metric
 
 _IS_PUBLISHED = (Submission.state == State.SCORED, Submission.published_at.is_not(None))
 
 
-def _text(*columns: ColumnElement[Any] | QueryableAttribute[Any]) -> ColumnElement[str]:
-    """Columns as one text, which differs if any of them does: what stands between them stands in none."""
-    escaped = (func.replace(cast(column, Text), literal_column("'^'"), literal_column("'^^'")) for column in columns)
-    told = (func.coalesce(text, literal_column("'^-'")) for text in escaped)
-    return reduce(lambda before, text: before + literal_column("'^,'", Text) + text, told)
+class Revision(NamedTuple):
+    """Identifies one state of a challenge's leaderboards."""
+
+    challenge_id: uuid.UUID
+    number: int
 
 
-def _all_of(texts: ColumnElement[str], *conditions: ColumnElement[bool]) -> ScalarSelect[str]:
-    """The texts of the challenge's rows as one, in whatever order: should it change, a board is made again in vain."""
-    rows = func.aggregate_strings(texts, "^;")
-    return select(rows).where(*conditions).correlate(Challenge).scalar_subquery()
-
-
-# A look fetches a single row: one for each method would take ten times as long. All that a board shows of submissions
-# and that may change is in it; the rest is the result's, which is never changed, only replaced by another. Subqueries,
-# so that PostgreSQL looks up what belongs to the few that are published and reads no table.
-_RESULT = (
-    select(CompetitionResult.id)
-    .join(Evaluation, Evaluation.id == CompetitionResult.evaluation_id)
-    .where(
-        Evaluation.submission_id == Submission.id,
-        Evaluation.scoring_id == Challenge.current_scoring_id,
-        CompetitionResult.competition == bindparam("competition"),
-    )
-    .correlate(Challenge, Submission)
-    .scalar_subquery()
+_REVISION = select(Challenge.id, LeaderboardRevision.revision).join(
+    LeaderboardRevision, LeaderboardRevision.challenge_id == Challenge.id
 )
-_NAME = select(Method.name).where(Method.id == Submission.method_id).correlate(Submission).scalar_subquery()
-_LOOK = select(
-    *Challenge.__table__.columns,
-    _all_of(
-        _text(ChallengeCompetition.key, ChallengeCompetition.position),
-        ChallengeCompetition.challenge_id == Challenge.id,
-    ),
-    _all_of(
-        _text(
-            _RESULT,
-            _NAME,
-            Submission.id,
-            Submission.contributors,
-            Submission.affiliation,
-            Submission.training_data,
-            Submission.training_annotation,
-            Submission.flickr_images,
-            Submission.flickr_count,
-        ),
-        Submission.challenge_id == Challenge.id,
-        *_IS_PUBLISHED,
-    ),
-)
-_OF_VISITORS = _LOOK.where(*challenges.is_visible(bindparam("slug"), None))
+_REVISION_FOR_VISITORS = _REVISION.where(*challenges.is_visible(bindparam("slug"), None))
 _PUBLISHED = (
     select(
         Submission.id,
@@ -108,14 +68,17 @@ _VALUES = select(ClassScore.measure_id, ClassScore.class_name, ClassScore.value)
 )
 
 
-def look(session: Session, slug: str, competition: str, viewer: User | None) -> Hashable | None:
-    """Return all that a board is made of and that may change: as long as this is the same, so is the board.
+def revision(session: Session, slug: str, viewer: User | None) -> Revision | None:
+    """Return the revision of a challenge's leaderboards: as long as it is the same, so are they.
 
     None if there is no such challenge, as far as the person may know.
     """
-    query = _OF_VISITORS if viewer is None else _LOOK.where(*challenges.is_visible(bindparam("slug"), viewer))
-    row = session.execute(query, {"slug": slug, "competition": competition}).one_or_none()
-    return None if row is None else tuple(row)
+    if not (slug.isascii() and slug.isprintable()):  # no challenge; PostgreSQL refuses some of these characters
+        return None
+    visible = challenges.is_visible(bindparam("slug"), viewer)
+    query = _REVISION_FOR_VISITORS if viewer is None else _REVISION.where(*visible)
+    row = session.execute(query, {"slug": slug}).one_or_none()
+    return None if row is None else Revision(*row)
 
 
 def published(session: Session, challenge: Challenge, competition: str) -> Sequence[Any]:

@@ -19,7 +19,7 @@ from vocboard.app.accounts.passwords import LEAST_CHARACTERS
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ServiceError
 from vocboard.app.messaging.notifier import WorkerNotifier
-from vocboard.app.pages.forms import NO_TROUBLE, Trouble, go_to
+from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.password_check import verify_password
 from vocboard.app.pages.rendering import render
 from vocboard.app.rate_limits.attempts import network
@@ -97,7 +97,7 @@ async def change_password(
         password_hash = await work.hashed(form.new_password, client=network(client_address(request)))
         await to_thread.run_sync(store, verified_hash, password_hash)
     except ServiceError as error:
-        return await to_thread.run_sync(partial(_page, request, user, password_trouble=Trouble.of(error)))
+        return await to_thread.run_sync(partial(_page, request, user, password_errors=FormErrors.of(error)))
     return go_to("/account", done="password")
 
 
@@ -132,7 +132,7 @@ async def create_token(request: Request, user: SignedIn, form: Annotated[TokenFo
         await verify_password(request, user, form.password, field="password")
         new_token = await to_thread.run_sync(create)
     except ServiceError as error:
-        failed = partial(_page, request, user, token_form=form, token_trouble=Trouble.of(error))
+        failed = partial(_page, request, user, token_form=form, token_errors=FormErrors.of(error))
         return await to_thread.run_sync(failed)
     return await to_thread.run_sync(partial(_page, request, user, new_token=new_token))
 
@@ -151,8 +151,8 @@ def _page(
     user: User,
     *,
     token_form: TokenForm | None = None,
-    token_trouble: Trouble = NO_TROUBLE,
-    password_trouble: Trouble = NO_TROUBLE,
+    token_errors: FormErrors = NO_ERRORS,
+    password_errors: FormErrors = NO_ERRORS,
     new_token: NewToken | None = None,
 ) -> Response:
     database: Database = request.app.state.database
@@ -163,14 +163,14 @@ def _page(
     return render(
         request,
         "account.html",
-        status=max(token_trouble.status, password_trouble.status),
+        status=max(token_errors.status, password_errors.status),
         tokens=tokens,
         sessions=sessions,
         now=now(),
         new_token=new_token,
         token_form=(token_form or TokenForm(scopes=[Scope.READ, Scope.SUBMIT])).model_dump(exclude={"password"}),
-        token_trouble=token_trouble,
-        password_trouble=password_trouble,
+        token_errors=token_errors,
+        password_errors=password_errors,
         scopes=[(scope, SCOPES[scope]) for scope in Scope if scope != Scope.ORGANISE or user.role != Role.PARTICIPANT],
         lifetimes=[days for days in LIFETIMES_DAYS if timedelta(days=days) <= longest],
         least_password_characters=LEAST_CHARACTERS,

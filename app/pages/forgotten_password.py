@@ -14,7 +14,7 @@ from vocboard.app.accounts.passwords import LEAST_CHARACTERS
 from vocboard.app.database import Database
 from vocboard.app.errors import ServiceError
 from vocboard.app.messaging.notifier import WorkerNotifier
-from vocboard.app.pages.forms import NO_TROUBLE, Trouble, go_to
+from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.rate_limits.attempts import network
 from vocboard.app.settings import Settings
@@ -40,7 +40,7 @@ class ResetForm(BaseModel):
 @router.get("/forgotten-password")
 def request_page(request: Request, _: CurrentIdentity) -> Response:
     """The form to ask for an e-mail."""
-    return _request_page(request, RequestForm(), NO_TROUBLE)
+    return _request_page(request, RequestForm(), NO_ERRORS)
 
 
 @router.post("/forgotten-password", dependencies=[Depends(protect_form)])
@@ -56,7 +56,7 @@ def request_reset(request: Request, _: CurrentIdentity, form: Annotated[RequestF
         with database.writing() as session:
             registration.send_reset_link(session, email=email, site=settings.public_url)
     except ServiceError as error:
-        return _request_page(request, form, Trouble.of(error))
+        return _request_page(request, form, FormErrors.of(error))
     notifier.mail_queued()
     return go_to("/forgotten-password/sent")
 
@@ -73,7 +73,7 @@ def reset_page(request: Request, _: CurrentIdentity, token: str = "") -> Respons
     database: Database = request.app.state.database
     with database.reading() as session:
         email = links.owner(session, token, LinkPurpose.RESET_PASSWORD).email
-    return _reset_page(request, token, email, NO_TROUBLE)
+    return _reset_page(request, token, email, NO_ERRORS)
 
 
 @router.post("/reset-password", dependencies=[Depends(protect_form)])
@@ -107,29 +107,29 @@ async def reset(request: Request, _: CurrentIdentity, form: Annotated[ResetForm,
     except links.InvalidLinkError:
         raise
     except ServiceError as error:
-        return _reset_page(request, form.token, email, Trouble.of(error))
+        return _reset_page(request, form.token, email, FormErrors.of(error))
     return go_to("/sign-in", done="reset")
 
 
-def _request_page(request: Request, form: RequestForm, trouble: Trouble) -> Response:
+def _request_page(request: Request, form: RequestForm, errors: FormErrors) -> Response:
     return render(
         request,
         "forgotten_password.html",
-        status=trouble.status,
+        status=errors.status,
         form=form.model_dump(),
-        wrong=trouble.wrong,
-        message=trouble.message,
+        wrong=errors.wrong,
+        message=errors.message,
     )
 
 
-def _reset_page(request: Request, token: str, email: str, trouble: Trouble) -> Response:
+def _reset_page(request: Request, token: str, email: str, errors: FormErrors) -> Response:
     return render(
         request,
         "reset_password.html",
-        status=trouble.status,
+        status=errors.status,
         token=token,
         email=email,
-        wrong=trouble.wrong,
-        message=trouble.message,
+        wrong=errors.wrong,
+        message=errors.message,
         least_password_characters=LEAST_CHARACTERS,
     )

@@ -15,7 +15,7 @@ SEE_OTHER = 303
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class FormErrors:
     """Why a form was not accepted.
 
     Attributes:
@@ -28,7 +28,7 @@ class Trouble:
     message: str | None = None
 
     @classmethod
-    def of(cls, error: ServiceError) -> "Trouble":
+    def of(cls, error: ServiceError) -> "FormErrors":
         """What to tell the person of an error."""
         if isinstance(error, InvalidInputError):
             return cls(error.status, error.fields)
@@ -38,7 +38,7 @@ class Trouble:
         return cls(error.status, message=str(error))
 
 
-NO_TROUBLE = Trouble()
+NO_ERRORS = FormErrors()
 
 
 def _text_of_file(field: str) -> Callable[[Request], Awaitable[str]]:

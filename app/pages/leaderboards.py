@@ -100,16 +100,16 @@ async def leaderboard_page(  # noqa: PLR0917  # the address's parameters, given 
     forms; of these the rows alone are kept.
     """
     boards: Boards = request.app.state.boards
-    current = await boards.look(slug, competition, identity.user)
+    current = await boards.get(slug, competition, identity.user)
     text = " ".join(q.split())
     asked = Order.asked(sort, order, text, current.board)
     phase = challenges.phase(current.challenge, now())
     if text:
         return await run_in_threadpool(lambda: _page(request, current, asked, _rows(current.board, asked), phase))
-    rows = await boards.made(current, asked, lambda: _rows(current.board, asked))
+    rows = await boards.rendered(current, asked, lambda: _rows(current.board, asked))
     if identity.user is not None or "done" in request.query_params:
         return await run_in_threadpool(_page, request, current, asked, rows, phase)
-    page = await boards.made(
+    page = await boards.rendered(
         current,
         (asked, phase, theme_of(request)),
         lambda: Rendering.of(bytes(_page(request, current, asked, rows, phase).body), "text/html"),

@@ -16,7 +16,7 @@ from vocboard.app.errors import ForbiddenError, NotFoundError, ServiceError
 from vocboard.app.pages import wording
 from vocboard.app.pages.challenge_form import DETAILS, VISIBILITIES, ChallengeForm
 from vocboard.app.pages.challenges import listed
-from vocboard.app.pages.forms import NO_TROUBLE, Trouble, UploadedEdition, go_to
+from vocboard.app.pages.forms import NO_ERRORS, FormErrors, UploadedEdition, go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.pages.reports import stored
 from vocboard.app.submissions import queries as submissions
@@ -45,7 +45,7 @@ def organised_challenges(request: Request, user: Organiser) -> Response:
 @router.get("/new")
 def new_challenge_page(request: Request, _: Organiser) -> Response:
     """The form to set up a challenge."""
-    return _form_page(request, ChallengeForm(), None, NO_TROUBLE)
+    return _form_page(request, ChallengeForm(), None, NO_ERRORS)
 
 
 @router.post("/new", dependencies=[Depends(protect_form)])
@@ -70,7 +70,7 @@ def create_challenge(
     except ForbiddenError:
         raise
     except ServiceError as error:
-        return _form_page(request, form, None, Trouble.of(error))
+        return _form_page(request, form, None, FormErrors.of(error))
     return go_to(f"/organise/{challenge.slug}", done="created")
 
 
@@ -86,7 +86,7 @@ def edit_page(request: Request, user: Organiser, slug: str) -> Response:
     database: Database = request.app.state.database
     with database.reading() as session:
         challenge = challenges.get_organised(session, slug, user)
-    return _form_page(request, ChallengeForm.of(challenge), challenge, NO_TROUBLE)
+    return _form_page(request, ChallengeForm.of(challenge), challenge, NO_ERRORS)
 
 
 @router.post("/{slug}/edit", dependencies=[Depends(protect_form)])
@@ -103,7 +103,7 @@ def edit(request: Request, user: Organiser, slug: str, form: Annotated[Challenge
     except ServiceError as error:
         with database.reading() as session:
             challenge = challenges.get_organised(session, slug, user)
-        return _form_page(request, form, challenge, Trouble.of(error))
+        return _form_page(request, form, challenge, FormErrors.of(error))
     return go_to(f"/organise/{slug}", done="saved")
 
 
@@ -118,7 +118,7 @@ def replace_edition(request: Request, user: Organiser, slug: str, edition_file: 
     except (ForbiddenError, NotFoundError):
         raise
     except ServiceError as error:
-        return _challenge_page(request, user, slug, trouble=Trouble.of(error))
+        return _challenge_page(request, user, slug, errors=FormErrors.of(error))
     return go_to(f"/organise/{slug}", done="edition")
 
 
@@ -134,23 +134,23 @@ async def upload_ground_truth(request: Request, user: Organiser, slug: str) -> R
     except (ForbiddenError, NotFoundError, ForgedRequestError):
         raise
     except ServiceError as error:
-        page = partial(_challenge_page, request, user, slug, trouble=Trouble.of(error))
+        page = partial(_challenge_page, request, user, slug, errors=FormErrors.of(error))
         return await to_thread.run_sync(page)
     return go_to(f"/organise/{slug}", done="truth")
 
 
-def _form_page(request: Request, form: ChallengeForm, challenge: Challenge | None, trouble: Trouble) -> Response:
+def _form_page(request: Request, form: ChallengeForm, challenge: Challenge | None, errors: FormErrors) -> Response:
     known = [editions.load(name) for name in editions.names()]
     shown = [challenges.edition_of(challenge)] if challenge else known
     fields = {"quota_period": "quota_days"}
     return render(
         request,
         "organise/form.html",
-        status=trouble.status,
+        status=errors.status,
         challenge=challenge,
         form=form.model_dump(),
-        wrong={fields.get(name, name): text for name, text in trouble.wrong.items()},
-        message=trouble.message,
+        wrong={fields.get(name, name): text for name, text in errors.wrong.items()},
+        message=errors.message,
         editions=known,
         competition_keys=sorted({key for item in shown for key in item.competitions}, key=lambda key: (len(key), key)),
         visibilities=VISIBILITIES,
@@ -159,7 +159,7 @@ def _form_page(request: Request, form: ChallengeForm, challenge: Challenge | Non
 
 
 def _challenge_page(
-    request: Request, user: User, slug: str, *, page: int = 1, trouble: Trouble = NO_TROUBLE
+    request: Request, user: User, slug: str, *, page: int = 1, errors: FormErrors = NO_ERRORS
 ) -> Response:
     database: Database = request.app.state.database
     with database.reading() as session:
@@ -172,7 +172,7 @@ def _challenge_page(
     return render(
         request,
         "organise/challenge.html",
-        status=trouble.status,
+        status=errors.status,
         challenge=challenge,
         phase=phase,
         phase_name=wording.PHASES[phase],
@@ -183,6 +183,6 @@ def _challenge_page(
         page=found,
         not_declared={item.id: [TITLES[one].lower() for one in not_declared(item)] for item in found.items},
         upload_limit=request.app.state.settings.ground_truth_limit_bytes,
-        message=trouble.message,
-        wrong=trouble.wrong,
+        message=errors.message,
+        wrong=errors.wrong,
     )

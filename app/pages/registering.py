@@ -14,7 +14,7 @@ from vocboard.app.accounts.passwords import LEAST_CHARACTERS
 from vocboard.app.database import Database
 from vocboard.app.errors import ServiceError
 from vocboard.app.messaging.notifier import WorkerNotifier
-from vocboard.app.pages.forms import NO_TROUBLE, Trouble, go_to
+from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.password_check import verify_password
 from vocboard.app.pages.rendering import render
 from vocboard.app.rate_limits.attempts import network
@@ -44,7 +44,7 @@ class ConfirmationForm(BaseModel):
 @router.get("/register")
 def registration_page(request: Request, identity: CurrentIdentity) -> Response:
     """The form to register."""
-    return go_to("/") if identity.user is not None else _registration_page(request, RegistrationForm(), NO_TROUBLE)
+    return go_to("/") if identity.user is not None else _registration_page(request, RegistrationForm(), NO_ERRORS)
 
 
 @router.post("/register", dependencies=[Depends(protect_form)])
@@ -75,7 +75,7 @@ async def register(request: Request, _: CurrentIdentity, form: Annotated[Registr
         password_hash = await work.hashed(form.password, client=network(address))
         await to_thread.run_sync(store, checked, password_hash)
     except ServiceError as error:
-        return _registration_page(request, form, Trouble.of(error))
+        return _registration_page(request, form, FormErrors.of(error))
     return go_to("/register/sent")
 
 
@@ -91,7 +91,7 @@ def confirmation_page(request: Request, _: CurrentIdentity, token: str = "") -> 
     database: Database = request.app.state.database
     with database.reading() as session:
         links.owner(session, token, LinkPurpose.CONFIRM_ADDRESS)
-    return _confirmation_page(request, token, NO_TROUBLE)
+    return _confirmation_page(request, token, NO_ERRORS)
 
 
 @router.post("/confirm", dependencies=[Depends(protect_form)])
@@ -118,24 +118,24 @@ async def confirm(request: Request, _: CurrentIdentity, form: Annotated[Confirma
     except links.InvalidLinkError:
         raise
     except ServiceError as error:
-        return _confirmation_page(request, form.token, Trouble.of(error))
+        return _confirmation_page(request, form.token, FormErrors.of(error))
     return go_to("/sign-in", done="confirmed" if is_approved else "waits")
 
 
-def _confirmation_page(request: Request, token: str, trouble: Trouble) -> Response:
+def _confirmation_page(request: Request, token: str, errors: FormErrors) -> Response:
     return render(
-        request, "confirm.html", status=trouble.status, token=token, wrong=trouble.wrong, message=trouble.message
+        request, "confirm.html", status=errors.status, token=token, wrong=errors.wrong, message=errors.message
     )
 
 
-def _registration_page(request: Request, form: RegistrationForm, trouble: Trouble) -> Response:
+def _registration_page(request: Request, form: RegistrationForm, errors: FormErrors) -> Response:
     return render(
         request,
         "register.html",
-        status=trouble.status,
+        status=errors.status,
         form=form.model_dump(exclude={"password"}),
-        wrong=trouble.wrong,
-        message=trouble.message,
+        wrong=errors.wrong,
+        message=errors.message,
         policy=request.app.state.settings.registration_policy,
         least_password_characters=LEAST_CHARACTERS,
     )

@@ -13,7 +13,7 @@ from vocboard.app.accounts import service as accounts
 from vocboard.app.accounts.signing_in import Attempt, SignedIn, SignInDesk
 from vocboard.app.database import Database
 from vocboard.app.errors import ServiceError
-from vocboard.app.pages.forms import NO_TROUBLE, Trouble, go_to, safe_path
+from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to, safe_path
 from vocboard.app.pages.rendering import render
 from vocboard.app.settings import Settings
 from vocboard.app.web import cookies
@@ -37,7 +37,7 @@ def sign_in_page(request: Request, identity: CurrentIdentity, next: str = "/") -
     """The form to sign in."""
     if identity.user is not None:
         return go_to(safe_path(next))
-    return _sign_in_page(request, SignInForm(next=safe_path(next)), NO_TROUBLE)
+    return _sign_in_page(request, SignInForm(next=safe_path(next)), NO_ERRORS)
 
 
 @router.post("/sign-in", dependencies=[Depends(protect_form)])
@@ -55,7 +55,7 @@ async def sign_in(request: Request, _identity: CurrentIdentity, form: Annotated[
     try:
         signed_in = await _while_connected(request, desk.sign_in(request.app.state.database, attempt))
     except ServiceError as error:
-        return _sign_in_page(request, form, Trouble.of(error), details_of(error).headers)
+        return _sign_in_page(request, form, FormErrors.of(error), details_of(error).headers)
     response = go_to(safe_path(form.next))
     cookies.set_session(response, settings, signed_in.secret)
     cookies.set_known_browser(response, settings, signed_in.known_browser)
@@ -98,16 +98,16 @@ async def _disconnected(request: Request) -> None:
 
 
 def _sign_in_page(
-    request: Request, form: SignInForm, trouble: Trouble, headers: Mapping[str, str] | None = None
+    request: Request, form: SignInForm, errors: FormErrors, headers: Mapping[str, str] | None = None
 ) -> Response:
     response = render(
         request,
         "sign_in.html",
-        status=trouble.status,
+        status=errors.status,
         form={"email": form.email},
         next=safe_path(form.next),
-        wrong=trouble.wrong,
-        message=trouble.message,
+        wrong=errors.wrong,
+        message=errors.message,
     )
     response.headers.update(headers or {})
     return response

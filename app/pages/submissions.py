@@ -15,7 +15,7 @@ from vocboard.app.challenges import service as challenges
 from vocboard.app.database import Database
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError, LimitedError
 from vocboard.app.evaluations.results import visible_means
-from vocboard.app.pages.forms import NO_TROUBLE, Trouble, UploadedHashes, go_to
+from vocboard.app.pages.forms import NO_ERRORS, FormErrors, UploadedHashes, go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.pages.reports import stored
 from vocboard.app.pages.results import result_view
@@ -139,7 +139,7 @@ def declare(
         with database.writing() as session:
             service.declare(session, submission_id=submission_id, user=user, form=form)
     except (InvalidInputError, ConflictError) as error:
-        return _declarations_page(request, user, submission_id, form=typed, trouble=Trouble.of(error))
+        return _declarations_page(request, user, submission_id, form=typed, errors=FormErrors.of(error))
     return go_to(f"/submissions/{submission_id}", done="declared")
 
 
@@ -149,7 +149,7 @@ def _declarations_page(
     submission_id: uuid.UUID,
     *,
     form: DeclarationsForm | None = None,
-    trouble: Trouble = NO_TROUBLE,
+    errors: FormErrors = NO_ERRORS,
 ) -> Response:
     database: Database = request.app.state.database
     with database.reading() as session:
@@ -164,12 +164,12 @@ def _declarations_page(
     return render(
         request,
         "declarations.html",
-        status=trouble.status,
+        status=errors.status,
         submission=submission,
         needed=_needed(submission),
         form=(form or present).model_dump(),
-        wrong=trouble.wrong,
-        message=trouble.message,
+        wrong=errors.wrong,
+        message=errors.message,
     )
 
 

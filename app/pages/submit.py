@@ -14,7 +14,7 @@ from vocboard.app.database import Database, now
 from vocboard.app.errors import InvalidArchiveError, LimitedError, NotFoundError, ServiceError
 from vocboard.app.pages import wording
 from vocboard.app.pages.challenges import competitions_of, edition_argument
-from vocboard.app.pages.forms import Trouble, go_to
+from vocboard.app.pages.forms import FormErrors, go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.pages.reports import report_view
 from vocboard.app.submissions.declarations import needed_by
@@ -66,11 +66,11 @@ def _page(
     phase = challenges.phase(challenge, now())
     edition = challenges.edition_of(challenge)
     segments = any(TASKS[item.task].needs_declared_classes for item in competitions_of(challenge))
-    trouble = Trouble.of(error) if error else Trouble()
+    errors = FormErrors.of(error) if error else FormErrors()
     return render(
         request,
         "submit.html",
-        status=trouble.status,
+        status=errors.status,
         challenge=challenge,
         edition_argument=edition_argument(challenge),
         segmentation_classes=edition.classes if segments else (),
@@ -80,8 +80,8 @@ def _page(
         quotas=left,
         needed=needed_by(competitions_of(challenge)),
         form=form,
-        wrong=trouble.wrong,
-        message=trouble.message,
+        wrong=errors.wrong,
+        message=errors.message,
         limit=error if isinstance(error, LimitedError) else None,
         report=report_view(error.problems) if isinstance(error, InvalidArchiveError) else None,
     )

@@ -67,7 +67,7 @@ class IncomingTruth(IncomingFile):
 
 
 class GroundTruthInbox:
-    """The directory `Settings.truth_inbox`."""
+    """The directory `Settings.ground_truth_inbox`."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory

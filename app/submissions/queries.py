@@ -69,7 +69,7 @@ def of_challenge(
     return paginate(session, _latest_first(query), page=page, per_page=per_page)
 
 
-def published_rival(session: Session, submission: Submission) -> Submission | None:
+def published_competitor(session: Session, submission: Submission) -> Submission | None:
     """Return another published submission of the same method that shares a competition with this one."""
     keys = [entry.competition for entry in submission.entries]
     query = (

@@ -178,13 +178,13 @@ def publish(session: Session, *, submission_id: uuid.UUID, user: User) -> Submis
     if submission.state != State.SCORED:
         raise ConflictError(f"Only a scored submission can be published; this one is {submission.state}.")
     session.execute(select(Method.id).where(Method.id == submission.method_id).with_for_update())
-    rival = queries.published_rival(session, submission)
-    if rival is not None:
-        entered = {entry.competition for entry in rival.entries}
+    other = queries.published_competitor(session, submission)
+    if other is not None:
+        entered = {entry.competition for entry in other.entries}
         shared = [entry.competition for entry in submission.entries if entry.competition in entered]
         raise ConflictError(
             f"The method “{submission.method.name}” already has a published result in {', '.join(shared)}: submission "
-            f"{rival.id}. Unpublish that one first, or give a different method its own name."
+            f"{other.id}. Unpublish that one first, or give a different method its own name."
         )
     submission.published_at = now()
     audit.record(session, actor=user, action="submission.publish", subject=submission)

@@ -154,7 +154,7 @@ async def take_ground_truth(
     state = request.app.state
     settings: Settings = state.settings
     database: Database = state.database
-    inbox: GroundTruthInbox = state.truth_inbox
+    inbox: GroundTruthInbox = state.ground_truth_inbox
     notifier: WorkerNotifier = state.notifier
 
     def organised(session: Session) -> Challenge:

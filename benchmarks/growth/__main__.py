@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from benchmarks import peers
-from benchmarks.contest import ROOT
+from benchmarks.benchmark import ROOT
 from benchmarks.growth import GROWTHS, Growth
 from benchmarks.machine import cache_directory, describe_machine
 

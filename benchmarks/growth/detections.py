@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from benchmarks.contest import hold
-from benchmarks.works.growing import GROWING
+from benchmarks.benchmark import compare
+from benchmarks.cases.growing import GROWING
 
 NUMBERS = (10_000, 100_000, 1_000_000, 10_000_000)
 
@@ -11,11 +11,11 @@ NUMBERS = (10_000, 100_000, 1_000_000, 10_000_000)
 def measure(number: int, rounds: int, cache: Path) -> dict[str, float]:
     """Return seconds and memory, each a median over the rounds, and the processor time that one detection takes."""
     directory = cache / f"growth-{number}"
-    if not (directory / "made").exists():
+    if not (directory / "complete").exists():
         directory.mkdir(parents=True, exist_ok=True)
         GROWING.make(directory, number)
-        (directory / "made").touch()
-    measured, skipped = hold(GROWING, directory, rounds, cache)
+        (directory / "complete").touch()
+    measured, skipped = compare(GROWING, directory, rounds, cache)
     if skipped:
         raise SystemExit(str(skipped))
     each = measured["vocboard"]

@@ -3,7 +3,7 @@
 import statistics
 from pathlib import Path
 
-from benchmarks.works.board import measure_board
+from benchmarks.cases.board import measure_board
 
 NUMBERS = (1, 10, 100, 1_000, 10_000)
 

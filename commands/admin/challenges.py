@@ -103,7 +103,7 @@ def import_truth(arguments: argparse.Namespace, database: Database, settings: Se
     with database.reading() as session:
         user = administration.get_user(session, arguments.organiser)
         challenge = service.get_organised(session, arguments.slug, user)
-    inbox = GroundTruthInbox(settings.truth_inbox)
+    inbox = GroundTruthInbox(settings.ground_truth_inbox)
     with inbox.receive(challenge_id=challenge.id, limit=settings.ground_truth_limit_bytes) as incoming:
         _write(arguments.tree, incoming)
         version_id = incoming.keep()

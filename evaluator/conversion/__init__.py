@@ -7,7 +7,7 @@ from vocboard.evaluator.conversion.boxes import Found
 from vocboard.evaluator.conversion.coco_truth import coco_to_tree, tree_to_coco
 from vocboard.evaluator.conversion.colour_map import label_colour_map, write_colour_map
 from vocboard.evaluator.conversion.detections import FORMATS, from_results, to_results
-from vocboard.evaluator.conversion.label_maps import LABEL_MAP_FORMATS, maps_from_results, maps_to_results
+from vocboard.evaluator.conversion.label_map_formats import LABEL_MAP_FORMATS, maps_from_results, maps_to_results
 from vocboard.evaluator.conversion.layouts import layouts_from_results, layouts_to_results
 from vocboard.evaluator.conversion.names import CategoryNames, ImageNames, read_category_names, read_image_names
 from vocboard.evaluator.conversion.painting import segmentations_from_detections

@@ -1,4 +1,4 @@
-"""The load generator measures what it says, and the made-up board is a board."""
+"""The load generator measures what it says, and the synthetic board is a board."""
 
 import asyncio
 from collections.abc import Iterator
@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select
 
+from benchmarks.datasets.boards import COMPETITION, SLUG, fill
 from benchmarks.load import load
-from benchmarks.made.boards import COMPETITION, SLUG, fill
 from tests.support.site import Site, serving
 from vocboard.app.challenges import service as challenges
 from vocboard.app.leaderboards.service import board

@@ -32,7 +32,7 @@ def laboratory(tmp_path: Path) -> Iterator[Site]:
     migrations.upgrade(settings.database)
     with serving(settings) as site, working(settings, tmp_path / "worker.log"):
         deadline = time.monotonic() + PATIENCE_MS / 1000
-        while not (settings.truth_inbox / PUBLIC_KEY_FILE).exists():  # the worker is there
+        while not (settings.ground_truth_inbox / PUBLIC_KEY_FILE).exists():  # the worker is there
             assert time.monotonic() < deadline, (tmp_path / "worker.log").read_text()
             time.sleep(0.1)
         yield site

@@ -8,7 +8,7 @@ from tests.client.answers import make_answer
 from vocboard.client.answers import SubmissionDetails
 from vocboard.client.connection import Connection
 from vocboard.client.errors import MisdirectedError, NetworkError
-from vocboard.client.following import TROUBLE_SECONDS, follow
+from vocboard.client.following import UNREACHABLE_SECONDS, follow
 
 
 class Server:
@@ -105,7 +105,7 @@ def test_gives_up_on_a_server_that_stays_away() -> None:
     server.states = for_ever()
     with pytest.raises(NetworkError, match="cannot reach"):
         server.followed()
-    assert TROUBLE_SECONDS < server.now < 2 * TROUBLE_SECONDS
+    assert UNREACHABLE_SECONDS < server.now < 2 * UNREACHABLE_SECONDS
 
 
 def test_a_submission_that_is_not_there_is_told_at_once() -> None:

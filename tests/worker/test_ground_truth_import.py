@@ -53,7 +53,7 @@ def challenge_to_import(database: Database, **given: object) -> Challenge:
 def upload(database: Database, settings: Settings, challenge: Challenge, archive: Path) -> uuid.UUID:
     """What the web process does."""
     GroundTruthDirectory(settings).private_key()  # a worker has started
-    inbox, limit = GroundTruthInbox(settings.truth_inbox), settings.ground_truth_limit_bytes
+    inbox, limit = GroundTruthInbox(settings.ground_truth_inbox), settings.ground_truth_limit_bytes
     with inbox.receive(challenge_id=challenge.id, limit=limit) as incoming:
         content = archive.read_bytes()
         for start in range(0, len(content), CHUNK):
@@ -76,7 +76,7 @@ def plain_files(settings: Settings) -> list[Path]:
     """Files of any kind in which an upload might be left."""
     return [
         path
-        for directory in (settings.truth_inbox, settings.truth / "scratch")
+        for directory in (settings.ground_truth_inbox, settings.truth / "scratch")
         for path in directory.rglob("*")
         if path.name != "worker.public-key"
     ]
@@ -136,7 +136,7 @@ def test_what_is_no_archive_is_refused(database: Database, settings: Settings, t
 def test_an_upload_that_cannot_be_opened_is_refused(
     database: Database, settings: Settings, tree: Path, harm: str
 ) -> None:
-    inbox, challenge = GroundTruthInbox(settings.truth_inbox), challenge_to_import(database)
+    inbox, challenge = GroundTruthInbox(settings.ground_truth_inbox), challenge_to_import(database)
     version_id = upload(database, settings, challenge, packed(tree))
     sealed = inbox.path(version_id)
     match harm:
@@ -221,7 +221,7 @@ def test_the_sweep_removes_what_was_abandoned_and_nothing_that_is_needed(
     database: Database, settings: Settings, tree: Path
 ) -> None:
     waiting = upload(database, settings, challenge_to_import(database), packed(tree))
-    inbox = GroundTruthInbox(settings.truth_inbox)
+    inbox = GroundTruthInbox(settings.ground_truth_inbox)
     orphan = inbox.path(uuid.uuid4())
     shutil.copy(inbox.path(waiting), orphan)
     fresh = inbox.path(uuid.uuid4())

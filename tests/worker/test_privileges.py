@@ -108,7 +108,7 @@ def hand_in_truth(web: Database, settings: Settings, organiser: User, tree: Path
     archive = tree.parent / "tree.tar"
     with tarfile.open(archive, "w") as tar:
         tar.add(tree, tree.name)
-    with GroundTruthInbox(settings.truth_inbox).receive(challenge_id=challenge.id, limit=10_000_000) as incoming:
+    with GroundTruthInbox(settings.ground_truth_inbox).receive(challenge_id=challenge.id, limit=10_000_000) as incoming:
         incoming.write(archive.read_bytes())
         version_id = incoming.keep()
     with web.writing() as session:

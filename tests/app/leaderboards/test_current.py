@@ -15,7 +15,6 @@ from tests.support.site import Site, serving
 from vocboard.app.accounts.models import Role
 from vocboard.app.challenges.models import Challenge, Visibility
 from vocboard.app.database import now
-from vocboard.app.leaderboards import queries
 from vocboard.app.settings import Settings
 from vocboard.app.submissions.models import Method, Submission
 
@@ -210,28 +209,3 @@ def _statements(site: Site, path: str) -> int:
 
 def _publish_more(session: Session) -> None:
     session.execute(update(Submission).where(Submission.published_at.is_(None)).values(published_at=now()))
-
-
-def test_what_a_look_compares_tells_apart_what_no_reader_would_confuse(embedded_site: Site) -> None:
-    """Texts stand one after the other in it: where one ends and the next begins must show."""
-
-    def stated(contributors: str, affiliation: str) -> object:
-        with embedded_site.writing() as session:
-            session.execute(update(Submission).values(contributors=contributors, affiliation=affiliation))
-            return queries.look(session, "voc2012", "comp3", None)
-
-    with embedded_site.writing() as session:
-        fill(session, methods=1)
-    pairs = [
-        ("a", "b"),
-        ("a^,b", ""),
-        ("a^", ",b"),
-        ("a^^", "b"),
-        ("", "a^,b"),
-        ("^-", "b"),
-        ("a^;", "b"),
-        ("a", "b^;"),
-    ]
-    found = [stated(*pair) for pair in pairs]
-    assert len(set(found)) == len(pairs)
-    assert stated(*pairs[0]) == found[0]

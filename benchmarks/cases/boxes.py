@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.contest import Contestant, Goal, Kind, Run, Work
-from benchmarks.made.detections import DETECTIONS, detection_lines, make_detections
-from benchmarks.made.world import HEIGHT, IMAGES, OBJECTS, WIDTH, World, make_world
-from benchmarks.works.parsing import NUMBER, PARSE, TEXT, parsing
+from benchmarks.benchmark import Case, Goal, Implementation, Kind, Run
+from benchmarks.cases.parsing import NUMBER, PARSE, TEXT, parsing
+from benchmarks.datasets.detections import DETECTIONS, detection_lines, make_detections
+from benchmarks.datasets.world import HEIGHT, IMAGES, OBJECTS, WIDTH, World, make_world
 from vocboard.evaluator.editions import Task, load
 from vocboard.evaluator.evaluation import evaluate
 from vocboard.evaluator.ground_truth import DetectionTruth, GroundTruth
@@ -165,36 +165,36 @@ def _hotcoco(directory: Path) -> Run:
 SORT, INFLATE, FILES = "numpy sorts the confidences", "inflate", "vocboard, as files"
 SIDES = ("left", "top", "right", "bottom")
 
-DETECTION = Work(
+DETECTION = Case(
     name="detection",
     title="detection, 1,022,130 boxes in 66 MB to AP and curves",
     make=make_boxes,
-    contestants={
-        "vocboard": Contestant(Kind.OURS, score_detections("results")),
-        "hotcoco, from JSON": Contestant(Kind.PEER, _hotcoco),
-        "faster-coco-eval, from JSON": Contestant(Kind.PEER, _faster_coco_eval),
-        "pycocotools, from JSON": Contestant(Kind.PEER, _pycocotools),
-        PARSE: Contestant(
+    implementations={
+        "vocboard": Implementation(Kind.OURS, score_detections("results")),
+        "hotcoco, from JSON": Implementation(Kind.PEER, _hotcoco),
+        "faster-coco-eval, from JSON": Implementation(Kind.PEER, _faster_coco_eval),
+        "pycocotools, from JSON": Implementation(Kind.PEER, _pycocotools),
+        PARSE: Implementation(
             Kind.FLOOR,
             parsing(
                 "results/results/VOC2012/Main/*.txt", {"image": TEXT, **dict.fromkeys(("confidence", *SIDES), NUMBER)}
             ),
         ),
-        "polars parses the text": Contestant(Kind.FLOOR, _parse_with_polars),
-        SORT: Contestant(Kind.FLOOR, _sort),
-        "read the bytes": Contestant(Kind.FLOOR, _read),
+        "polars parses the text": Implementation(Kind.FLOOR, _parse_with_polars),
+        SORT: Implementation(Kind.FLOOR, _sort),
+        "read the bytes": Implementation(Kind.FLOOR, _read),
     },
     goals=(Goal(2.5, (PARSE, SORT)), Goal(1.0, ("hotcoco, from JSON",)), Goal(400, unit="MiB")),
 )
 
-ARCHIVE = Work(
+ARCHIVE = Case(
     name="archive",
     title="the same detections from a .tar.gz",
     make=make_boxes,
-    contestants={
-        "vocboard": Contestant(Kind.OURS, score_detections("results.tar.gz")),
-        FILES: Contestant(Kind.FLOOR, score_detections("results")),
-        INFLATE: Contestant(Kind.FLOOR, _inflate),
+    implementations={
+        "vocboard": Implementation(Kind.OURS, score_detections("results.tar.gz")),
+        FILES: Implementation(Kind.FLOOR, score_detections("results")),
+        INFLATE: Implementation(Kind.FLOOR, _inflate),
     },
     goals=(Goal(1.3, (INFLATE, FILES)),),
 )

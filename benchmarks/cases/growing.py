@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from benchmarks.contest import Contestant, Kind, Work
-from benchmarks.made.world import IMAGES, make_world
-from benchmarks.works.boxes import score_detections, write_detections
+from benchmarks.benchmark import Case, Implementation, Kind
+from benchmarks.cases.boxes import score_detections, write_detections
+from benchmarks.datasets.world import IMAGES, make_world
 
 
 def make_growth(directory: Path, number: float) -> None:
@@ -13,6 +13,6 @@ def make_growth(directory: Path, number: float) -> None:
     write_detections(directory, make_world(images, images * 2), int(number))
 
 
-GROWING = Work(
-    "growing", "detection", make_growth, {"vocboard": Contestant(Kind.OURS, score_detections("results"))}, ()
+GROWING = Case(
+    "growing", "detection", make_growth, {"vocboard": Implementation(Kind.OURS, score_detections("results"))}, ()
 )

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from sqlalchemy import select
 
-from benchmarks.contest import Contestant, Goal, Kind, Measurement, Run, Work
-from benchmarks.made.voc2007 import EDITION, make_voc2007
-from benchmarks.works.scoring import WARMING, running
+from benchmarks.benchmark import Case, Goal, Implementation, Kind, Measurement, Run
+from benchmarks.cases.scoring import WARMING, running
+from benchmarks.datasets.voc2007 import EDITION, make_voc2007
 from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.submissions.models import State, Submission
 from vocboard.evaluator.editions import load
@@ -79,13 +79,13 @@ def _plain_loop(directory: Path) -> Run:
 
 LOOP = "the evaluator in a loop, two processes"
 
-DRAINING = Work(
+DRAINING = Case(
     name="draining",
     title=f"{SUBMISSIONS} submissions that wait, two worker processes",
     make=make_voc2007,
-    contestants={
-        "vocboard": Contestant(Kind.OURS, lambda directory: lambda: drain(directory, processes=PROCESSES)),
-        LOOP: Contestant(Kind.FLOOR, _plain_loop),
+    implementations={
+        "vocboard": Implementation(Kind.OURS, lambda directory: lambda: drain(directory, processes=PROCESSES)),
+        LOOP: Implementation(Kind.FLOOR, _plain_loop),
     },
     goals=(Goal(0.85, (LOOP,), "rate"),),
 )

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
-from benchmarks.contest import Contestant, Goal, Kind, Run, Work
-from benchmarks.made.world import HEIGHT, SEED, SEGMENTED, WIDTH
+from benchmarks.benchmark import Case, Goal, Implementation, Kind, Run
+from benchmarks.datasets.world import HEIGHT, SEED, SEGMENTED, WIDTH
 from vocboard.evaluator.editions import Task, load
 from vocboard.evaluator.evaluation import evaluate
 from vocboard.evaluator.ground_truth import GroundTruth, SegmentationTruth
@@ -106,15 +106,17 @@ def _torchmetrics(directory: Path) -> Run:
 
 DECODE = "Pillow decodes, a thread a processor"
 
-SEGMENTATION = Work(
+SEGMENTATION = Case(
     name="segmentation",
     title="segmentation, 1,449 images of 500 x 375",
     make=make_maps,
-    contestants={
-        "vocboard": Contestant(Kind.OURS, _ours),
-        "torchmetrics' confusion matrix": Contestant(Kind.PEER, _torchmetrics),
-        DECODE: Contestant(Kind.FLOOR, _decode),
-        "read the bytes": Contestant(Kind.FLOOR, lambda directory: lambda: [p.read_bytes() for p in _files(directory)]),
+    implementations={
+        "vocboard": Implementation(Kind.OURS, _ours),
+        "torchmetrics' confusion matrix": Implementation(Kind.PEER, _torchmetrics),
+        DECODE: Implementation(Kind.FLOOR, _decode),
+        "read the bytes": Implementation(
+            Kind.FLOOR, lambda directory: lambda: [p.read_bytes() for p in _files(directory)]
+        ),
     },
     goals=(Goal(1.25, (DECODE,)),),
 )

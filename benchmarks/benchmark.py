@@ -1,4 +1,4 @@
-"""Contests: one work, done by several contestants in turn, each time in a process of its own."""
+"""Benchmarks: several implementations run the same case in turn, each run in a new process."""
 
 import json
 import os
@@ -13,13 +13,13 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 PATIENCE_SECONDS = 900
-SLOW_SECONDS = 20  # a contestant that takes longer runs once: its figure need not be as exact
+SLOW_SECONDS = 20  # an implementation that takes longer runs once: its figure need not be as exact
 
-Run = Callable[[], Any]  # what is timed; work that other processes do returns its own `Measurement`
+Run = Callable[[], Any]  # what is timed; if other processes do the work, it returns its own `Measurement`
 
 
 class Kind(StrEnum):
-    """What a contestant is for."""
+    """What an implementation is compared as: ours, another library, or a lower bound."""
 
     OURS = "ours"
     PEER = "peer"
@@ -27,11 +27,11 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Contestant:
-    """One way of doing a work.
+class Implementation:
+    """One way of running a case.
 
     Attributes:
-        prepare: takes the directory of the data, imports what the work needs, and returns what is timed.
+        prepare: takes the directory of the data, imports what it needs, and returns the function to time.
     """
 
     kind: Kind
@@ -40,10 +40,10 @@ class Contestant:
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """What ours is to reach.
+    """A target for our implementation.
 
     Attributes:
-        unit: what `limit` is. "x": at most so many times what some contestants take together; "more s": at most so many
+        unit: what `limit` is. "x": at most so many times the time of the floors together; "more s": at most so many
             seconds more; "rate": at least this part of their rate; "s", "MiB" or the name of a part: at most so many.
     """
 
@@ -53,17 +53,17 @@ class Goal:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
-    """One work.
+class Case:
+    """Something to measure, with its data, its implementations and its targets.
 
     Attributes:
-        make: makes the data in an empty directory, of the full size times a scale.
+        make: writes the data into an empty directory; takes their size as a fraction of the full size.
     """
 
     name: str
     title: str
     make: Callable[[Path, float], None]
-    contestants: Mapping[str, Contestant]
+    implementations: Mapping[str, Implementation]
     goals: tuple[Goal, ...]
 
 
@@ -72,10 +72,10 @@ class Measurement:
     """Medians over the rounds.
 
     Attributes:
-        seconds: on the clock, from start to end of the work.
+        seconds: wall-clock time from start to end.
         processor_seconds: of all processors, user and system.
         peak_mib: largest resident size of the process, its libraries and the truth included.
-        parts: what else there is to tell, by name.
+        parts: further figures by name.
     """
 
     seconds: float
@@ -84,36 +84,36 @@ class Measurement:
     parts: Mapping[str, float] = field(default_factory=dict)
 
 
-def hold(work: Work, directory: Path, rounds: int, peers: Path) -> tuple[dict[str, Measurement], dict[str, str]]:
-    """Let all contestants take turns; return what was measured, and why who is missing is missing."""
-    taken: dict[str, list[Measurement]] = {name: [] for name in work.contestants}
+def compare(case: Case, directory: Path, rounds: int, peers: Path) -> tuple[dict[str, Measurement], dict[str, str]]:
+    """Run all implementations in turn; return the measurements, and why an implementation was skipped."""
+    taken: dict[str, list[Measurement]] = {name: [] for name in case.implementations}
     skipped: dict[str, str] = {}
     for _ in range(rounds):
-        for name in work.contestants:
+        for name in case.implementations:
             if name in skipped or any(each.seconds > SLOW_SECONDS for each in taken[name]):
                 continue
             try:
-                taken[name].append(_once(work, name, directory, peers))
-            except ContestantError as error:
+                taken[name].append(_once(case, name, directory, peers))
+            except ImplementationError as error:
                 skipped[name] = str(error)
     return {name: _median(each) for name, each in taken.items() if each and name not in skipped}, skipped
 
 
-class ContestantError(Exception):
-    """A contestant cannot take part; the message is the last line it printed."""
+class ImplementationError(Exception):
+    """An implementation cannot run; the message is the last line it printed."""
 
 
-def _once(work: Work, name: str, directory: Path, peers: Path) -> Measurement:
+def _once(case: Case, name: str, directory: Path, peers: Path) -> Measurement:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(peers)))}
-    command = [sys.executable, "-m", "benchmarks.child", work.name, name, str(directory)]
+    command = [sys.executable, "-m", "benchmarks.child", case.name, name, str(directory)]
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=PATIENCE_SECONDS, env=environment, cwd=ROOT, check=False
         )
     except subprocess.TimeoutExpired as error:
-        raise ContestantError(f"took more than {PATIENCE_SECONDS} s") from error
+        raise ImplementationError(f"took more than {PATIENCE_SECONDS} s") from error
     if done.returncode:
-        raise ContestantError((done.stderr.strip().splitlines() or ["ended without a word"])[-1])
+        raise ImplementationError((done.stderr.strip().splitlines() or ["exited without a message"])[-1])
     return Measurement(**json.loads(done.stdout.splitlines()[-1]))
 
 

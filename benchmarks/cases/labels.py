@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 from lxml import etree
 
-from benchmarks.contest import Contestant, Goal, Kind, Run, Work
-from benchmarks.made.world import HEIGHT, IMAGES, OBJECTS, SEED, WIDTH, make_world
-from benchmarks.works.parsing import NUMBER, PARSE, TEXT, WHOLE, parsing
+from benchmarks.benchmark import Case, Goal, Implementation, Kind, Run
+from benchmarks.cases.parsing import NUMBER, PARSE, TEXT, WHOLE, parsing
+from benchmarks.datasets.world import HEIGHT, IMAGES, OBJECTS, SEED, WIDTH, make_world
 from vocboard.evaluator.editions import Task, load
 from vocboard.evaluator.evaluation import evaluate
 from vocboard.evaluator.ground_truth import GroundTruth, Key, Labels, LabelTruth, LayoutTruth, Truth
@@ -116,30 +116,30 @@ def _parse_xml(directory: Path) -> Run:
 PARSE_XML = "lxml parses the XML"
 
 
-def _work(name: str, title: str, competition: str, floor: str, others: Mapping[str, Contestant]) -> Work:
-    contestants = {"vocboard": Contestant(Kind.OURS, _ours(competition)), **others}
-    return Work(name, title, make_labels, contestants, (Goal(2.0, (floor,)),))
+def _case(name: str, title: str, competition: str, floor: str, others: Mapping[str, Implementation]) -> Case:
+    implementations = {"vocboard": Implementation(Kind.OURS, _ours(competition)), **others}
+    return Case(name, title, make_labels, implementations, (Goal(2.0, (floor,)),))
 
 
-def _parse(competition: str, fields: Mapping[str, str]) -> Contestant:
-    return Contestant(Kind.FLOOR, parsing(f"{competition}/*.txt", fields))
+def _parse(competition: str, fields: Mapping[str, str]) -> Implementation:
+    return Implementation(Kind.FLOOR, parsing(f"{competition}/*.txt", fields))
 
 
-CLASSIFICATION = _work(
+CLASSIFICATION = _case(
     "classification",
     "classification, 10,991 images x 20 classes",
     "comp1",
     PARSE,
     {
-        "torchmetrics, from tensors": Contestant(Kind.PEER, _torchmetrics),
+        "torchmetrics, from tensors": Implementation(Kind.PEER, _torchmetrics),
         PARSE: _parse("comp1", {"image": TEXT, "confidence": NUMBER}),
     },
 )
-ACTION = _work(
+ACTION = _case(
     "action",
     "action, all people x 10 actions",
     "comp9",
     PARSE,
     {PARSE: _parse("comp9", {"image": TEXT, "object": WHOLE, "confidence": NUMBER})},
 )
-LAYOUT = _work("layout", "layout, all people", "comp7", PARSE_XML, {PARSE_XML: Contestant(Kind.FLOOR, _parse_xml)})
+LAYOUT = _case("layout", "layout, all people", "comp7", PARSE_XML, {PARSE_XML: Implementation(Kind.FLOOR, _parse_xml)})

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.made.world import HEIGHT, SEED, WIDTH, World
+from benchmarks.datasets.world import HEIGHT, SEED, WIDTH, World
 
 DETECTIONS = 1_022_130
 NEAR = 0.2  # of the detections
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class MadeDetections:
+class Detections:
     """Detections of one class: (n,) image, (n,) confidence, (n, 4) box, in the order of the file."""
 
     image: NDArray[np.int64]
@@ -21,7 +21,7 @@ class MadeDetections:
     box: NDArray[np.float64]
 
 
-def make_detections(world: World, number: int = DETECTIONS) -> Iterator[tuple[str, MadeDetections]]:
+def make_detections(world: World, number: int = DETECTIONS) -> Iterator[tuple[str, Detections]]:
     """Yield the detections of each class, `number` over all classes."""
     classes = world.edition.classes
     share = np.full(len(classes), number // len(classes))
@@ -30,7 +30,7 @@ def make_detections(world: World, number: int = DETECTIONS) -> Iterator[tuple[st
         yield name, _of_class(world, index, count)
 
 
-def _of_class(world: World, index: int, count: int) -> MadeDetections:
+def _of_class(world: World, index: int, count: int) -> Detections:
     random = np.random.default_rng((SEED, index))
     objects = np.flatnonzero(world.class_index == index)
     near = int(NEAR * count) if len(objects) else 0
@@ -42,10 +42,10 @@ def _of_class(world: World, index: int, count: int) -> MadeDetections:
     image = np.concatenate([world.image[chosen], random.integers(0, len(world.images), count - near)])
     confidence = np.concatenate([random.beta(4, 3, near), random.beta(1, 6, count - near)])
     order = np.argsort(image, kind="stable")
-    return MadeDetections(image[order], confidence[order], box[order])
+    return Detections(image[order], confidence[order], box[order])
 
 
-def detection_lines(world: World, made: MadeDetections) -> str:
+def detection_lines(world: World, made: Detections) -> str:
     """Return the detections as a result file of 66 bytes a line."""
     rows = zip(
         [world.images[image] for image in made.image.tolist()],

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.made.detections import detection_lines, make_detections
-from benchmarks.made.world import HEIGHT, SEED, WIDTH, World, make_world
+from benchmarks.datasets.detections import detection_lines, make_detections
+from benchmarks.datasets.world import HEIGHT, SEED, WIDTH, World, make_world
 from vocboard.evaluator.editions import Task
 from vocboard.evaluator.ground_truth import DetectionTruth, GroundTruth, Labels, LabelTruth
 from vocboard.evaluator.image_sets import ImageSet, ImageSets

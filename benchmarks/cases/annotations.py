@@ -5,8 +5,8 @@ from pathlib import Path
 
 from lxml import etree
 
-from benchmarks.contest import Contestant, Goal, Kind, Run, Work
-from benchmarks.made.world import HEIGHT, IMAGES, OBJECTS, WIDTH, World, make_world
+from benchmarks.benchmark import Case, Goal, Implementation, Kind, Run
+from benchmarks.datasets.world import HEIGHT, IMAGES, OBJECTS, WIDTH, World, make_world
 from vocboard.evaluator.editions import load
 from vocboard.evaluator.ground_truth import GroundTruth
 from vocboard.evaluator.ground_truth.reader import read_ground_truth
@@ -60,20 +60,23 @@ def _lxml(directory: Path) -> Run:
     return lambda: [etree.fromstring(path.read_bytes()).findtext("object/name") for path in files]
 
 
-TREE = Work(
+TREE = Case(
     name="tree",
     title="ground truth tree of 10,991 XML files",
     make=make_tree,
-    contestants={"vocboard": Contestant(Kind.OURS, _ours), "lxml parses file by file": Contestant(Kind.FLOOR, _lxml)},
+    implementations={
+        "vocboard": Implementation(Kind.OURS, _ours),
+        "lxml parses file by file": Implementation(Kind.FLOOR, _lxml),
+    },
     goals=(),  # read once; from then on it is loaded, see STORED
 )
-STORED = Work(
+STORED = Case(
     name="stored",
     title="the same ground truth loaded again",
     make=make_tree,
-    contestants={
-        "vocboard": Contestant(Kind.OURS, lambda directory: lambda: GroundTruth.load(directory / "truth.npz")),
-        "read the bytes": Contestant(Kind.FLOOR, lambda directory: (directory / "truth.npz").read_bytes),
+    implementations={
+        "vocboard": Implementation(Kind.OURS, lambda directory: lambda: GroundTruth.load(directory / "truth.npz")),
+        "read the bytes": Implementation(Kind.FLOOR, lambda directory: (directory / "truth.npz").read_bytes),
     },
     goals=(Goal(0.030, unit="s"),),
 )

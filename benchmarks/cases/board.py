@@ -13,9 +13,9 @@ from psycopg import sql
 from sqlalchemy import text
 from sqlalchemy.engine import make_url
 
-from benchmarks.contest import ROOT, Contestant, Goal, Kind, Measurement, Run, Work
+from benchmarks.benchmark import ROOT, Case, Goal, Implementation, Kind, Measurement, Run
+from benchmarks.datasets.boards import COMPETITION, SLUG, fill
 from benchmarks.load import Load
-from benchmarks.made.boards import COMPETITION, SLUG, fill
 from benchmarks.running import Installation, installed, serving
 from tests.support.postgres import conninfo
 from vocboard.app.database import Base, Database
@@ -125,18 +125,18 @@ def measure_board(methods: int) -> dict[str, float]:
 FLOOR = "a route that returns a constant"
 
 
-def _work(name: str, title: str, path: str) -> Work:
-    return Work(
+def _case(name: str, title: str, path: str) -> Case:
+    return Case(
         name=name,
         title=f"{title}, 200 of 10,000 submissions, 50 connections",
         make=make_board,
-        contestants={
-            "vocboard": Contestant(Kind.OURS, _under_load(path)),
-            FLOOR: Contestant(Kind.FLOOR, _under_load(CONSTANT)),
+        implementations={
+            "vocboard": Implementation(Kind.OURS, _under_load(path)),
+            FLOOR: Implementation(Kind.FLOOR, _under_load(CONSTANT)),
         },
         goals=(Goal(0.5, (FLOOR,), "rate"), Goal(50, (), "p99 ms")),
     )
 
 
-BOARD_PAGE = _work("board", "leaderboard page", PAGE)
-BOARD_JSON = _work("board-json", "leaderboard as JSON", JSON)
+BOARD_PAGE = _case("board", "leaderboard page", PAGE)
+BOARD_JSON = _case("board-json", "leaderboard as JSON", JSON)

@@ -1,4 +1,4 @@
-"""A made-up test set of the size of VOC2010's: images, objects, people.
+"""A synthetic test set of the size of VOC2010's: images, objects, people.
 
 Sizes: 10,991 images and 25,969 objects of 20 classes, the test set of VOC2012's main tasks; 1,449 segmented images, its
 segmentation validation set.

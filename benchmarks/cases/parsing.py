@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks.contest import Run
+from benchmarks.benchmark import Run
 
 PARSE = "pyarrow parses the text"
 TEXT, WHOLE, NUMBER = "string", "int32", "float64"  # kinds of fields, in the words of Arrow

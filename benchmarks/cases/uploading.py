@@ -15,10 +15,10 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.benchmark import Case, Goal, Implementation, Kind, Measurement, Run
 from benchmarks.competing import competing
-from benchmarks.contest import Contestant, Goal, Kind, Measurement, Run, Work
-from benchmarks.made.voc2007 import make_voc2007
-from benchmarks.made.world import SEED
+from benchmarks.datasets.voc2007 import make_voc2007
+from benchmarks.datasets.world import SEED
 from benchmarks.running import installed, serving
 
 UPLOAD_BYTES = 200_000_000
@@ -84,10 +84,10 @@ def _write_and_hash(directory: Path) -> Run:
 
 WRITE = "write, hash, bring to the disk"
 
-UPLOAD = Work(
+UPLOAD = Case(
     name="upload",
     title="upload of 200 MB, stored and hashed",
     make=make_upload,
-    contestants={"vocboard": Contestant(Kind.OURS, _ours), WRITE: Contestant(Kind.FLOOR, _write_and_hash)},
+    implementations={"vocboard": Implementation(Kind.OURS, _ours), WRITE: Implementation(Kind.FLOOR, _write_and_hash)},
     goals=(Goal(1.5, (WRITE,)),),
 )

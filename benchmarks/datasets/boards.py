@@ -1,4 +1,4 @@
-"""A made-up database: a challenge with many scored submissions, some of them on the leaderboard of a competition."""
+"""A synthetic database: a challenge with many scored submissions, some of them on the leaderboard of a competition."""
 
 import uuid
 from datetime import UTC, datetime, timedelta
@@ -22,7 +22,7 @@ from vocboard.app.evaluations.models import ClassScore, CompetitionResult, Evalu
 from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
 from vocboard.evaluator.editions import load
 
-SLUG, COMPETITION = "made-up", "comp3"
+SLUG, COMPETITION = "synthetic", "comp3"
 EDITION = "VOC2012"
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 PEOPLE = 100

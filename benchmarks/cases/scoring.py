@@ -9,9 +9,9 @@ from pathlib import Path
 
 from sqlalchemy import select
 
+from benchmarks.benchmark import Case, Goal, Implementation, Kind, Measurement, Run
 from benchmarks.competing import Competition, competing
-from benchmarks.contest import Contestant, Goal, Kind, Measurement, Run, Work
-from benchmarks.made.voc2007 import EDITION, make_voc2007
+from benchmarks.datasets.voc2007 import EDITION, make_voc2007
 from benchmarks.running import installed, serving
 from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.submissions.models import State, Submission
@@ -91,17 +91,17 @@ def _evaluate(directory: Path) -> Run:
 
 ALONE = "evaluation alone"
 
-SCORING = Work(
+SCORING = Case(
     name="scoring",
     title="from POST to scored, VOC2007's size",
     make=make_voc2007,
-    contestants={"vocboard": Contestant(Kind.OURS, _ours(False)), ALONE: Contestant(Kind.FLOOR, _evaluate)},
+    implementations={"vocboard": Implementation(Kind.OURS, _ours(False)), ALONE: Implementation(Kind.FLOOR, _evaluate)},
     goals=(Goal(0.3, (ALONE,), "more s"),),
 )
-EMBEDDED = Work(
+EMBEDDED = Case(
     name="scoring-embedded",
     title="the same on SQLite and a directory of messages",
     make=make_voc2007,
-    contestants={"vocboard": Contestant(Kind.OURS, _ours(True)), ALONE: Contestant(Kind.FLOOR, _evaluate)},
+    implementations={"vocboard": Implementation(Kind.OURS, _ours(True)), ALONE: Implementation(Kind.FLOOR, _evaluate)},
     goals=(Goal(0.3, (ALONE,), "more s"),),
 )

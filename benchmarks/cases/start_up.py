@@ -5,7 +5,7 @@ import sys
 import tarfile
 from pathlib import Path
 
-from benchmarks.contest import Contestant, Goal, Kind, Run, Work
+from benchmarks.benchmark import Case, Goal, Implementation, Kind, Run
 
 
 def make_small(directory: Path, _: float) -> None:
@@ -21,19 +21,19 @@ def _command(*arguments: str) -> Run:
     return lambda: subprocess.run([sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL)
 
 
-VALIDATE = Work(
+VALIDATE = Case(
     name="start-up",
     title="vocboard validate of a small archive, the whole process",
     make=make_small,
-    contestants={
-        "vocboard": Contestant(
+    implementations={
+        "vocboard": Implementation(
             Kind.OURS,
             lambda directory: _command(
                 "-m", "vocboard.commands.main", "validate", "VOC2012", str(directory / "results.tar.gz")
             ),
         ),
-        "Python starts": Contestant(Kind.FLOOR, lambda _: _command("-c", "")),
-        "Python imports numpy": Contestant(Kind.FLOOR, lambda _: _command("-c", "import numpy")),
+        "Python starts": Implementation(Kind.FLOOR, lambda _: _command("-c", "")),
+        "Python imports numpy": Implementation(Kind.FLOOR, lambda _: _command("-c", "import numpy")),
     },
     goals=(Goal(0.25, unit="s"),),
 )

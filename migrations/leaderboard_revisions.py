@@ -1,0 +1,100 @@
+"""Triggers that increment a challenge's leaderboard revision in the transaction that changes its leaderboards.
+
+A web process caches leaderboards and compares this number at each request, so no process has to tell another about a
+change. If you add a table or column that leaderboards show, add it to `CHANGES`; `test_leaderboard_revisions` has one
+case for each kind of change.
+
+Installed after each migration: SQLite loses a table's triggers when Alembic recreates the table.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, text
+
+INSERT, UPDATE, DELETE = "INSERT", "UPDATE", "DELETE"
+EVENTS = (INSERT, UPDATE, DELETE)
+_INCREMENT = "UPDATE leaderboard_revisions SET revision = revision + 1"
+_ROWS = {INSERT: ("NEW",), UPDATE: ("OLD", "NEW"), DELETE: ("OLD",)}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Which challenge's leaderboards a change of a table's row may alter.
+
+    Attributes:
+        challenge: SQL for the challenge's id, where `{row}` is the changed row; NULL if no leaderboard shows the row.
+        events: the changes that matter.
+    """
+
+    challenge: str
+    events: tuple[str, ...] = EVENTS
+
+    def statement(self, event: str) -> str:
+        """SQL that increments the revision."""
+        ids = ", ".join(self.challenge.format(row=row) for row in _ROWS[event])
+        return f"{_INCREMENT} WHERE challenge_id IN ({ids});"
+
+
+# Results and scores are missing here: they are added together with their evaluation and never changed.
+CHANGES: Mapping[str, Change] = {
+    "challenges": Change("{row}.id", (UPDATE,)),
+    "challenge_competitions": Change("{row}.challenge_id"),
+    "methods": Change("{row}.challenge_id", (UPDATE,)),  # a new one has no submissions yet
+    "submissions": Change("CASE WHEN {row}.published_at IS NOT NULL THEN {row}.challenge_id END"),
+    "evaluations": Change(
+        "(SELECT challenge_id FROM submissions WHERE id = {row}.submission_id AND published_at IS NOT NULL)"
+    ),
+}
+_CREATE = "INSERT INTO leaderboard_revisions (challenge_id, revision) VALUES (NEW.id, 1);"
+
+
+def install(connection: Connection) -> None:
+    """Create the triggers, or replace them by their present definition."""
+    create = _create_on_sqlite if connection.dialect.name == "sqlite" else _create_on_postgresql
+    for table in CHANGES:
+        create(connection, table)
+
+
+def _statements(table: str) -> Iterator[tuple[str, str]]:
+    """Yield events of a table, each with what to do."""
+    if table == "challenges":
+        yield INSERT, _CREATE
+    for event in CHANGES[table].events:
+        yield event, CHANGES[table].statement(event)
+
+
+def _create_on_sqlite(connection: Connection, table: str) -> None:
+    for event, statement in _statements(table):
+        name = f"leaderboard_revision_{table}_{event.lower()}"
+        connection.execute(text(f"DROP TRIGGER IF EXISTS {name}"))
+        connection.execute(text(f"CREATE TRIGGER {name} AFTER {event} ON {table} BEGIN {statement} END"))
+
+
+def _create_on_postgresql(connection: Connection, table: str) -> None:
+    """Create a deferred trigger and its function.
+
+    Deferred to the end of the transaction, so that the revision is the last row it locks: transactions that change the
+    same leaderboards cannot wait for each other in a circle. The function runs with its owner's privileges, because the
+    processes' roles may only read the revision.
+    """
+    name = f"leaderboard_revision_{table}"
+    branches = "".join(f"IF TG_OP = '{event}' THEN {statement} END IF; " for event, statement in _statements(table))
+    connection.execute(
+        text(
+            f"CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER "
+            f"SET search_path = public, pg_temp AS $revision$ BEGIN {branches} RETURN NULL; END $revision$"
+        )
+    )
+    # Replacing a trigger locks its table, which is not needed: what may change is the function.
+    exists = connection.scalar(
+        text("SELECT count(*) FROM pg_trigger WHERE tgname = :name AND tgrelid = to_regclass(:table)"),
+        {"name": name, "table": f"public.{table}"},
+    )
+    if not exists:
+        connection.execute(
+            text(
+                f"CREATE CONSTRAINT TRIGGER {name} AFTER INSERT OR UPDATE OR DELETE ON {table} "
+                f"DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION {name}()"
+            )
+        )

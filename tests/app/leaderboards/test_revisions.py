@@ -1,0 +1,255 @@
+"""Every change that can alter a leaderboard increments its revision, in the same transaction, on both databases."""
+
+import re
+import threading
+import uuid
+from collections.abc import Callable
+
+import pytest
+from sqlalchemy import delete, event, insert, select, text, update
+from sqlalchemy.exc import ProgrammingError
+from sqlalchemy.orm import Session
+
+from tests.browser.gallery import fill
+from tests.support.factories import make_challenge, make_organiser
+from vocboard import migrations
+from vocboard.app.challenges.models import Challenge, ChallengeCompetition, Scoring
+from vocboard.app.database import Database, now
+from vocboard.app.evaluations.models import Evaluation
+from vocboard.app.leaderboards import queries, service
+from vocboard.app.submissions.models import Method, State, Submission
+from vocboard.migrations.leaderboard_revisions import CHANGES
+from vocboard.migrations.privileges import WEB_ROLE, WORKER_ROLE
+
+SLUG, COMPETITION = "voc2012", "comp3"
+
+
+@pytest.fixture
+def filled(database: Database) -> Database:
+    with database.writing() as session:
+        fill(session, methods=2)
+    return database
+
+
+def revision(database: Database) -> int:
+    with database.reading() as session:
+        found = queries.revision(session, SLUG, None)
+    assert found is not None
+    return found.number
+
+
+def challenge(session: Session) -> Challenge:
+    return session.scalars(select(Challenge).where(Challenge.slug == SLUG)).one()
+
+
+def submission(session: Session, *, is_published: bool = True) -> Submission:
+    """The first submission on the board, or the first on none."""
+    published = Submission.published_at.is_not(None)
+    condition = published if is_published else ~published
+    query = select(Submission).where(condition, Submission.challenge_id == challenge(session).id)
+    return session.scalars(query.order_by(Submission.created_at).limit(1)).one()
+
+
+def publish(session: Session) -> None:
+    submission(session, is_published=False).published_at = now()
+
+
+def unpublish(session: Session) -> None:
+    submission(session).published_at = None
+
+
+def put_back(session: Session) -> None:
+    submission(session).state = State.QUEUED
+
+
+def change_declaration(session: Session) -> None:
+    submission(session).flickr_count = 17
+
+
+def delete_submission(session: Session) -> None:
+    session.execute(delete(Submission).where(Submission.id == submission(session).id))
+
+
+def rename_method(session: Session) -> None:
+    session.execute(update(Method).where(Method.id == submission(session).method_id).values(name="Renamed"))
+
+
+def change_challenge(session: Session) -> None:
+    challenge(session).decimals = 2
+
+
+def add_competition(session: Session) -> None:
+    added = ChallengeCompetition(challenge_id=challenge(session).id, key="comp99", position=99)
+    session.add(added)
+
+
+def remove_competition(session: Session) -> None:
+    session.execute(delete(ChallengeCompetition).where(ChallengeCompetition.key == COMPETITION))
+
+
+def move_competition(session: Session) -> None:
+    session.execute(update(ChallengeCompetition).values(position=ChallengeCompetition.position + 100))
+
+
+def add_evaluation(session: Session) -> None:
+    """As a re-score does it: of a published submission, in another scoring."""
+    of, found = challenge(session), submission(session)
+    version = session.get_one(Scoring, of.current_scoring_id).ground_truth_version_id
+    scoring = Scoring(challenge_id=of.id, ground_truth_version_id=version)
+    session.add(scoring)
+    session.flush()
+    old = session.scalars(select(Evaluation).where(Evaluation.submission_id == found.id)).first()
+    assert old is not None
+    values = {column.key: getattr(old, column.key) for column in Evaluation.__table__.columns}
+    session.execute(insert(Evaluation).values(values | {"id": uuid.uuid4(), "scoring_id": scoring.id}))
+
+
+def switch_scoring(session: Session) -> None:
+    of = challenge(session)
+    version = session.get_one(Scoring, of.current_scoring_id).ground_truth_version_id
+    scoring = Scoring(challenge_id=of.id, ground_truth_version_id=version)
+    session.add(scoring)
+    session.flush()
+    of.current_scoring_id = scoring.id
+
+
+ALTERING = (
+    publish,
+    unpublish,
+    put_back,
+    change_declaration,
+    delete_submission,
+    rename_method,
+    change_challenge,
+    add_competition,
+    remove_competition,
+    move_competition,
+    add_evaluation,
+    switch_scoring,
+)
+
+
+@pytest.mark.parametrize("change", ALTERING)
+def test_a_change_of_a_leaderboard_increments_its_revision(filled: Database, change: Callable[[Session], None]) -> None:
+    before = revision(filled)
+    with filled.writing() as session:
+        change(session)
+    assert revision(filled) > before
+
+
+def change_unpublished(session: Session) -> None:
+    submission(session, is_published=False).affiliation = "Elsewhere"
+
+
+def add_method(session: Session) -> None:
+    session.add(Method(challenge_id=challenge(session).id, user_id=submission(session).user_id, name="New"))
+
+
+def add_other_challenge(session: Session) -> None:
+    make_challenge(session, organiser=make_organiser(session), slug="another")
+
+
+@pytest.mark.parametrize("change", [change_unpublished, add_method, add_other_challenge])
+def test_other_changes_leave_the_revision_alone(filled: Database, change: Callable[[Session], None]) -> None:
+    before = revision(filled)
+    with filled.writing() as session:
+        change(session)
+    assert revision(filled) == before
+
+
+def test_a_change_that_is_rolled_back_leaves_the_revision_alone(filled: Database) -> None:
+    before = revision(filled)
+    with filled.writing() as session:
+        unpublish(session)
+        session.flush()
+        session.rollback()
+    assert revision(filled) == before
+
+
+def test_a_new_challenge_has_a_revision_and_a_deleted_one_none(database: Database) -> None:
+    with database.writing() as session:
+        make_challenge(session, organiser=make_organiser(session), slug=SLUG, ready=False)
+    assert revision(database) >= 1
+    with database.writing() as session:
+        session.execute(delete(Challenge).where(Challenge.slug == SLUG))
+    with database.reading() as session:
+        assert session.scalar(text("SELECT count(*) FROM leaderboard_revisions")) == 0
+
+
+def test_every_table_that_a_leaderboard_is_read_from_is_watched(filled: Database) -> None:
+    added_with_their_evaluation = {"competition_results", "measures", "class_scores"}
+    statements: list[str] = []
+    event.listen(
+        filled.engine, "before_cursor_execute", lambda _connection, _cursor, statement, *_: statements.append(statement)
+    )
+    with filled.reading() as session:
+        of = session.scalars(select(Challenge).where(Challenge.slug == SLUG)).one()
+        session.refresh(of, ["competitions"])
+        service.board(session, of, COMPETITION)
+    read = set(re.findall(r"(?:FROM|JOIN) (\w+)", " ".join(statements)))
+    assert len(read) > len(CHANGES)
+    assert read - added_with_their_evaluation == set(CHANGES)
+
+
+def test_the_triggers_survive_further_upgrades(filled: Database, database_url: str) -> None:
+    migrations.upgrade(database_url)
+    before = revision(filled)
+    with filled.writing() as session:
+        unpublish(session)
+    assert revision(filled) == before + 1
+
+
+@pytest.mark.services
+def test_processes_cannot_write_the_revision_but_their_changes_do(process_roles: None, postgres_url: str) -> None:
+    migrations.upgrade(postgres_url)  # for the roles' privileges
+    database = Database(postgres_url)
+    with database.writing() as session:
+        fill(session, methods=2)
+    before = revision(database)
+    with database.writing() as session:
+        found = submission(session)
+        session.execute(text(f"SET LOCAL ROLE {WEB_ROLE}"))
+        found.affiliation = "Elsewhere"
+    assert revision(database) == before + 1
+    with database.writing() as session:
+        scoring = challenge(session).current_scoring_id
+        session.execute(text(f"SET LOCAL ROLE {WORKER_ROLE}"))
+        session.execute(update(Challenge).where(Challenge.slug == SLUG).values(current_scoring_id=scoring))
+    assert revision(database) == before + 2
+    for role in (WEB_ROLE, WORKER_ROLE):
+        with database.writing() as session:
+            session.execute(text(f"SET LOCAL ROLE {role}"))
+            with pytest.raises(ProgrammingError, match="permission denied"):
+                session.execute(text("UPDATE leaderboard_revisions SET revision = 1"))
+            session.rollback()
+    database.close()
+
+
+@pytest.mark.services
+def test_transactions_that_change_one_board_in_different_orders_do_not_deadlock(postgres_url: str) -> None:
+    """One changes a submission, then the challenge; the other has the challenge and then changes a submission."""
+    database = Database(postgres_url)
+    with database.writing() as session:
+        fill(session, methods=2)
+    first_has_changed, second_has_locked = threading.Event(), threading.Event()
+    before = revision(database)
+
+    def one() -> None:
+        with database.writing() as session:
+            unpublish(session)
+            session.flush()
+            first_has_changed.set()
+            assert second_has_locked.wait(10)
+            session.execute(update(Challenge).where(Challenge.slug == SLUG).values(decimals=3))
+
+    thread = threading.Thread(target=one)
+    thread.start()
+    assert first_has_changed.wait(10)
+    with database.writing() as session:
+        session.execute(update(Challenge).where(Challenge.slug == SLUG).values(title="New"))
+        second_has_locked.set()
+        session.execute(update(Submission).where(Submission.affiliation == "").values(contributors="New"))
+    thread.join(10)
+    assert not thread.is_alive()
+    assert revision(database) > before + 1
+    database.close()
