@@ -12,7 +12,7 @@ from vocboard.evaluator.editions import Competition, Edition
 from vocboard.evaluator.ground_truth import GroundTruth, SegmentationTruth
 from vocboard.evaluator.metrics.confusion_matrix import Confusion
 from vocboard.evaluator.problems import Problem, has_errors
-from vocboard.evaluator.reading import read_results
+from vocboard.evaluator.reading import ReadResults, read_results
 from vocboard.evaluator.results import Entry
 from vocboard.evaluator.scores import CompetitionScores
 from vocboard.evaluator.tasks.scoring import SCORERS
@@ -65,9 +65,8 @@ def evaluate(
         ValueError: the ground truth is another edition's.
         OSError: the upload cannot be read.
     """
-    if truth.edition != edition.name:
-        raise ValueError(f"ground truth of {truth.edition}, results of {edition.name}")
-    confusions = _Confusions(truth)
+    check_edition(truth, edition)
+    confusions = Confusions(truth)
     read = read_results(
         path,
         edition,
@@ -76,6 +75,24 @@ def evaluate(
         segmentation_sink=confusions.add,
         other_editions=other_editions,
     )
+    return score_results(read, edition, truth, confusions)
+
+
+def check_edition(truth: GroundTruth, edition: Edition) -> None:
+    """Raise `ValueError` if the ground truth is of another edition."""
+    if truth.edition != edition.name:
+        raise ValueError(f"ground truth of {truth.edition}, results of {edition.name}")
+
+
+def score_results(read: ReadResults, edition: Edition, truth: GroundTruth, confusions: "Confusions") -> Evaluation:
+    """Score what was read; if anything in it is an error, nothing is scored.
+
+    Args:
+        read: results.
+        edition: whose rules apply.
+        truth: of the same edition.
+        confusions: that the label maps went to while they were read.
+    """
     if has_errors(read.problems):
         return Evaluation(edition.name, {}, (), read.problems)
     scores, unavailable = {}, []
@@ -87,26 +104,29 @@ def evaluate(
     return Evaluation(edition.name, scores, tuple(unavailable), read.problems)
 
 
-class _Confusions:
+class Confusions:
     """Confusion matrices of the competitions, filled while the label maps stream by."""
 
     def __init__(self, truth: GroundTruth) -> None:
+        """Start with no label map, for this truth."""
         self._truth = truth
         self._confusions: dict[str, Confusion] = {}
 
     def add(self, competition: Competition, image: int, label_map: NDArray[np.uint8]) -> None:
+        """Count the pixels of one label map; a `SegmentationSink`."""
         truth = self._truth.truths.get((competition.task, competition.image_set))
         if isinstance(truth, SegmentationTruth):
             self._of(competition).add(truth.runs(image), label_map)
 
     def matrix(self, competition: Competition) -> NDArray[np.int64]:
+        """Return the counts of a competition."""
         return self._of(competition).matrix
 
     def _of(self, competition: Competition) -> Confusion:
         return self._confusions.setdefault(competition.key, Confusion(len(competition.classes)))
 
 
-def _score(entry: Entry, edition: Edition, truth: GroundTruth, confusions: _Confusions) -> CompetitionScores:
+def _score(entry: Entry, edition: Edition, truth: GroundTruth, confusions: Confusions) -> CompetitionScores:
     competition = entry.competition
     secret = truth.truths[competition.task, competition.image_set]
     matrix = confusions.matrix(competition) if isinstance(secret, SegmentationTruth) else None

@@ -14,7 +14,7 @@ from vocboard.evaluator.result_files.report import FileReport
 from vocboard.evaluator.results import Layouts
 from vocboard.evaluator.tasks.layout.problems import REPEATED_LAYOUT, UNLISTED_PERSON
 
-LineOf = Callable[[int], int]
+LineOf = Callable[[int], int | None]
 
 # What happens to several layouts of one person. (VOC2007 finds the person by box, so they are not known here.)
 _OF_SEVERAL: Mapping[LayoutProtocol | None, str] = {

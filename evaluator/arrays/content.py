@@ -1,0 +1,69 @@
+"""How results in memory of one competition are read: what every task's reader of arrays gets, and what it returns."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from vocboard.evaluator.arrays import problems as kinds
+from vocboard.evaluator.arrays.boxes import BoxFormat
+from vocboard.evaluator.arrays.values import Values
+from vocboard.evaluator.problems import quoted
+from vocboard.evaluator.result_files.items import Items
+from vocboard.evaluator.result_files.report import FileReport
+from vocboard.evaluator.results import Entry
+from vocboard.evaluator.rules import Competition, Edition
+from vocboard.evaluator.tasks.definitions import TASKS
+from vocboard.evaluator.tasks.format import SegmentationSink
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Arrays:
+    """What reading the arrays of one competition needs to know.
+
+    Attributes:
+        items: the test items of the competition.
+        box_format: of all boxes.
+        first_label: the number of the first class where labels are numbers.
+        declared_classes: that are entered, where the arrays do not tell.
+        segmentation_sink: gets each valid label map; see `evaluator.reading.read_results`.
+        new_report: returns a new report for the problems of one place.
+    """
+
+    competition: Competition
+    edition: Edition
+    items: Items
+    box_format: BoxFormat
+    first_label: int
+    declared_classes: tuple[str, ...]
+    segmentation_sink: SegmentationSink | None
+    new_report: Callable[[str], FileReport]
+
+    def values(self, *keys: object) -> Values:
+        """Return a reader for one place: the competition's results, or what is at these keys in them."""
+        place = self.competition.key + "".join(f"[{key!r}]" for key in keys)
+        return Values(self.new_report(place), self.edition.limits)
+
+
+class ArrayReader(ABC):
+    """Reads results in memory. Each task's folder has a subclass."""
+
+    @abstractmethod
+    def read(self, content: object, arrays: Arrays) -> Entry | None:
+        """Return what files with the same content would be read as; None, and problems reported, if it is not valid."""
+
+
+def known_classes(content: Mapping[object, object], arrays: Arrays) -> tuple[str, ...]:
+    """Return the classes that are keys of a mapping, in the edition's order; other keys are reported."""
+    competition = arrays.competition
+    values = arrays.values()
+    for key in content:
+        if key not in competition.classes:
+            noun = TASKS[competition.task].class_noun
+            expected = ", ".join(competition.classes)
+            found = quoted(key) if isinstance(key, str) else repr(key)
+            values.report.add(
+                kinds.UNKNOWN_CLASS, found=found, noun=noun, competition=competition.key, expected=expected
+            )
+    if not content:
+        values.wrong_structure(content, f"one of {', '.join(competition.classes)} at least")
+    return tuple(name for name in competition.classes if name in content)

@@ -1,0 +1,167 @@
+"""Detected things in memory, boxes or masks: by class, by image as torchmetrics takes them, or all in one table."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vocboard.evaluator.arrays import problems as kinds
+from vocboard.evaluator.arrays.content import Arrays, known_classes
+from vocboard.evaluator.arrays.values import Values, kind_of, length_of
+from vocboard.evaluator.problems import quoted
+
+_IMAGES, _SCORES, _LABELS = "images", "scores", "labels"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Instances:
+    """Some detected things.
+
+    Attributes:
+        image: (n,) int32 index into `ImageSet.images`.
+        score: (n,) float64, finite.
+        shape: what the task takes for their shapes.
+        classes: (n,) int16 index into the competition's classes; None where they are of one class.
+    """
+
+    image: NDArray[np.int32]
+    score: NDArray[np.float64]
+    shape: Any
+    classes: NDArray[np.int16] | None = None
+
+
+ReadShapes = Callable[[object, NDArray[np.int32] | None, int | None, Arrays, Values], Any]
+
+
+def read_instances(
+    content: object, shape_key: str, read_shapes: ReadShapes, arrays: Arrays
+) -> Iterator[tuple[tuple[str, ...], Instances]]:
+    """Yield instances of one class, or of all classes, with the names of the classes that they enter.
+
+    Args:
+        content: a mapping of classes to mappings with `images`, `scores` and the shapes; or such a mapping for all
+            classes, with `labels`; or a mapping of images to, or a sequence in the order of the image set of, mappings
+            with `scores`, `labels` and the shapes.
+        shape_key: `boxes` or `masks`.
+        read_shapes: returns the shapes; None, and problems reported, if they are not valid. Gets what is at the key,
+            the positions of the images, and how many there should be; None where something is wrong with these.
+        arrays: takes problems.
+    """
+    everything = arrays.competition.classes
+    if isinstance(content, Mapping):
+        if _is_table(content, shape_key):
+            found = _read(content, shape_key, read_shapes, arrays, arrays.values(), image=None, with_labels=True)
+            if found is not None:
+                yield everything, found
+        elif _is_by_image(content, arrays):
+            yield from _by_image(content, shape_key, read_shapes, arrays)
+        else:
+            for name in known_classes(content, arrays):
+                found = _read(
+                    content[name], shape_key, read_shapes, arrays, arrays.values(name), image=None, with_labels=False
+                )
+                if found is not None:
+                    yield (name,), found
+    elif isinstance(content, Sequence) and not isinstance(content, str | bytes):
+        images = arrays.items.images
+        if not images.is_known:
+            arrays.values().report.add(kinds.ITEMS_NOT_KNOWN)
+        elif len(content) != len(images):
+            arrays.values().wrong_structure(content, f"one for each of {len(images):,} images of the image set")
+        else:
+            yield from _by_image(dict(zip(images.listed(), content, strict=True)), shape_key, read_shapes, arrays)
+    else:
+        arrays.values().wrong_structure(content, f"a mapping of classes, or of images, to {shape_key} and scores")
+
+
+def _is_table(content: Mapping[object, object], shape_key: str) -> bool:
+    return any(key in content for key in (_IMAGES, _SCORES, shape_key))
+
+
+def _is_by_image(content: Mapping[object, object], arrays: Arrays) -> bool:
+    if any(key in arrays.competition.classes for key in content):
+        return False
+    images = arrays.items.images
+    return any(
+        (isinstance(value, Mapping) and _LABELS in value) or (images.is_known and key in images)
+        for key, value in content.items()
+    )
+
+
+def _by_image(
+    content: Mapping[object, object], shape_key: str, read_shapes: ReadShapes, arrays: Arrays
+) -> Iterator[tuple[tuple[str, ...], Instances]]:
+    """Yield those of all images, one image after the other; every class counts as entered."""
+    unknown = []
+    for key, value in content.items():
+        position = arrays.items.images.position(key) if isinstance(key, str) else None
+        if position is None:
+            unknown.append(key)
+            continue
+        found = _read(value, shape_key, read_shapes, arrays, arrays.values(key), image=position, with_labels=True)
+        if found is not None:
+            yield arrays.competition.classes, found
+    numbers = [key for key in unknown if not isinstance(key, str)]
+    if numbers:
+        first = next(iter(arrays.items.images.listed()), None)
+        example = f", such as {quoted(first)}" if first else ""
+        arrays.values().report.add(kinds.NUMBERS_AS_IMAGES, name="the mapping", example=example)
+    arrays.values().unknown_images([key for key in unknown if isinstance(key, str)], arrays.items)
+
+
+def _read(
+    content: object,
+    shape_key: str,
+    read_shapes: ReadShapes,
+    arrays: Arrays,
+    values: Values,
+    *,
+    image: int | None,
+    with_labels: bool,
+) -> Instances | None:
+    needed = [*([_IMAGES] if image is None else []), _SCORES, *([_LABELS] if with_labels else []), shape_key]
+    if not isinstance(content, Mapping):
+        values.wrong_structure(content, f"a mapping with {', '.join(map(repr, needed))}")
+        return None
+    if not values.has_keys(content, *needed):
+        return None
+    score = values.scores(content[_SCORES], (None,), arrays.competition.rules.confidence_range)
+    length = length_of(content[_SCORES])
+    if image is None:
+        images = values.images(content[_IMAGES], arrays.items, length)
+    else:
+        images = None if length is None else np.full(length, image, dtype=np.int32)
+    classes = _classes(content[_LABELS], arrays, values, length) if with_labels else None
+    shape = read_shapes(content[shape_key], images, length, arrays, values)
+    if score is None or images is None or shape is None or (with_labels and classes is None):
+        return None
+    return Instances(images, score, shape, classes)
+
+
+def _classes(value: object, arrays: Arrays, values: Values, length: int | None) -> NDArray[np.int16] | None:
+    """Return (n,) indices of classes by label: a name, or a number counted from `first_label`."""
+    names = arrays.competition.classes
+    if length == 0:
+        return np.empty(0, dtype=np.int16)
+    if kind_of(value) in "UO":
+        texts = values.texts(value, _LABELS, length)
+        if texts is None:
+            return None
+        index = {name: place for place, name in enumerate(names)}
+        found = np.array([index.get(text, -1) for text in texts], dtype=np.int64)
+        given, expected = np.array(texts, dtype=object), f"classes are {', '.join(names)}"
+    else:
+        integers = values.integers(value, _LABELS, (length,))
+        if integers is None:
+            return None
+        first, last = arrays.first_label, arrays.first_label + len(names) - 1
+        found, given = integers - first, integers
+        expected = f"{first} is {names[0]}, {last} is {names[-1]}; first_label says where labels begin"
+    wrong = (found < 0) | (found >= len(names))
+    has = "has" if np.count_nonzero(wrong) == 1 else "have"
+    kind = kinds.UNKNOWN_LABEL
+    if not values.none_wrong(wrong, given, kind, _LABELS, "label", expected=expected, has=has):
+        return None
+    return found.astype(np.int16)

@@ -1,0 +1,1 @@
+"""What `import vocboard` offers to notebooks and scripts; `vocboard/__init__.py` has the names."""

@@ -1,0 +1,223 @@
+"""What `vocboard.evaluate` and `vocboard.validate` return."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vocboard.evaluator.evaluation import Evaluation
+from vocboard.evaluator.problems import Problem, Severity, counted, has_errors
+from vocboard.evaluator.public_api.errors import located
+from vocboard.evaluator.public_api.tables import problems_table, scores_table, summary_table, validation_table
+from vocboard.evaluator.results import Results
+from vocboard.evaluator.scores import AnyCurve, ClassDetails, CompetitionScores, Measure
+
+
+class CompetitionResult:
+    """The scores of one competition. A notebook shows them as a table."""
+
+    def __init__(self, edition: str, scores: CompetitionScores) -> None:
+        """Take the scores."""
+        self.edition = edition
+        self._scores = scores
+
+    @property
+    def competition(self) -> str:
+        """Its key, such as `comp4`."""
+        return self._scores.competition
+
+    @property
+    def task(self) -> str:
+        """Such as `detection`."""
+        return self._scores.task.value
+
+    @property
+    def metric(self) -> str:
+        """Such as `average_precision`."""
+        return self._scores.primary.metric.value
+
+    @property
+    def mean(self) -> float:
+        """The mean over the classes where the metric is defined, a fraction; NaN if it is defined for none."""
+        return self._scores.primary.mean
+
+    @property
+    def per_class(self) -> Mapping[str, float]:
+        """The score of each class entered, a fraction, in the edition's order; NaN where undefined."""
+        return MappingProxyType(dict(self._scores.primary.per_class))
+
+    @property
+    def secondary(self) -> Mapping[str, Measure]:
+        """Further measures by metric, each with `per_class` and `mean`."""
+        return MappingProxyType({measure.metric.value: measure for measure in self._scores.secondary})
+
+    @property
+    def details(self) -> Mapping[str, ClassDetails]:
+        """The counts behind each class's score: `positives`, `results`, `final_recall`, `final_precision`."""
+        return MappingProxyType(dict(self._scores.details))
+
+    @property
+    def confusion_matrix(self) -> NDArray[np.int64] | None:
+        """(n + 1, n + 1) pixels, rows truth, columns result, background first; None but for segmentation."""
+        return self._scores.confusion_matrix
+
+    @property
+    def not_entered(self) -> tuple[str, ...]:
+        """Classes without results, which the mean leaves out."""
+        return self._scores.not_entered
+
+    @property
+    def curves(self) -> Mapping[str, AnyCurve]:
+        """The curve of each class; see `curve`."""
+        return MappingProxyType(dict(self._scores.curves))
+
+    def curve(self, name: str) -> AnyCurve:
+        """Return the curve of one class that its score is taken from.
+
+        Returns:
+            With `recall` and `precision`, (n,) at every rank, by decreasing score; where the metric is taken from a
+            receiver operating characteristic (VOC2005, VOC2006), with `false_positive_rate` and `true_positive_rate`.
+
+        Raises:
+            KeyError: there is no such class, or no results of it, or the task has no curves.
+        """
+        found = self._scores.curves.get(name)
+        if found is None:
+            has = f"it has {', '.join(self._scores.curves)}" if self._scores.curves else f"{self.task} has none"
+            raise KeyError(f"{self.competition} has no curve of {name!r}; {has}")
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all but the curves, ready for JSON: fractions at full precision, undefined values None."""
+        return self._scores.as_json()
+
+    def __repr__(self) -> str:
+        classes = counted(len(self._scores.primary.per_class), "class", "classes")
+        return f"<{self.edition} {self.competition} {self.task}: mean {self.metric} {self.mean:.4f} of {classes}>"
+
+    def _repr_html_(self) -> str:
+        return scores_table(self.edition, self._scores)
+
+
+class EvaluationResult(Mapping[str, CompetitionResult]):
+    """The scores of all competitions of some results, by key. A notebook shows them as tables.
+
+    Of results for a single competition, `mean`, `per_class` and `curve` are that one's.
+
+    Attributes:
+        edition: its name.
+        problems: warnings; results with errors are not scored.
+        unavailable: competitions that could not be scored, as the ground truth has nothing on their task.
+    """
+
+    def __init__(self, evaluation: Evaluation) -> None:
+        """Take the scores."""
+        self._evaluation = evaluation
+        self._results = {key: CompetitionResult(evaluation.edition, each) for key, each in evaluation.scores.items()}
+        self.edition = evaluation.edition
+        self.problems = evaluation.problems
+        self.unavailable = evaluation.unavailable
+
+    def __getitem__(self, key: str) -> CompetitionResult:
+        if key in self._results:
+            return self._results[key]
+        if key in self.unavailable:
+            raise KeyError(f"{key} was not scored: the ground truth has nothing on its task")
+        raise KeyError(f"no results for {key!r}; there are {', '.join(self._results) or 'none'}")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._results)
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    @property
+    def mean(self) -> float:
+        """The mean of the only competition; see `CompetitionResult.mean`."""
+        return self._only.mean
+
+    @property
+    def per_class(self) -> Mapping[str, float]:
+        """The scores of the only competition; see `CompetitionResult.per_class`."""
+        return self._only.per_class
+
+    def curve(self, name: str) -> AnyCurve:
+        """Return a curve of the only competition; see `CompetitionResult.curve`."""
+        return self._only.curve(name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `vocboard evaluate --json` prints."""
+        return self._evaluation.as_json()
+
+    def __repr__(self) -> str:
+        return "\n".join(map(repr, self._results.values())) or f"<{self.edition}: nothing scored>"
+
+    def _repr_html_(self) -> str:
+        tables = [each._repr_html_() for each in self._results.values()]
+        return "".join([summary_table(self._evaluation), *tables, problems_table(self.problems)])
+
+    @property
+    def _only(self) -> CompetitionResult:
+        if len(self._results) != 1:
+            keys = ", ".join(self._results) or "none"
+            raise ValueError(f"these are results of several competitions ({keys}); choose one, such as result['comp4']")
+        return next(iter(self._results.values()))
+
+
+@dataclass(frozen=True, eq=False)
+class ValidationResult:
+    """What a server would say of some results. A notebook shows it as a table.
+
+    Attributes:
+        edition: its name.
+        competitions: those that the results are for.
+        problems: errors and warnings.
+        items_checked: whether image identifiers and sizes were checked.
+    """
+
+    edition: str
+    competitions: tuple[str, ...]
+    problems: tuple[Problem, ...]
+    items_checked: bool
+
+    @classmethod
+    def of(
+        cls, edition: str, results: Results, problems: tuple[Problem, ...], items_checked: bool
+    ) -> "ValidationResult":
+        """Return what was found in results that were read."""
+        return cls(edition, tuple(results), problems, items_checked)
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether a server would take the results: nothing is an error."""
+        return not has_errors(self.problems)
+
+    @property
+    def errors(self) -> tuple[Problem, ...]:
+        """The problems that make results invalid."""
+        return tuple(problem for problem in self.problems if problem.severity is Severity.ERROR)
+
+    @property
+    def warnings(self) -> tuple[Problem, ...]:
+        """The problems that change no score."""
+        return tuple(problem for problem in self.problems if problem.severity is Severity.WARNING)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it, ready for JSON."""
+        return {
+            "edition": self.edition,
+            "valid": self.is_valid,
+            "competitions": list(self.competitions),
+            "problems": [problem.as_json() for problem in self.problems],
+        }
+
+    def __repr__(self) -> str:
+        counts = f"{counted(len(self.errors), 'error')}, {counted(len(self.warnings), 'warning')}"
+        head = f"<{self.edition} {', '.join(self.competitions)}: {'valid' if self.is_valid else 'not valid'}, {counts}>"
+        return "\n".join([head, *(f"  {each.severity.value}: {located(each)}" for each in self.problems)])
+
+    def _repr_html_(self) -> str:
+        return validation_table(self.edition, self.competitions, self.is_valid, self.problems)

@@ -1,0 +1,89 @@
+"""Instances in memory: masks with scores, by class, by image, or in one table."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vocboard.evaluator.arrays import problems as kinds
+from vocboard.evaluator.arrays.content import ArrayReader, Arrays
+from vocboard.evaluator.arrays.instances import read_instances
+from vocboard.evaluator.arrays.values import Values
+from vocboard.evaluator.problems import counted, quoted
+from vocboard.evaluator.results import Entry
+from vocboard.evaluator.tasks.instance_segmentation.results import Regions
+
+_Region = tuple[int, float, NDArray[np.int64]]  # image, score, (k, 2) runs
+
+
+class InstanceSegmentationArrays(ArrayReader):
+    """`masks`, (height, width) booleans each, and `scores`; else as detections are given."""
+
+    def read(self, content: object, arrays: Arrays) -> Entry | None:
+        """Return the regions by class, each class's in the order in which they are given."""
+        classes = arrays.competition.classes
+        taken: dict[str, list[_Region]] = {}
+        for names, instances in read_instances(content, "masks", _read_masks, arrays):
+            for name in names:
+                taken.setdefault(name, [])
+            for index, region in enumerate(instances.shape):
+                name = names[0] if instances.classes is None else classes[instances.classes[index]]
+                taken[name].append((int(instances.image[index]), float(instances.score[index]), region))
+        found = {name: _columns(taken[name]) for name in classes if name in taken}
+        for name, regions in found.items():
+            _check_number(name, regions, arrays)
+        return Entry(arrays.competition, tuple(found), found) if found else None
+
+
+def _read_masks(
+    value: object, images: NDArray[np.int32] | None, length: int | None, arrays: Arrays, values: Values
+) -> list[NDArray[np.int64]] | None:
+    """Return the runs of each mask, from the first pixel up to the one after the last, pixels by column."""
+    if isinstance(value, str | bytes) or length is None or not hasattr(value, "__len__") or len(value) != length:
+        values.wrong_structure(value, f"{length or 0:,} masks, one for each score")
+        return None
+    found: list[NDArray[np.int64]] = []
+    for index, mask in enumerate(value if isinstance(value, Sequence) else np.asarray(value)):
+        array = np.asarray(mask)
+        name, size = f"masks[{index}]", None if images is None else arrays.items.size_of(int(images[index]))
+        if array.ndim != 2:
+            values.report.add(kinds.WRONG_SHAPE, name=name, found=array.shape, expected="(height, width)")
+        elif array.dtype.kind != "b" and not (array.dtype.kind in "iu" and np.isin(array, (0, 1)).all()):
+            expected = "booleans, or 0 and 1; of probabilities, those above a threshold"
+            values.report.add(kinds.WRONG_TYPE, name=name, found=array.dtype.name, expected=expected)
+        elif size is not None and array.shape != size[::-1]:
+            values.report.add(
+                kinds.WRONG_MAP_SIZE,
+                name=name, found_width=array.shape[1], found_height=array.shape[0], width=size[0], height=size[1],
+            )  # fmt: skip
+        else:
+            inside = np.concatenate([[False], array.astype(np.bool_).T.ravel(), [False]])
+            found.append(np.flatnonzero(inside[1:] != inside[:-1]).reshape(-1, 2).astype(np.int64))
+    if len(found) < length:
+        return None
+    empty = [index for index, runs in enumerate(found) if not len(runs)]
+    if empty:
+        values.report.add(kinds.EMPTY_REGIONS, count=counted(len(empty), "mask"), first=empty[0])
+    return found
+
+
+def _columns(regions: list[_Region]) -> Regions:
+    edges = np.concatenate([np.zeros((0, 2), dtype=np.int64), *(runs for _, _, runs in regions)])
+    return Regions(
+        image=np.array([image for image, _, _ in regions], dtype=np.int32),
+        confidence=np.array([score for _, score, _ in regions], dtype=np.float64),
+        run_start=edges[:, 0].copy(),
+        run_stop=edges[:, 1].copy(),
+        run_end=np.cumsum([len(runs) for _, _, runs in regions], dtype=np.int64),
+    )
+
+
+def _check_number(name: str, regions: Regions, arrays: Arrays) -> None:
+    if not len(regions.image):
+        arrays.values(name).report.add(kinds.EMPTY)
+    limit = arrays.edition.limits.detections_per_image
+    counts = np.bincount(regions.image, minlength=1)
+    for image in np.flatnonzero(counts > limit).tolist():
+        named = quoted(arrays.items.images.listed()[image])
+        kind, count = kinds.TOO_MANY_DETECTIONS, int(counts[image])
+        arrays.values(name).report.add(kind, image=named, count=count, limit=limit)
