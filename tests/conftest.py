@@ -1,3 +1,9 @@
 """Fixtures for the whole suite; each is described where it is defined."""
 
+from hypothesis import settings
+
 pytest_plugins = ["tests.support.browser", "tests.support.services", "tests.support.databases"]
+
+# How long one generated case takes says how busy the machine is. Tests of speed measure it themselves.
+settings.register_profile("vocboard", parent=settings(), deadline=None)
+settings.load_profile("vocboard")

@@ -1,10 +1,11 @@
-"""Run the tests that need no services on every other Python of this machine that vocboard supports.
+"""Run a quick part of the tests on every other Python of this machine that vocboard supports.
 
 Usage: python3 tools/other_pythons.py [pytest's arguments]
 
-Each gets an environment below `.cache/pythons` with the locked packages. The golden data, the evaluator, the client and
-the commands are tested there; the whole suite runs on one Python, `make test`. A Python for which a package cannot be
-installed is left out, with a line that says so.
+Each gets an environment below `.cache/pythons` with the locked packages. What is run there is what a version of Python
+can change: reading archives and results, every golden case, the commands, isolation, and an embedded server with its
+worker from upload to leaderboard. Tests with generated cases and tests that need services are left to `make test`, on
+one Python. A Python for which a package cannot be installed is left out, with a line that says so.
 """
 
 import os
@@ -18,14 +19,28 @@ ROOT = Path(__file__).resolve().parents[1]
 DIRECTORY = ROOT / ".cache" / "pythons"
 VERSIONS = ("3.11", "3.12", "3.13", "3.14")
 TESTS = (
-    "tests/evaluator",
+    "tests/evaluator/annotations",
+    "tests/evaluator/archives",
+    "tests/evaluator/metrics",
+    "tests/evaluator/result_files",
+    "tests/evaluator/test_editions.py",
+    "tests/evaluator/test_evaluation.py",
+    "tests/evaluator/test_golden.py",
+    "tests/evaluator/test_ground_truth.py",
+    "tests/evaluator/test_reading.py",
     "tests/client",
-    "tests/commands",
-    "tests/app/submissions",
-    "src/vocboard/evaluator",
+    "tests/commands/test_admin.py",
+    "tests/commands/test_from_upload_to_leaderboard.py",
+    "tests/commands/test_image_sets.py",
+    "tests/commands/test_reports.py",
+    "tests/commands/test_validate_and_evaluate.py",
+    "tests/app/submissions/test_isolation.py",
+    "tests/app/submissions/test_validation.py",
     "src/vocboard/client",
     "src/vocboard/commands",
+    "src/vocboard/evaluator",
 )
+SELECTION = "not services and not browser and not hypothesis"
 
 
 def main(arguments: list[str]) -> int:
@@ -40,17 +55,7 @@ def main(arguments: list[str]) -> int:
         if not install(program, python):
             print(f"== Python {version} is left out: its packages cannot be installed here", flush=True)
             continue
-        command = [
-            str(python),
-            "-m",
-            "pytest",
-            "-m",
-            "not services and not browser",
-            "-n",
-            "logical",
-            "--maxprocesses",
-            "4",
-        ]
+        command = [str(python), "-m", "pytest", "-m", SELECTION, "-n", "logical", "--maxprocesses", "4"]
         if subprocess.run([*command, *TESTS, *arguments], cwd=ROOT, check=False).returncode != 0:
             failed.append(version)
     print(f"The tests fail on Python {', '.join(failed)}" if failed else "Every other Python here passes its tests")

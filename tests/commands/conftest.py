@@ -14,6 +14,7 @@ from tests.commands.board import COMPETITIONS, EDITION, Board
 from tests.support.factories import make_challenge, make_organiser, make_token
 from tests.support.processes import listening, temporary_directory
 from vocboard import migrations
+from vocboard.app.challenges.models import Detail
 from vocboard.app.database import Database, now
 from vocboard.app.settings import Settings
 from vocboard.client import credentials
@@ -32,12 +33,12 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Board]:
     settings.data_directory.mkdir()
     migrations.upgrade(settings.database)
     database = Database(settings.database)
-    world = draw_world(EDITION, seed=7, main=12, segmented=2, people=4)
+    world = draw_world(EDITION, seed=7, main=12, segmented=2, layout=4, action=4)
     tree = write_development_kit(world, EDITION, directory)
     with database.writing() as session:
         organiser = make_organiser(session)
         secret = make_token(session, organiser)
-        make_challenge(session, organiser=organiser, ready=False, slug="voc", title="Shapes")
+        make_challenge(session, organiser=organiser, ready=False, slug="voc", title="Shapes", detail=Detail.EVERYTHING)
         over = now() - timedelta(hours=1)
         make_challenge(session, organiser=organiser, slug="over", title="Last year", closes_at=over)
         soon = now() + timedelta(days=1)
