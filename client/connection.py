@@ -93,6 +93,10 @@ class Connection:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the connection."""
         self._client.close()
 
     def get(self, path: str, parameters: Mapping[str, str | int] | None = None) -> Answer:
@@ -113,6 +117,23 @@ class Connection:
         if answer.headers.get("Content-Type", "").partition(";")[0].strip() != accept:
             raise self._unexpected()
         return answer.text
+
+    def post(self, path: str) -> Answer:
+        """Ask for a change, without a body, and return the answer. Never repeated.
+
+        Raises:
+            ClientError: see `client.errors`.
+        """
+        try:
+            answer = self._client.post(path, headers={"Accept": "application/json"})
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            raise self._unreachable(error) from error
+        except httpx.RequestError as error:
+            raise NetworkError(
+                f"the connection to {self.address} broke before the request was answered; "
+                "see whether the change was made before you try again"
+            ) from error
+        return self._decoded(self._successful(answer))
 
     def upload(self, path: str, fields: Mapping[str, FieldValue], archive: OutgoingArchive) -> Answer:
         """Send a form with an archive, in pieces of bounded size, and return the answer. Never repeated.

@@ -10,9 +10,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from vocboard.client.address import normalised
 from vocboard.client.errors import ClientError, MisuseError
 
 FILE_NAME = "servers.json"
+SERVER_VARIABLE, TOKEN_VARIABLE = "VOCBOARD_SERVER", "VOCBOARD_TOKEN"  # names, not a secret
 ONLY_OWNER = 0o600
 LONGEST_TOKEN = 500
 
@@ -127,3 +129,25 @@ def checked_token(text: str) -> str:
     if len(token) > LONGEST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
         raise MisuseError("this is not a token; copy the whole of it, and nothing else, from the page `Account`")
     return token
+
+
+def chosen_server(given: str | None, stored: Credentials) -> str:
+    """Return the address of the server to talk to: the one given, that of the environment, or the default.
+
+    Raises:
+        MisuseError: there is none of these, or it is not an address.
+    """
+    address = given or os.environ.get(SERVER_VARIABLE) or stored.default
+    if not address:
+        raise MisuseError("which server? run `vocboard login URL` once, or name it with --server URL")
+    return normalised(address)
+
+
+def chosen_token(address: str, stored: Credentials) -> str | None:
+    """Return the token for a server: that of the environment, or the one stored; None without one.
+
+    Raises:
+        MisuseError: the one of the environment cannot be a token.
+    """
+    token = os.environ.get(TOKEN_VARIABLE) or stored.tokens.get(address)
+    return None if token is None else checked_token(token)

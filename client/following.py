@@ -1,8 +1,10 @@
 """Following one submission until it is scored, failed or withdrawn."""
 
 import json
+import math
 import time
 from collections.abc import Callable, Iterator
+from itertools import takewhile
 
 from vocboard.client import events
 from vocboard.client.answers import (
@@ -29,11 +31,19 @@ def follow(
     *,
     sleep: Callable[[float], None] = time.sleep,
     clock: Callable[[], float] = time.monotonic,
+    until: float = math.inf,
 ) -> Iterator[SubmissionDetails | StateEvent]:
     """Give the submission now, each change of its state or place in the queue, and at last the final submission.
 
     Looks once, then listens to the server's events; where these cannot be had or break off, it goes on looking from
     time to time. A server that cannot be reached, or is in trouble, is given a few minutes.
+
+    Args:
+        connection: to the server.
+        identifier: of the submission.
+        sleep: for tests.
+        clock: for tests.
+        until: when to stop, as `clock` has it, final or not.
 
     Raises:
         ClientError: there is no such submission, or the trouble lasts.
@@ -41,7 +51,7 @@ def follow(
     seen: StateEvent | None = None
     pause = FIRST_PAUSE_SECONDS
     well_at = clock()
-    while True:
+    while clock() < until:
         try:
             current = understood(submission_details, connection.get(path("submissions", identifier)))
         except (NetworkError, RefusedError) as error:
@@ -55,22 +65,26 @@ def follow(
             if current.is_final:
                 return
             seen = state
-            for event in _events(connection, identifier):
+            for event in _events(connection, identifier, min(PATIENCE_SECONDS, until - clock()), clock, until):
                 pause = FIRST_PAUSE_SECONDS
                 if event != seen:
                     seen = event
                     yield event
             if seen.state in FINAL_STATES:
                 pause = SETTLING_SECONDS
-        sleep(pause)
+        sleep(min(pause, max(until - clock(), 0.0)))
         pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
 
 
-def _events(connection: Connection, identifier: str) -> Iterator[StateEvent]:
-    """Give the server's events for as long as the stream lasts; none where there is no stream."""
+def _events(
+    connection: Connection, identifier: str, patience_seconds: float, clock: Callable[[], float], until: float
+) -> Iterator[StateEvent]:
+    """Give the server's events for as long as the stream lasts; none where there is no stream, or no time left."""
+    if patience_seconds <= 0:
+        return
     try:
-        with connection.events(path("submissions", identifier, "events"), patience_seconds=PATIENCE_SECONDS) as lines:
-            for event in events.parse(lines):
+        with connection.events(path("submissions", identifier, "events"), patience_seconds=patience_seconds) as lines:
+            for event in events.parse(takewhile(lambda _: clock() < until, lines)):
                 yield understood(state_event, json.loads(event.data))
     except (NetworkError, RefusedError, UnexpectedAnswerError, ValueError):
         return  # whoever follows looks by itself

@@ -33,6 +33,21 @@ class CompetitionScores:
     details: Mapping[str, Counts]
     not_entered: tuple[str, ...]
 
+    @property
+    def metric(self) -> str:
+        """The primary metric."""
+        return self.primary.metric
+
+    @property
+    def mean(self) -> float | None:
+        """Its mean, a fraction; None where undefined."""
+        return self.primary.mean
+
+    @property
+    def per_class(self) -> Mapping[str, float | None]:
+        """Its value for each class; empty where the challenge shows means alone."""
+        return self.primary.per_class
+
 
 @dataclass(frozen=True, slots=True)
 class BoardRow:

@@ -7,20 +7,18 @@ Exit statuses: 0 done; 1 the archive has problems, or there is no score; 2 the c
 import argparse
 import functools
 import json
-import os
 import sys
 from collections.abc import Callable
 from typing import Any
 
 from vocboard.client import credentials
-from vocboard.client.address import can_be_overheard, normalised
+from vocboard.client.address import can_be_overheard
 from vocboard.client.connection import Connection
-from vocboard.client.credentials import Credentials
+from vocboard.client.credentials import SERVER_VARIABLE, chosen_server, chosen_token
 from vocboard.client.errors import ClientError, MisuseError
 
 DONE, PROBLEMS, MISUSE, FAILED = 0, 1, 2, 3
 INTERRUPTED = 130  # as shells have it for SIGINT
-SERVER_VARIABLE, TOKEN_VARIABLE = "VOCBOARD_SERVER", "VOCBOARD_TOKEN"  # names, not a secret
 
 Run = Callable[[argparse.Namespace], int]
 
@@ -53,25 +51,12 @@ def connect(server: str | None, *, as_visitor: bool = False) -> Connection:
     """
     stored = credentials.load()
     address = chosen_server(server, stored)
-    token = os.environ.get(TOKEN_VARIABLE) or stored.tokens.get(address)
+    token = chosen_token(address, stored)
     if token is None and not as_visitor:
         raise MisuseError(f"not logged in to {address}; run `vocboard login {address}`")
     if token is not None:
-        token = credentials.checked_token(token)
         warn_of_dangers(address)
     return Connection(address, token)
-
-
-def chosen_server(given: str | None, stored: Credentials) -> str:
-    """Return the address of the server to talk to: the one given, that of the environment, or the default.
-
-    Raises:
-        MisuseError: there is none of these, or it is not an address.
-    """
-    address = given or os.environ.get(SERVER_VARIABLE) or stored.default
-    if not address:
-        raise MisuseError("which server? run `vocboard login URL` once, or name it with --server URL")
-    return normalised(address)
 
 
 def warn_of_dangers(address: str) -> None:

@@ -8,14 +8,12 @@ import sys
 from vocboard.client import credentials
 from vocboard.client.answers import Person, person, understood
 from vocboard.client.connection import Connection
+from vocboard.client.credentials import SERVER_VARIABLE, TOKEN_VARIABLE, chosen_server
 from vocboard.client.errors import MisuseError, RefusedError, UnexpectedAnswerError
 from vocboard.client.terminal import printable
 from vocboard.commands.connecting import (
     DONE,
     FAILED,
-    SERVER_VARIABLE,
-    TOKEN_VARIABLE,
-    chosen_server,
     reporting_errors,
     say,
     warn_of_dangers,

@@ -44,6 +44,28 @@ class ImageSets:
     edition: str
     sets: Mapping[tuple[Task, str], ImageSet]
 
+    def images(self, task: str) -> tuple[str, ...]:
+        """Return the identifiers of a task's images, such as `detection`'s, in the order of the image set.
+
+        Raises:
+            KeyError: there is no image set for that task, or there are several.
+        """
+        found = [image_set for (of, _), image_set in self.sets.items() if of == task]
+        if len(found) != 1:
+            has = ", ".join(f"{of} ({name})" for of, name in self.sets)
+            raise KeyError(f"not one image set for {task!r}; there are {has}")
+        return found[0].images
+
+    def people(self, task: str) -> tuple[tuple[str, int], ...] | None:
+        """Return image and object index of a task's people, in the order of the image set; None if they are not known.
+
+        Raises:
+            KeyError: as in `images`.
+        """
+        images = self.images(task)
+        persons = next(image_set.persons for (of, _), image_set in self.sets.items() if of == task)
+        return None if persons is None else tuple((images[image], index) for image, index in persons.tolist())
+
     def to_json(self) -> str:
         """Return compact JSON, for the server to store and for participants to validate offline with."""
         # Classification and detection have the same images: equal sets are written once.

@@ -8,36 +8,49 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from vocboard.client.client import Client
+    from vocboard.client.errors import ClientError
     from vocboard.evaluator.public_api.errors import InvalidResultsError
     from vocboard.evaluator.public_api.inputs import load_edition, read_ground_truth, read_image_sets
+    from vocboard.evaluator.public_api.kit import convert, example, view
     from vocboard.evaluator.public_api.results import CompetitionResult, EvaluationResult, ValidationResult
     from vocboard.evaluator.public_api.scoring import evaluate, validate
 
     __version__: str
 
 __all__ = [
+    "Client",
+    "ClientError",
     "CompetitionResult",
     "EvaluationResult",
     "InvalidResultsError",
     "ValidationResult",
     "__version__",
+    "convert",
     "evaluate",
+    "example",
     "load_edition",
     "read_ground_truth",
     "read_image_sets",
     "validate",
+    "view",
 ]
 
 _MODULES = {
+    "Client": "client.client",
+    "ClientError": "client.errors",
     "CompetitionResult": "evaluator.public_api.results",
     "EvaluationResult": "evaluator.public_api.results",
     "InvalidResultsError": "evaluator.public_api.errors",
     "ValidationResult": "evaluator.public_api.results",
+    "convert": "evaluator.public_api.kit",
     "evaluate": "evaluator.public_api.scoring",
+    "example": "evaluator.public_api.kit",
     "load_edition": "evaluator.public_api.inputs",
     "read_ground_truth": "evaluator.public_api.inputs",
     "read_image_sets": "evaluator.public_api.inputs",
     "validate": "evaluator.public_api.scoring",
+    "view": "evaluator.public_api.kit",
 }
 
 

@@ -1,0 +1,251 @@
+"""The participant's client as an object, for scripts and notebooks: `vocboard.Client`."""
+
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from vocboard.client import credentials
+from vocboard.client.answers import (
+    Challenge,
+    Person,
+    StateEvent,
+    Submission,
+    SubmissionDetails,
+    challenge,
+    person,
+    submission,
+    submission_details,
+    understood,
+)
+from vocboard.client.archive import OutgoingArchive
+from vocboard.client.connection import Answer, Connection, FieldValue, path
+from vocboard.client.errors import ClientError
+from vocboard.client.following import follow
+from vocboard.client.scores import Board, CompetitionScores, board
+from vocboard.evaluator import editions
+from vocboard.evaluator.editions import Edition
+from vocboard.evaluator.image_sets import ImageSets
+
+PER_PAGE = 200  # the most that servers give at once
+EDITION_MEDIA_TYPE = "application/toml"
+
+
+class WaitTimeoutError(ClientError, TimeoutError):
+    """A submission was not finished in the time allowed; it goes on."""
+
+
+class Client:
+    """A server, in one person's name. Close it after use, or use it as a context manager.
+
+    Every method raises a `ClientError` if the server refuses or cannot be reached, with a message that says what to do:
+    `InvalidArchiveError` has the `problems` of an archive, `LimitedError` says when the next upload is allowed.
+
+    Args:
+        server: its address; by default that of `VOCBOARD_SERVER`, or the one last logged in to by `vocboard login`.
+        token: from the page Account of the server; by default that of `VOCBOARD_TOKEN`, or the one that
+            `vocboard login` stored. Without one, what is public can be read.
+    """
+
+    def __init__(self, server: str | None = None, token: str | None = None) -> None:
+        stored = credentials.load() if server is None or token is None else credentials.Credentials()
+        address = credentials.chosen_server(server, stored)
+        own = credentials.chosen_token(address, stored) if token is None else credentials.checked_token(token)
+        self._connection = Connection(address, own)
+
+    @property
+    def server(self) -> str:
+        """The address of the server."""
+        return self._connection.address
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Client({self.server!r})"
+
+    def close(self) -> None:
+        """End the connection."""
+        self._connection.close()
+
+    def whoami(self) -> Person:
+        """Return whom the token belongs to, and what it may be used for."""
+        return understood(person, self._connection.get("/me"))
+
+    def challenges(self) -> list[Challenge]:
+        """Return the challenges that this person may see, the newest first."""
+        return [understood(challenge, item) for item in self._items("/challenges")]
+
+    def challenge(self, slug: str) -> Challenge:
+        """Return one challenge by its short name, the last part of its address."""
+        return understood(challenge, self._connection.get(path("challenges", slug)))
+
+    def edition(self, slug: str) -> Edition:
+        """Return the edition of a challenge: its classes, competitions and rules."""
+        text = self._connection.get_text(path("challenges", slug, "edition"), accept=EDITION_MEDIA_TYPE)
+        return understood(lambda answer: editions.read_text(answer, slug), text)
+
+    def image_sets(self, slug: str) -> ImageSets:
+        """Return what is public of a challenge's test set, to check results with before they are submitted."""
+        text = self._connection.get_text(path("challenges", slug, "image-sets"), accept="application/json")
+        return understood(ImageSets.from_json, text)
+
+    def submit(
+        self,
+        challenge: str,
+        archive: str | PathLike[str],
+        *,
+        method: str,
+        description: str = "",
+        contributors: str = "",
+        affiliation: str = "",
+        training_data: str = "",
+        training_annotation: str = "",
+        flickr_images: str = "",
+        flickr_image_hashes: str | PathLike[str] | None = None,
+        segmentation_classes: Sequence[str] | None = None,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> SubmissionDetails:
+        """Upload an archive of results, and return the submission that waits to be scored.
+
+        Args:
+            challenge: short name of the challenge.
+            archive: `.tar`, `.tar.gz`, `.tar.xz`, `.tar.bz2` or `.zip`.
+            method: name of the method.
+            description: of the method.
+            contributors: who made it.
+            affiliation: where.
+            training_data: what it was trained on, for the competitions that ask for it.
+            training_annotation: of a segmentation method: `segmentation_only` or `other_annotation`.
+            flickr_images: whether it was trained on images from flickr: `yes` or `no`.
+            flickr_image_hashes: with `yes`, the file that `vocboard hash-images` writes.
+            segmentation_classes: those entered for segmentation; all by default.
+            progress: called with the number of bytes sent so far, and of all bytes.
+
+        Raises:
+            InvalidArchiveError: the archive has problems: `problems` holds all of them.
+            LimitedError: no further upload is allowed before `allowed_at`.
+            ClientError: see above.
+        """
+        fields: dict[str, FieldValue] = {
+            "method_name": method,
+            "method_description": description,
+            "contributors": contributors,
+            "affiliation": affiliation,
+            "training_data": training_data,
+            "training_annotation": training_annotation,
+            "flickr_images": flickr_images,
+        }
+        if flickr_image_hashes is not None:
+            fields["flickr_image_hashes"] = Path(flickr_image_hashes).read_text(encoding="utf-8-sig")
+        if segmentation_classes is not None:
+            fields["segmentation_classes"] = list(segmentation_classes)
+        with OutgoingArchive(Path(archive)) as outgoing:
+            if progress is not None:
+                outgoing.advanced = _counting(progress, outgoing.size)
+            answer = self._connection.upload(path("challenges", challenge, "submissions"), fields, outgoing)
+        return understood(submission_details, answer)
+
+    def submissions(self) -> list[Submission]:
+        """Return one's own submissions, the latest first."""
+        return [understood(submission, item) for item in self._items("/submissions")]
+
+    def status(self, submission: str) -> SubmissionDetails:
+        """Return a submission: its state, its place in the queue, its scores."""
+        return understood(submission_details, self._connection.get(path("submissions", submission)))
+
+    def wait(
+        self,
+        submission: str,
+        *,
+        timeout: float | None = None,
+        progress: Callable[[SubmissionDetails | StateEvent], object] | None = None,
+    ) -> SubmissionDetails:
+        """Wait until a submission is scored, failed or withdrawn, and return it.
+
+        Args:
+            submission: its identifier.
+            timeout: seconds to wait at most; None for ever.
+            progress: called with each change of its `state` or `queue_position`.
+
+        Raises:
+            WaitTimeoutError: the time has passed; a `TimeoutError`.
+        """
+        until = math.inf if timeout is None else time.monotonic() + timeout
+        for step in follow(self._connection, submission, until=until):
+            if progress is not None:
+                progress(step)
+            if isinstance(step, SubmissionDetails) and step.is_final:
+                return step
+        raise WaitTimeoutError(f"submission {submission} was not finished in {timeout} seconds; it goes on")
+
+    def results(self, submission: str) -> Mapping[str, CompetitionScores]:
+        """Return the scores of a submission by competition; empty until it is scored."""
+        return {scores.competition: scores for scores in self.status(submission).scores}
+
+    def curves(self, submission: str, competition: str) -> Mapping[str, Mapping[str, Sequence[float | None]]]:
+        """Return the curves of one competition by class, as the challenge's detail level shows them.
+
+        Returns:
+            Mappings with `recall` and `precision`, or `false_positive_rate` and `true_positive_rate`, of equal length.
+        """
+        answer = self._connection.get(path("submissions", submission, "curves", competition))
+        return understood(lambda content: {str(name): dict(curve) for name, curve in content["curves"].items()}, answer)
+
+    def leaderboard(self, challenge: str, competition: str) -> Board:
+        """Return the leaderboard of one competition, the best method first."""
+        return understood(board, self._connection.get(path("challenges", challenge, "leaderboards", competition)))
+
+    def publish(self, submission: str) -> Submission:
+        """Put a scored submission on the leaderboard."""
+        return self._changed(submission, "publish")
+
+    def unpublish(self, submission: str) -> Submission:
+        """Take a submission off the leaderboard."""
+        return self._changed(submission, "unpublish")
+
+    def withdraw(self, submission: str) -> Submission:
+        """Withdraw a submission for good."""
+        return self._changed(submission, "withdraw")
+
+    def anonymous_link(self, submission: str) -> str:
+        """Make an address that shows the result without names; a new one ends the earlier."""
+        answer = self._connection.post(path("submissions", submission, "anonymous-link"))
+        return understood(lambda content: str(content["url"]), answer)
+
+    def _changed(self, identifier: str, change: str) -> Submission:
+        return understood(submission, self._connection.post(path("submissions", identifier, change)))
+
+    def _items(self, where: str) -> Iterator[Answer]:
+        """Yield the items of all pages."""
+        page, seen = 1, 0
+        while True:
+            answer = self._connection.get(where, {"page": page, "per_page": PER_PAGE})
+            items, total = understood(_page, answer)
+            yield from items
+            seen, page = seen + len(items), page + 1
+            if not items or seen >= total:
+                return
+
+
+def _page(answer: Mapping[str, Any]) -> tuple[list[Any], int]:
+    return list(answer["items"]), int(answer["total"])
+
+
+def _counting(progress: Callable[[int, int], object], total: int) -> Callable[[int], None]:
+    sent = 0
+
+    def advanced(count: int) -> None:
+        nonlocal sent
+        sent += count
+        progress(sent, total)
+
+    return advanced

@@ -1,0 +1,240 @@
+"""Viewing, conversion and examples, with editions and paths as the other public functions take them."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from vocboard.evaluator.conversion import (
+    FORMATS,
+    LABEL_MAP_FORMATS,
+    coco_to_tree,
+    from_results,
+    layouts_from_results,
+    layouts_to_results,
+    maps_from_results,
+    maps_to_results,
+    to_results,
+    tree_to_coco,
+)
+from vocboard.evaluator.conversion.detection_output import write_detections
+from vocboard.evaluator.conversion.detections import detection_competition, image_set_of, sizes_by_image
+from vocboard.evaluator.editions import Edition, names
+from vocboard.evaluator.examples import METHODS
+from vocboard.evaluator.examples import example as run_example
+from vocboard.evaluator.ground_truth import GroundTruth
+from vocboard.evaluator.ground_truth.edition_of_tree import editions_of_tree
+from vocboard.evaluator.image_sets import ImageSets
+from vocboard.evaluator.problems import Problem
+from vocboard.evaluator.public_api.inputs import AnyEdition, AnyPath, load_edition, of_image_set, read_image_sets
+from vocboard.evaluator.rules import Task
+from vocboard.evaluator.viewing import ViewSummary
+from vocboard.evaluator.viewing import view as write_view
+
+LAYOUT, COCO_GROUND_TRUTH = "layout", "coco-ground-truth"
+CONVERSIONS = (*FORMATS, *LABEL_MAP_FORMATS, LAYOUT, COCO_GROUND_TRUTH)
+
+Progress = Callable[[int], None]
+
+
+def view(
+    tree: AnyPath,
+    output: AnyPath,
+    *,
+    edition: AnyEdition | None = None,
+    image_set: str | None = None,
+    results: AnyPath | None = None,
+    progress: Progress | None = None,
+) -> ViewSummary:
+    """Write a page, `index.html`, that shows images, annotations and results, for any browser and without a server.
+
+    Args:
+        tree: development kit tree, a directory or an archive.
+        output: directory to write, whole or not at all; what an earlier call wrote there is replaced.
+        edition: of the tree; by default the one whose name its folder bears.
+        image_set: to show, such as `"val"`; the edition's own by default.
+        results: archive or directory of result files, to be marked as correct, wrong, ignored or missed.
+        progress: called with the number of images done since the last call.
+
+    Raises:
+        GroundTruthError: with what is wrong with the tree.
+        OutputExistsError: there is something else at `output`.
+        ValueError: the tree does not say of which edition it is.
+        OSError: something cannot be read or written.
+    """
+    chosen = of_image_set(_edition_of(Path(tree), edition), image_set)
+    of_results = None if results is None else Path(results)
+    return write_view(Path(tree), Path(output), chosen, results=of_results, progress=progress)
+
+
+def example(
+    task: str,
+    tree: AnyPath,
+    output: AnyPath,
+    *,
+    edition: AnyEdition | None = None,
+    train: str = "train",
+    test: str = "val",
+    competition: str | None = None,
+    progress: Progress | None = None,
+) -> tuple[Problem, ...]:
+    """Train a task's small example method on one image set, run it on another, and write a results archive.
+
+    Args:
+        task: `classification`, `detection`, `segmentation`, `layout` or `action`.
+        tree: development kit tree with pictures, a directory or an archive.
+        output: archive to write (`.tar.gz`, `.tgz`, `.tar`, `.zip`), or nothing if anything is wrong.
+        edition: of the tree; by default the one whose name its folder bears.
+        train: image set to learn from.
+        test: image set to be run on.
+        competition: whose files to write; by default the first of the task.
+        progress: called with the number of pictures read since the last call.
+
+    Returns:
+        Warnings about the results; an example's are valid.
+
+    Raises:
+        ExampleError: the tree lacks something.
+        GroundTruthError: the same, or something is wrong with it.
+        ValueError: there is no such task, or no example of it.
+        OSError: something cannot be read or written.
+    """
+    if task not in METHODS:
+        raise ValueError(f"there is no example of {task!r}; there are {', '.join(METHODS)}")
+    return run_example(
+        Task(task),
+        Path(tree),
+        Path(output),
+        _edition_of(Path(tree), edition),
+        train=train,
+        test=test,
+        competition=competition,
+        progress=progress,
+    )
+
+
+def convert(
+    source_format: str,
+    source: AnyPath,
+    output: AnyPath,
+    *,
+    edition: AnyEdition,
+    competition: str | None = None,
+    image_sets: ImageSets | GroundTruth | AnyPath | None = None,
+    image_set: str | None = None,
+    images: Mapping[str, str] | None = None,
+    categories: Mapping[str, str] | None = None,
+    drop_unmatched: bool = False,
+    all_classes: bool = False,
+    reverse: bool = False,
+    progress: Progress | None = None,
+) -> tuple[Problem, ...]:
+    """Write a results archive from another tool's output, or the other way round.
+
+    The formats are described in docs/development-kit.md.
+
+    Args:
+        source_format: of detections: `coco`, `yolo`, `torchvision`, `detectron2`, `mmdetection`, `ultralytics`,
+            `huggingface`; of label maps: `greyscale`, `colour`, `numpy`; `layout`; or `coco-ground-truth`, which
+            makes a tree of COCO's JSON, and with `reverse` JSON of a tree.
+        source: file, directory or archive.
+        output: to write, whole or not at all.
+        edition: its name, file or object.
+        competition: of the results, such as `comp4`.
+        image_sets: as `read_image_sets` or `read_ground_truth` returns them, or the path of a tree.
+        image_set: such as `"val"`; the edition's own by default.
+        images: names of images by id; None to match numbers and file names.
+        categories: names of categories by number; None where numbers count the edition's classes.
+        drop_unmatched: whether what is of categories that the edition lacks is left out.
+        all_classes: whether classes without a detection are entered, too, with an empty file.
+        reverse: whether result files are converted to the format.
+        progress: called with how many more have been done.
+
+    Returns:
+        Warnings.
+
+    Raises:
+        ConversionError: with everything that is wrong; nothing is written.
+        OutputExistsError: there is something else at `output`.
+        ValueError: there is no such format, or an argument that it needs is missing.
+        OSError: something cannot be read or written.
+    """
+    if source_format not in CONVERSIONS:
+        raise ValueError(f"there is no format {source_format!r}; there are {', '.join(CONVERSIONS)}")
+    chosen, given, target = of_image_set(load_edition(edition), image_set), Path(source), Path(output)
+    if source_format == COCO_GROUND_TRUTH:
+        if reverse:
+            tree_to_coco(given, target, chosen, progress=progress)
+        else:
+            coco_to_tree(given, target, chosen, drop_unmatched=drop_unmatched, progress=progress)
+        return ()
+    if competition is None or image_sets is None:
+        raise ValueError(f"{source_format} needs competition and image_sets")
+    sets = _image_sets(image_sets, chosen)
+    if reverse:
+        _from_results(source_format, given, target, chosen, competition, image_sets=sets, progress=progress)
+        return ()
+    if source_format == LAYOUT:
+        return layouts_to_results(given, target, chosen, competition, sets).problems
+    if source_format in LABEL_MAP_FORMATS:
+        return maps_to_results(
+            source_format, given, target, edition=chosen, competition=competition, image_sets=sets, progress=progress
+        ).problems
+    return to_results(
+        source_format,
+        given,
+        target,
+        edition=chosen,
+        competition=competition,
+        image_sets=sets,
+        images=images,
+        categories=categories,
+        drop_unmatched=drop_unmatched,
+        all_classes=all_classes,
+        progress=progress,
+    ).problems
+
+
+def _from_results(
+    target_format: str,
+    results: Path,
+    output: Path,
+    edition: Edition,
+    competition: str,
+    *,
+    image_sets: ImageSets,
+    progress: Progress | None,
+) -> None:
+    if target_format == LAYOUT:
+        layouts_from_results(results, output, edition, competition, image_sets)
+    elif target_format in LABEL_MAP_FORMATS:
+        maps_from_results(
+            target_format,
+            results,
+            output,
+            edition=edition,
+            competition=competition,
+            image_sets=image_sets,
+            progress=progress,
+        )
+    else:
+        of_set = image_set_of(detection_competition(edition, competition), image_sets)
+        found, _ = from_results(results, edition, competition, image_sets)
+        classes, sizes = edition.classes, sizes_by_image(of_set)
+        write_detections(target_format, found, output, classes=classes, images=of_set.images, sizes=sizes)
+
+
+def _image_sets(given: ImageSets | GroundTruth | AnyPath, edition: Edition) -> ImageSets:
+    if isinstance(given, ImageSets):
+        return given
+    return given.image_sets if isinstance(given, GroundTruth) else read_image_sets(given, edition)
+
+
+def _edition_of(tree: Path, edition: AnyEdition | None) -> Edition:
+    """Return the edition that is given, or else the one whose folder the tree has."""
+    if edition is not None:
+        return load_edition(edition)
+    found = editions_of_tree(tree)
+    if len(found) == 1:
+        return load_edition(found[0])
+    if found:
+        raise ValueError(f"{tree} has {', '.join(found)}; choose one with edition=")
+    raise ValueError(f"{tree} has no folder of an edition ({', '.join(names())}); say which it is with edition=")
