@@ -66,10 +66,12 @@ class _Found:
     Attributes:
         user: None if there is no account that anybody could sign in to.
         subjects: what a failure counts for.
+        has_failed: whether the browser, or its network, has given wrong passwords lately.
     """
 
     user: User | None
     subjects: dict[Limit, str]
+    has_failed: bool
     delay_seconds: float
 
 
@@ -99,7 +101,9 @@ class SignInDesk:
             await asyncio.sleep(found.delay_seconds)
             password_hash = found.user.password_hash if found.user else None
             own_turn = f"{client} known" if attempts.SIGN_IN_OF_KNOWN_BROWSER in found.subjects else client
-            matches = await self._work.matches(attempt.password, password_hash, client=own_turn)
+            matches = await self._work.matches(
+                attempt.password, password_hash, client=own_turn, has_failed=found.has_failed
+            )
             if not matches or found.user is None:
                 await to_thread.run_sync(_count, database, found.subjects)
                 raise SignInError("The e-mail address or the password is wrong.")
@@ -123,7 +127,10 @@ class SignInDesk:
                     attempts.SIGN_IN_FROM_ADDRESS: client,
                 }
             )
-            return _Found(user, subjects, delay_seconds(session, subjects))
+            # What others have failed at the account does not count: they could make its owner wait.
+            own = {limit: subject for limit, subject in subjects.items() if limit is not attempts.SIGN_IN_OF_ACCOUNT}
+            has_failed = any(attempts.recent(session, limit, subject) for limit, subject in own.items())
+            return _Found(user, subjects, has_failed, delay_seconds(session, subjects))
 
     def _start(self, database: Database, attempt: Attempt, verified: User, renewed: str | None) -> SignedIn:
         with database.writing() as session:

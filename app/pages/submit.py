@@ -8,10 +8,11 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from vocboard.app.accounts.models import User
+from vocboard.app.accounts.registration import require_confirmed
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.service import Phase
 from vocboard.app.database import Database, now
-from vocboard.app.errors import InvalidArchiveError, LimitedError, NotFoundError, ServiceError
+from vocboard.app.errors import ForbiddenError, InvalidArchiveError, LimitedError, NotFoundError, ServiceError
 from vocboard.app.pages import wording
 from vocboard.app.pages.challenges import competitions_of, edition_argument
 from vocboard.app.pages.forms import FormErrors, go_to
@@ -75,6 +76,7 @@ def _page(
         edition_argument=edition_argument(challenge),
         segmentation_classes=edition.classes if segments else (),
         phase=phase,
+        obstacle=_obstacle(user),
         phase_message="" if phase is Phase.OPEN else wording.CLOSED_DOORS[phase],
         upload_limit=request.app.state.settings.upload_limit_bytes,
         quotas=left,
@@ -85,3 +87,12 @@ def _page(
         limit=error if isinstance(error, LimitedError) else None,
         report=report_view(error.problems) if isinstance(error, InvalidArchiveError) else None,
     )
+
+
+def _obstacle(user: User) -> ForbiddenError | None:
+    """What has to be done to the account before its person may submit."""
+    try:
+        require_confirmed(user)
+    except ForbiddenError as error:
+        return error
+    return None

@@ -1,5 +1,6 @@
 """The field's words for people, where the data has identifiers."""
 
+from vocboard.app.challenges.models import Detail
 from vocboard.app.challenges.service import Phase
 from vocboard.app.submissions.models import State
 from vocboard.evaluator.editions import (
@@ -33,6 +34,13 @@ PHASES = {
     Phase.NOT_READY: "Not ready",
     Phase.OPEN: "Open",
     Phase.CLOSED: "Closed",
+}
+# What participants see of a result.
+DETAILS = {
+    Detail.MEAN: "They show means only.",
+    Detail.CLASSES: "They show the score of each class.",
+    Detail.CURVES: "They show the score of each class, eleven-point curves and confusion matrices.",
+    Detail.EVERYTHING: "They show exact curves and counts: the ground truth is public.",
 }
 CLOSED_DOORS = {
     Phase.NOT_YET_OPEN: "This challenge does not take submissions yet.",

@@ -241,10 +241,14 @@ def _scores(
         task=competition.task,
         primary=Measure(competition.rules.metric, values),
         secondary=secondary if competition.task is Task.LAYOUT else (),
-        details={name: ClassDetails(1234, 52404, 17, value, value / 2) for name, value in values.items()},
+        details={name: _details(value) for name, value in values.items()},
         curves={name: _curve(value) for name, value in values.items()},
         not_entered=tuple(name for name in names if name not in entered),
     )
+
+
+def _details(score: float) -> ClassDetails:
+    return ClassDetails(0 if np.isnan(score) else 1234, 52404, 17, score, score / 2)
 
 
 def _curve(score: float) -> Curve:

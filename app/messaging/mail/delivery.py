@@ -96,7 +96,8 @@ def _email(message: Claimed, settings: Settings) -> EmailMessage:
 
 def _write(email: EmailMessage, directory: Path, message: Claimed) -> None:
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    file = directory / f"{message.created_at:%Y%m%dT%H%M%S}-{message.id}.eml"
+    # The newest comes last in a listing, also of those of one second.
+    file = directory / f"{message.created_at:%Y%m%dT%H%M%S.%f}-{message.id}.eml"
     partial = file.with_suffix(".partial")
     partial.touch(mode=0o600)
     partial.write_bytes(email.as_bytes())

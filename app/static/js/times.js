@@ -4,10 +4,15 @@ const zone = new Intl.DateTimeFormat("en-GB", { timeZoneName: "short" });
 const STEPS = [["day", 86_400_000], ["hour", 3_600_000], ["minute", 60_000]];
 const relative = new Intl.RelativeTimeFormat("en-GB", { numeric: "auto" });
 
+const date = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium" });
+const LONG_AGO = -30 * 86_400_000;
+
 function ago(instant) {
   const distance = instant - Date.now();
+  if (distance < LONG_AGO) return date.format(instant);
+  const whole = distance < 0 ? Math.trunc : Math.round; // 90 days from now are 90 days, also a second later
   for (const [unit, length] of STEPS) {
-    if (Math.abs(distance) >= length) return relative.format(Math.trunc(distance / length), unit);
+    if (Math.abs(distance) >= length) return relative.format(whole(distance / length), unit);
   }
   return "just now";
 }

@@ -140,6 +140,23 @@ def test_hashing_takes_turns_between_networks_and_refuses_what_is_too_much() -> 
     assert order == ["many", "many", "one", "another", "many", "many"]
 
 
+def test_who_comes_anew_waits_for_few_of_those_who_have_failed() -> None:
+    order: list[str] = []
+
+    async def check_for(work: PasswordWork, client: str) -> None:
+        await work.matches("a password", None, client=client, has_failed=client.startswith("botnet"))
+        order.append(client)
+
+    async def all_of_them() -> None:
+        work = PasswordWork()
+        clients = [*(f"botnet {number}" for number in range(5)), "newcomer", "other newcomer"]
+        await asyncio.gather(*(check_for(work, client) for client in clients))
+
+    asyncio.run(all_of_them())
+    assert order.index("newcomer") <= 2
+    assert order.index("other newcomer") <= 4
+
+
 def test_one_network_cannot_take_all_places() -> None:
     async def enter(gate: SignInGate, client: str) -> None:
         async with gate.turn(f"{client} line", client=client):

@@ -31,7 +31,7 @@ def test_a_used_up_quota_says_when_the_next_is_allowed(embedded_site: Site, smal
         second = upload(client, path)
     assert second.status_code == 429
     assert "The quota of comp3 is used up" in second.text
-    assert re.search(r"The next is allowed from <time", second.text)
+    assert re.search(r"The next upload is possible from <time", second.text)
     assert 'value="Mine"' in second.text
 
 
@@ -95,3 +95,13 @@ def test_closed_and_unready_challenges_offer_no_form(embedded_site: Site) -> Non
             page = client.get(f"/challenges/{slug}/submit")
             assert text in page.text
             assert 'name="archive"' not in page.text
+
+
+def test_who_may_not_submit_yet_is_told_before_filling_in_the_form(embedded_site: Site, small: Challenge) -> None:
+    with embedded_site.writing() as session:
+        email = make_user(session, approved=False).email
+    with embedded_site.client() as client:
+        sign_in(client, email)
+        page = client.get(f"/challenges/{small.slug}/submit")
+    assert "Your account is not approved yet" in page.text
+    assert 'name="archive"' not in page.text
