@@ -1,5 +1,6 @@
 """Migrations lead from nothing to exactly the tables of the models, on both databases."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, text
+from sqlalchemy import CheckConstraint, Connection, inspect, text
 from sqlalchemy.exc import ProgrammingError
 
 from vocboard.app.database import Database
@@ -41,6 +42,16 @@ def test_migrations_make_exactly_the_tables_of_the_models(empty_url: str) -> Non
         assert compare_metadata(context, Base.metadata) == []
 
 
+def test_migrations_make_the_check_constraints_of_the_models(empty_url: str) -> None:
+    """Alembic's comparison leaves these out."""
+    upgrade(empty_url)
+    with connected(empty_url) as connection:
+        found = inspect(connection)
+        for name, table in Base.metadata.tables.items():
+            checks = [item for item in table.constraints if isinstance(item, CheckConstraint)]
+            assert {check["name"] for check in found.get_check_constraints(name)} == {item.name for item in checks}
+
+
 def test_upgrading_again_changes_nothing(empty_url: str) -> None:
     upgrade(empty_url)
     with connected(empty_url) as connection:
@@ -48,6 +59,16 @@ def test_upgrading_again_changes_nothing(empty_url: str) -> None:
     upgrade(empty_url)
     with connected(empty_url) as connection:
         assert MigrationContext.configure(connection).get_current_heads() == before
+
+
+def test_a_database_of_an_unknown_version_is_left_alone_with_a_clear_message(empty_url: str) -> None:
+    upgrade(empty_url)
+    database = Database(empty_url)
+    with database.writing() as session:
+        session.execute(text("UPDATE alembic_version SET version_num = 'from_the_future'"))
+    database.close()
+    with pytest.raises(SystemExit, match=r"made by another version.*from_the_future.*begin with a new database"):
+        upgrade(empty_url)
 
 
 def test_processes_that_upgrade_at_once_wait_for_each_other(empty_url: str) -> None:
@@ -62,6 +83,12 @@ def test_processes_that_upgrade_at_once_wait_for_each_other(empty_url: str) -> N
 
 def test_history_is_one_line() -> None:
     assert len(ScriptDirectory.from_config(config("sqlite://")).get_heads()) == 1
+
+
+def test_files_of_migrations_begin_with_date_and_time() -> None:
+    files = [Path(script.path).name for script in ScriptDirectory.from_config(config("sqlite://")).walk_revisions()]
+    assert files
+    assert [file for file in files if not re.fullmatch(r"\d{4}_\d{2}_\d{2}_\d{4}_\w+\.py", file)] == []
 
 
 def test_an_sqlite_directory_is_made(tmp_path: Path) -> None:
