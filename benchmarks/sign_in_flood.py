@@ -40,7 +40,6 @@ PAUSE_SECONDS = 0.05  # between two looks at the page
 SIGN_IN_PAUSE_SECONDS = 1.0
 WARMING_SECONDS = 2.0
 SECONDS_TO_BEGIN = 60.0
-LEAD_SECONDS = 2.0  # of the flood, before others are looked at
 ALLOWED_FACTOR = 2.0
 ALLOWED_SIGN_IN_SECONDS = 5.0
 NICENESS = 10  # of the flood's process: it leaves the processor to the server, as another machine would
@@ -102,13 +101,13 @@ def flood_until_killed(
 ) -> None:
     """Try wrong passwords without a pause; tell each answer's status."""
     os.nice(NICENESS)
-    ready.set()
     flood = floods()[number]
 
     async def try_without_end(connection: int) -> None:
         async with server.client(flood.address(connection)) as client:
             while True:
                 answers.put(await server.sign_in(client, flood.email(connection), "not the right one"))
+                ready.set()
 
     async def try_all() -> None:
         await asyncio.gather(*map(try_without_end, range(connections)))
@@ -128,8 +127,7 @@ def flooding(server: Server, number: int, connections: int) -> Iterator[Counter[
     counted: Counter[int] = Counter()
     try:
         if not ready.wait(SECONDS_TO_BEGIN):
-            raise TimeoutError("the flood does not begin")
-        time.sleep(LEAD_SECONDS)
+            raise TimeoutError("none of the flood is answered")
         yield counted
     finally:
         process.kill()
