@@ -160,7 +160,7 @@ def main() -> int:
         load = Load()
         with _uploading(people, challenge, load):
             faults = _injectors(random.Random(arguments.seed), services, redis_process, postgres_process)
-            _run(faults, seconds=arguments.minutes * 60)
+            _run(faults, seconds=arguments.minutes * 60, seed=arguments.seed)
         problems = _wait_until_scored(settings.database) + _check(settings.database, people, load, expected)
         problems += [f"{name} has ended by itself" for name in services.dead()]
         print(f"answers: {dict(load.answers)}; {len(load.accepted)} accepted, as their clients know")
@@ -291,7 +291,7 @@ def _injectors(
     ]
 
 
-def _run(faults: list[tuple[int, Callable[[], None]]], *, seconds: float) -> None:
+def _run(faults: list[tuple[int, Callable[[], None]]], *, seconds: float, seed: int) -> None:
     """Spread each kind of fault over the time, at random moments of equal parts of it."""
     failures: list[BaseException] = []
 
@@ -307,7 +307,7 @@ def _run(faults: list[tuple[int, Callable[[], None]]], *, seconds: float) -> Non
             failures.append(error)
 
     threads = [
-        threading.Thread(target=work_off, args=(count, fault, random.Random(number)))
+        threading.Thread(target=work_off, args=(count, fault, random.Random(f"{seed} {number}")))
         for number, (count, fault) in enumerate(faults)
     ]
     for thread in threads:
