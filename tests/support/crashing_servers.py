@@ -61,16 +61,18 @@ class CrashingServer:
 
     def kill(self) -> None:
         """Kill it with SIGKILL, and wait for its end."""
-        guards = [
-            process
-            for process in psutil.Process().children()
-            if {str(GUARD), str(self._directory)} <= set(process.cmdline())
-        ]
+        guards = [process for process in psutil.Process().children() if self._guards(process)]
         servers = [server for guard in guards for server in guard.children()]
         for server in servers:
             server.kill()
         psutil.wait_procs([*servers, *guards])
         self._running.close()
+
+    def _guards(self, process: psutil.Process) -> bool:
+        try:
+            return {str(GUARD), str(self._directory)} <= set(process.cmdline())
+        except psutil.NoSuchProcess:  # another fault has just killed that one
+            return False
 
     def stop(self) -> None:
         """Stop it, and delete its directory."""
