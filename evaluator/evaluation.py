@@ -1,7 +1,7 @@
 """Scoring what a participant entered: result files and ground truth in, scores out."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +122,9 @@ class Confusions:
         """Return the counts of a competition."""
         return self._of(competition).matrix
 
+    def images(self, competition: Competition) -> NDArray[np.int64]:
+        return self._of(competition).images
+
     def _of(self, competition: Competition) -> Confusion:
         return self._confusions.setdefault(competition.key, Confusion(len(competition.classes)))
 
@@ -129,5 +132,7 @@ class Confusions:
 def _score(entry: Entry, edition: Edition, truth: GroundTruth, confusions: Confusions) -> CompetitionScores:
     competition = entry.competition
     secret = truth.truths[competition.task, competition.image_set]
-    matrix = confusions.matrix(competition) if isinstance(secret, SegmentationTruth) else None
-    return SCORERS[competition.task].score(entry, secret, edition, matrix)
+    is_segmentation = isinstance(secret, SegmentationTruth)
+    matrix = confusions.matrix(competition) if is_segmentation else None
+    scores = SCORERS[competition.task].score(entry, secret, edition, matrix)
+    return replace(scores, images_by_label=confusions.images(competition)) if is_segmentation else scores

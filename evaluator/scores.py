@@ -117,6 +117,8 @@ class CompetitionScores:
     Attributes:
         confusion_matrix: (n + 1, n + 1) int64 pixels, rows truth, columns result, background first; None but for
             segmentation.
+        images_by_label: (n + 1,) int64 test images that show each true label, in the order of the matrix; None but for
+            segmentation.
         not_entered: classes without a result; never counted as zero.
     """
 
@@ -127,6 +129,7 @@ class CompetitionScores:
     details: Mapping[str, ClassDetails] = field(default_factory=dict)
     curves: Mapping[str, AnyCurve] = field(default_factory=dict)
     confusion_matrix: NDArray[np.int64] | None = None
+    images_by_label: NDArray[np.int64] | None = None
     not_entered: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.database import Base
 from vocboard.app.evaluations import curves, eleven_points, exact_copies
+from vocboard.app.evaluations.confusion_shares import confusion_shares
 from vocboard.app.evaluations.models import (
     ClassScore,
     CompetitionResult,
@@ -23,7 +24,6 @@ from vocboard.app.evaluations.models import (
     SecretConfusionMatrix,
     SecretCurve,
 )
-from vocboard.app.evaluations.rounding import row_shares
 from vocboard.evaluator import VERSION
 from vocboard.evaluator.scores import AnyCurve, ClassDetails, CompetitionScores
 from vocboard.evaluator.scores import Measure as ComputedMeasure
@@ -75,10 +75,10 @@ def store(
             rows[ClassScore] += _class_scores(measure["id"], computed)
         rows[SecretCurve] += _exact_curves(result["id"], item.curves)
         rows[Curve] += _eleven_points(result["id"], item)
-        if item.confusion_matrix is not None:
+        if item.confusion_matrix is not None and item.images_by_label is not None:
             counts = np.asarray(item.confusion_matrix).tolist()
             rows[SecretConfusionMatrix].append({"result_id": result["id"], "counts": counts})
-            shares = row_shares(counts, eleven_points.DECIMALS)
+            shares = confusion_shares(counts, item.images_by_label.tolist())
             rows[ConfusionShares].append({"result_id": result["id"], "shares": shares})
     for table, values in rows.items():
         if values:

@@ -144,7 +144,7 @@ class _Simulation:
             known = [thing for thing in scene.objects if thing.class_name in classes]
             seen = [self._seen(t, classes) for t in known if self.random.random() < 0.4 + 0.6 * self.method.skill]
             buffer = io.BytesIO()
-            palette_image(paint(scene, seen, self.edition)).save(buffer, "PNG")
+            palette_image(paint(scene, seen, self.edition)).save(buffer, "PNG", compress_level=1)
             yield self._name(image=scene.image), buffer.getvalue()
 
     def _seen(self, thing: SceneObject, classes: list[str]) -> SceneObject:

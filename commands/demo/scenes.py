@@ -17,6 +17,7 @@ PERSON = "person"
 # Enough images that every class has some 200 positives: of fewer, a single one that is given away is a large share
 # (docs/detail-levels.md).
 MAIN_IMAGES, LAYOUT_IMAGES, ACTION_IMAGES = 1000, 140, 820
+SEGMENTED_IMAGES = 250  # so that every class is in some 50: shares of confusion matrices hide single ones of so many
 FIRST_NUMBERS = {Task.LAYOUT: 500_001, Task.ACTION: 700_001}  # of images
 
 Box = tuple[int, int, int, int]  # left, top, right, bottom; 1-based, inclusive
@@ -61,7 +62,7 @@ def draw_world(
     *,
     seed: int,
     main: int = MAIN_IMAGES,
-    segmented: int = 30,
+    segmented: int = SEGMENTED_IMAGES,
     layout: int = LAYOUT_IMAGES,
     action: int = ACTION_IMAGES,
 ) -> World:

@@ -25,6 +25,7 @@ class Confusion:
         """Start with no pixel counted, for this number of classes besides background."""
         self._counts = np.zeros((classes + 1) * LABELS)  # by found, then true label; float64 counts exactly up to 2^53
         self._labels = classes + 1
+        self._images = np.zeros(self._labels, dtype=np.int64)
         self._adding = threading.Lock()
 
     @property
@@ -38,6 +39,11 @@ class Confusion:
         if counts[:, self._labels : VOID].any():
             raise ValueError(f"a true label map holds labels other than 0 to {self._labels - 1}")
         return counts[:, : self._labels].T.astype(np.int64)
+
+    @property
+    def images(self) -> NDArray[np.int64]:
+        """(n + 1,) how many of the images counted show each true label, background first."""
+        return self._images.copy()
 
     def add(self, truth: LabelRuns, result: NDArray[np.uint8]) -> None:
         """Count one image's pixels, all but those that are void in the truth.
@@ -54,8 +60,10 @@ class Confusion:
         counts = _count_pairs(truth, result.ravel(), len(self._counts))
         if len(counts) > len(self._counts):
             raise ValueError(f"a label map holds labels other than 0 to {self._labels - 1}")
+        shown = counts.reshape(self._labels, LABELS)[:, : self._labels].any(axis=0)
         with self._adding:
             self._counts += counts
+            self._images += shown
 
 
 def _count_pairs(truth: LabelRuns, result: NDArray[np.uint8], pairs: int) -> NDArray[np.float64]:

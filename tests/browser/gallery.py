@@ -233,6 +233,7 @@ def _scores(
             task=competition.task,
             primary=Measure(competition.rules.metric, values),
             confusion_matrix=_confusion(random, len(names), quality),
+            images_by_label=np.full(len(names), 400),
             not_entered=tuple(name for name in names if name not in entered),
         )
     secondary = (Measure(Metric.WHOLE_PERSON_AVERAGE_PRECISION, {"person": 0.123}),)

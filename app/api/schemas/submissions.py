@@ -64,7 +64,8 @@ class CompetitionScores(BaseModel):
     )
     confusion_matrix: list[list[Fraction]] | None = Field(
         description="Fractions of the true class's pixels; rows truth, columns result, background first; null but for "
-        "segmentation, and below the detail level `curves`. Two decimals, at `everything` those of the challenge."
+        "segmentation, and below the detail level `curves`. Two decimals in steps that grow as the images with the "
+        "class become fewer, null where they are very few; at `everything` exact, with the challenge's decimals."
     )
     confusion_counts: list[list[int]] | None = Field(
         description="The same in pixels; null below the detail level `everything`."

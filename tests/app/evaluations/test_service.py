@@ -29,6 +29,7 @@ SCORES = {
         task=Task.SEGMENTATION,
         primary=Measure(Metric.INTERSECTION_OVER_UNION, {"background": NAN}),
         confusion_matrix=np.array([[2**40, 0], [1, 2]]),
+        images_by_label=np.array([400, 80]),
     ),
 }
 
@@ -93,7 +94,7 @@ def test_eleven_points_and_shares_are_stored_beside_the_exact_ones(backstage: Ba
     found = detail_of(backstage, stored(backstage))
     (points,) = found.eleven_points.values()
     assert points == {"car": (CurveKind.PRECISION_RECALL, [0.0] * 11)}  # two positives: hardly anything
-    assert list(found.shares.values()) == [[[1.0, 0.0], [0.33, 0.67]]]
+    assert list(found.shares.values()) == [[[1.0, 0.0], [0.35, 0.65]]]
 
 
 def set_level(backstage: Backstage, submission: Submission, level: Detail) -> None:

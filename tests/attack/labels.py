@@ -1,0 +1,109 @@
+"""What is certain after uploads of ranked lists: labels that no other ground truth with the same answers contradicts.
+
+A truth is one label an item: 1 positive, 0 difficult, -1 negative. The attacker is granted how many there are of each.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vocboard.app.evaluations.eleven_points import ceilings, step
+from vocboard.evaluator.metrics.precision_recall import ELEVEN_RECALLS
+
+Labels = NDArray[np.int8]
+SPANS = (1, 3, 10, 40, 200)  # of the exchange of two labels, in ranks
+STEPS, ATTEMPTS = 2000, 2
+START_TEMPERATURE, COOLING = 0.0005, 0.997
+DECIMALS = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """One uploaded list of all items and the answers to it.
+
+    Attributes:
+        order: items by rank.
+        area: average precision as shown.
+        with_difficult: the same with difficult items taken for positives; None where that is no measure.
+        points: (11,) as shown.
+    """
+
+    order: NDArray[np.intp]
+    area: float
+    with_difficult: float | None
+    points: NDArray[np.float64]
+
+    def distance(self, labels: Labels) -> float:
+        """How far the answers for another truth are from these; 0 if they are the same."""
+        by_rank = labels[self.order]
+        points, area = profile(by_rank)
+        positives = int(np.count_nonzero(by_rank == 1))
+        width, highest = step(positives, is_mean_score=False), ceilings(positives)
+        is_lowered = self.points >= np.round(highest / width) * width - 1e-9
+        least, greatest = self.points - width / 2, np.where(is_lowered, 1.0, self.points + width / 2)
+        found = float((np.maximum(least - points, 0) + np.maximum(points - greatest, 0)).sum())
+        found += 3 * _beyond(area, self.area)
+        if self.with_difficult is not None:
+            found += 3 * _beyond(profile(np.where(by_rank >= 0, 1, -1))[1], self.with_difficult)
+        return found
+
+
+def _beyond(value: float, shown: float) -> float:
+    return max(abs(value - shown) - 0.499 * 10.0**-DECIMALS, 0.0)
+
+
+def profile(by_rank: NDArray[np.generic]) -> tuple[NDArray[np.float64], float]:
+    """Return the exact eleven points, and average precision as an area, of labels by rank."""
+    counted = by_rank[by_rank != 0]
+    ranks = np.flatnonzero(counted == 1)
+    hits = np.arange(1, len(ranks) + 1)
+    best = np.append(np.maximum.accumulate((hits / (ranks + 1))[::-1])[::-1], 0.0)
+    return best[np.searchsorted(hits / len(ranks), ELEVEN_RECALLS, side="left")], float(best.sum()) / len(ranks)
+
+
+def certain(truth: Labels, rankings: Sequence[Ranking], random: np.random.Generator) -> list[int]:
+    """Return the positives for which no other truth was found that denies them; an upper bound of what is certain."""
+    positives = set(np.flatnonzero(truth == 1).tolist())
+    doubtful: set[int] = set()
+    for item in sorted(positives):
+        for attempt in range(ATTEMPTS):
+            if item in doubtful:
+                break
+            other = _without(truth, item, rankings, attempt, random)
+            if other is not None:
+                doubtful |= {positive for positive in positives if other[positive] != 1}
+    return sorted(positives - doubtful)
+
+
+def _without(
+    truth: Labels, item: int, rankings: Sequence[Ranking], attempt: int, random: np.random.Generator
+) -> Labels | None:
+    """Anneal from the truth with the item's label exchanged until every answer is the same again."""
+    places = [np.argsort(ranking.order) for ranking in rankings]
+    labels = truth.copy()
+    behind = [one for one in rankings[0].order[places[0][item] :] if labels[one] == -1] or np.flatnonzero(truth == -1)
+    other = behind[min(attempt, len(behind) - 1)]
+    labels[item], labels[other] = labels[other], labels[item]
+    distance, temperature = sum(one.distance(labels) for one in rankings), START_TEMPERATURE
+    for _ in range(STEPS):
+        if distance <= 0:
+            return labels
+        which = int(random.integers(len(rankings)))
+        order, span = rankings[which].order, SPANS[random.integers(len(SPANS))]
+        first = int(random.integers(len(order)))
+        second = first + int(random.integers(-span, span + 1))
+        if not 0 <= second < len(order):
+            continue
+        a, b = order[first], order[second]
+        if labels[a] == labels[b] or item in (a, b):
+            continue
+        labels[a], labels[b] = labels[b], labels[a]
+        changed = sum(one.distance(labels) for one in rankings)
+        if changed < distance or random.random() < np.exp((distance - changed) / temperature):
+            distance = changed
+        else:
+            labels[a], labels[b] = labels[b], labels[a]
+        temperature = max(temperature * COOLING, 1e-5)
+    return None
