@@ -94,7 +94,7 @@ class Curve(Base):
 
 
 class ConfusionShares(Base):
-    """What everyone may see of a confusion matrix from the detail level `curves` on: coarse shares, with two decimals."""
+    """What everyone may see of a confusion matrix from the detail level `curves` on: coarse shares."""
 
     __tablename__ = "confusion_shares"
 

@@ -14,8 +14,8 @@ from vocboard.evaluator.metrics.precision_recall import ELEVEN_RECALLS
 
 Labels = NDArray[np.int8]
 SPANS = (1, 3, 10, 40, 200)  # of the exchange of two labels, in ranks
-STEPS, ATTEMPTS = 2000, 2
-START_TEMPERATURE, COOLING = 0.0005, 0.997
+STEPS, ATTEMPTS = 6000, 6
+START_TEMPERATURE, COOLING = 0.0005, 0.999
 DECIMALS = 4
 
 
@@ -81,10 +81,14 @@ def _without(
     truth: Labels, item: int, rankings: Sequence[Ranking], attempt: int, random: np.random.Generator
 ) -> Labels | None:
     """Anneal from the truth with the item's label exchanged until every answer is the same again."""
-    places = [np.argsort(ranking.order) for ranking in rankings]
+    place = np.argsort(rankings[attempt % len(rankings)].order)
     labels = truth.copy()
-    behind = [one for one in rankings[0].order[places[0][item] :] if labels[one] == -1] or np.flatnonzero(truth == -1)
-    other = behind[min(attempt, len(behind) - 1)]
+    negatives = np.flatnonzero(truth == -1)
+    away = place[negatives] - place[item]
+    # By turns the nearest negatives ranked higher, which keep how many there are so far, and those ranked lower.
+    side = negatives[away < 0 if attempt % 2 == 0 else away > 0]
+    near = side[np.argsort(np.abs(place[side] - place[item]))] if len(side) else negatives
+    other = near[min(attempt // 2, len(near) - 1)]
     labels[item], labels[other] = labels[other], labels[item]
     distance, temperature = sum(one.distance(labels) for one in rankings), START_TEMPERATURE
     for _ in range(STEPS):

@@ -115,3 +115,11 @@ def test_with_a_subset_of_classes_only_these_and_background_are_scored() -> None
 def test_refuses_maps_that_do_not_fit(truth: LabelMap, result: LabelMap) -> None:
     with pytest.raises(ValueError, match="label map"):
         matrix_of([truth], [result])
+
+
+def test_counts_the_images_that_show_each_label() -> None:
+    confusion = Confusion(2)
+    empty = np.zeros((2, 2), dtype=np.uint8)
+    for labels in ([[0, 1], [1, 1]], [[0, 0], [255, 255]], [[1, 0], [0, 2]]):
+        confusion.add(LabelRuns.of(np.array(labels, dtype=np.uint8)), empty)
+    assert confusion.images.tolist() == [3, 2, 1]
