@@ -123,6 +123,7 @@ class Confusions:
         return self._of(competition).matrix
 
     def images(self, competition: Competition) -> NDArray[np.int64]:
+        """Return how many images show each label."""
         return self._of(competition).images
 
     def _of(self, competition: Competition) -> Confusion:
