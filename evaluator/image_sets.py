@@ -50,11 +50,20 @@ class ImageSets:
         Raises:
             KeyError: there is no image set for that task, or there are several.
         """
-        found = [image_set for (of, _), image_set in self.sets.items() if of == task]
-        if len(found) != 1:
-            has = ", ".join(f"{of} ({name})" for of, name in self.sets)
-            raise KeyError(f"not one image set for {task!r}; there are {has}")
-        return found[0].images
+        return self._of(task).images
+
+    def sizes(self, task: str) -> dict[str, tuple[int, int]] | None:
+        """Return width and height of a task's images in pixels, by identifier; None where they are not known.
+
+        Raises:
+            KeyError: as in `images`.
+        """
+        found = self._of(task)
+        if found.sizes is None:
+            return None
+        return {
+            image: (width, height) for image, (width, height) in zip(found.images, found.sizes.tolist(), strict=True)
+        }
 
     def people(self, task: str) -> tuple[tuple[str, int], ...] | None:
         """Return image and object index of a task's people, in the order of the image set; None if they are not known.
@@ -62,9 +71,17 @@ class ImageSets:
         Raises:
             KeyError: as in `images`.
         """
-        images = self.images(task)
-        persons = next(image_set.persons for (of, _), image_set in self.sets.items() if of == task)
-        return None if persons is None else tuple((images[image], index) for image, index in persons.tolist())
+        found = self._of(task)
+        if found.persons is None:
+            return None
+        return tuple((found.images[image], index) for image, index in found.persons.tolist())
+
+    def _of(self, task: str) -> ImageSet:
+        found = [image_set for (of, _), image_set in self.sets.items() if of == task]
+        if len(found) != 1:
+            has = ", ".join(f"{of} ({name})" for of, name in self.sets)
+            raise KeyError(f"not one image set for {task!r}; there are {has}")
+        return found[0]
 
     def to_json(self) -> str:
         """Return compact JSON, for the server to store and for participants to validate offline with."""

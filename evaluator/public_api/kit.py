@@ -24,7 +24,14 @@ from vocboard.evaluator.ground_truth import GroundTruth
 from vocboard.evaluator.ground_truth.edition_of_tree import editions_of_tree
 from vocboard.evaluator.image_sets import ImageSets
 from vocboard.evaluator.problems import Problem
-from vocboard.evaluator.public_api.inputs import AnyEdition, AnyPath, load_edition, of_image_set, read_image_sets
+from vocboard.evaluator.public_api.inputs import (
+    AnyEdition,
+    AnyPath,
+    load_edition,
+    matching,
+    of_image_set,
+    read_image_sets,
+)
 from vocboard.evaluator.rules import Task
 from vocboard.evaluator.viewing import ViewSummary
 from vocboard.evaluator.viewing import view as write_view
@@ -140,7 +147,7 @@ def convert(
         edition: its name, file or object.
         competition: of the results, such as `comp4`.
         image_sets: as `read_image_sets` or `read_ground_truth` returns them, or the path of a tree.
-        image_set: such as `"val"`; the edition's own by default.
+        image_set: such as `"val"`; by default that of `image_sets`, or the edition's own.
         images: names of images by id; None to match numbers and file names.
         categories: names of categories by number; None where numbers count the edition's classes.
         drop_unmatched: whether what is of categories that the edition lacks is left out.
@@ -169,6 +176,7 @@ def convert(
     if competition is None or image_sets is None:
         raise ValueError(f"{source_format} needs competition and image_sets")
     sets = _image_sets(image_sets, chosen)
+    chosen = matching(chosen, sets)
     if reverse:
         _from_results(source_format, given, target, chosen, competition, image_sets=sets, progress=progress)
         return ()

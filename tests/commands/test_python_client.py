@@ -6,6 +6,7 @@ import pytest
 
 import vocboard
 from tests.commands.board import COMPETITIONS, Board
+from tests.python_examples import PYTHON_PAGE, blocks, needs_server, run
 from vocboard.client.client import WaitTimeoutError
 from vocboard.client.errors import InvalidArchiveError, MisuseError, RefusedError
 
@@ -83,3 +84,14 @@ def test_without_arguments_it_is_the_server_last_logged_in_to(board: Board, part
         assert own.server == board.url
         assert own.whoami().scopes
         assert participant not in repr(own)
+
+
+def test_the_example_of_the_documentation_runs(
+    board: Board, participant: str, archive: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (archive.parent / "results.tar.gz").write_bytes(archive.read_bytes())
+    monkeypatch.chdir(archive.parent)
+    examples = [block for block in blocks(PYTHON_PAGE) if needs_server(block)]
+    assert examples
+    run(examples, PYTHON_PAGE.name)
+    assert "1 My method" in capsys.readouterr().out

@@ -1,0 +1,54 @@
+"""What the documentation shows of Python runs, on a development kit tree."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.python_examples import NOTEBOOKS, PYTHON_PAGE, README, blocks, cells, needs_server, run, write_files
+
+MOST_LINES = 20  # of code in a notebook
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("examples")
+    write_files(directory)
+    return directory
+
+
+@pytest.fixture
+def in_files(files: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.chdir(files)
+    return files
+
+
+def test_the_examples_of_the_page_run(in_files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    offline = [block for block in blocks(PYTHON_PAGE) if not needs_server(block)]
+    assert len(offline) > 5
+    run(offline, PYTHON_PAGE.name)
+    assert "comp3['car'] boxes has the shape (2, 3); expected (2, 4)." in capsys.readouterr().out
+    assert (in_files / "page" / "index.html").exists()
+
+
+def test_the_example_of_the_readme_runs(in_files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    examples = blocks(README)
+    assert examples
+    run(examples, README.name)
+    assert capsys.readouterr().out
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.name)
+def test_notebooks_run_from_arrays_to_a_table_and_curves(notebook: Path, in_files: Path) -> None:
+    found = run(cells(notebook), notebook.name)
+    assert "<table>" in found["result"]._repr_html_()
+    assert all(len(curve.recall) == len(curve.precision) > 0 for curve in found["curves"].values())
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.name)
+def test_notebooks_are_short_and_hold_no_output(notebook: Path) -> None:
+    lines = [line for cell in cells(notebook) for line in cell.splitlines() if line.strip()]
+    assert len(lines) <= MOST_LINES
+    content = json.loads(notebook.read_text(encoding="utf-8"))
+    assert not any(cell.get("outputs") for cell in content["cells"])
