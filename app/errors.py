@@ -59,7 +59,7 @@ class InvalidInputError(ServiceError):
         fields: message by field name.
     """
 
-    status, code, title = 422, "invalid_input", "Some fields need a correction"
+    status, code, title = 422, "invalid_input", "Some fields are not valid"
 
     def __init__(self, fields: dict[str, str]) -> None:
         super().__init__("; ".join(f"{field}: {message}" for field, message in fields.items()))
@@ -76,7 +76,7 @@ class InvalidArchiveError(ServiceError):
     status, code, title = 422, "invalid_archive", "The archive has problems"
 
     def __init__(self, problems: Sequence[Problem]) -> None:
-        super().__init__("The upload was not accepted and costs no quota. Mend what is listed and upload it again.")
+        super().__init__("The upload was not accepted and uses no quota. Fix the problems listed and upload it again.")
         self.problems = tuple(problems)
 
 

@@ -27,7 +27,7 @@ def create_user(session: Session, *, person: User, actor: User | None = None) ->
             session.add(person)
             session.flush()
     except IntegrityError:
-        raise ConflictError(f"{person.email} has an account already.") from None
+        raise ConflictError(f"{person.email} already has an account.") from None
     audit.record(session, actor=actor, action="user.create", subject=person, details={"role": person.role.value})
     return person
 
@@ -41,7 +41,7 @@ def get_user(session: Session, email: str) -> User:
     normalised = normalised_email(email)
     user = queries.user_by_email(session, normalised) if normalised else None
     if user is None:
-        raise NotFoundError(f"Nobody here has the e-mail address {email!r}.")
+        raise NotFoundError(f"No account has the e-mail address {email!r}.")
     return user
 
 

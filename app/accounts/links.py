@@ -19,7 +19,9 @@ class InvalidLinkError(NotFoundError):
     code, title = "invalid_link", "The link is not valid"
 
     def __init__(self) -> None:
-        super().__init__("The link has expired or was used already. Ask for a new e-mail, and open the newest one.")
+        super().__init__(
+            "This link has expired or has already been used. Ask for a new e-mail and use the newest link."
+        )
 
 
 def create(session: Session, *, user: User, purpose: LinkPurpose) -> str:

@@ -77,7 +77,8 @@ class PasswordWork:
             return
         if sum(map(len, self._lines)) >= self._most_waiting:
             raise BusyError(
-                "Too many people are signing in just now. Try again in a few seconds.", retry_after=RETRY_AFTER_SECONDS
+                "Too many people are signing in at the moment. Try again in a few seconds.",
+                retry_after=RETRY_AFTER_SECONDS,
             )
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         line.add(client, turn)

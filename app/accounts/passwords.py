@@ -35,7 +35,7 @@ def check(checks: FieldChecks, field: str, password: str, *, about: Sequence[str
     elif len(password) > MOST_CHARACTERS:
         checks.fail(field, f"Use at most {MOST_CHARACTERS} characters.")
     elif len(set(password)) < 4 or is_guessable(password, about):
-        checks.fail(field, "This password is common or easy to guess. Use a few words that do not belong together.")
+        checks.fail(field, "This password is common or easy to guess. Use a few unrelated words.")
 
 
 def is_guessable(password: str, about: Sequence[str]) -> bool:

@@ -58,8 +58,8 @@ def require_confirmed(user: User) -> None:
     """
     if not user.is_confirmed:
         raise NotConfirmedError(
-            "Confirm your e-mail address before you submit: open the link in the e-mail that was sent to it. "
-            "You can ask for another e-mail on the page for forgotten passwords, /forgotten-password."
+            "Confirm your e-mail address before you submit: open the link in the e-mail that we sent you. "
+            "To get another e-mail, go to /forgotten-password."
         )
     if not user.is_approved:
         raise NotApprovedError("An organiser has to approve your account before you submit. You will get an e-mail.")
@@ -73,7 +73,7 @@ def check(*, email: str, name: str, affiliation: str, password: str, policy: Reg
         InvalidInputError: on `email`, `name`, `affiliation`, `password`.
     """
     if not policy.is_open:
-        raise ForbiddenError("Accounts on this server are created by its operators. Ask them for one.")
+        raise ForbiddenError("You cannot register on this server. Ask its operators for an account.")
     checks = FieldChecks()
     person = checked_person(checks, email=email, name=name, affiliation=affiliation, password=password)
     if person["email"] and not policy.accepts(person["email"]):
@@ -206,9 +206,9 @@ def registered(session: Session, user_id: uuid.UUID) -> User:
     """
     user = queries.locked_user(session, user_id)
     if user is None or not user.is_confirmed:
-        raise NotFoundError("There is no such registration.")
+        raise NotFoundError("This registration does not exist.")
     if user.is_approved or user.disabled_at is not None:
-        raise ConflictError("Somebody has decided on this registration already.")
+        raise ConflictError("This registration has already been approved or rejected.")
     return user
 
 

@@ -124,7 +124,7 @@ def revoke_session(session: Session, *, user: User, session_id: uuid.UUID) -> No
     """
     found = session.get(WebSession, session_id)
     if found is None or found.user_id != user.id:
-        raise NotFoundError("There is no such session.")
+        raise NotFoundError("This session does not exist.")
     session.delete(found)
     session.flush()
 
@@ -153,4 +153,4 @@ def refuse_password(session: Session, *, user: User, field: str) -> NoReturn:
     subjects = {attempts.PASSWORD_CHECK: str(user.id)}
     attempts.enforce(session, subjects)
     attempts.count(session, subjects)
-    raise WrongPasswordError({field: "This is not your password."})
+    raise WrongPasswordError({field: "This is not your current password."})

@@ -39,7 +39,8 @@ class SignInGate:
         if self._clients[client] >= self._most_of_client or self._clients.total() >= self._most_waiting:
             await self._pause()
             raise BusyError(
-                "Too many people are signing in just now. Try again in a few seconds.", retry_after=RETRY_AFTER_SECONDS
+                "Too many people are signing in at the moment. Try again in a few seconds.",
+                retry_after=RETRY_AFTER_SECONDS,
             )
         self._clients[client] += 1
         self._in_line[line] += 1

@@ -38,16 +38,16 @@ def create_token(
     tidy_label = checks.line("label", label, longest=100, required=True)
     asked = frozenset(scopes)
     if not asked:
-        checks.fail("scopes", "Choose what the token is for.")
+        checks.fail("scopes", "Choose at least one scope.")
     if Scope.ORGANISE in asked and user.role is Role.PARTICIPANT:
-        checks.fail("scopes", "You organise no challenges, so a token cannot do it for you.")
+        checks.fail("scopes", "You do not organise challenges, so a token cannot have this scope.")
     if lifetime <= timedelta():
-        checks.fail("lifetime", "Choose how long the token shall be valid.")
+        checks.fail("lifetime", "Choose how long the token is valid.")
     checks.finish()
     instant = now()
     valid = [token for token in tokens_of(session, user) if token.revoked_at is None and token.expires_at > instant]
     if len(valid) >= MOST_TOKENS:
-        raise ConflictError(f"You have {MOST_TOKENS} tokens, the most that a person may have. Revoke one first.")
+        raise ConflictError(f"You already have {MOST_TOKENS} tokens, which is the limit. Revoke one first.")
     secret = new_secret(PREFIX)
     token = ApiToken(
         user_id=user.id,
@@ -98,7 +98,7 @@ def revoke_token(session: Session, *, user: User, token_id: uuid.UUID) -> None:
     """
     token = session.get(ApiToken, token_id)
     if token is None or token.user_id != user.id:
-        raise NotFoundError("There is no such token.")
+        raise NotFoundError("This token does not exist.")
     if token.revoked_at is None:
         token.revoked_at = now()
         audit.record(session, actor=user, action="token.revoke", subject=token, details={"label": token.label})

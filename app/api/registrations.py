@@ -1,4 +1,4 @@
-"""Registrations that wait for approval, for organisers."""
+"""Registrations waiting for approval, for organisers."""
 
 import uuid
 
@@ -71,7 +71,7 @@ def reject_registration(
 
 def _require_organiser(identity: ApiIdentity) -> None:
     if not identity.may_organise:
-        raise ForbiddenError("This is for organisers.")
+        raise ForbiddenError("Only organisers can do this.")
 
 
 def _waiting(person: User) -> WaitingRegistration:

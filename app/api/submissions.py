@@ -166,7 +166,7 @@ def get_flickr_images(request: Request, user: ReadingUser, submission_id: uuid.U
     with database.reading() as session:
         submission = queries.get_for(session, submission_id, user)
         if not queries.is_managed_by(session, submission, user):
-            raise ForbiddenError("Only the person who made a submission and the challenge's organisers see this.")
+            raise ForbiddenError("Only the owner of a submission and the challenge's organisers can see this.")
         return Response(unpack_hashes(submission.flickr_hashes), media_type="text/plain")
 
 

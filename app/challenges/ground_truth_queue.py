@@ -63,7 +63,7 @@ def claim(session: Session, *, lease: timedelta, attempts: int) -> TruthClaim | 
     )
     while version := session.scalar(waiting):
         if version.attempts >= attempts:
-            message = "The import stopped the worker again and again. Ask the operator to look at the worker's log."
+            message = "The import repeatedly stopped the worker. Ask the operator to check the worker's log."
             _give_up(version, [Problem("import_stopped", Severity.ERROR, message)])
             session.flush()
             continue

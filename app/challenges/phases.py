@@ -44,4 +44,4 @@ def check_accepting(session: Session, challenge: Challenge, *, at: datetime) -> 
         case Phase.CLOSED:
             raise ConflictError(f"This challenge closed at {present.closes_at:%Y-%m-%d %H:%M} UTC.")
         case Phase.NOT_READY:
-            raise ConflictError("This challenge has no ground truth yet. Its organisers have to upload it first.")
+            raise ConflictError("You cannot submit yet: the organisers have not uploaded the ground truth.")

@@ -27,7 +27,7 @@ def check_slug(checks: FieldChecks, slug: str) -> None:
     if not (SLUG.fullmatch(slug) and len(slug) <= LONGEST_SLUG):
         checks.fail("slug", f"Use at most {LONGEST_SLUG} lower-case letters, digits and single hyphens.")
     elif slug in RESERVED_SLUGS:
-        checks.fail("slug", "Choose another one: this address is taken by a page.")
+        checks.fail("slug", "This name is reserved. Choose another one.")
 
 
 def chosen_edition(checks: FieldChecks, name: str, file: str | None) -> Edition | None:
@@ -86,7 +86,7 @@ def checked_rules(
         elif instant is not None and not EARLIEST <= instant <= LATEST:
             checks.fail(name, f"Choose a date between {EARLIEST.year} and {LATEST.year}.")
     if not checks.messages.keys() & {"opens_at", "closes_at"} and opens_at and closes_at and closes_at <= opens_at:
-        checks.fail("closes_at", "It must close after it opens.")
+        checks.fail("closes_at", "The closing date must be after the opening date.")
     if not 1 <= quota_count <= MOST_SUBMISSIONS:
         checks.fail("quota_count", f"Choose between 1 and {MOST_SUBMISSIONS}.")
     if not timedelta(seconds=1) <= quota_period <= LONGEST_PERIOD:

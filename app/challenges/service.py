@@ -117,7 +117,9 @@ def create(
         ConflictError: the slug is taken.
     """
     if organiser.role is Role.PARTICIPANT:
-        raise ForbiddenError("Only organisers can make challenges. Ask the operator of this server for that role.")
+        raise ForbiddenError(
+            "Only organisers can create challenges. Ask the operator of this server for the organiser role."
+        )
     checks = FieldChecks()
     rules.check_slug(checks, slug)
     known = rules.chosen_edition(checks, edition, edition_file)
@@ -190,12 +192,12 @@ def update(
     keys = rules.ordered_keys(checks, edition_of(challenge), competitions)
     truth = current_truth(session, challenge)
     if truth is not None and (missing := [key for key in keys if key not in (truth.competitions or ())]):
-        checks.fail("competitions", f"The present ground truth cannot score {', '.join(missing)}.")
+        checks.fail("competitions", f"The current ground truth cannot score {', '.join(missing)}.")
     checks.finish()
     if removed := sorted({row.key for row in challenge.competitions} - set(keys)):
         entered = queries.entered_competitions(session, challenge.id)
         if kept := [key for key in removed if key in entered]:
-            raise ConflictError(f"{', '.join(kept)} cannot be taken away: there are submissions.")
+            raise ConflictError(f"{', '.join(kept)} cannot be removed because there are submissions.")
     for name, value in columns.items():
         setattr(challenge, name, value)
     challenge.competitions = _same_or_new(challenge, keys)
@@ -221,7 +223,7 @@ def replace_edition_file(session: Session, *, challenge: Challenge, user: User, 
     edition = rules.chosen_edition(checks, "", edition_file)
     checks.finish()
     if queries.last_truth_number(session, challenge.id):
-        raise ConflictError("The edition can no longer be changed: there is ground truth for it.")
+        raise ConflictError("The edition cannot be changed because ground truth has been uploaded.")
     before = challenge.edition
     challenge.edition, challenge.edition_file = edition.name if edition else "", edition_file
     challenge.competitions = _same_or_new(challenge, tuple(edition.competitions) if edition else ())
@@ -234,7 +236,7 @@ def _find(session: Session, slug: str, viewer: User | None) -> tuple[Challenge, 
     # Anything else is not a slug, and PostgreSQL refuses to be asked for some of it.
     found = queries.challenge_by_slug(session, slug, viewer) if rules.SLUG.fullmatch(slug) else None
     if found is None:
-        raise NotFoundError("There is no such challenge.")
+        raise NotFoundError("This challenge does not exist.")
     return found
 
 

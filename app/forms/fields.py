@@ -13,7 +13,7 @@ class FieldChecks:
     >>> checks.line("name", " ", longest=20, required=True)
     ''
     >>> checks.messages
-    {'name': 'Fill this in.'}
+    {'name': 'Required.'}
     """
 
     def __init__(self) -> None:
@@ -39,9 +39,9 @@ class FieldChecks:
 
     def _check(self, field: str, value: str, longest: int, required: bool, *, allowed: str) -> str:
         if required and not value:
-            self.fail(field, "Fill this in.")
+            self.fail(field, "Required.")
         elif len(value) > longest:
-            self.fail(field, f"Use at most {longest} characters; these are {len(value)}.")
+            self.fail(field, f"Use at most {longest} characters; this has {len(value)}.")
         elif message := objection(value, allowed=allowed):
             self.fail(field, message)
         return value

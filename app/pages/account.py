@@ -35,7 +35,7 @@ DEFAULT_LIFETIME_DAYS = 90
 SCOPES = {
     Scope.READ: "see challenges, results and leaderboards",
     Scope.SUBMIT: "upload, publish and withdraw submissions",
-    Scope.ORGANISE: "set up and change your challenges",
+    Scope.ORGANISE: "create and change challenges",
 }
 
 

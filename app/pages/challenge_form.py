@@ -10,15 +10,18 @@ from vocboard.app.errors import InvalidInputError
 from vocboard.app.pages import formats
 
 VISIBILITIES = (
-    (Visibility.DRAFT.value, "only its organisers see it."),
-    (Visibility.UNLISTED.value, "whoever knows the address sees it."),
-    (Visibility.PUBLIC.value, "everyone sees it in the list."),
+    (Visibility.DRAFT.value, "only its organisers can see it."),
+    (Visibility.UNLISTED.value, "anyone who knows the address can see it."),
+    (Visibility.PUBLIC.value, "everyone can see it in the list."),
 )
 DETAILS = (
     (Detail.MEAN.value, "means only."),
     (Detail.CLASSES.value, "also the scores of each class."),
     (Detail.CURVES.value, "also eleven-point curves and confusion matrices, with two decimals."),
-    (Detail.EVERYTHING.value, "exact curves and counts, which reveal the ground truth. Only if it is public anyway."),
+    (
+        Detail.EVERYTHING.value,
+        "exact curves and counts, which reveal the ground truth. Choose this only if the ground truth is public.",
+    ),
 )
 SECONDS_PER_DAY = 86_400
 MOST_DIGITS = 9  # of whole numbers; the service has the real bounds

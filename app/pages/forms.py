@@ -34,7 +34,7 @@ class FormErrors:
             return cls(error.status, error.fields)
         if isinstance(error, LimitedError):
             allowed = f"{error.allowed_at:%H:%M} UTC"
-            return cls(error.status, message=f"{error} The next is allowed at {allowed}.")
+            return cls(error.status, message=f"{error} You can try again from {allowed}.")
         return cls(error.status, message=str(error))
 
 

@@ -52,7 +52,7 @@ def new_challenge_page(request: Request, _: Organiser) -> Response:
 def create_challenge(
     request: Request, user: Organiser, form: Annotated[ChallengeForm, Form()], edition_file: UploadedEdition
 ) -> Response:
-    """Set up a challenge."""
+    """New challenge."""
     database: Database = request.app.state.database
     form.edition_text = edition_file or form.edition_text.strip()
     own = form.edition_text or None

@@ -1,4 +1,4 @@
-"""Registrations that wait for approval, for organisers."""
+"""Registrations waiting for approval, for organisers."""
 
 import uuid
 

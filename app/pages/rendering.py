@@ -61,20 +61,21 @@ def error_page(request: Request, details: ProblemDetails) -> HTMLResponse:
 @cache
 def environment() -> Environment:
     """The one template environment."""
-    made = Environment(
+    templates = Environment(
         loader=FileSystemLoader(TEMPLATE_DIRECTORY),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(
+    templates.filters.update(
         percent=formats.percent,
         bar_length=formats.bar_length,
         instant=formats.instant,
         date_field=formats.date_field,
         file_size=formats.file_size,
         duration=formats.duration,
+        rolling_period=formats.rolling_period,
         count=formats.count,
         paragraphs=formats.paragraphs,
         browser_name=formats.browser_name,
@@ -86,9 +87,9 @@ def environment() -> Environment:
         task_title=wording.task_title,
         short_task_title=wording.short_task_title,
     )
-    made.globals.update(asset=asset, plural=formats.plural, words=wording, version=VERSION)
-    made.globals.update(task_definitions=TASKS, partial_entries=PARTIAL_ENTRIES)
-    return made
+    templates.globals.update(asset=asset, plural=formats.plural, words=wording, version=VERSION)
+    templates.globals.update(task_definitions=TASKS, partial_entries=PARTIAL_ENTRIES)
+    return templates
 
 
 @cache

@@ -114,7 +114,7 @@ def flickr_images(request: Request, user: SignedIn, submission_id: uuid.UUID) ->
     with database.reading() as session:
         submission = queries.get_for(session, submission_id, user)
         if not queries.is_managed_by(session, submission, user):
-            raise ForbiddenError("Only the person who made a submission and the challenge's organisers see this.")
+            raise ForbiddenError("Only the owner of a submission and the challenge's organisers can see this.")
         return PlainTextResponse(unpack_hashes(submission.flickr_hashes))
 
 
@@ -155,7 +155,7 @@ def _declarations_page(
     with database.reading() as session:
         submission = queries.get_for(session, submission_id, user)
     if submission.user_id != user.id:
-        raise ForbiddenError("Only the person who made a submission can declare what it was trained on.")
+        raise ForbiddenError("Only the owner of a submission can declare its training data.")
     present = DeclarationsForm(
         training_data=submission.training_data,
         training_annotation=submission.training_annotation or "",
@@ -181,9 +181,9 @@ def actions_of(submission: Submission, *, own: bool) -> list[Action]:
     elif submission.state is State.SCORED:
         found.append(Action("publish", "Publish", ""))
     if own and submission.state in {State.QUEUED, State.EVALUATING, State.SCORED}:
-        warning = "A withdrawn submission counts nowhere and cannot be brought back."
+        warning = "You cannot undo this. A withdrawn submission no longer counts."
         if submission.state is State.QUEUED:
-            warning += " It has not been evaluated yet, so its quota is given back."
+            warning += " It has not been evaluated yet, so you get your quota back."
         found.append(Action("withdraw", "Withdraw", "danger", warning))
     return found
 

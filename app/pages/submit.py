@@ -77,7 +77,7 @@ def _page(
         segmentation_classes=edition.classes if segments else (),
         phase=phase,
         obstacle=_obstacle(user),
-        phase_message="" if phase is Phase.OPEN else wording.CLOSED_DOORS[phase],
+        phase_message="" if phase is Phase.OPEN else wording.CANNOT_SUBMIT[phase],
         upload_limit=request.app.state.settings.upload_limit_bytes,
         quotas=left,
         needed=needed_by(competitions_of(challenge)),

@@ -14,7 +14,7 @@ from vocboard.evaluator.tasks.definitions import TASKS
 
 TRAINING = {
     Training.TRAINVAL: "provided trainval data only",
-    Training.ANY: "any data but the test set",
+    Training.ANY: "any data except the test set",
 }
 SHORT_TRAINING = {Training.TRAINVAL: "trainval", Training.ANY: "any data"}
 CURVES = {CurveKind.PRECISION_RECALL: "Precision/recall curves", CurveKind.ROC: "ROC curves"}
@@ -42,32 +42,55 @@ DETAILS = {
     Detail.CURVES: "They show the score of each class, eleven-point curves and confusion matrices.",
     Detail.EVERYTHING: "They show exact curves and counts: the ground truth is public.",
 }
-CLOSED_DOORS = {
-    Phase.NOT_YET_OPEN: "This challenge does not take submissions yet.",
-    Phase.NOT_READY: "This challenge has no ground truth yet. Its organisers have to upload it first.",
-    Phase.CLOSED: "This challenge is closed: it takes no more submissions. Its leaderboards stay.",
+CANNOT_SUBMIT = {
+    Phase.NOT_YET_OPEN: "You cannot submit yet.",
+    Phase.NOT_READY: "You cannot submit yet: the organisers have not uploaded the ground truth.",
+    Phase.CLOSED: "This challenge is closed. Its leaderboards remain available.",
 }
 # What `?done=` on an address says after a form; anything else says nothing.
 DONE = {
-    "confirmed": "Your e-mail address is confirmed. Sign in with it.",
-    "waits": "Your e-mail address is confirmed. An organiser has to approve your account; you will get an e-mail.",
-    "reset": "The password is changed. All sessions have ended, and all API tokens are revoked. Sign in again.",
-    "approved": "The registration is approved.",
-    "rejected": "The registration is rejected, and the account disabled.",
+    "confirmed": "E-mail address confirmed. Sign in.",
+    "waits": "E-mail address confirmed. An organiser has to approve your account; you will get an e-mail.",
+    "reset": "Password changed. You are signed out everywhere, and all API tokens are revoked. Sign in again.",
+    "approved": "Registration approved.",
+    "rejected": "Registration rejected. The account is disabled.",
     "signed-out": "You are signed out.",
-    "password": "The password is changed. All other sessions have ended, and all API tokens are revoked.",
-    "session": "The session is ended.",
-    "token": "The token is revoked.",
-    "published": "The result is on the leaderboard.",
-    "unpublished": "The result is off the leaderboard.",
-    "declared": "The declarations are saved.",
-    "withdrawn": "The submission is withdrawn.",
-    "link-revoked": "The anonymous link is revoked. It shows nothing any more.",
-    "created": "The challenge is a draft. Add its ground truth, then make it visible.",
-    "saved": "The changes are saved.",
-    "edition": "The challenge has the new edition, with all of its competitions.",
-    "truth": "The ground truth is uploaded and sealed. The worker reads it next.",
+    "password": "Password changed. You are signed out everywhere else, and all API tokens are revoked.",
+    "session": "Session signed out.",
+    "token": "Token revoked.",
+    "published": "Published: the result is on the leaderboard.",
+    "unpublished": "Unpublished: the result is no longer on the leaderboard.",
+    "declared": "Declarations saved.",
+    "withdrawn": "Submission withdrawn.",
+    "link-revoked": "Anonymous link revoked. It no longer works.",
+    "created": "Challenge created as a draft. Upload the ground truth, then change the visibility.",
+    "saved": "Changes saved.",
+    "edition": "Edition replaced. The challenge runs all of its competitions.",
+    "truth": "Ground truth uploaded and encrypted. A worker will read it next.",
 }
+
+FIELD_LABELS = {
+    "slug": "URL name",
+    "opens_at": "Opens",
+    "closes_at": "Closes",
+    "quota_count": "Submissions per competition",
+    "quota_days": "Every … days",
+    "quota_period": "Every … days",
+    "detail": "What participants see",
+    "email": "E-mail address",
+    "training_data": "Training data statement",
+    "training_annotation": "Annotation used for training",
+    "flickr_image_hashes": "List of image hashes",
+}
+
+
+def field_label(name: str) -> str:
+    """A form field's label, for a list of errors.
+
+    >>> field_label("slug"), field_label("new_password")
+    ('URL name', 'New password')
+    """
+    return FIELD_LABELS.get(name) or name.replace("_", " ").capitalize()
 
 
 def metric_title(metric: str) -> str:

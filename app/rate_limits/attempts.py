@@ -64,7 +64,7 @@ def enforce(session: Session, subjects: Mapping[Limit, str]) -> None:
         if decisive is not None:
             used_up.append(decisive + limit.period)
     if used_up:
-        raise LimitedError("There were too many attempts. Wait a little before the next one.", allowed_at=max(used_up))
+        raise LimitedError("Too many attempts. Wait a moment, then try again.", allowed_at=max(used_up))
 
 
 def recent(session: Session, limit: Limit, subject: str) -> int:

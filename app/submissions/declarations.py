@@ -62,7 +62,7 @@ def missing_from(declared: Declared, needed: Mapping[Declaration, Sequence[str]]
     wrong = {}
     if Declaration.TRAINING_DATA in needed and not declared.training_data:
         keys = ", ".join(needed[Declaration.TRAINING_DATA])
-        wrong["training_data"] = f"For {keys}, say what the training data was."
+        wrong["training_data"] = f"For {keys}, describe the training data."
     if (
         Declaration.TRAINING_ANNOTATION in needed
         and declared.training_annotation is None

@@ -118,9 +118,11 @@ def checked_declarations(checks: FieldChecks, form: SubmissionForm) -> Declared:
     if error is not None:
         checks.fail("flickr_image_hashes", f"{error} Make the list with: vocboard hash-images DIRECTORY")
     if flickr is FlickrImages.YES and not count:
-        checks.fail("flickr_image_hashes", "Add the list of the images: vocboard hash-images DIRECTORY prints it.")
+        checks.fail(
+            "flickr_image_hashes", "Add the list of image hashes. Create it with: vocboard hash-images DIRECTORY"
+        )
     if flickr is not FlickrImages.YES and count:
-        checks.fail("flickr_images", "There is a list of images from flickr: say yes here, or leave the list out.")
+        checks.fail("flickr_images", "You added a list of flickr images. Choose “yes” here, or remove the list.")
     return Declared(form.training_data, annotation, flickr, count)
 
 

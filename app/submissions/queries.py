@@ -26,7 +26,7 @@ def get_for(session: Session, submission_id: uuid.UUID, viewer: User | None) -> 
     query = _complete().where(Submission.id == submission_id, _visible_to(viewer))
     submission = session.scalars(query).one_or_none()
     if submission is None:
-        raise NotFoundError("There is no such submission.")
+        raise NotFoundError("This submission does not exist.")
     return submission
 
 
@@ -51,7 +51,7 @@ def by_anonymous_token(session: Session, token: str) -> Submission:
     )
     submission = session.scalars(query).one_or_none()
     if submission is None:
-        raise NotFoundError("There is no such result.")
+        raise NotFoundError("This result does not exist.")
     return submission
 
 

@@ -19,7 +19,7 @@ from vocboard.app.submissions.models import State, Submission
 
 _CLAIMED_AT_ONCE = 100  # more workers than that do not claim in the same few milliseconds
 
-GIVEN_UP = "The evaluation was interrupted several times. It is not your fault: your quota has been given back."
+GIVEN_UP = "The evaluation was interrupted several times. This was not your fault; you have your quota back."
 
 
 @dataclass(frozen=True, slots=True)

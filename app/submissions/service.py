@@ -110,7 +110,7 @@ def declare(session: Session, *, submission_id: uuid.UUID, user: User, form: Sub
     """
     submission = _locked(session, submission_id, user)
     if submission.user_id != user.id:
-        raise ForbiddenError("Only the person who made a submission can declare what it was trained on.")
+        raise ForbiddenError("Only the owner of a submission can declare its training data.")
     if submission.state == State.WITHDRAWN:
         raise ConflictError("The submission is withdrawn.")
     if form.flickr_images == FlickrImages.YES and form.flickr_image_hashes == NO_IMAGES:
@@ -150,9 +150,9 @@ def withdraw(session: Session, *, submission_id: uuid.UUID, user: User) -> Submi
     """
     submission = _locked(session, submission_id, user)
     if submission.user_id != user.id:
-        raise ForbiddenError("Only the person who made a submission can withdraw it.")
+        raise ForbiddenError("Only the owner of a submission can withdraw it.")
     if submission.state in (State.FAILED, State.WITHDRAWN):
-        raise ConflictError(f"The submission is {submission.state} already.")
+        raise ConflictError(f"The submission is already {submission.state}.")
     if submission.state == State.QUEUED:
         submission.quota_returned_at = now()
     before = submission.state
@@ -213,7 +213,7 @@ def create_anonymous_link(session: Session, *, submission_id: uuid.UUID, user: U
     """
     submission = _locked(session, submission_id, user)
     if submission.user_id != user.id:
-        raise ForbiddenError("Only the person who made a submission can give it an anonymous link.")
+        raise ForbiddenError("Only the owner of a submission can create an anonymous link.")
     if submission.state != State.SCORED:
         raise ConflictError(f"Only a scored submission can have an anonymous link; this one is {submission.state}.")
     token = secrets.token_urlsafe(ANONYMOUS_TOKEN_BYTES)
@@ -230,7 +230,7 @@ def revoke_anonymous_link(session: Session, *, submission_id: uuid.UUID, user: U
     """
     submission = _locked(session, submission_id, user)
     if submission.user_id != user.id:
-        raise ForbiddenError("Only the person who made a submission can end its anonymous link.")
+        raise ForbiddenError("Only the owner of a submission can revoke its anonymous link.")
     if submission.anonymous_token_hash is not None:
         submission.anonymous_token_hash = None
         audit.record(session, actor=user, action="submission.revoke_anonymous_link", subject=submission)
@@ -270,7 +270,7 @@ def _locked(session: Session, submission_id: uuid.UUID, user: User) -> Submissio
 def _managed(session: Session, submission_id: uuid.UUID, user: User) -> Submission:
     submission = _locked(session, submission_id, user)
     if not queries.is_managed_by(session, submission, user):
-        raise ForbiddenError("Only the person who made a submission and the challenge's organisers can do this.")
+        raise ForbiddenError("Only the owner of a submission and the challenge's organisers can do this.")
     return submission
 
 

@@ -22,7 +22,7 @@ SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 FIELD = "csrf_token"
 HEADER = "X-CSRF-Token"
 VISITOR_TOKEN_BYTES = 32
-_FORGED = "This request did not come from a page of this site. Reload the page and send the form again."
+_FORGED = "This request did not come from a page of this site. Reload the page and submit the form again."
 
 
 class ForgedRequestError(ForbiddenError):

@@ -61,7 +61,7 @@ class Identity:
             NotSignedInError: it is a visitor.
         """
         if self.user is None:
-            raise NotSignedInError("Sign in, or send an API token.")
+            raise NotSignedInError("Sign in or send an API token.")
         return self.user
 
 
@@ -117,7 +117,7 @@ def _of_token(request: Request, secret: str) -> Identity:
     with _database(request).reading() as session:
         found = accounts.user_of_token(session, secret) if secret else None
     if found is None:
-        raise InvalidTokenError("The token is unknown, expired or revoked. Make a new one on your account page.")
+        raise InvalidTokenError("The token is unknown, expired or revoked. Create a new one on your account page.")
     user, used = found
     _record_use(request, used)
     return Identity(accounts.acting_with(user, used.granted), used.granted, token=used)
@@ -176,7 +176,7 @@ async def require_organiser(identity: CurrentIdentity) -> User:
     """
     user = identity.require_user()
     if not identity.may_organise:
-        raise ForbiddenError("This is for organisers.")
+        raise ForbiddenError("Only organisers can do this.")
     return user
 
 
@@ -190,7 +190,7 @@ def requires(scope: Scope) -> Callable[[Identity], Awaitable[User]]:
         user = identity.require_user()
         if scope not in identity.scopes:
             raise ForbiddenError(
-                f"The token lacks the scope {scope.value!r}. Make one that has it on your account page."
+                f"The token lacks the scope {scope.value!r}. Create a token with this scope on your account page."
             )
         return user
 
@@ -204,7 +204,7 @@ async def reader(identity: ApiIdentity) -> User | None:
         ForbiddenError: a token without the scope `read`.
     """
     if identity.user is not None and identity.reader is None:
-        raise ForbiddenError("The token lacks the scope 'read'. Make one that has it on your account page.")
+        raise ForbiddenError("The token lacks the scope 'read'. Create a token with this scope on your account page.")
     return identity.user
 
 

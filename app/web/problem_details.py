@@ -69,14 +69,17 @@ class ProblemDetails:
         }
 
 
+_DETAILS = {HTTPStatus.NOT_FOUND: "This page does not exist. The link may be old."}
+
+
 @singledispatch
 def details_of(_error: Exception) -> ProblemDetails:
     """Say what a person may know of an exception: nothing at all of one that nobody foresaw."""
     return ProblemDetails(
         500,
         "internal_error",
-        "Our mistake",
-        "Something went wrong on the server. It has been written down for its operators; please try again later.",
+        "Server error",
+        "Something went wrong on the server. The error has been logged; please try again later.",
     )
 
 
@@ -134,7 +137,7 @@ def _(error: RequestValidationError) -> ProblemDetails:
 @details_of.register
 def _(error: HTTPException) -> ProblemDetails:
     status = HTTPStatus(error.status_code)
-    detail = error.detail if error.detail != status.phrase else status.description
+    detail = error.detail if error.detail != status.phrase else _DETAILS.get(status, status.description)
     code = status.phrase.lower().replace(" ", "_")
     return ProblemDetails(status, code, status.phrase, detail, headers=error.headers or {})
 
@@ -145,7 +148,7 @@ def _(_error: DBAPIError) -> ProblemDetails:
     return ProblemDetails(
         503,
         "unavailable",
-        "Not available just now",
+        "Temporarily unavailable",
         "The database cannot be reached. Nothing was changed; please try again in a moment.",
         headers={"Retry-After": str(RETRY_AFTER_UNAVAILABLE_SECONDS)},
     )

@@ -23,7 +23,7 @@ async def security_txt(request: Request) -> PlainTextResponse:
     """The contact that the operator has set; without one there is no such file."""
     settings: Settings = request.app.state.settings
     if not settings.security_contact:
-        raise NotFoundError("The operator of this server has named no contact for reports of vulnerabilities.")
+        raise NotFoundError("The operator of this server has not given a contact for vulnerability reports.")
     expires = settings.security_expires or now() + VALIDITY
     lines = (
         f"Contact: {settings.security_contact}",

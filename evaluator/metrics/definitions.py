@@ -24,7 +24,7 @@ class MetricDefinition:
 METRICS: Mapping[Metric, MetricDefinition] = {
     Metric.AVERAGE_PRECISION: MetricDefinition("Average precision", "AP"),
     Metric.INTERSECTION_OVER_UNION: MetricDefinition("Intersection over union", "IoU"),
-    Metric.PIXEL_ACCURACY: MetricDefinition("Pixel accuracy", "Accuracy"),
+    Metric.PIXEL_ACCURACY: MetricDefinition("Pixel accuracy", "pixel accuracy"),
     Metric.REGION_AVERAGE_PRECISION_50: MetricDefinition("Average precision of regions, overlap 0.5", "AP^r 0.5"),
     Metric.REGION_AVERAGE_PRECISION_70: MetricDefinition("Average precision of regions, overlap 0.7", "AP^r 0.7"),
     Metric.ROC_AUC: MetricDefinition("Area under the ROC curve", "AUC"),

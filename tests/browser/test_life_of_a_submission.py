@@ -90,14 +90,14 @@ def test_from_registration_to_the_leaderboard(
 
 def set_up_challenge(page: Page, devkit: Path) -> None:
     page.get_by_role("link", name="Organise").click()
-    page.get_by_role("link", name="Set up a challenge").first.click()
+    page.get_by_role("link", name="New challenge").first.click()
     page.get_by_label("Title").fill("A small world")
-    page.get_by_label("Name in addresses").fill("small-world")
+    page.get_by_label("URL name").fill("small-world")
     page.get_by_label("Edition", exact=True).select_option("VOC2007")
     page.get_by_label("comp1", exact=True).check()
     page.get_by_label("comp3", exact=True).check()
     page.locator("input[name=visibility][value=public]").check()
-    page.get_by_role("button", name="Set it up").click()
+    page.get_by_role("button", name="Create challenge").click()
     expect(page.get_by_role("heading", name="A small world")).to_be_visible()
     expect(page.get_by_text("nobody can submit")).to_be_visible()
     page.get_by_label(re.compile("Development kit tree")).set_input_files(devkit)

@@ -66,7 +66,7 @@ def test_report_on_the_page_is_the_list_of_the_api(page: Page, sign_in: SignIn, 
         expect(page.get_by_label("Description")).to_have_value("Kept as it is typed.")
         expect(page.locator("#report")).to_be_focused()
         expect(page.get_by_role("button", name="Copy as text")).to_be_visible()
-        page.get_by_text("The report as text").click()
+        page.get_by_text("Show as text").click()
         expect(page.locator("#report-text")).to_contain_text("comp3_det_test_car.txt:2: error:")
 
 

@@ -181,9 +181,9 @@ def test_a_refused_archive_lists_its_problems() -> None:
 
 
 def test_refused_fields_are_named() -> None:
-    body: dict[str, object] = {"code": "invalid_input", "fields": {"method_name": "Fill this in."}}
+    body: dict[str, object] = {"code": "invalid_input", "fields": {"method_name": "Required."}}
 
-    with pytest.raises(InvalidFieldsError, match=r"method name: Fill this in\."):
+    with pytest.raises(InvalidFieldsError, match=r"method name: Required\."):
         connection(refusing(422, body)).get("/challenges")
 
 

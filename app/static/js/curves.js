@@ -138,7 +138,7 @@ function start() {
     const missing = curves.filter((curve) => !curve.points.length).map((curve) => curve.label);
     const failed = wanted.some((one) => one.status === "rejected");
     status.textContent = [
-      chosen.length ? "" : "No method is chosen.",
+      chosen.length ? "" : "No methods are chosen.",
       chosen.length > AT_MOST ? `The first ${AT_MOST} of ${chosen.length} are shown.` : "",
       missing.length ? `Without a curve of this class: ${missing.join(", ")}.` : "",
       failed ? "Some curves could not be loaded." : "",

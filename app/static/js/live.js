@@ -16,7 +16,7 @@ async function refresh() {
 
 if (panel) {
   const source = new EventSource(panel.dataset.live);
-  panel.querySelector("[data-live-hint]").textContent = "This page follows by itself. You may leave; the result will be here.";
+  panel.querySelector("[data-live-hint]").textContent = "This page updates automatically. You can leave; the result will appear here.";
   source.addEventListener("state", (event) => {
     const { state } = JSON.parse(event.data);
     if (FINAL.has(state)) {

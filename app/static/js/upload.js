@@ -37,7 +37,7 @@ function progress(sent, total) {
     text.textContent = `${size(sent)} of ${size(total)} sent`;
   } else {
     bar.removeAttribute("value");
-    text.textContent = "Sent. Being checked, line by line.";
+    text.textContent = "Upload complete. The server is checking the files.";
   }
 }
 
@@ -72,7 +72,7 @@ function send(event) {
   request.addEventListener("load", () => answered(request));
   request.addEventListener("error", () => {
     working(false);
-    say("The connection was lost before the server answered. Look under “Submissions” whether it arrived, or try again.");
+    say("The connection was lost before the server answered. Check “Submissions” to see whether the upload arrived, or try again.");
   });
   request.addEventListener("abort", () => {
     working(false);

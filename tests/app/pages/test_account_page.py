@@ -81,7 +81,7 @@ def test_a_token_without_scope_or_end_is_refused_with_what_was_typed(embedded_si
         answer = send_form(client, "/account", "/account/tokens", label="cluster", lifetime="99999", password=PASSWORD)
     assert answer.status_code == 422
     assert 'value="cluster"' in answer.text
-    assert "Choose what the token is for." in answer.text
+    assert "Choose at least one scope." in answer.text
     assert "how long the token shall be valid" in answer.text
     assert not SECRET.search(answer.text)
 
@@ -112,7 +112,7 @@ def test_a_new_password_needs_the_present_one_and_ends_other_sessions(embedded_s
         sign_in(here, email)
         refused = send_form(here, "/account", "/account/password", current_password="wrong", new_password=new)
         assert refused.status_code == 422
-        assert "This is not your password." in refused.text
+        assert "This is not your current password." in refused.text
         changed = send_form(here, "/account", "/account/password", current_password=PASSWORD, new_password=new)
         assert changed.status_code == 303
         assert here.get("/account").status_code == 200

@@ -63,7 +63,7 @@ def test_published_it_is_everyones_but_for_what_is_the_owners(shown: Shown) -> N
         sign_in(client, shown.gallery.participant)
         assert "results.tar.gz" in client.get(path).text
         assert send_form(client, path, f"{path}/publish").headers["location"] == f"{path}?done=published"
-        assert "The result is on the leaderboard." in client.get(f"{path}?done=published").text
+        assert "Published: the result is on the leaderboard." in client.get(f"{path}?done=published").text
         with shown.site.client() as visitor:
             page = visitor.get(path)
             assert page.status_code == 200
