@@ -210,7 +210,7 @@ class _Reader:
             self.archive.add(kind, file=file.name, **found)
 
     def _refuse_all(self) -> None:
-        found, expected = "It is empty", f"expected are {self._names.examples()}"
+        found, expected = "It is empty", f"expected {self._names.examples()}"
         if self._passed_over:
             found = f"It holds {counted(self._passed_over, 'file')} of other image sets"
         elif self._unrecognised:

@@ -23,7 +23,7 @@ _INTRODUCTION = """\
 # What can be wrong with an upload
 
 `vocboard validate`, the submit page and the API check an upload in the same way and give the same list: for each
-problem its code, the file, the line (from 1 on), what was found, what is expected, and how to mend it. All problems are
+problem its code, the file, the line (from 1 on), what was found, what is expected, and how to fix it. All problems are
 told at once, at most 20 for a file, and the others are counted.
 
 An **error** refuses the upload; a refused upload does not count against the quota. A **warning** does not: it points at

@@ -14,13 +14,13 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong: what, where, and how to mend it.
+    """One thing that is wrong: what, where, and how to fix it.
 
     Attributes:
         code: stable identifier, such as `unknown_image`.
         file: the member's name as it stands in the archive; None if the archive itself is meant.
         line: 1-based; None if the whole file is meant.
-        message: what was found, what was expected, how to mend it. Holds nothing derived from the ground truth.
+        message: what was found, what was expected, how to fix it. Holds nothing derived from the ground truth.
     """
 
     code: str
@@ -52,7 +52,7 @@ class Kind:
     Attributes:
         title: what is wrong, in a few words, for headings.
         found: wording of what was found and expected, with fields that `at` fills in.
-        remedy: how to mend it.
+        remedy: how to fix it.
         example: what in an upload leads to it, for the documentation.
     """
 

@@ -4,22 +4,22 @@ from vocboard.evaluator.problems.registry import error
 
 VALIDATION_TAKES_TOO_LONG = error(
     "validation_takes_too_long",
-    "Checks that take too long",
+    "Validation takes too long",
     "Reading the upload took longer than {seconds:.0f} seconds.",
     "Enter fewer results at once.",
-    example="hundreds of megabytes while many others upload, too",
+    example="hundreds of megabytes while many others are uploading",
 )
 VALIDATION_TAKES_TOO_MUCH_MEMORY = error(
     "validation_takes_too_much_memory",
-    "Checks that take too much memory",
-    "Reading the upload takes more memory than the server allows.",
+    "Validation takes too much memory",
+    "Reading the upload needs more memory than the server allows.",
     "Enter fewer results at once.",
     example="a detection file of several million lines",
 )
 VALIDATION_STOPPED = error(
     "validation_stopped",
-    "Checks that were broken off",
+    "Validation was stopped",
     "The server had to stop reading the upload.",
-    "Try again; if it happens again, tell the organisers.",
+    "Try again. If it happens again, tell the organisers.",
     example="the server ran out of memory, or was restarted",
 )

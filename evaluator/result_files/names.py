@@ -63,7 +63,7 @@ class FileNames:
     def expectation(self, name: str) -> str:
         """Say which names are expected in place of `name`: those most like it, or an example for each task."""
         near = self._near(name)
-        return f"the most similar is {' or '.join(near)}" if near else f"expected are {self.examples()}"
+        return f"the most similar is {' or '.join(near)}" if near else f"expected {self.examples()}"
 
     def examples(self) -> str:
         """One name for each task, of the edition's first competition in it."""

@@ -102,7 +102,7 @@ def set_up_challenge(page: Page, devkit: Path) -> None:
     expect(page.get_by_text("nobody can submit")).to_be_visible()
     page.get_by_label(re.compile("Development kit tree")).set_input_files(devkit)
     page.get_by_role("button", name="Upload").click()
-    expect(page.get_by_text("The ground truth is uploaded and sealed.")).to_be_visible(timeout=PATIENCE_MS)
+    expect(page.get_by_text("Ground truth uploaded and encrypted.")).to_be_visible(timeout=PATIENCE_MS)
     # The page follows the import by itself.
     expect(page.locator(".state.ready")).to_be_visible(timeout=PATIENCE_MS)
     expect(page.locator(".page-head .state.open")).to_be_visible(timeout=PATIENCE_MS)

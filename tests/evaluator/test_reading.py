@@ -90,13 +90,13 @@ def test_an_unknown_name_is_an_error_with_what_it_may_have_been_meant_to_be(tmp_
         ("comp3_det_test_dining_table.txt", "unknown_class", "'comp3_det_test_diningtable.txt'"),
         ("Comp3_det_test_Car.txt", "unknown_class", "'comp3_det_test_car.txt'"),
         ("comp3_det_test_zebra.txt", "unknown_class", "expected is one of aeroplane, bicycle"),
-        ("comp9_action_test_jump.txt", "unknown_class", "is no action of comp9 in VOC2012"),
-        ("comp3_det_val_car.txt", "wrong_image_set", "the image set 'val'; comp3 is judged on 'test'"),
+        ("comp9_action_test_jump.txt", "unknown_class", "comp9 in VOC2012 has no action 'jump'"),
+        ("comp3_det_val_car.txt", "wrong_image_set", "image set 'val', but comp3 uses 'test'"),
         ("comp7_layout_test_person.xml", "file_of_another_edition", "of VOC2007, not of VOC2012"),
-        ("comp5_test_cls/maps/000001.png", "nested_too_deep", "Put it at 'results/comp5_test_cls/000001.png'"),
-        ("notes.txt", "unknown_file", "expected are"),
+        ("comp5_test_cls/maps/000001.png", "nested_too_deep", "Move it to 'results/comp5_test_cls/000001.png'"),
+        ("notes.txt", "unknown_file", "expected "),
         ("results.zip", "nested_archive", "is a zip archive"),
-        ("other.tar", "unknown_file", "expected are"),
+        ("other.tar", "unknown_file", "expected "),
     ],
 )
 @pytest.mark.parametrize("beside", [{}, {"comp3_det_test_car.txt": DET}])

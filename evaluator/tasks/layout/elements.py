@@ -99,7 +99,7 @@ class ElementReader:
         )
 
     def _repeated(self, element: Element, parent: Element, meant: str | None) -> None:
-        hint = "Keep one of them."
+        hint = "Keep only one of them."
         if meant is not None:
             hint = f"The second is probably meant to be <{meant}>; the example in the VOC documents has the same slip."
         kind = REPEATED_ELEMENT

@@ -4,7 +4,7 @@ from vocboard.evaluator.problems.registry import error, warning
 
 XML_SYNTAX = error(
     "xml_syntax",
-    "XML that cannot be read",
+    "XML syntax error",
     "The file is not well-formed XML: {reason}.",
     "Write well-formed XML in UTF-8, with one <results> element around all <layout> elements.",
     example="<results><layout></results>",
@@ -12,64 +12,64 @@ XML_SYNTAX = error(
 XML_FORBIDDEN = error(
     "xml_forbidden",
     "XML with a document type or entities",
-    "The file has a document type declaration, which is not read.",
-    "Leave it out; plain elements and text are enough.",
+    "The file has a document type declaration, which is not allowed.",
+    "Remove it and use plain elements and text.",
     example='<!DOCTYPE results SYSTEM "layout.dtd">',
 )
 XML_TOO_DEEP = error(
     "xml_too_deep",
     "XML elements nested too deeply",
     "Elements are nested more than {limit} deep.",
-    "Expected are <results>, <layout>, <part>, <bndbox> and the four sides of the box.",
+    "Use only <results>, <layout>, <part>, <bndbox> and the four sides of the box.",
     example="<results><layout><part><bndbox><xmin><value>1</value></xmin>...",
 )
 XML_TOO_LARGE = error(
     "xml_too_large",
-    "An XML element with too much in it",
-    "There are more than {limit:,} elements in this <{parent}>.",
+    "Too many XML elements",
+    "This <{parent}> contains more than {limit:,} elements.",
     "A person has at most one head, two hands and two feet.",
     example="a single <layout> around the parts of all people",
 )
 XML_TEXT_TOO_LONG = error(
     "xml_text_too_long",
-    "An XML element with too much text",
-    "The element {parent} holds more than {limit:,} characters.",
-    "Numbers, identifiers and part names are all that is expected.",
+    "Too much text in an XML element",
+    "The element {parent} contains more than {limit:,} characters.",
+    "Elements may only contain numbers, identifiers and part names.",
     example="<image> with the image itself, in base 64",
 )
 NOT_A_LAYOUT = error(
     "not_a_layout",
-    "XML that is well-formed, but no layout file",
-    "The outermost element is {found}; expected is <results> around everything.{hint}",
+    "Not a layout file",
+    "The outermost element is {found}, expected <results>.{hint}",
     "Put one <results> element around all <layout> elements.",
     example="<annotation><object><name>person</name>..., the format of the annotations",
 )
 UNEXPECTED_ELEMENT = error(
     "unexpected_element",
-    "An XML element out of place",
+    "Unexpected XML element",
     "Found {found} in {parent}; expected {expected}.",
-    "Leave it out, or move it to where it belongs.",
+    "Remove it, or move it to the right place.",
     example="<layout><score>0.5</score>...",
 )
 MISSING_ELEMENT = error(
     "missing_element",
-    "An XML element is missing",
+    "Missing XML element",
     "This <{parent}> has no <{missing}>.",
-    "Expected in it: {expected}.",
+    "It must contain: {expected}.",
     example="<layout> without <confidence>",
 )
 REPEATED_ELEMENT = error(
     "repeated_element",
-    "An XML element is given twice",
-    "<{found}> is in this <{parent}> already.",
+    "Repeated XML element",
+    "This <{parent}> already has a <{found}>.",
     "{hint}",
     example="<bndbox><xmin>1</xmin><ymin>2</ymin><xmax>3</xmax><ymin>4</ymin></bndbox>",
 )
 UNKNOWN_PART = error(
     "unknown_part",
-    "A part of another kind",
+    "Unknown part",
     "The part is {found}; expected {expected}.",
-    "Keep to these kinds of part, in these words.",
+    "Use exactly these names.",
     example="<part><class>elbow</class>...",
 )
 TOO_MANY_PARTS = error(
@@ -82,14 +82,14 @@ TOO_MANY_PARTS = error(
 REPEATED_LAYOUT = warning(
     "repeated_layout",
     "More than one layout of a person",
-    "{count} (the first here) of a person who has one already; {scored}.",
-    "Give one layout a person.",
+    "{count} (the first here) of a person who already has one; {scored}.",
+    "Write one layout per person.",
     example="two <layout> elements with the same <image> and <object>",
 )
 UNLISTED_PERSON = warning(
     "unlisted_person",
     "Layouts of people who are not in the test set",
-    "{count} (the first here) of a person whom the image set does not list; not scored.",
+    "{count} (the first here) of a person who is not in the image set. They are not scored.",
     "Take image and object index from the image set file.",
     example="<object>3</object> where the image set lists objects 1 and 2 of the image",
 )

@@ -141,9 +141,9 @@ def _check_header(chunks: list[_Chunk], size: tuple[int, int] | None) -> int:
         raise _damaged(f"its colour type is {colour_type}, which does not exist")
     kind_of_image = _COLOUR_TYPES[colour_type]
     if colour_type not in (_GREYSCALE, _INDEXED):
-        raise PngError(PNG_RGB, found=f"{kind_of_image}, {counted(bits, 'bit')} a channel")
+        raise PngError(PNG_RGB, found=f"{kind_of_image}, {counted(bits, 'bit')} per channel")
     if bits != 8:
-        raise PngError(PNG_DEPTH, found=f"{kind_of_image}, {counted(bits, 'bit')} a pixel")
+        raise PngError(PNG_DEPTH, found=f"{kind_of_image}, {counted(bits, 'bit')} per pixel")
     if size is not None and (width, height) != size:
         expected = {"expected_width": size[0], "expected_height": size[1]}
         raise PngError(PNG_WRONG_SIZE, width=width, height=height, **expected)

@@ -82,7 +82,7 @@ def test_a_token_without_scope_or_end_is_refused_with_what_was_typed(embedded_si
     assert answer.status_code == 422
     assert 'value="cluster"' in answer.text
     assert "Choose at least one scope." in answer.text
-    assert "how long the token shall be valid" in answer.text
+    assert "how long the token is valid" in answer.text
     assert not SECRET.search(answer.text)
 
 

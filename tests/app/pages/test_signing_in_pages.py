@@ -101,7 +101,7 @@ def test_an_organiser_approves_a_registration(sqlite_url: str, tmp_path: Path) -
         page = client.get("/organise/registrations")
         [path] = re.findall(r"/organise/registrations/[0-9a-f-]+/approve", page.text)
         assert send_form(client, "/organise/registrations", path).status_code == 303
-        assert "Nobody waits" in client.get("/organise/registrations").text
+        assert "No registrations are waiting" in client.get("/organise/registrations").text
         assert "is approved" in the_mail(site, NEWCOMER["email"])
 
 
@@ -166,7 +166,7 @@ def test_a_closed_registration_offers_no_form(sqlite_url: str) -> None:
     with serving(Settings(database_url=sqlite_url, registration="closed")) as site, site.client() as client:
         page = client.get("/register")
     assert page.status_code == 200
-    assert "Ask them for one" in page.text
+    assert "Ask its operators for an account" in page.text
     assert 'name="password"' not in page.text
 
 

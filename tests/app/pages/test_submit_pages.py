@@ -71,7 +71,7 @@ def test_a_missing_file_and_name_are_told_at_their_fields(embedded_site: Site, s
         answer = client.post(path, data=fields, files={"archive": ("", b"")}, headers=from_here(client))
     assert answer.status_code == 422
     assert 'role="alert"' in answer.text
-    assert 'href="#archive">Choose a file.' in answer.text
+    assert 'href="#archive">Archive: Choose a file.' in answer.text
     assert 'value="Ada"' in answer.text
 
 
@@ -86,8 +86,8 @@ def test_closed_and_unready_challenges_offer_no_form(embedded_site: Site) -> Non
         email = make_user(session).email
         told = {
             make_challenge(session, closes_at=now() - timedelta(hours=1)).slug: "This challenge is closed",
-            make_challenge(session, opens_at=now() + timedelta(days=1)).slug: "does not take submissions yet",
-            make_challenge(session, ready=False).slug: "has no ground truth yet",
+            make_challenge(session, opens_at=now() + timedelta(days=1)).slug: "You cannot submit yet. Opens",
+            make_challenge(session, ready=False).slug: "have not uploaded the ground truth",
         }
     with embedded_site.client() as client:
         sign_in(client, email)

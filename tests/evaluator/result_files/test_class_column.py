@@ -79,7 +79,7 @@ def test_the_ends_of_the_range_belong_to_it() -> None:
 
 def test_a_misspelt_class_is_told_its_spelling() -> None:
     [problem] = read("151 0.7 1 1 20 20 buses\n151 0.7 1 1 20 20 CARS\n")[1].problems()[1:]
-    assert "expected is one of Car, Bus, Truck; this one is spelt 'Car'" in problem.message
+    assert "expected one of Car, Bus, Truck; this one is spelt 'Car'" in problem.message
 
 
 def test_detections_in_an_image_are_counted_by_class() -> None:

@@ -175,7 +175,7 @@ class TestErrors:
             ("not_a_number", 150_001),
             ("repeated_image", 200_000),
         ]
-        assert "in line 8 already" in report.problems()[0].message
+        assert "already has a confidence in line 8" in report.problems()[0].message
 
     def test_bytes_that_are_no_text_are_found_in_their_line(self) -> None:
         assert found(Task.CLASSIFICATION, b"000001 0.5\n000002 \xff\n") == [("not_utf8", 2)]
@@ -210,10 +210,10 @@ class TestErrors:
         text = "000001 1 1 1 2 2\n" * 3 + "000002 1 1 1 2 2\n"
         assert found(Task.DETECTION, text, Limits(detections_per_image=2)) == [("too_many_detections", None)]
 
-    def test_messages_say_what_was_found_what_was_expected_and_how_to_mend_it(self) -> None:
+    def test_messages_say_what_was_found_what_was_expected_and_how_to_fix_it(self) -> None:
         _, report = read(Task.CLASSIFICATION, b"000001.jpg 1\n000011 1\n000002 0,5\n000003 1 2\n")
         suffix, split, number, fields = (problem.message for problem in report.problems())
-        assert "'000001.jpg' is a file name; expected is the identifier alone, '000001'" in suffix
+        assert "'000001.jpg' is a file name, expected only the identifier: '000001'" in suffix
         assert "may belong to another split" in split
         assert "confidence is '0,5'" in number
         assert "3 fields, expected 2: <image> <confidence>" in fields
@@ -225,9 +225,9 @@ class TestErrors:
             ("000009", "may belong to another split (train, val) or another year"),
             ("00000x1", "the most similar is '000001'"),
             ("elsewhere", "of 3 images such as '000001'. Take"),
-            ("JPEGImages/000001.jpg", "is a path; expected is the identifier alone, '000001'"),
-            ("C:\\VOC\\000001.JPG", "is a path; expected is the identifier alone, '000001'"),
-            ("JPEGImages/000009.jpg", "is not an image of the classification test set"),
+            ("JPEGImages/000001.jpg", "is a path, expected only the identifier: '000001'"),
+            ("C:\\VOC\\000001.JPG", "is a path, expected only the identifier: '000001'"),
+            ("JPEGImages/000009.jpg", "is not in the classification test set"),
         ],
     )
     def test_unknown_images_are_told_apart(self, identifier: str, message: str) -> None:
@@ -240,7 +240,7 @@ class TestErrors:
         read_confidences(b"b 1\n", Items(Task.CLASSIFICATION, known[Task.CLASSIFICATION], known), Limits(), report)
         [problem] = report.problems()
         assert problem.code == "image_of_another_task"
-        assert "'b' is in the test set of action, but not in that of classification" in problem.message
+        assert "'b' is in the test set of action, but not in the test set of classification" in problem.message
 
     @pytest.mark.parametrize(
         ("line", "code"),
@@ -296,7 +296,7 @@ class TestWarnings:
         upside_down, outside = report.problems()
         assert (upside_down.code, upside_down.line) == ("box_upside_down", 2)
         assert upside_down.message.startswith("2 boxes")
-        assert "exchanged by a pixel or more has no area and cannot match" in upside_down.message
+        assert "swapped by a pixel or more has no area and cannot match" in upside_down.message
         assert (outside.code, outside.line) == ("box_outside_image", 4)
         assert outside.message.startswith("3 boxes")
 
@@ -340,7 +340,7 @@ class TestWarnings:
         _, report = read(Task.ACTION, b"000003 2 1\n")
         [problem] = report.problems()
         assert "for all actions together" in problem.message
-        assert "Those whom this action is judged on rank last; the others do not matter." in problem.message
+        assert "Those who count for this action are ranked last; the others do not matter." in problem.message
 
     def test_a_byte_order_mark_is_passed_over(self) -> None:
         text = b"\xef\xbb\xbf000001 1\n000002 1\n000003 1\n"

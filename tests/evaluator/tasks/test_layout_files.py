@@ -153,8 +153,8 @@ class TestWarnings:
     def test_second_layouts_are_told_what_the_edition_does_with_them(self, edition: str, scored: str) -> None:
         _, report = read(results(layout(), layout()), edition)
         [problem] = report.problems()
-        assert problem.message == f"1 layout (the first here) of a person who has one already; {scored}. " + (
-            "Give one layout a person."
+        assert problem.message == f"1 layout (the first here) of a person who already has one; {scored}. " + (
+            "Write one layout per person."
         )
 
     def test_boxes_that_can_match_nothing(self) -> None:

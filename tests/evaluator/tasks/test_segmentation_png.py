@@ -155,13 +155,13 @@ def test_warnings_beyond_the_cap_do_not_count_as_errors(tmp_path: Path) -> None:
     assert "1 more warning is not listed: 1 unusual_colour_map" in last.message
 
 
-def test_messages_say_how_to_mend(tmp_path: Path) -> None:
+def test_messages_say_how_to_fix_it(tmp_path: Path) -> None:
     maps = {IMAGES[0]: label_map((6, 8)), IMAGES[1]: label_map(label=255), IMAGES[2]: label_map(mode="1")}
     size, void, depth = (problem.message for problem in read(tmp_path, maps).problems)
     assert "6 x 8 pixels; the image is 8 x 6" in size
-    assert "48 pixels have the value 255 (void), which is for ground truth only" in void
-    assert "expected are 0 (background) to 20 (tvmonitor)" in void
-    assert "greyscale, 1 bit a pixel; expected are 8 bits a pixel" in depth
+    assert "48 pixels have the value 255 (void), which only ground truth may use" in void
+    assert "expected 0 (background) to 20 (tvmonitor)" in void
+    assert "greyscale, 1 bit per pixel, expected 8 bits per pixel" in depth
 
 
 def _recoloured(png: bytes) -> bytes:
