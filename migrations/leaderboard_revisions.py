@@ -1,8 +1,8 @@
 """Triggers that increment a challenge's leaderboard revision in the transaction that changes its leaderboards.
 
-A web process caches leaderboards and compares this number at each request, so no process has to tell another about a
-change. If you add a table or column that leaderboards show, add it to `CHANGES`; `test_leaderboard_revisions` has one
-case for each kind of change.
+A web process caches leaderboards and compares this number at each request, so no process has to tell another about
+a change. If you add a table that leaderboards show, add it to `CHANGES` and to
+`tests/app/leaderboards/test_revisions.py`, which has a case for each kind of change.
 
 Installed after each migration: SQLite loses a table's triggers when Alembic recreates the table.
 """
