@@ -41,6 +41,7 @@ from tests.support.browsing import token_of
 from tests.support.factories import make_token, make_user
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.settings import Settings
+from vocboard.app.storage.archives import COLUMNS_PER_ARCHIVE
 
 ACCOUNTS = 3
 ABUSERS_PER_KIND = 2  # threads of each account
@@ -254,7 +255,8 @@ def _stored_bytes(directory: Path) -> int:
 def _budget(settings: Settings) -> int:
     """What docs/operators.md says that so many accounts may add: what they may send, and what is still arriving."""
     arriving = min(ACCOUNTS * settings.concurrent_uploads, settings.concurrent_uploads_per_address)
-    return ACCOUNTS * settings.upload_bytes_per_day + arriving * settings.upload_limit_bytes
+    archives = ACCOUNTS * settings.upload_bytes_per_day + arriving * settings.upload_limit_bytes
+    return (1 + COLUMNS_PER_ARCHIVE) * archives
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """What takes place in an installation: a challenge of VOC2007's size, its participants, and their uploads."""
 
 import http.client
+import io
 import json
 import socket
 import uuid
@@ -18,12 +19,14 @@ from vocboard.app.accounts.models import User
 from vocboard.app.challenges.ground_truth import pack_image_sets
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import Database
-from vocboard.app.storage.archives import ArchiveStore
+from vocboard.app.storage.archives import ArchiveStore, columns_limit
 from vocboard.app.submissions import queue, service
 from vocboard.app.submissions.forms import SubmissionForm
-from vocboard.app.submissions.validation import EnteredCompetition, Report
+from vocboard.app.submissions.report import EnteredCompetition, Report
 from vocboard.evaluator.editions import load
 from vocboard.evaluator.ground_truth import GroundTruth
+from vocboard.evaluator.reading import read_results
+from vocboard.evaluator.stored_results.stored_results import ResultsWriter
 from vocboard.worker import ground_truth_store
 
 FORM: dict[str, Any] = {"method_name": "Method", "training_data": "Images of our own."}
@@ -40,17 +43,21 @@ class Competition:
     challenge: Challenge
     user: User
     token: str
+    truth: GroundTruth
 
     def queue(self, archive: Path, number: int) -> None:
         """Queue the same valid results so many times, all at one moment, as the web process does after its checks."""
         store, classes = ArchiveStore(self.installation.settings.archives), load(EDITION).classes
-        content = archive.read_bytes()
-        report = Report((), tuple(EnteredCompetition(key, classes) for key in COMPETITIONS))
+        content, columns = archive.read_bytes(), self._columns(archive)
+        entries = tuple(EnteredCompetition(key, classes) for key in COMPETITIONS)
+        report = Report((), entries, has_columns=True)
         with self.database.writing() as session:
             for _ in range(number):
-                with store.receive(limit=len(content)) as incoming:
+                with store.receive(limit=len(content)) as incoming, store.receive(limit=len(columns)) as read:
                     incoming.write(content)
                     incoming.finish()
+                    read.write(columns)
+                    read.finish()
                     service.submit(
                         session,
                         user=self.user,
@@ -58,7 +65,18 @@ class Competition:
                         form=SubmissionForm(**FORM),
                         archive=incoming,
                         report=report,
+                        columns=read,
                     )
+
+    def _columns(self, archive: Path) -> bytes:
+        """What the web process stores of an archive."""
+        columns, edition = io.BytesIO(), load(EDITION)
+        limit = columns_limit(archive.stat().st_size)
+        writer = ResultsWriter(columns.write, edition, self.truth.image_sets, limit=limit)
+        read = read_results(archive, edition, self.truth.image_sets, competitions=COMPETITIONS)
+        assert read.is_valid
+        assert writer.finish(read.results)
+        return columns.getvalue()
 
     def unfinished(self) -> int:
         """How many submissions wait or are being evaluated."""
@@ -125,6 +143,6 @@ def competing(installation: Installation, truth_file: Path) -> Iterator[Competit
         version.sha256, version.image_sets = truth.sha256, pack_image_sets(truth.image_sets)
         token = make_token(session, user)
     try:
-        yield Competition(installation, database, challenge, user, token)
+        yield Competition(installation, database, challenge, user, token, truth)
     finally:
         database.close()

@@ -54,7 +54,17 @@ WEB_GUARDS: Mapping[str, Guard] = {
     ),
     "submissions": Guard(
         adding=("NEW.state = 'queued'", "NEW.attempts = 0", "NEW.lease_id IS NULL", "NEW.finished_at IS NULL"),
-        unchanged=("id", "created_at", "challenge_id", "user_id", "archive_sha256", "archive_bytes", "attempts"),
+        unchanged=(
+            "id",
+            "created_at",
+            "challenge_id",
+            "user_id",
+            "archive_sha256",
+            "archive_bytes",
+            "columns_sha256",
+            "columns_reader",
+            "attempts",
+        ),
         changing=(
             "(NEW.state = OLD.state OR NEW.state NOT IN ('evaluating', 'scored', 'failed'))",
             "(NEW.lease_id IS NULL OR NEW.lease_id IS NOT DISTINCT FROM OLD.lease_id)",

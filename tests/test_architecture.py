@@ -30,7 +30,15 @@ WEB = (
 )
 WEB_LIBRARIES = ("fastapi", "starlette", "sse_starlette", "uvicorn")
 # What reads the ground truth, or judges results by it; so does the half of each task's folder named here.
-TRUTH = ("evaluator.evaluation", "evaluator.ground_truth", "evaluator.tasks.scoring", "evaluator.tasks.truths")
+TRUTH = (
+    "evaluator.evaluation",
+    "evaluator.ground_truth",
+    "evaluator.scoring",
+    "evaluator.tasks.scoring",
+    "evaluator.tasks.truth_reader",
+    "evaluator.tasks.truth_readers",
+    "evaluator.tasks.truths",
+)
 TRUTH_OF_A_TASK = ("scoring", "ground_truth", "truth")
 # What has more of a result than its viewer may see; `app.evaluations.results` and `visibility` take that away.
 UNFILTERED_RESULTS = ("app.evaluations.curves", "app.evaluations.models", "app.evaluations.queries")

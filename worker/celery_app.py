@@ -44,8 +44,6 @@ def create_worker(settings: Settings, *, kind: str) -> Celery:
     wake_ups = WakeUps(settings, queues=queues, wake=dispatcher.wake, is_busy=lambda: dispatcher.is_busy)
 
     def prepare(**_signal: Any) -> None:
-        import pyarrow.csv  # noqa: F401, PLC0415  # which the evaluator imports when it first needs it
-
         limit_memory(settings.evaluation_memory_limit_bytes)
 
     def start(sender: Any, **_signal: Any) -> None:

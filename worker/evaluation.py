@@ -24,9 +24,8 @@ from vocboard.app.submissions import queue
 from vocboard.app.submissions.models import Submission
 from vocboard.app.submissions.queue import Claim
 from vocboard.evaluator.editions import Edition
-from vocboard.evaluator.evaluation import Evaluation, evaluate
-from vocboard.evaluator.problems import Severity
 from vocboard.worker import ground_truth_store, leases
+from vocboard.worker.columns import UnscorableError, Uploaded, evaluate
 from vocboard.worker.persistence import persistently
 
 GIVEN_BACK = "It is not your fault: your quota has been given back, and the operators see what happened."
@@ -35,10 +34,6 @@ TOOK_TOO_MUCH_MEMORY = f"The evaluation takes more memory than the server allows
 WENT_WRONG = f"The evaluation went wrong on the server. {GIVEN_BACK}"
 
 _log = logging.getLogger(__name__)
-
-
-class UnscorableError(Exception):
-    """An accepted submission cannot be scored: what was checked at the upload does not hold here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +46,7 @@ class Work:
     """
 
     submission_id: uuid.UUID
-    archive_sha256: str
-    segmentation_classes: tuple[str, ...] | None
+    uploaded: Uploaded
     edition: Edition
     scoring_id: uuid.UUID
     truth_sha256: str
@@ -90,12 +84,14 @@ def evaluate_next(database: Database, store: ArchiveStore, settings: Settings) -
 def _evaluate(database: Database, store: ArchiveStore, settings: Settings, claim: Claim, work: Work) -> None:
     started_at, started = now(), time.monotonic()
     evaluation = evaluate(
-        store.verify(work.archive_sha256),
+        work.uploaded,
+        store,
         work.edition,
         ground_truth_store.load(ground_truth_store.path_of(settings, work.truth_sha256)),
-        segmentation_classes=work.segmentation_classes,
+        memory_limit_bytes=settings.evaluation_memory_limit_bytes,
     )
-    _check(evaluation)
+    if evaluation.unavailable:
+        raise UnscorableError(f"the ground truth has nothing on {', '.join(evaluation.unavailable)}")
     seconds = time.monotonic() - started
 
     def store_result() -> None:
@@ -107,7 +103,7 @@ def _evaluate(database: Database, store: ArchiveStore, settings: Settings, claim
                     scoring_id=work.scoring_id,
                     scores=evaluation.scores,
                     ground_truth_sha256=work.truth_sha256,
-                    archive_sha256=work.archive_sha256,
+                    archive_sha256=work.uploaded.archive_sha256,
                     started_at=started_at,
                     seconds=seconds,
                 )
@@ -122,6 +118,8 @@ def _find_work(session: Session, claim: Claim) -> Row[*tuple[Any, ...]] | None:
         select(
             Submission.id,
             Submission.archive_sha256,
+            Submission.columns_sha256,
+            Submission.columns_reader,
             Submission.segmentation_classes,
             Challenge.edition,
             Challenge.edition_file,
@@ -139,19 +137,12 @@ def _find_work(session: Session, claim: Claim) -> Row[*tuple[Any, ...]] | None:
 def _work(found: Row[*tuple[Any, ...]] | None) -> Work:
     if found is None:
         raise UnscorableError("its challenge has no scoring")
-    submission_id, archive, declared, name, file, scoring_id, truth = found
+    submission_id, archive, columns, reader, declared, name, file, scoring_id, truth = found
     if truth is None:
         raise UnscorableError(f"scoring {scoring_id} is against a ground truth that has not been imported")
     classes = None if declared is None else tuple(declared)
-    return Work(submission_id, archive, classes, edition_from(name, file), scoring_id, truth)
-
-
-def _check(evaluation: Evaluation) -> None:
-    errors = [problem.as_json() for problem in evaluation.problems if problem.severity is Severity.ERROR]
-    if errors:
-        raise UnscorableError(f"an accepted archive has problems: {errors}")
-    if evaluation.unavailable:
-        raise UnscorableError(f"the ground truth has nothing on {', '.join(evaluation.unavailable)}")
+    uploaded = Uploaded(archive, columns, reader, classes)
+    return Work(submission_id, uploaded, edition_from(name, file), scoring_id, truth)
 
 
 def _still_counts(session: Session, claim: Claim, work: Work) -> bool:

@@ -16,7 +16,6 @@ from vocboard.app.settings import Settings
 from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox, purpose_of
 from vocboard.app.storage.sealed_files import SealError, unseal
 from vocboard.evaluator.ground_truth import GroundTruthError
-from vocboard.evaluator.ground_truth.reader import read_ground_truth
 from vocboard.evaluator.ground_truth.summary import TaskSummary, summarise
 from vocboard.evaluator.problems import Problem, Severity
 from vocboard.worker import ground_truth_store, leases
@@ -78,6 +77,9 @@ class _UnusableUploadError(Exception):
 
 
 def _import(claimed: TruthClaim, sealed: Path, settings: Settings) -> ImportedTruth:
+    # Not before it is needed: a process that evaluates imports nothing that opens archives.
+    from vocboard.evaluator.ground_truth.reader import read_ground_truth  # noqa: PLC0415
+
     directory, edition = GroundTruthDirectory(settings), claimed.edition
     scratch = directory.scratch(claimed.version_id, claimed.lease_id)
     try:

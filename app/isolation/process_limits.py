@@ -1,10 +1,13 @@
 """Limits that a process sets on itself before it reads what strangers sent."""
 
+import ctypes
 import os
 import resource
+import signal
 import sys
 
 _NICENESS = 5
+_PR_SET_PDEATHSIG = 1
 
 
 def limit_memory(limit_bytes: int) -> None:
@@ -18,6 +21,12 @@ def limit_memory(limit_bytes: int) -> None:
     if hard_limit != resource.RLIM_INFINITY:
         limit_bytes = min(limit_bytes, hard_limit)
     resource.setrlimit(resource.RLIMIT_AS, (limit_bytes, hard_limit))
+
+
+def end_with_parent() -> None:
+    """Have this process killed when the thread that started it ends, however it ends; on Linux. Source: prctl(2)."""
+    if sys.platform.startswith("linux"):
+        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def step_back() -> None:

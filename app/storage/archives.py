@@ -1,4 +1,4 @@
-"""Submissions' archives in a directory, by the SHA-256 of their content.
+"""Submissions' archives, and the columns read from them, in a directory, by the SHA-256 of their content.
 
 An upload is written to a temporary file of the same file system, and renamed to its place when it is kept. Whatever
 ends the upload before that (a disconnect, a full disk, an exception) leaves nothing behind.
@@ -16,8 +16,15 @@ from vocboard.app.errors import TooLargeError
 from vocboard.app.storage.incoming_file import IncomingFile, remove_abandoned
 
 SET_ASIDE_FOR = timedelta(days=7)  # what no row of the database needs, before it is removed for good
+COLUMNS_PER_ARCHIVE = 4  # bytes of columns to a byte of the archive that they were read from
+COLUMNS_AT_LEAST = 1024 * 1024  # bytes; however small the archive is
 _NAME = re.compile(r"[0-9a-f]{64}")
 _INCOMING, _SET_ASIDE = "incoming", "set-aside"
+
+
+def columns_limit(archive_bytes: int) -> int:
+    """How many bytes the columns of an archive of this size may have, to be stored; what they take is then bounded."""
+    return COLUMNS_AT_LEAST + COLUMNS_PER_ARCHIVE * archive_bytes
 
 
 class IncomingArchive(IncomingFile):
@@ -25,12 +32,13 @@ class IncomingArchive(IncomingFile):
 
     Attributes:
         size: bytes so far.
+        limit: how many there may be.
     """
 
     def __init__(self, store: "ArchiveStore", *, limit: int) -> None:
         super().__init__(store.incoming)
         self._store = store
-        self._limit = limit
+        self.limit = limit
         self._hash = hashlib.sha256()
         self.size = 0
 
@@ -42,8 +50,8 @@ class IncomingArchive(IncomingFile):
             OSError: the disk is full.
         """
         self.size += len(chunk)
-        if self.size > self._limit:
-            raise TooLargeError(f"An upload may have at most {self._limit:,} bytes.")
+        if self.size > self.limit:
+            raise TooLargeError(f"An upload may have at most {self.limit:,} bytes.")
         self._hash.update(chunk)
         self._file.write(chunk)
 

@@ -105,6 +105,9 @@ class Submission(Base):
     archive_sha256: Mapped[str] = mapped_column(String(64), index=True)
     archive_bytes: Mapped[int]
     archive_name: Mapped[str] = mapped_column(String(255))
+    # What was read from the archive, in the same store; None where there is none, and the archive is read again.
+    columns_sha256: Mapped[str | None] = mapped_column(String(64), index=True)
+    columns_reader: Mapped[int | None]  # the version of what has read it
     warnings: Mapped[list[dict[str, Any]]] = mapped_column(JSON, default=list)  # the validation report's, as JSON
 
     state: Mapped[State] = mapped_column(text_enum(State), default=State.QUEUED)

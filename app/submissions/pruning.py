@@ -1,4 +1,4 @@
-"""Removing archives that nothing needs any more, from the store and from what killed processes left.
+"""Removing archives, and columns read from them, that nothing needs any more, and what killed processes left.
 
 Only who may write the archives can prune: the web process, and `vocboard admin prune` beside it. An upload of the same
 content may be stored at the same moment, so that deciding and removing hold the archive's lock, as storing does.
@@ -61,9 +61,12 @@ def prune(database: Database, store: ArchiveStore, *, withdrawn_kept_for: timede
                 hold_archive(session, sha256)
                 if _needed(session, [sha256], withdrawn_before):
                     continue
-                known = session.scalars(select(Submission).where(Submission.archive_sha256 == sha256)).all()
+                is_of = or_(Submission.archive_sha256 == sha256, Submission.columns_sha256 == sha256)
+                known = session.scalars(select(Submission).where(is_of)).all()
                 if known:
                     for submission in known:
+                        if submission.archive_sha256 != sha256:
+                            continue  # its columns; the archive leaves for the same reason
                         audit.record(session, actor=None, action="submission.remove_archive", subject=submission)
                     store.remove(sha256)
                     withdrawn += 1
@@ -83,8 +86,10 @@ def prune(database: Database, store: ArchiveStore, *, withdrawn_kept_for: timede
 
 def _needed(session: Session, names: Iterable[str], withdrawn_before: datetime) -> set[str]:
     is_needed = or_(Submission.state != State.WITHDRAWN, Submission.finished_at > withdrawn_before)
-    query = select(Submission.archive_sha256).where(Submission.archive_sha256.in_(list(names)), is_needed)
-    return set(session.scalars(query))
+    names = list(names)
+    columns = (Submission.archive_sha256, Submission.columns_sha256)
+    queries = (select(column).where(column.in_(names), is_needed) for column in columns)
+    return {name for query in queries for name in session.scalars(query) if name is not None}
 
 
 def _batches(names: Iterator[str]) -> Iterator[list[str]]:

@@ -22,8 +22,9 @@ from vocboard.app.submissions.forms import NO_IMAGES, ListedImages, SubmissionFo
 from vocboard.app.submissions.models import FlickrImages, Method, State, Submission, SubmissionEntry
 from vocboard.app.submissions.pruning import hold_archive
 from vocboard.app.submissions.quota import check_quota
-from vocboard.app.submissions.validation import Report
+from vocboard.app.submissions.report import Report
 from vocboard.evaluator.editions import Declaration
+from vocboard.evaluator.stored_results.reader_version import READER_VERSION
 
 ANONYMOUS_TOKEN_BYTES = 32
 LONGEST_UPLOAD = timedelta(hours=1)  # what begins in time may end so much later; a trickle does not hold the door open
@@ -37,6 +38,7 @@ def submit(
     form: SubmissionForm,
     archive: IncomingArchive,
     report: Report,
+    columns: IncomingArchive | None = None,
     began_at: datetime | None = None,
 ) -> Submission:
     """Accept a valid upload: its quota is taken, its row queued and its archive kept, all or nothing.
@@ -46,6 +48,7 @@ def submit(
     Args:
         archive: completely received, not yet kept.
         report: what validation found in it.
+        columns: what validation has read, kept if the report says that it is complete.
         began_at: when the upload began, by default now: one that began before the challenge closed counts, if it has
             taken no longer than `LONGEST_UPLOAD`.
 
@@ -60,6 +63,7 @@ def submit(
     _take_turn(session, user)
     challenge = session.get_one(Challenge, challenge.id, populate_existing=True)
     instant = now()
+    columns = columns if report.has_columns else None
     keys = [entry.competition for entry in report.entries]
     edition = edition_of(challenge)
     form = checked(form, edition=edition, needed=needed_by(edition.competitions[key] for key in keys))
@@ -84,6 +88,8 @@ def submit(
         archive_sha256=archive.sha256,
         archive_bytes=archive.size,
         archive_name=form.archive_name,
+        columns_sha256=None if columns is None else columns.sha256,
+        columns_reader=None if columns is None else READER_VERSION,
         warnings=[problem.as_json() for problem in report.problems],
         entries=[
             SubmissionEntry(competition=entry.competition, position=position, classes=list(entry.classes))
@@ -92,8 +98,11 @@ def submit(
     )
     session.add(submission)
     session.flush()
-    hold_archive(session, archive.sha256)
-    archive.keep()  # last: a refused upload leaves no file, and a row is never without one
+    files = [archive] if columns is None else [archive, columns]
+    for sha256 in sorted(file.sha256 for file in files):  # in one order everywhere, so that nobody waits in a circle
+        hold_archive(session, sha256)
+    for file in files:
+        file.keep()  # last: a refused upload leaves no file, and a row is never without one
     return submission
 
 

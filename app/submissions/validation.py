@@ -7,9 +7,11 @@ from pathlib import Path
 
 import anyio
 
+from vocboard.app.errors import TooLargeError
 from vocboard.app.settings import Settings
-from vocboard.app.storage.archives import ArchiveStore
-from vocboard.app.submissions.checking import EnteredCompetition, Report, check, get_ready
+from vocboard.app.storage.archives import ArchiveStore, IncomingArchive
+from vocboard.app.submissions.reading_process import CHECK, GET_READY
+from vocboard.app.submissions.report import EnteredCompetition, Report
 from vocboard.app.submissions.turns import FairTurns
 from vocboard.app.submissions.validation_processes import StoppedProcessError, ValidationProcesses
 from vocboard.evaluator.editions import Edition
@@ -69,7 +71,7 @@ class Validator:
             if not is_free:
                 return
             try:
-                await self._processes.run(get_ready)
+                await self._processes.run(GET_READY)
             except (StoppedProcessError, OSError):
                 _log.warning("no process for validation could be started ahead", exc_info=True)
 
@@ -81,6 +83,7 @@ class Validator:
         edition: Edition,
         image_sets: ImageSets,
         competitions: Collection[str],
+        columns: IncomingArchive,
         segmentation_classes: Collection[str] | None = None,
     ) -> Report:
         """Read an upload completely and report on it; cancelling this kills the process that reads.
@@ -91,26 +94,32 @@ class Validator:
             edition: the challenge's.
             image_sets: what is public of its test set.
             competitions: keys of those that the challenge runs.
+            columns: takes what was read; of use if the report says that it has columns.
             segmentation_classes: declared by the participant; None for all.
+
+        Raises:
+            OSError: the disk is full.
         """
         async with self._turns.turn(owner):
             try:
                 with anyio.fail_after(self._seconds):
                     report = await self._processes.run(
-                        check,
+                        CHECK,
                         path,
                         edition,
                         image_sets,
                         tuple(competitions),
                         None if segmentation_classes is None else tuple(segmentation_classes),
                         self._memory_limit,
+                        columns.limit,
+                        sink=columns.write,
                     )
                     return report if report and _is_about(report, edition, competitions) else _STOPPED
             except TimeoutError:
                 return Report((VALIDATION_TAKES_TOO_LONG.at(seconds=self._seconds),))
             except MemoryError:
                 return Report((VALIDATION_TAKES_TOO_MUCH_MEMORY.at(),))
-            except StoppedProcessError:
+            except (StoppedProcessError, TooLargeError):  # ours send no more columns than they may
                 return _STOPPED
 
 

@@ -1,35 +1,62 @@
-"""The child process that reads uploads: `python -c` of `validation_processes` starts it.
+"""The child process that reads uploads: `python -c` of `reading_process` starts it.
 
 It has been started without secrets in its environment and with no open file but three pipes. Before it reads an upload
-it gives up what it does not need (see `app.isolation.confinement`). Requests come pickled, since the web process is
-trusted here; answers go back as JSON, since whoever has taken this process over must not be able to do the same to the
-other.
+it gives up what it does not need (see `app.isolation.confinement`). Requests come pickled, since the process that asks
+is trusted here; answers go back as JSON, and what was read as pieces of a file of columns before the answer, since
+whoever has taken this process over must not be able to do the same to the other.
 """
 
 import json
 import os
 import pickle
+import pkgutil
 import struct
 import sys
+import threading
 import traceback
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
 import vocboard
 from vocboard import app, evaluator
 from vocboard.app.isolation.confinement import confine
-from vocboard.app.submissions.checking import Report
+from vocboard.app.isolation.process_limits import end_with_parent
+from vocboard.app.submissions.report import Report
 
-LENGTH = struct.Struct("!I")  # before every message
+LENGTH = struct.Struct("!I")  # before every request
+HEAD = struct.Struct("!cI")  # before every message from here: its kind, and its length
+ANSWER, PIECE = b"A", b"P"
+PIECE_BYTES = 1024 * 1024  # at most
 _SYSTEM = ("/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/dev/null", "/dev/urandom", "/proc/cpuinfo")
 
 
-def main(uploads: str) -> None:
-    """Answer requests until the web process goes away.
+class _Pieces:
+    """Sends pieces of a file, from as many threads as there are, until the request is answered."""
+
+    def __init__(self, target: BinaryIO) -> None:
+        self._target: BinaryIO | None = target
+        self._sending = threading.Lock()
+
+    def send(self, content: bytes) -> None:
+        with self._sending:
+            for start in range(0, len(content), PIECE_BYTES):
+                if self._target is not None:
+                    _send(self._target, PIECE, memoryview(content)[start : start + PIECE_BYTES])
+
+    def end(self) -> None:
+        """Send nothing from now on, whichever thread still reads: the answer is the last message."""
+        with self._sending:
+            self._target = None
+
+
+def main(readable: str) -> None:
+    """Answer requests until the process that asks goes away.
 
     Args:
-        uploads: directory in which uploads lie while they are validated.
+        readable: the directory in which uploads lie while they are validated, or a folder of archives.
     """
+    end_with_parent()
     # Nothing that a library prints gets between the answers.
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDWR)
@@ -37,17 +64,24 @@ def main(uploads: str) -> None:
         os.dup2(nothing, descriptor)
     ours = [Path(directory) for package in (vocboard, app, evaluator) for directory in package.__path__]
     python = [Path(sys.prefix), Path(sys.base_prefix), *(Path(path) for path in sys.path if path.endswith("-packages"))]
-    _send(answers, {"confined": sorted(confine([Path(uploads), *python, *ours, *map(Path, _SYSTEM)]))})
+    _answer(answers, {"confined": sorted(confine([Path(readable), *python, *ours, *map(Path, _SYSTEM)]))})
     while request := _receive(requests):
-        function, arguments = pickle.loads(request)  # noqa: S301  # from the web process
+        function, arguments, sends_columns = pickle.loads(request)  # noqa: S301  # from the process that asks
+        pieces = _Pieces(answers)
         try:
-            report: Report | None = function(*arguments)
+            # By name, so that who asks need not import what reads uploads.
+            called = pkgutil.resolve_name(function) if isinstance(function, str) else function
+            if sends_columns:
+                called = partial(called, send_columns=pieces.send)
+            report: Report | None = called(*arguments)
         except MemoryError:
-            _send(answers, {"memory": "too much"})
+            answer: object = {"memory": "too much"}
         except Exception:  # a mistake of ours, for the log
-            _send(answers, {"failure": traceback.format_exc()})
+            answer = {"failure": traceback.format_exc()}
         else:
-            _send(answers, {"report": report.as_json() if report else None})
+            answer = {"report": report.as_json() if report else None}
+        pieces.end()
+        _answer(answers, answer)
 
 
 def _receive(source: BinaryIO) -> bytes:
@@ -56,7 +90,11 @@ def _receive(source: BinaryIO) -> bytes:
     return source.read(LENGTH.unpack(head)[0]) if len(head) == LENGTH.size else b""
 
 
-def _send(target: BinaryIO, answer: object) -> None:
-    content = json.dumps(answer).encode()
-    target.write(LENGTH.pack(len(content)) + content)
+def _answer(target: BinaryIO, answer: object) -> None:
+    _send(target, ANSWER, json.dumps(answer).encode())
     target.flush()
+
+
+def _send(target: BinaryIO, kind: bytes, content: bytes | memoryview) -> None:
+    target.write(HEAD.pack(kind, len(content)))
+    target.write(content)

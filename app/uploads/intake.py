@@ -17,7 +17,7 @@ from vocboard.app.database import Database, now
 from vocboard.app.errors import InvalidArchiveError
 from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.settings import MEBIBYTE, Settings
-from vocboard.app.storage.archives import ArchiveStore
+from vocboard.app.storage.archives import ArchiveStore, columns_limit
 from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox
 from vocboard.app.submissions import forms
 from vocboard.app.submissions import service as submissions
@@ -103,31 +103,37 @@ async def take_submission(
             form = await to_thread.run_sync(
                 lambda: forms.checked(submission_form(received), edition=edition, needed=needed)
             )
-            with cancelled_by_disconnect(request):
-                report = await validator.validate(
-                    archive.path,
-                    owner=user.id,
-                    edition=edition,
-                    image_sets=target.image_sets,
-                    competitions=[competition.key for competition in offered],
-                    segmentation_classes=form.segmentation_classes,
-                )
-            if report.refuses:
-                raise InvalidArchiveError(report.problems)
+            columns = await to_thread.run_sync(partial(store.receive, limit=columns_limit(archive.size)))
+            async with off_the_loop(columns):
+                with cancelled_by_disconnect(request):
+                    report = await validator.validate(
+                        archive.path,
+                        owner=user.id,
+                        edition=edition,
+                        image_sets=target.image_sets,
+                        competitions=[competition.key for competition in offered],
+                        columns=columns,
+                        segmentation_classes=form.segmentation_classes,
+                    )
+                if report.refuses:
+                    raise InvalidArchiveError(report.problems)
 
-            def queue() -> uuid.UUID:
-                with database.writing() as session:
-                    return submissions.submit(
-                        session,
-                        user=user,
-                        challenge=target.challenge,
-                        form=form,
-                        archive=archive,
-                        report=report,
-                        began_at=began_at,
-                    ).id
+                def queue() -> uuid.UUID:
+                    if report.has_columns:
+                        columns.finish()
+                    with database.writing() as session:
+                        return submissions.submit(
+                            session,
+                            user=user,
+                            challenge=target.challenge,
+                            form=form,
+                            archive=archive,
+                            report=report,
+                            columns=columns,
+                            began_at=began_at,
+                        ).id
 
-            submission_id = await to_thread.run_sync(queue)
+                submission_id = await to_thread.run_sync(queue)
     await to_thread.run_sync(notifier.submission_queued)
     return submission_id
 

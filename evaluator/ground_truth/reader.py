@@ -16,8 +16,8 @@ from vocboard.evaluator.ground_truth.model import Key
 from vocboard.evaluator.ground_truth.tree import Tree
 from vocboard.evaluator.image_sets import ImageSet, ImageSets
 from vocboard.evaluator.tasks.definitions import TASKS
-from vocboard.evaluator.tasks.scoring import SCORERS
 from vocboard.evaluator.tasks.truth import Truth
+from vocboard.evaluator.tasks.truth_readers import TRUTH_READERS
 
 
 def read_ground_truth(tree: Path, edition: Edition) -> GroundTruth:
@@ -50,7 +50,7 @@ def read_ground_truth(tree: Path, edition: Edition) -> GroundTruth:
     truths: dict[Key, Truth] = {}
     missing = {key: f"there is no {file_of(edition, key)}" for key in rules if key not in listed}
     for key, items in listed.items():
-        sets[key], truth = SCORERS[key[0]].read(key, items, rules[key], material)
+        sets[key], truth = TRUTH_READERS[key[0]].read(key, items, rules[key], material)
         if isinstance(truth, str):
             missing[key] = truth
         else:
@@ -77,10 +77,10 @@ def _material(
     annotated: dict[str, dict[str, None]] = {}
     files_of_images: dict[str, None] = {}
     for key, items in listed.items():
-        scorer = SCORERS[key[0]]
-        if scorer.needs_annotations:
+        reader = TRUTH_READERS[key[0]]
+        if reader.needs_annotations:
             annotated.setdefault(key[1], {}).update(dict.fromkeys(items.images))
-        files_of_images |= dict.fromkeys(file.format(image) for file in scorer.image_files for image in items.images)
+        files_of_images |= dict.fromkeys(file.format(image) for file in reader.image_files for image in items.images)
     wanted = _annotation_files(annotated, edition)
     contents = source.read([*wanted, *files_of_images])
     annotations: dict[str, Annotation] = {}

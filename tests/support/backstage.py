@@ -32,9 +32,11 @@ from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.submissions import service
 from vocboard.app.submissions.forms import SubmissionForm
 from vocboard.app.submissions.models import State, Submission
-from vocboard.app.submissions.validation import EnteredCompetition, Report
+from vocboard.app.submissions.report import EnteredCompetition, Report
 from vocboard.evaluator.editions import Task, load
 from vocboard.evaluator.ground_truth import DetectionTruth, GroundTruth, Key, Labels, LabelTruth, Truth
+from vocboard.evaluator.results import Confidences, Entry
+from vocboard.evaluator.stored_results.stored_results import ResultsWriter
 from vocboard.worker import ground_truth_store
 
 EDITION = load("VOC2012")
@@ -79,13 +81,20 @@ class Backstage:
         challenge: Challenge,
         *,
         archive: bytes | None = None,
+        columns: bytes | None = None,
         entries: tuple[EnteredCompetition, ...] = (EnteredCompetition("comp1", ("car",)),),
         **given: Any,
     ) -> uuid.UUID:
-        """Queue a submission, by default to comp1 with confidences in the right order; nobody rings for it."""
-        with self.store.receive(limit=1_000_000) as incoming:
+        """Queue a submission, by default to comp1 with confidences in the right order; nobody rings for it.
+
+        Args:
+            archive: its content.
+            columns: those that were read from it; none by default, so that the worker has the archive read.
+        """
+        with self.store.receive(limit=1_000_000) as incoming, self.store.receive(limit=1_000_000) as read:
             incoming.write(make_archive() if archive is None else archive)
             incoming.finish()
+            read.write(columns or b"")
             with self.database.writing() as session:
                 return service.submit(
                     session,
@@ -93,7 +102,8 @@ class Backstage:
                     challenge=challenge,
                     form=SubmissionForm(**{"method_name": "Method", **given}),
                     archive=incoming,
-                    report=Report((), entries),
+                    report=Report((), entries, has_columns=columns is not None),
+                    columns=read,
                 ).id
 
     def submission(self, submission_id: uuid.UUID) -> Submission:
@@ -185,6 +195,16 @@ def make_archive(confidences: tuple[float, ...] = (0.9, 0.1, 0.8)) -> bytes:
         member.size = len(content)
         tar.addfile(member, io.BytesIO(content))
     return buffer.getvalue()
+
+
+def make_columns(confidences: tuple[float, ...] = (0.9, 0.1, 0.8), *, first_item: int = 0) -> bytes:
+    """Make the columns of `make_archive`; with another first item, of images that may not be there."""
+    file = io.BytesIO()
+    writer = ResultsWriter(file.write, EDITION, make_image_sets(EDITION), limit=1_000_000)
+    items = np.arange(first_item, first_item + len(confidences), dtype=np.int32)
+    content = {"car": Confidences(items, np.array(confidences, dtype=np.float64))}
+    assert writer.finish({"comp1": Entry(EDITION.competitions["comp1"], ("car",), content)})
+    return file.getvalue()
 
 
 def wait_until(condition: Callable[[], bool], explain: Callable[[], str] = str) -> None:

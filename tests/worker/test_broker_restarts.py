@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.support.backstage import Backstage, wait_until
+from tests.support.backstage import Backstage, make_columns, wait_until
 from tests.support.crashing_servers import CrashingServer, crashing_redis
 from tests.support.services import REAL, needed
 from vocboard.app.messaging.notifier import WorkerNotifier
@@ -41,7 +41,7 @@ def test_both_workers_still_consume_after_redis_was_killed_and_restarted(
 
     def upload() -> None:
         while not done.wait(SECONDS_BETWEEN_UPLOADS):
-            queued.append(backstage.submit(people[len(queued) % len(people)], challenge))
+            queued.append(backstage.submit(people[len(queued) % len(people)], challenge, columns=make_columns()))
             WorkerNotifier(backstage.settings).submission_queued()  # a new one: it does not pause after a failure
 
     def left() -> int:

@@ -35,7 +35,7 @@ from vocboard.app.submissions import queries, queue
 from vocboard.app.submissions import service as submissions
 from vocboard.app.submissions.forms import SubmissionForm
 from vocboard.app.submissions.models import State
-from vocboard.app.submissions.validation import EnteredCompetition, Report
+from vocboard.app.submissions.report import EnteredCompetition, Report
 from vocboard.migrations import privileges, upgrade
 from vocboard.worker import evaluation, ground_truth_import, recovery
 from vocboard.worker.ground_truth_directory import GroundTruthDirectory

@@ -7,7 +7,9 @@ from vocboard.evaluator.ground_truth.image_set_files import Listed, Person, as_l
 from vocboard.evaluator.ground_truth.material import Material, people_array
 from vocboard.evaluator.ground_truth.model import Key
 from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.rules import TaskRules
 from vocboard.evaluator.tasks.classification.truth import NEGATIVE, POSITIVE, LabelTruth
+from vocboard.evaluator.tasks.truth_reader import TruthReader
 
 
 def read_labels(key: Key, listed: Listed, material: Material) -> tuple[ImageSet, LabelTruth | str]:
@@ -49,3 +51,11 @@ def _flags(listed: Listed, material: Material) -> dict[str, dict[Person, int]]:
                     if action in labels:
                         labels[action][image, index] = POSITIVE if performed else NEGATIVE
     return labels
+
+
+class ActionTruthReader(TruthReader[LabelTruth]):
+    """Reads the ground truth of action."""
+
+    def read(self, key: Key, listed: Listed, rules: TaskRules, material: Material) -> tuple[ImageSet, LabelTruth | str]:
+        """Return the public half and the truth; see `TruthReader.read`."""
+        return read_labels(key, listed, material)

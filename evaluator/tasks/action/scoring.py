@@ -10,14 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vocboard.evaluator.editions import Competition
-from vocboard.evaluator.ground_truth.image_set_files import Listed
-from vocboard.evaluator.ground_truth.material import Material
-from vocboard.evaluator.ground_truth.model import Key
-from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.results import Confidences, Entry
-from vocboard.evaluator.rules import Edition, TaskRules
+from vocboard.evaluator.rules import Edition
 from vocboard.evaluator.scores import CompetitionScores
-from vocboard.evaluator.tasks.action.ground_truth import read_labels
 from vocboard.evaluator.tasks.classification.scoring import rank
 from vocboard.evaluator.tasks.classification.truth import LabelTruth
 from vocboard.evaluator.tasks.ranked_classes import score as score_classes
@@ -35,11 +30,7 @@ def score(
 
 
 class ActionScorer(Scorer[LabelTruth]):
-    """Reads the ground truth of action and scores it."""
-
-    def read(self, key: Key, listed: Listed, rules: TaskRules, material: Material) -> tuple[ImageSet, LabelTruth | str]:
-        """Return the public half and the truth; see `Scorer.read`."""
-        return read_labels(key, listed, material)
+    """Scores action."""
 
     def score(
         self, entry: Entry, truth: LabelTruth, edition: Edition, confusion_matrix: NDArray[np.int64] | None

@@ -9,7 +9,9 @@ from vocboard.evaluator.ground_truth.image_set_files import Listed, file_of
 from vocboard.evaluator.ground_truth.material import Material
 from vocboard.evaluator.ground_truth.model import Key
 from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.rules import TaskRules
 from vocboard.evaluator.tasks.classification.truth import DIFFICULT, NEGATIVE, POSITIVE, Labels, LabelTruth
+from vocboard.evaluator.tasks.truth_reader import TruthReader
 
 
 def read_labels(key: Key, listed: Listed, material: Material) -> tuple[ImageSet, LabelTruth | str]:
@@ -40,3 +42,11 @@ def _presence(listed: Listed, material: Material) -> dict[str, Labels]:
                 labels[item.name][index] = max(labels[item.name][index], label)
     items = np.arange(len(listed.images), dtype=np.int32)
     return {name: Labels(items, label) for name, label in labels.items()}
+
+
+class ClassificationTruthReader(TruthReader[LabelTruth]):
+    """Reads the ground truth of classification."""
+
+    def read(self, key: Key, listed: Listed, rules: TaskRules, material: Material) -> tuple[ImageSet, LabelTruth | str]:
+        """Return the public half and the truth; see `TruthReader.read`."""
+        return read_labels(key, listed, material)

@@ -9,16 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vocboard.evaluator.editions import Competition
-from vocboard.evaluator.ground_truth.image_set_files import Listed
-from vocboard.evaluator.ground_truth.material import Material
-from vocboard.evaluator.ground_truth.model import Key
-from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.metrics.precision_recall import Judgement, by_confidence
 from vocboard.evaluator.metrics.roc import RankedItems
 from vocboard.evaluator.results import Confidences, Entry
-from vocboard.evaluator.rules import Edition, TaskRules
+from vocboard.evaluator.rules import Edition
 from vocboard.evaluator.scores import CompetitionScores
-from vocboard.evaluator.tasks.classification.ground_truth import read_labels
 from vocboard.evaluator.tasks.classification.truth import Labels, LabelTruth
 from vocboard.evaluator.tasks.ranked_classes import RankedClass
 from vocboard.evaluator.tasks.ranked_classes import score as score_classes
@@ -71,11 +66,7 @@ def _confidence_of(confidences: Confidences, labels: Labels) -> NDArray[np.float
 
 
 class ClassificationScorer(Scorer[LabelTruth]):
-    """Reads the ground truth of classification and scores it."""
-
-    def read(self, key: Key, listed: Listed, rules: TaskRules, material: Material) -> tuple[ImageSet, LabelTruth | str]:
-        """Return the public half and the truth; see `Scorer.read`."""
-        return read_labels(key, listed, material)
+    """Scores classification."""
 
     def score(
         self, entry: Entry, truth: LabelTruth, edition: Edition, confusion_matrix: NDArray[np.int64] | None

@@ -4,8 +4,11 @@ import numpy as np
 
 from vocboard.evaluator.ground_truth.image_set_files import Listed
 from vocboard.evaluator.ground_truth.material import Material, box_array
+from vocboard.evaluator.ground_truth.model import Key
 from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.rules import TaskRules
 from vocboard.evaluator.tasks.detection.truth import DetectionTruth
+from vocboard.evaluator.tasks.truth_reader import TruthReader
 
 
 def read_objects(listed: Listed, material: Material) -> tuple[ImageSet, DetectionTruth | str]:
@@ -29,3 +32,13 @@ def read_objects(listed: Listed, material: Material) -> tuple[ImageSet, Detectio
         box=box_array([item.box for _, _, item in found]),
         difficult=np.array([item.difficult for _, _, item in found], dtype=np.bool_),
     )
+
+
+class DetectionTruthReader(TruthReader[DetectionTruth]):
+    """Reads the ground truth of detection."""
+
+    def read(
+        self, key: Key, listed: Listed, rules: TaskRules, material: Material
+    ) -> tuple[ImageSet, DetectionTruth | str]:
+        """Return the public half and the truth; see `TruthReader.read`."""
+        return read_objects(listed, material)

@@ -11,16 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vocboard.evaluator.editions import Competition, Edition, Overlap
-from vocboard.evaluator.ground_truth.image_set_files import Listed
-from vocboard.evaluator.ground_truth.material import Material
-from vocboard.evaluator.ground_truth.model import Key
-from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.metrics.boxes import best_overlapping, is_enough
 from vocboard.evaluator.metrics.precision_recall import Judgement, by_confidence, first_of_each
 from vocboard.evaluator.results import Detections, Entry
-from vocboard.evaluator.rules import TaskRules
 from vocboard.evaluator.scores import CompetitionScores
-from vocboard.evaluator.tasks.detection.ground_truth import read_objects
 from vocboard.evaluator.tasks.detection.truth import DetectionTruth
 from vocboard.evaluator.tasks.ranked_classes import RankedClass
 from vocboard.evaluator.tasks.ranked_classes import score as score_classes
@@ -125,13 +119,7 @@ def _rank(matches: Matches) -> RankedClass:
 
 
 class DetectionScorer(Scorer[DetectionTruth]):
-    """Reads the ground truth of detection and scores it."""
-
-    def read(
-        self, key: Key, listed: Listed, rules: TaskRules, material: Material
-    ) -> tuple[ImageSet, DetectionTruth | str]:
-        """Return the public half and the truth; see `Scorer.read`."""
-        return read_objects(listed, material)
+    """Scores detection."""
 
     def score(
         self, entry: Entry, truth: DetectionTruth, edition: Edition, confusion_matrix: NDArray[np.int64] | None

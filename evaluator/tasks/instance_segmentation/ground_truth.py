@@ -11,11 +11,14 @@ from numpy.typing import NDArray
 
 from vocboard.evaluator.ground_truth.image_set_files import Listed
 from vocboard.evaluator.ground_truth.material import Material
+from vocboard.evaluator.ground_truth.model import Key
 from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.metrics.confusion_matrix import VOID
 from vocboard.evaluator.metrics.label_runs import LabelRuns
+from vocboard.evaluator.rules import TaskRules
 from vocboard.evaluator.tasks.instance_segmentation.truth import InstanceTruth
 from vocboard.evaluator.tasks.segmentation.ground_truth import LABEL_MAP_FILE, decode_label_map
+from vocboard.evaluator.tasks.truth_reader import TruthReader
 
 OBJECT_MAP_FILE = "SegmentationObject/{}.png"  # in a development kit tree
 _MOST_INSTANCES = VOID - 1
@@ -87,3 +90,16 @@ def _take(image: int, objects: NDArray[np.uint8], classes: NDArray[np.uint8], fo
         found.number.append(number)
         found.class_index.append(labels[0] - 1)
     found.runs.append(LabelRuns.of(np.ascontiguousarray(objects.T)))
+
+
+class InstanceSegmentationTruthReader(TruthReader[InstanceTruth]):
+    """Reads the ground truth of instance segmentation."""
+
+    needs_annotations = False
+    image_files = (OBJECT_MAP_FILE, LABEL_MAP_FILE)
+
+    def read(
+        self, key: Key, listed: Listed, rules: TaskRules, material: Material
+    ) -> tuple[ImageSet, InstanceTruth | str]:
+        """Return the public half and the truth; see `TruthReader.read`."""
+        return read_instances(listed, material)

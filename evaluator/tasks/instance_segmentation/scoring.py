@@ -12,23 +12,17 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.evaluator.ground_truth.image_set_files import Listed
-from vocboard.evaluator.ground_truth.material import Material
-from vocboard.evaluator.ground_truth.model import Key
-from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.metrics.boxes import is_enough
 from vocboard.evaluator.metrics.confusion_matrix import LABELS, VOID
 from vocboard.evaluator.metrics.label_runs import LabelRuns
 from vocboard.evaluator.metrics.precision_recall import Judgement, by_confidence
 from vocboard.evaluator.results import Entry
-from vocboard.evaluator.rules import Competition, Edition, Metric, Overlap, TaskRules
+from vocboard.evaluator.rules import Competition, Edition, Metric, Overlap
 from vocboard.evaluator.scores import CompetitionScores, Measure
 from vocboard.evaluator.tasks.detection.scoring import Matches
-from vocboard.evaluator.tasks.instance_segmentation.ground_truth import OBJECT_MAP_FILE, read_instances
 from vocboard.evaluator.tasks.instance_segmentation.results import Regions
 from vocboard.evaluator.tasks.instance_segmentation.truth import InstanceTruth
 from vocboard.evaluator.tasks.scorer import Scorer
-from vocboard.evaluator.tasks.segmentation.ground_truth import LABEL_MAP_FILE
 
 THRESHOLDS: Mapping[Metric, float] = {
     Metric.REGION_AVERAGE_PRECISION_50: 0.5,
@@ -37,16 +31,7 @@ THRESHOLDS: Mapping[Metric, float] = {
 
 
 class InstanceSegmentationScorer(Scorer[InstanceTruth]):
-    """Reads the ground truth of instance segmentation and scores it."""
-
-    needs_annotations = False
-    image_files = (OBJECT_MAP_FILE, LABEL_MAP_FILE)
-
-    def read(
-        self, key: Key, listed: Listed, rules: TaskRules, material: Material
-    ) -> tuple[ImageSet, InstanceTruth | str]:
-        """Return the public half and the truth; see `Scorer.read`."""
-        return read_instances(listed, material)
+    """Scores instance segmentation."""
 
     def score(
         self, entry: Entry, truth: InstanceTruth, edition: Edition, confusion_matrix: NDArray[np.int64] | None

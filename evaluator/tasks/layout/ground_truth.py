@@ -11,6 +11,7 @@ from vocboard.evaluator.ground_truth.material import PERSON, Material, box_array
 from vocboard.evaluator.ground_truth.model import Key
 from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.tasks.layout.truth import LayoutTruth
+from vocboard.evaluator.tasks.truth_reader import TruthReader
 
 
 def read_people(key: Key, listed: Listed, rules: TaskRules, material: Material) -> tuple[ImageSet, LayoutTruth | str]:
@@ -59,3 +60,13 @@ def _layout_truth(people: Sequence[tuple[Person, AnnotatedObject]], part_types: 
         part_type=np.array([index for _, index, _ in parts], dtype=np.int8),
         part_box=box_array([box for _, _, box in parts]),
     )
+
+
+class LayoutTruthReader(TruthReader[LayoutTruth]):
+    """Reads the ground truth of layout."""
+
+    def read(
+        self, key: Key, listed: Listed, rules: TaskRules, material: Material
+    ) -> tuple[ImageSet, LayoutTruth | str]:
+        """Return the public half and the truth; see `TruthReader.read`."""
+        return read_people(key, listed, rules, material)

@@ -8,16 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vocboard.evaluator.editions import Competition, Edition, LayoutProtocol, Metric
-from vocboard.evaluator.ground_truth.image_set_files import Listed
-from vocboard.evaluator.ground_truth.material import Material
-from vocboard.evaluator.ground_truth.model import Key
-from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.metrics.precision_recall import Judgement
 from vocboard.evaluator.results import Entry, Layouts
-from vocboard.evaluator.rules import TaskRules
 from vocboard.evaluator.scores import CompetitionScores, Measure
 from vocboard.evaluator.tasks.layout.definition import PERSON
-from vocboard.evaluator.tasks.layout.ground_truth import read_people
 from vocboard.evaluator.tasks.layout.parts import judge as judge_parts
 from vocboard.evaluator.tasks.layout.truth import LayoutTruth
 from vocboard.evaluator.tasks.layout.whole_person import judge_by_box, judge_by_index
@@ -72,13 +66,7 @@ def _judge_whole_people(competition: Competition, layouts: Layouts, truth: Layou
 
 
 class LayoutScorer(Scorer[LayoutTruth]):
-    """Reads the ground truth of layout and scores it."""
-
-    def read(
-        self, key: Key, listed: Listed, rules: TaskRules, material: Material
-    ) -> tuple[ImageSet, LayoutTruth | str]:
-        """Return the public half and the truth; see `Scorer.read`."""
-        return read_people(key, listed, rules, material)
+    """Scores layout."""
 
     def score(
         self, entry: Entry, truth: LayoutTruth, edition: Edition, confusion_matrix: NDArray[np.int64] | None

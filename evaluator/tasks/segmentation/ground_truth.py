@@ -8,9 +8,12 @@ from PIL import Image
 
 from vocboard.evaluator.ground_truth.image_set_files import Listed
 from vocboard.evaluator.ground_truth.material import Material
+from vocboard.evaluator.ground_truth.model import Key
 from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.metrics.confusion_matrix import VOID
+from vocboard.evaluator.rules import TaskRules
 from vocboard.evaluator.tasks.segmentation.truth import SegmentationTruth
+from vocboard.evaluator.tasks.truth_reader import TruthReader
 
 LABEL_MAP_FILE = "SegmentationClass/{}.png"  # in a development kit tree
 MAXIMUM_PIXELS = 50_000_000  # of one label map; the images of VOC have some 190,000
@@ -58,3 +61,16 @@ def decode_label_map(content: bytes, classes: int) -> NDArray[np.uint8] | str:
     if len(strange):
         return f"has label {classes + 1 + strange[0]}, expected 0 to {classes}, or {VOID} for void"
     return label_map
+
+
+class SegmentationTruthReader(TruthReader[SegmentationTruth]):
+    """Reads the ground truth of segmentation."""
+
+    needs_annotations = False
+    image_files = (LABEL_MAP_FILE,)
+
+    def read(
+        self, key: Key, listed: Listed, rules: TaskRules, material: Material
+    ) -> tuple[ImageSet, SegmentationTruth | str]:
+        """Return the public half and the truth; see `TruthReader.read`."""
+        return read_label_maps(listed, material)

@@ -7,16 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vocboard.evaluator.editions import BACKGROUND, Competition, Metric, WithoutPositives
-from vocboard.evaluator.ground_truth.image_set_files import Listed
-from vocboard.evaluator.ground_truth.material import Material
-from vocboard.evaluator.ground_truth.model import Key
-from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.metrics.confusion_matrix import intersection_over_union, pixel_accuracy
 from vocboard.evaluator.results import Entry
-from vocboard.evaluator.rules import Edition, TaskRules
+from vocboard.evaluator.rules import Edition
 from vocboard.evaluator.scores import CompetitionScores, Measure
 from vocboard.evaluator.tasks.scorer import Scorer
-from vocboard.evaluator.tasks.segmentation.ground_truth import LABEL_MAP_FILE, read_label_maps
 from vocboard.evaluator.tasks.segmentation.truth import SegmentationTruth
 
 ACCURACIES = {
@@ -54,16 +49,7 @@ def score(competition: Competition, classes: tuple[str, ...], confusion_matrix: 
 
 
 class SegmentationScorer(Scorer[SegmentationTruth]):
-    """Reads the ground truth of segmentation and scores it."""
-
-    needs_annotations = False
-    image_files = (LABEL_MAP_FILE,)
-
-    def read(
-        self, key: Key, listed: Listed, rules: TaskRules, material: Material
-    ) -> tuple[ImageSet, SegmentationTruth | str]:
-        """Return the public half and the truth; see `Scorer.read`."""
-        return read_label_maps(listed, material)
+    """Scores segmentation."""
 
     def score(
         self, entry: Entry, truth: SegmentationTruth, edition: Edition, confusion_matrix: NDArray[np.int64] | None

@@ -1,6 +1,7 @@
 """From ground truth to leaderboard over HTTP, with a worker process of its own, on both set-ups."""
 
 import math
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,9 @@ from tests.support.site import Site
 from tests.support.working import working
 from vocboard.app.accounts.models import Role
 from vocboard.app.settings import Settings
+from vocboard.app.storage.archives import ArchiveStore
+from vocboard.app.submissions.models import Submission
+from vocboard.evaluator.stored_results.reader_version import READER_VERSION
 
 
 @pytest.fixture
@@ -24,6 +28,7 @@ def worker(settings: Settings, site: Site, tmp_path: Path) -> Iterator[None]:
     with working(settings, log):
         yield
     print(log.read_text()[-5000:])  # pytest shows it when the test fails
+    assert "is read again" not in log.read_text()  # the columns of the upload were good for the evaluation
 
 
 @pytest.fixture
@@ -69,6 +74,10 @@ def test_from_ground_truth_to_leaderboard(site: Site, organiser: httpx.Client, p
     assert detection["details"] == {}  # for organisers
     assert scored["competitions"]["comp1"]["per_class"] == {"car": round(small_world.CAR_AP, 4)}
     assert scored["evaluation"]["archive_sha256"] == scored["archive"]["sha256"]
+    with site.database.reading() as session:
+        stored = session.get_one(Submission, uuid.UUID(submitted["id"]))
+    assert stored.columns_reader == READER_VERSION
+    ArchiveStore(site.settings.archives).verify(str(stored.columns_sha256))
     curves = participant.get(f"{path}/curves/comp3").json()["curves"]
     assert curves["car"]["recall"] == [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]
     assert curves["car"]["precision"] == [0.0] * 6 + [1.0] * 5  # of two cars: less than a half, or more

@@ -21,14 +21,17 @@ from tests.app.submissions.inside import (
     inside_list,
     inside_listen,
     inside_pickle,
+    inside_pieces,
     inside_read,
     inside_run,
     inside_signal,
     inside_unix_socket,
     inside_write,
 )
+from vocboard.app.errors import TooLargeError
 from vocboard.app.isolation.confinement import ALL_MEANS
-from vocboard.app.submissions.checking import Report
+from vocboard.app.storage.archives import ArchiveStore
+from vocboard.app.submissions.report import Report
 from vocboard.app.submissions.validation_processes import StoppedProcessError, ValidationProcesses
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux confines without privileges")
@@ -42,6 +45,25 @@ def call(function: Callable[..., Report], *arguments: object) -> tuple[Any, ...]
     """Return what the pool is to run, so that a function of the module `inside` is called there."""
     name = function.__name__
     return eval, CALL, {"source": INSIDE.read_text(), "scope": {}, "name": name, "arguments": arguments}
+
+
+def call_with_columns(function: Callable[..., Report], *arguments: object) -> tuple[Any, ...]:
+    """Return the same where a sink is given: what sends columns is passed by keyword, which `eval` does not take."""
+    scope = {"source": INSIDE.read_text(), "scope": {}, "name": function.__name__, "arguments": arguments}
+    return _Evaluated(CALL), scope
+
+
+class _Evaluated:
+    """Pickled, it becomes a function of a scope and a keyword, made of what the child has."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return eval, (f"lambda scope, send_columns: eval({self._text!r}, scope)",)
+
+    def __call__(self, scope: dict[str, Any]) -> Report:
+        raise NotImplementedError
 
 
 @pytest.fixture
@@ -130,6 +152,33 @@ def test_runs_no_program_and_signals_nobody(inside: Callable[..., str]) -> None:
 def test_its_answers_run_no_code(inside: Callable[..., str]) -> None:
     with pytest.raises(StoppedProcessError):
         inside(inside_pickle)
+
+
+def test_pieces_of_columns_that_nobody_asked_for_end_it(inside: Callable[..., str]) -> None:
+    with pytest.raises(StoppedProcessError):
+        inside(inside_pieces, 1, 10)
+
+
+def test_a_piece_of_columns_that_is_too_large_ends_it(uploads: Path) -> None:
+    received: list[bytes] = []
+
+    async def ask() -> None:
+        await ValidationProcesses(uploads).run(*call_with_columns(inside_pieces, 1, 2**31), sink=received.append)
+
+    with pytest.raises(StoppedProcessError):
+        anyio.run(ask)
+    assert received == []
+
+
+def test_more_columns_than_there_may_be_end_it(uploads: Path) -> None:
+    with ArchiveStore(uploads.parent).receive(limit=2_500_000) as columns:
+
+        async def ask() -> None:
+            await ValidationProcesses(uploads).run(*call_with_columns(inside_pieces, 3, 2**20), sink=columns.write)
+
+        with pytest.raises(TooLargeError):
+            anyio.run(ask)
+        assert columns.path.stat().st_size <= columns.limit
 
 
 @linux

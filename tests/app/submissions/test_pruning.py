@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select, update
 
-from tests.support.backstage import Backstage, make_archive
+from tests.support.backstage import Backstage, make_archive, make_columns
 from vocboard.app.accounts.models import User
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges.models import Challenge
@@ -72,6 +72,38 @@ def test_the_archive_of_a_withdrawn_submission_is_removed_after_a_time(backstage
     with backstage.database.reading() as session:
         query = select(AuditEvent).where(AuditEvent.action == "submission.remove_archive")
         assert len(session.scalars(query).all()) == 1
+
+
+def test_columns_stay_and_go_with_their_archive(backstage: Backstage) -> None:
+    user, challenge = backstage.user(), backstage.challenge()
+    submission = backstage.submission(backstage.submit(user, challenge, columns=make_columns()))
+    assert submission.columns_sha256 is not None
+    assert pruned(backstage) == Pruned(0, 0, 0, 0)
+    backstage.store.verify(submission.columns_sha256)
+    withdraw_all(backstage, ago=2 * MONTH)
+    assert pruned(backstage).withdrawn == 2
+    assert list(backstage.store.stored()) == []
+    assert backstage.store.aside() == []
+    with backstage.database.reading() as session:
+        events = session.scalars(select(AuditEvent.action)).all()
+    assert list(events).count("submission.remove_archive") == 1
+
+
+def test_columns_stay_while_another_submission_needs_them(backstage: Backstage) -> None:
+    user, challenge = backstage.user(), backstage.challenge()
+    backstage.submit(user, challenge, columns=make_columns())
+    withdraw_all(backstage, ago=2 * MONTH)
+    kept = backstage.submission(backstage.submit(user, challenge, archive=b"another", columns=make_columns()))
+    assert pruned(backstage).withdrawn == 1
+    assert set(backstage.store.stored()) == {kept.archive_sha256, kept.columns_sha256}
+
+
+def test_columns_that_were_set_aside_come_back_when_a_row_needs_them(backstage: Backstage) -> None:
+    submission = backstage.submission(backstage.submit(backstage.user(), backstage.challenge(), columns=make_columns()))
+    assert submission.columns_sha256 is not None
+    backstage.store.set_aside(submission.columns_sha256)
+    assert pruned(backstage).brought_back == 1
+    backstage.store.verify(submission.columns_sha256)
 
 
 def test_an_archive_stays_while_any_submission_of_the_same_content_needs_it(backstage: Backstage) -> None:

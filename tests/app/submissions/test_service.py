@@ -27,7 +27,7 @@ from vocboard.app.submissions import queries, queue, service
 from vocboard.app.submissions.forms import SubmissionForm
 from vocboard.app.submissions.models import Method, State, Submission
 from vocboard.app.submissions.quota import quotas
-from vocboard.app.submissions.validation import EnteredCompetition, Report
+from vocboard.app.submissions.report import EnteredCompetition, Report
 from vocboard.evaluator.problems import Problem, Severity
 
 CLASSIFICATION = EnteredCompetition("comp1", ("car",))

@@ -14,7 +14,9 @@ from tests.support.backstage import EDITION, make_archive
 from tests.support.factories import make_image_sets
 from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore
-from vocboard.app.submissions.validation import Report, Validator
+from vocboard.app.submissions.report import Report
+from vocboard.app.submissions.validation import Validator
+from vocboard.evaluator.stored_results.stored_results import StoredResults
 
 COMPETITIONS = ("comp1", "comp3")
 
@@ -26,14 +28,22 @@ def validate(path: Path, **settings: object) -> Report:
     return anyio.run(run)
 
 
-async def start(validator: Validator, path: Path, owner: uuid.UUID | None = None) -> Report:
-    return await validator.validate(
-        path,
-        owner=owner or uuid.uuid4(),
-        edition=EDITION,
-        image_sets=make_image_sets(EDITION),
-        competitions=COMPETITIONS,
-    )
+async def start(
+    validator: Validator, path: Path, owner: uuid.UUID | None = None, *, kept: Path | None = None, limit: int = 10**6
+) -> Report:
+    with ArchiveStore(Settings().archives).receive(limit=limit) as columns:
+        report = await validator.validate(
+            path,
+            owner=owner or uuid.uuid4(),
+            edition=EDITION,
+            image_sets=make_image_sets(EDITION),
+            competitions=COMPETITIONS,
+            columns=columns,
+        )
+        if kept is not None:
+            columns.finish()
+            columns.path.rename(kept)
+        return report
 
 
 @pytest.fixture(autouse=True)
@@ -64,6 +74,29 @@ def test_says_what_a_valid_archive_enters(archive: Path) -> None:
     report = validate(archive)
     assert not report.refuses
     assert [(entry.competition, entry.classes) for entry in report.entries] == [("comp1", ("car",))]
+
+
+def test_gives_what_was_read_as_columns(archive: Path, tmp_path: Path) -> None:
+    report = anyio.run(lambda: start(Validator(Settings()), archive, kept=tmp_path / "columns"))
+    assert report.has_columns
+    with (tmp_path / "columns").open("rb") as file:
+        stored = StoredResults(file, EDITION, make_image_sets(EDITION))
+    (entry,) = stored.results.values()
+    assert (entry.competition.key, entry.classes) == ("comp1", ("car",))
+    assert entry.content["car"].confidence.tolist() == [0.9, 0.1, 0.8]
+
+
+def test_accepts_an_upload_whose_columns_are_too_large_without_them(archive: Path) -> None:
+    report = anyio.run(lambda: start(Validator(Settings()), archive, limit=100))
+    assert not report.refuses
+    assert not report.has_columns
+
+
+def test_gives_no_columns_of_an_upload_with_problems(archive: Path) -> None:
+    archive.write_bytes(make_archive((0.9, float("nan"), 0.8)))
+    report = validate(archive)
+    assert report.refuses
+    assert not report.has_columns
 
 
 def test_says_what_is_wrong_and_where(archive: Path) -> None:

@@ -1,0 +1,140 @@
+"""One child process that reads uploads, from the outside. It is trusted with nothing: see `validation_process`."""
+
+import contextlib
+import json
+import logging
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from vocboard.app.submissions.report import Report
+from vocboard.app.submissions.validation_process import ANSWER, HEAD, LENGTH, PIECE, PIECE_BYTES
+
+CHECK = "vocboard.app.submissions.checking:check"  # by name: what it imports is for the child alone
+GET_READY = "vocboard.app.submissions.checking:get_ready"
+ANSWER_LIMIT_BYTES = 64 * 1024 * 1024
+_LONGEST = {ANSWER: ANSWER_LIMIT_BYTES, PIECE: PIECE_BYTES}
+_ENVIRONMENT = {"LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+_MODULE = "vocboard.app.submissions.validation_process"
+_START = "import sys; sys.path[:] = {path!r}; from {module} import main; main({readable!r})"
+
+Sink = Callable[[bytes], object]
+
+_log = logging.getLogger(__name__)
+
+
+class StoppedProcessError(Exception):
+    """A process ended, or answered what no process of ours does."""
+
+
+class ReadingProcess:
+    """A child process that does one thing at a time.
+
+    Args of the constructor:
+        readable: the one directory of data that it can read.
+
+    Attributes:
+        confined: what it has given up, once it has answered.
+    """
+
+    def __init__(self, readable: Path) -> None:
+        start = _START.format(path=sys.path, module=_MODULE, readable=str(readable.resolve()))
+        process = subprocess.Popen(  # noqa: S603  # our own program
+            [sys.executable, "-c", start],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=_ENVIRONMENT,
+            cwd="/",
+            close_fds=True,  # the sockets that the web process listens on among them
+            start_new_session=True,
+        )
+        self._process = process
+        self._requests, self._answers = cast(BinaryIO, process.stdin), cast(BinaryIO, process.stdout)
+        self.confined: frozenset[str] = frozenset()
+        self._is_new = True
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it can be asked; an idle one may have been killed for its memory."""
+        return self._process.poll() is None
+
+    def ask(self, function: str | Callable[..., Any], *arguments: object, sink: Sink | None = None) -> Report | None:
+        """Call a function there and wait for its report.
+
+        Args:
+            function: itself, or its module and name as `CHECK`. With a sink it gets `send_columns`, too.
+            sink: takes what the function sends, piece by piece. What it raises leaves the process unusable.
+
+        Raises:
+            MemoryError: the function takes more memory than the process may have; the process can be asked again.
+            StoppedProcessError: the process ended, or its answer is none.
+        """
+        request = pickle.dumps((function, arguments, sink is not None), protocol=pickle.HIGHEST_PROTOCOL)
+        if self._is_new:
+            self.confined = self._confined()
+            self._is_new = False
+        try:
+            self._requests.write(LENGTH.pack(len(request)) + request)
+            self._requests.flush()
+        except (OSError, ValueError) as error:
+            raise StoppedProcessError from error
+        while True:
+            kind, content = self._receive()
+            if kind == ANSWER:
+                return _report_of(content)
+            if sink is None:
+                raise StoppedProcessError
+            sink(content)
+
+    def kill(self) -> None:
+        """End it, whatever it does."""
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._requests, self._answers):
+            with contextlib.suppress(OSError):  # what was still to be written to a process that is gone
+                pipe.close()
+
+    def _confined(self) -> frozenset[str]:
+        try:
+            return frozenset(map(str, json.loads(self._receive()[1])["confined"]))
+        except (ValueError, LookupError, TypeError) as error:
+            raise StoppedProcessError from error
+
+    def _receive(self) -> tuple[bytes, bytes]:
+        """The kind of the next message, and its content."""
+        try:
+            head = self._answers.read(HEAD.size)
+            if len(head) != HEAD.size:
+                raise ValueError("no answer")
+            kind, length = HEAD.unpack(head)
+            if length > _LONGEST[kind]:
+                raise ValueError("too long an answer")
+            content = self._answers.read(length)
+        except (OSError, ValueError, LookupError) as error:
+            raise StoppedProcessError from error
+        if len(content) != length:
+            raise StoppedProcessError
+        return kind, content
+
+
+def _report_of(content: bytes) -> Report | None:
+    """Read an answer, which may be anything if an upload has taken the process over.
+
+    Raises:
+        MemoryError: it says so.
+        StoppedProcessError: it is none.
+    """
+    try:
+        answer = json.loads(content)
+        if "memory" in answer:
+            raise MemoryError
+        if "failure" in answer:
+            _log.error("reading an upload failed: %r", answer["failure"])
+            raise StoppedProcessError
+        return None if answer["report"] is None else Report.from_json(answer["report"])
+    except (ValueError, LookupError, TypeError) as error:
+        raise StoppedProcessError from error

@@ -1,0 +1,122 @@
+"""Scoring the content of result files, however it was read: columns and ground truth in, scores out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vocboard.evaluator.editions import Competition, Edition
+from vocboard.evaluator.ground_truth import GroundTruth, SegmentationTruth
+from vocboard.evaluator.metrics.confusion_matrix import Confusion
+from vocboard.evaluator.problems import Problem
+from vocboard.evaluator.results import Results
+from vocboard.evaluator.scores import CompetitionScores
+from vocboard.evaluator.tasks.scoring import SCORERS
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Evaluation:
+    """What came of scoring one upload.
+
+    Attributes:
+        edition: its name.
+        scores: by competition key, in the edition's order; empty if the problems contain an error.
+        unavailable: competitions entered that cannot be scored, because the ground truth has nothing on their task.
+        problems: errors and warnings about the upload.
+    """
+
+    edition: str
+    scores: Mapping[str, CompetitionScores]
+    unavailable: tuple[str, ...]
+    problems: tuple[Problem, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the object that `vocboard evaluate --json` prints: full precision, undefined values null."""
+        return {
+            "edition": self.edition,
+            "competitions": {key: scores.as_json() for key, scores in self.scores.items()},
+            "unavailable": list(self.unavailable),
+            "problems": [problem.as_json() for problem in self.problems],
+        }
+
+
+class Confusions:
+    """Confusion matrices of the competitions with label maps, filled map by map, from as many threads as there are."""
+
+    def __init__(self, truth: GroundTruth) -> None:
+        """Start with no label map, for this truth."""
+        self._truth = truth
+        self._confusions: dict[str, Confusion] = {}
+
+    def add(self, competition: Competition, image: int, label_map: NDArray[np.uint8]) -> None:
+        """Count one label map.
+
+        Args:
+            image: index into `ImageSet.images`.
+            label_map: (height, width) class indices, 0 for background.
+
+        Raises:
+            ValueError: its size or its labels are not those of the ground truth.
+        """
+        truth = self._truth.truths.get((competition.task, competition.image_set))
+        if isinstance(truth, SegmentationTruth):
+            self._of(competition).add(truth.runs(image), label_map)
+
+    def matrix(self, competition: Competition) -> NDArray[np.int64] | None:
+        """Return (n + 1, n + 1) pixels counted so far; see `Confusion.matrix`. None for tasks without label maps."""
+        truth = self._truth.truths.get((competition.task, competition.image_set))
+        return self._of(competition).matrix if isinstance(truth, SegmentationTruth) else None
+
+    def images(self, competition: Competition) -> NDArray[np.int64]:
+        """Return how many images show each label."""
+        return self._of(competition).images
+
+    def _of(self, competition: Competition) -> Confusion:
+        return self._confusions.setdefault(competition.key, Confusion(len(competition.classes)))
+
+
+def score(
+    results: Results,
+    edition: Edition,
+    truth: GroundTruth,
+    *,
+    confusions: Confusions | None = None,
+    problems: tuple[Problem, ...] = (),
+) -> Evaluation:
+    """Score the content of valid result files.
+
+    Args:
+        results: by competition, read against the image sets of `truth`.
+        edition: whose rules apply.
+        truth: of the same edition.
+        confusions: of all label maps of `results`; None if there are none.
+        problems: warnings about the upload, for the evaluation.
+
+    Raises:
+        ValueError: the ground truth is another edition's.
+    """
+    check_edition(truth, edition)
+    matrices = confusions or Confusions(truth)
+    scores, unavailable = {}, []
+    for key, entry in results.items():
+        competition = entry.competition
+        secret = truth.truths.get((competition.task, competition.image_set))
+        if secret is None:
+            unavailable.append(key)
+        else:
+            matrix = matrices.matrix(competition)
+            scored = SCORERS[competition.task].score(entry, secret, edition, matrix)
+            scores[key] = scored if matrix is None else replace(scored, images_by_label=matrices.images(competition))
+    return Evaluation(edition.name, scores, tuple(unavailable), problems)
+
+
+def check_edition(truth: GroundTruth, edition: Edition) -> None:
+    """Check that ground truth is of an edition.
+
+    Raises:
+        ValueError: it is another edition's.
+    """
+    if truth.edition != edition.name:
+        raise ValueError(f"ground truth of {truth.edition}, results of {edition.name}")

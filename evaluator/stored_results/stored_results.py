@@ -1,0 +1,154 @@
+"""The results of one upload in a file of columns.
+
+Columns name images and people by their place in the image sets that they were read against, and are what one version of
+the readers has made of an archive. So a file says which these were, and is good for them alone; otherwise the archive
+has to be read again.
+"""
+
+import hashlib
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vocboard.evaluator.editions import Competition, Edition
+from vocboard.evaluator.image_sets import ImageSet, ImageSets
+from vocboard.evaluator.results import Entry, Results, Segmented
+from vocboard.evaluator.stored_results.columns_file import ColumnsError, ColumnsFile, ColumnsWriter
+from vocboard.evaluator.stored_results.reader_version import READER_VERSION
+from vocboard.evaluator.tasks.columns import COLUMNS
+from vocboard.evaluator.tasks.content_columns import Known
+
+
+class ResultsWriter:
+    """Stores what is read of one upload, against these image sets, while it is read.
+
+    Args of the constructor:
+        write: takes bytes, in the order of the file.
+        limit: bytes of the whole file.
+    """
+
+    def __init__(
+        self, write: Callable[[bytes], object], edition: Edition, image_sets: ImageSets, *, limit: int
+    ) -> None:
+        self._columns = ColumnsWriter(write, limit=limit)
+        self._read_against = digest(edition, image_sets)
+
+    def add_label_map(self, competition: Competition, image: int, label_map: NDArray[np.uint8]) -> None:
+        """Store a label map; a `SegmentationSink` for reading."""
+        self._columns.add(_map_name(competition, image), label_map)
+
+    def finish(self, results: Results) -> bool:
+        """Store everything else; whether the file is complete, because it is within its limit."""
+        for key, entry in results.items():
+            for name, array in COLUMNS[entry.competition.task].arrays(entry).items():
+                self._columns.add(f"{key}/{name}", array)
+        entries = [[key, list(entry.classes)] for key, entry in results.items()]
+        header = {"reader": READER_VERSION, "read_against": self._read_against, "entries": entries}
+        self._columns.finish(header)
+        return self._columns.is_complete
+
+
+class StoredResults:
+    """Reads what `ResultsWriter` has stored, of which nothing is taken for granted.
+
+    Attributes:
+        results: as `read_results` returns them; their label maps are given by `label_maps`.
+    """
+
+    results: Results
+
+    def __init__(
+        self, file: BinaryIO, edition: Edition, image_sets: ImageSets, *, classes: Collection[str] | None = None
+    ) -> None:
+        """Read everything but label maps.
+
+        Args:
+            file: stays open as long as label maps are read.
+            edition: whose rules apply.
+            image_sets: what scoring will compare with.
+            classes: declared by the participant for segmentation; None for all.
+
+        Raises:
+            ColumnsError: the file is damaged, another reader's, or was read against another edition or image sets.
+        """
+        self._file = ColumnsFile(file)
+        self._image_sets = image_sets
+        try:
+            header = self._file.header
+            if header["reader"] != READER_VERSION:
+                raise ColumnsError(f"columns of reader {header['reader']!r}, this one is {READER_VERSION}")
+            if header["read_against"] != digest(edition, image_sets):
+                raise ColumnsError("columns that were read against another edition or other image sets")
+            self.results = {key: self._entry(key, found, edition, classes) for key, found in header["entries"]}
+        except (ValueError, LookupError, TypeError) as error:
+            raise ColumnsError(f"columns that no reader makes: {error}") from error
+        if len(self.results) != len(header["entries"]):
+            raise ColumnsError("columns with a competition twice")
+
+    def label_maps(self) -> Iterator[tuple[Competition, int, NDArray[np.uint8]]]:
+        """Give each label map: its competition, the index of its image, and (height, width) uint8 class indices.
+
+        Raises:
+            ColumnsError: a map is missing or damaged, or has another size or labels than it may.
+        """
+        for entry in self.results.values():
+            if isinstance(entry.content, Segmented):
+                competition = entry.competition
+                image_set = self._image_set(competition)
+                if image_set is None or image_set.sizes is None:
+                    continue  # nothing to compare with
+                for image in entry.content.images.tolist():
+                    width, height = image_set.sizes[image].tolist()
+                    label_map = self._file.label_map(_map_name(competition, image), (height, width))
+                    if label_map.max(initial=0) > len(competition.classes):
+                        raise ColumnsError("a label map with a label that is none")
+                    yield competition, image, label_map
+
+    def _entry(self, key: str, classes: Any, edition: Edition, declared: Collection[str] | None) -> Entry:
+        competition = edition.competitions[key]
+        entered = tuple(name for name in competition.classes if name in classes)
+        if list(entered) != classes:
+            raise ValueError(f"{key}: its classes are not the edition's, in their order")
+        known = Known(competition, edition, self._image_set(competition))
+        content = COLUMNS[competition.task].content(entered, _Competition(self._file, f"{key}/"), known)
+        if isinstance(content, Segmented) and set(declared or competition.classes) != set(entered):
+            raise ValueError(f"{key}: its classes are not those declared")
+        return Entry(competition, entered, content)
+
+    def _image_set(self, competition: Competition) -> ImageSet | None:
+        return self._image_sets.sets.get((competition.task, competition.image_set))
+
+
+@dataclass(frozen=True, slots=True)
+class _Competition:
+    """The columns of one competition."""
+
+    file: ColumnsFile
+    prefix: str
+
+    def array(self, name: str, kind: type[np.generic], *, columns: int | None = None) -> NDArray[Any]:
+        return self.file.array(self.prefix + name, kind, columns=columns)
+
+    def __contains__(self, name: str) -> bool:
+        return self.prefix + name in self.file
+
+
+def digest(edition: Edition, image_sets: ImageSets) -> str:
+    """Return a hexadecimal SHA-256 of what reading result files depends on besides the files."""
+    # The repr of an edition is made of texts, numbers, tuples and dicts: the same in every process.
+    parts = [repr(edition).encode()]
+    for (task, name), image_set in sorted(image_sets.sets.items()):
+        parts += [task.encode(), name.encode(), "\n".join(image_set.images).encode()]
+        for numbers in (image_set.sizes, image_set.persons):
+            parts.append(b"" if numbers is None else f"{numbers.shape}".encode() + numbers.astype("<i4").tobytes())
+    found = hashlib.sha256()
+    for part in parts:
+        found.update(len(part).to_bytes(8, "big") + part)
+    return found.hexdigest()
+
+
+def _map_name(competition: Competition, image: int) -> str:
+    return f"{competition.key}/map/{image}"

@@ -1,0 +1,125 @@
+"""Evaluating the columns that were read from an archive. No archive is opened in this process, which has the truth.
+
+A process that was confined first has read the columns, when the archive was uploaded. Where they are missing or
+damaged, or are not what today's reader would make for today's image sets, such a process reads the archive again, for
+this evaluation alone: the worker cannot write beside the archives.
+"""
+
+import logging
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import BinaryIO, cast
+
+from vocboard.app.storage.archives import ArchiveStore, DamagedArchiveError
+from vocboard.app.submissions.reading_process import CHECK, ReadingProcess
+from vocboard.evaluator.editions import Edition
+from vocboard.evaluator.ground_truth import GroundTruth
+from vocboard.evaluator.problems import Severity
+from vocboard.evaluator.scoring import Confusions, Evaluation, score
+from vocboard.evaluator.stored_results.columns_file import ColumnsError
+from vocboard.evaluator.stored_results.reader_version import READER_VERSION
+from vocboard.evaluator.stored_results.stored_results import StoredResults
+
+_log = logging.getLogger(__name__)
+
+
+class UnscorableError(Exception):
+    """An accepted submission cannot be scored: what was checked at the upload does not hold here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Uploaded:
+    """What a submission has in the store.
+
+    Attributes:
+        archive_sha256: of its archive.
+        columns_sha256: of what was read from it at the upload; None if that was not stored.
+        columns_reader: the version of what has read it.
+        segmentation_classes: declared by the participant; None for all.
+    """
+
+    archive_sha256: str
+    columns_sha256: str | None
+    columns_reader: int | None
+    segmentation_classes: tuple[str, ...] | None
+
+
+def evaluate(
+    uploaded: Uploaded, store: ArchiveStore, edition: Edition, truth: GroundTruth, *, memory_limit_bytes: int
+) -> Evaluation:
+    """Score a submission.
+
+    Args:
+        memory_limit_bytes: of a process that reads the archive again.
+
+    Raises:
+        UnscorableError: the archive, read again, has problems.
+        DamagedArchiveError: the archive, needed again, is not what was uploaded.
+        StoppedProcessError: the process that reads the archive again ended.
+        MemoryError: reading it again, or evaluating, takes too much memory.
+        OSError: files cannot be read, or the disk is full.
+    """
+    if uploaded.columns_sha256 is not None and uploaded.columns_reader == READER_VERSION:
+        try:
+            with store.verify(uploaded.columns_sha256).open("rb") as file:
+                return _score(file, uploaded, edition, truth)
+        except (FileNotFoundError, DamagedArchiveError, ColumnsError) as error:
+            _log.warning("archive %s is read again, its columns are of no use: %s", uploaded.archive_sha256, error)
+    with _read_again(uploaded, store, edition, truth, memory_limit_bytes) as file:
+        return _score(file, uploaded, edition, truth)
+
+
+def _score(file: BinaryIO, uploaded: Uploaded, edition: Edition, truth: GroundTruth) -> Evaluation:
+    stored = StoredResults(file, edition, truth.image_sets, classes=uploaded.segmentation_classes)
+    matrices = Confusions(truth)
+    for competition, image, label_map in stored.label_maps():
+        matrices.add(competition, image, label_map)
+    return score(stored.results, edition, truth, confusions=matrices)
+
+
+@contextmanager
+def _read_again(
+    uploaded: Uploaded, store: ArchiveStore, edition: Edition, truth: GroundTruth, memory_limit_bytes: int
+) -> Iterator[BinaryIO]:
+    """Give the columns of an archive, read in a process that can open nothing but its folder, one of 256."""
+    archive = store.verify(uploaded.archive_sha256)
+    with tempfile.TemporaryFile() as file:
+        # Its folder, not the file: an upload of the same content may replace the file at any moment.
+        process = ReadingProcess(archive.parent)
+        try:
+            report = process.ask(
+                CHECK,
+                archive,
+                edition,
+                truth.image_sets,
+                tuple(edition.competitions),
+                uploaded.segmentation_classes,
+                memory_limit_bytes,
+                memory_limit_bytes,  # what does not fit in memory cannot be scored
+                sink=_Limited(cast(BinaryIO, file), memory_limit_bytes).write,
+            )
+        finally:
+            process.kill()
+        if report is None or report.refuses:
+            problems = [] if report is None else report.problems
+            errors = [problem.as_json() for problem in problems if problem.severity is Severity.ERROR]
+            raise UnscorableError(f"an accepted archive has problems: {errors}")
+        if not report.has_columns:
+            raise MemoryError
+        file.flush()
+        yield cast(BinaryIO, file)
+
+
+class _Limited:
+    """A file of so many bytes at most, whatever a process that has read an archive sends."""
+
+    def __init__(self, file: BinaryIO, limit: int) -> None:
+        self._file, self._left = file, limit
+
+    def write(self, content: bytes) -> None:
+        self._left -= len(content)
+        if self._left < 0:
+            raise UnscorableError("reading its archive gave more columns than it may")
+        self._file.write(content)
