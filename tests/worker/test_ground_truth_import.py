@@ -21,7 +21,7 @@ from vocboard.app.database import Database, now
 from vocboard.app.settings import Settings
 from vocboard.app.storage.ground_truth_inbox import UNANNOUNCED_FOR, GroundTruthInbox
 from vocboard.evaluator.editions import Task
-from vocboard.evaluator.ground_truth import GroundTruth
+from vocboard.evaluator.ground_truth import GroundTruth, reader
 from vocboard.worker import ground_truth_import, ground_truth_store, leases
 from vocboard.worker.ground_truth_directory import GroundTruthDirectory
 
@@ -161,11 +161,12 @@ def test_a_worker_killed_while_it_imports_is_replaced(database: Database, settin
     version_id = upload(database, settings, challenge_to_import(database), packed(tree))
     script = """
 import os, signal, sys
-from vocboard.worker import ground_truth_import
 from vocboard.app.database import Database
 from vocboard.app.settings import Settings
+from vocboard.evaluator.ground_truth import reader
+from vocboard.worker import ground_truth_import
 
-ground_truth_import.read_ground_truth = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+reader.read_ground_truth = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 settings = Settings()
 ground_truth_import.import_next(Database(settings.database), settings)
 """
@@ -194,7 +195,7 @@ def test_a_failure_of_ours_is_tried_again_and_then_given_up(
     def fails(*_: object) -> None:
         raise OSError("no space left on device")
 
-    monkeypatch.setattr(ground_truth_import, "read_ground_truth", fails)
+    monkeypatch.setattr(reader, "read_ground_truth", fails)
     for _ in range(settings.evaluation_attempts):
         with pytest.raises(OSError, match="no space"):
             ground_truth_import.import_next(database, impatient)
