@@ -1,14 +1,14 @@
 """Name the columns that were read from a submission's archive, so that workers need not read the archive again.
 
-Revision: 2026_11_21_columns
-Follows: 2026_11_21_leaderboard_revisions
+Revision: 2026_11_21_1945_columns
+Follows: 2026_11_21_1935_begin
 """
 
 import sqlalchemy as sa
 from alembic import op
 
-revision = "2026_11_21_columns"
-down_revision = "2026_11_21_leaderboard_revisions"
+revision = "2026_11_21_1945_columns"
+down_revision = "2026_11_21_1935_begin"
 branch_labels = None
 depends_on = None
 
