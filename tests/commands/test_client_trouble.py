@@ -71,7 +71,11 @@ def test_a_used_up_quota_tells_when_the_next_is_allowed(
 
 @pytest.mark.parametrize(
     ("challenge", "told"),
-    [("nowhere", "no such challenge"), ("over", "Last year has been closed since"), ("soon", "Next year opens at")],
+    [
+        ("nowhere", "This challenge does not exist"),
+        ("over", "Last year has been closed since"),
+        ("soon", "Next year opens at"),
+    ],
 )
 def test_what_takes_no_submission_is_told_before_the_upload(
     board: Board, participant: str, archive: Path, capsys: pytest.CaptureFixture[str], challenge: str, told: str
