@@ -41,6 +41,8 @@ WEB_GUARDS: Mapping[str, Guard] = {
     "challenges": Guard(
         adding=("NEW.current_scoring_id IS NULL",),
         unchanged=("id", "current_scoring_id"),
+        # At `everything` the worker copies exact curves to where the web process can read them.
+        changing=("(NEW.detail <> 'everything' OR OLD.detail = 'everything' OR OLD.current_scoring_id IS NULL)",),
     ),
     "ground_truth_versions": Guard(
         adding=(

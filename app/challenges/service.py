@@ -44,6 +44,11 @@ __all__ = [
     "visible_challenges",
 ]
 
+EVERYTHING_IS_THE_OPERATORS = (
+    "The challenge has ground truth, and exact results give it away for good. Only the operator can show everything "
+    "from now on: vocboard admin set-detail {slug} everything"
+)
+
 
 def visible_challenges(session: Session, viewer: User | None) -> Sequence[Challenge]:
     """Return the challenges to list for a person: public ones and those the person organises, the newest first."""
@@ -190,6 +195,8 @@ def update(
         detail=detail,
     )
     keys = rules.ordered_keys(checks, edition_of(challenge), competitions)
+    if detail is Detail.EVERYTHING is not challenge.detail and challenge.current_scoring_id is not None:
+        checks.fail("detail", EVERYTHING_IS_THE_OPERATORS.format(slug=challenge.slug))
     truth = current_truth(session, challenge)
     if truth is not None and (missing := [key for key in keys if key not in (truth.competitions or ())]):
         checks.fail("competitions", f"The current ground truth cannot score {', '.join(missing)}.")
@@ -205,6 +212,23 @@ def update(
     after = _logged(challenge)
     changes = {name: {"from": before[name], "to": after[name]} for name in after if before[name] != after[name]}
     if changes:
+        audit.record(session, actor=user, action="challenge.update", subject=challenge, details=changes)
+
+
+def set_detail(session: Session, *, challenge: Challenge, user: User, detail: Detail) -> None:
+    """Change what people see of a challenge's results, also to `everything` once it has ground truth.
+
+    For operators: the database refuses that to the web process, so that whoever has taken it over cannot have exact
+    curves, which give the ground truth away, copied to where it can read them.
+
+    Args:
+        user: who answers for it.
+    """
+    queries.lock_challenge(session, challenge.id)
+    before, challenge.detail = challenge.detail, detail
+    session.flush()
+    if before is not detail:
+        changes = {"detail": {"from": before.value, "to": detail.value}}
         audit.record(session, actor=user, action="challenge.update", subject=challenge, details=changes)
 
 

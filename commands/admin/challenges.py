@@ -49,6 +49,12 @@ def configure(actions: Actions) -> None:
     )
     action.set_defaults(do=create_challenge)
 
+    action = actions.add_parser("set-detail", help="change what participants see of a challenge's results")
+    action.add_argument("slug")
+    action.add_argument("detail", choices=list(map(str, Detail)))
+    action.add_argument("--organiser", required=True, metavar="EMAIL", help="who answers for it")
+    action.set_defaults(do=set_detail)
+
     action = actions.add_parser("import-truth", help="hand in a development kit tree as a challenge's ground truth")
     action.add_argument("slug")
     action.add_argument("tree", type=Path, help="archive or directory")
@@ -92,6 +98,15 @@ def create_challenge(arguments: argparse.Namespace, database: Database, _setting
             decimals=arguments.decimals,
             detail=Detail(arguments.detail),
         )
+    return 0
+
+
+def set_detail(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:
+    """Change the detail level."""
+    with database.writing() as session:
+        user = administration.get_user(session, arguments.organiser)
+        challenge = service.get_organised(session, arguments.slug, user)
+        service.set_detail(session, challenge=challenge, user=user, detail=Detail(arguments.detail))
     return 0
 
 

@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from sqlalchemy import select
 
 from tests.support.factories import make_challenge, make_organiser, make_token, make_user
 from tests.support.other_truths import answers, certain
 from tests.support.site import Site
-from vocboard.app.accounts.models import User
+from vocboard.app.accounts.models import Role, User
 from vocboard.app.challenges.models import Challenge, Detail
+from vocboard.app.challenges.service import set_detail
 from vocboard.app.database import now
 from vocboard.app.evaluations import service as evaluations
 from vocboard.app.submissions import service as submissions
@@ -211,7 +213,13 @@ def test_organisers_see_counts_at_every_level(embedded_site: Site, level: Detail
 def test_a_level_that_is_raised_shows_exact_curves_once_the_worker_has_copied_them(site: Site) -> None:
     scene = Scene(site, ranking("good"), Detail.CURVES)
     with site.client(scene.organiser) as client:
-        assert client.patch(f"/api/v1/challenges/{scene.slug}", json={"detail": "everything"}).status_code == 200
+        refused = client.patch(f"/api/v1/challenges/{scene.slug}", json={"detail": "everything"})
+    assert refused.status_code == 422
+    assert f"vocboard admin set-detail {scene.slug} everything" in refused.text
+    with site.writing() as session:
+        challenge = session.scalars(select(Challenge).where(Challenge.slug == scene.slug)).one()
+        organiser = session.scalars(select(User).where(User.role == Role.ORGANISER)).one()
+        set_detail(session, challenge=challenge, user=organiser, detail=Detail.EVERYTHING)
     assert len(scene.curve(None)["recall"]) == 11
     sweep(site.database, site.settings)
     assert len(ranks_of_hits(scene.curve(None), POSITIVES)) >= 0.95 * POSITIVES

@@ -120,6 +120,7 @@ CHANGES = {
     "reset-password": ["ada@lab.example"],
     "create-token": ["ada@lab.example"],
     "create-challenge": ["voc", "--organiser", "olga@lab.example", "--edition", "VOC2007", "--title", "VOC"],
+    "set-detail": ["ready", "everything", "--organiser", "olga@lab.example"],
     "import-truth": ["ready", "TREE", "--organiser", "olga@lab.example"],
 }
 

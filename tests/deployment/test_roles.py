@@ -182,6 +182,18 @@ def test_web_cannot_change_what_is_the_workers(database: URL, rows: dict[str, st
         connection.execute(f"UPDATE {table} SET {change}")  # type: ignore[arg-type]
 
 
+def test_web_cannot_show_everything_of_a_challenge_with_ground_truth(database: URL, rows: dict[str, str]) -> None:
+    show = "UPDATE challenges SET detail = 'everything'"
+    with connect(database, "vocboard_web") as connection:
+        assert connection.execute(show).rowcount == 1
+        connection.rollback()
+    with psycopg.connect(conninfo(database)) as connection:
+        connection.execute("SET session_replication_role = replica")  # any scoring will do
+        connection.execute("UPDATE challenges SET current_scoring_id = gen_random_uuid()")
+    with connect(database, "vocboard_web") as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
+        connection.execute(show)
+
+
 @pytest.mark.parametrize(
     "change", ["published_at = now()", "description = 'x'", "state = 'withdrawn', lease_id = NULL, finished_at = now()"]
 )
