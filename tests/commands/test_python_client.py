@@ -94,4 +94,4 @@ def test_the_example_of_the_documentation_runs(
     examples = [block for block in blocks(PYTHON_PAGE) if needs_server(block)]
     assert examples
     run(examples, PYTHON_PAGE.name)
-    assert "1 My method" in capsys.readouterr().out
+    assert "My method 0.6087" in capsys.readouterr().out

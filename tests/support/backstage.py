@@ -41,7 +41,7 @@ from vocboard.worker import ground_truth_store
 
 EDITION = load("VOC2012")
 CAR = EDITION.classes.index("car")
-SECONDS_TO_WAIT = 30.0
+SECONDS_TO_WAIT = 90.0
 ROOT = Path(__file__).parents[2]
 
 

@@ -97,7 +97,7 @@ def test_declarations_are_added_and_corrected_later(
         assert "1, listed for the organisers" in browser.get(f"/submissions/{made['id']}").text
         wrong = browser.post(page, data=form | {"training_data": ""}, headers=from_here(browser))
         assert wrong.status_code == 422
-        assert "For comp4, say what the training data was." in wrong.text
+        assert "For comp4, describe the training data." in wrong.text
 
 
 def test_listed_images_are_compared_with_the_test_images(

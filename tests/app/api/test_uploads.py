@@ -68,9 +68,9 @@ def test_a_valid_upload_is_stored_even_though_the_broker_is_down(
     submission = response.json()
     assert (submission["state"], submission["queue_position"]) == ("queued", 1)
     assert submission["archive"]["bytes"] == len(RESULTS)
-    [path] = stored(site)
-    assert path.read_bytes() == RESULTS
-    assert path.parent.name + path.name == submission["archive"]["sha256"]
+    contents = {path.parent.name + path.name: path.read_bytes() for path in stored(site)}
+    assert len(contents) == 2, "the archive, and the columns that were read from it"
+    assert contents[submission["archive"]["sha256"]] == RESULTS
 
 
 def test_what_is_too_large_is_refused_and_leaves_nothing(

@@ -148,7 +148,7 @@ def test_everything_that_is_wrong_is_told_at_once(truth: GroundTruth) -> None:
         "comp3: 'unicorn' is no class of comp3",
         "comp3['cow']: Found a list of 2; expected a mapping with 'images', 'scores', 'boxes'",
         "'comp99' is no competition of VOC2007",
-        "'1' is not an image of the detection test set",
+        "'1' is not in the detection test set",
     ):
         assert text in said
 
