@@ -8,6 +8,7 @@ import contextlib
 import io
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import tarfile
@@ -21,6 +22,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sqlalchemy import make_url, text
 
 from tests.support.factories import IMAGES, make_challenge, make_image_sets, make_user
 from vocboard.app.accounts.models import User
@@ -152,6 +154,34 @@ class Backstage:
             raise
         finally:
             kill_group(process)
+
+    def pause(self, worker: subprocess.Popen[bytes]) -> None:
+        """Stop a worker's processes with SIGSTOP, while they have no transaction open that others would wait for."""
+
+        def is_paused() -> bool:
+            os.killpg(worker.pid, signal.SIGSTOP)
+            if not self._is_in_transaction():
+                return True
+            os.killpg(worker.pid, signal.SIGCONT)
+            return False
+
+        wait_until(is_paused)
+
+    def _is_in_transaction(self) -> bool:
+        """Whether another process has a transaction open; on SQLite, one that writes."""
+        if self.database.is_sqlite:
+            url = make_url(self.settings.database)
+            with contextlib.closing(
+                sqlite3.connect(str(url.database), timeout=0.1, isolation_level=None)
+            ) as connection:
+                try:
+                    connection.execute("BEGIN IMMEDIATE")
+                except sqlite3.OperationalError:
+                    return True
+            return False
+        query = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state != 'idle'"
+        with self.database.reading() as session:
+            return bool(session.scalar(text(f"{query} AND pid != pg_backend_pid()")))
 
     def _seen(self, submission_id: uuid.UUID) -> str:
         row = self.submission(submission_id)

@@ -66,7 +66,7 @@ def test_both_workers_still_consume_after_redis_was_killed_and_restarted(
                 thread.join()
         wait_until(lambda: left() == 0, lambda: f"{left()} of {len(queued)} submissions are not scored")
         for paused in (first, second):
-            os.killpg(paused.pid, signal.SIGSTOP)  # so that the other one has to do it
+            backstage.pause(paused)  # so that the other one has to do it
             backstage.wait_for(backstage.submit(people[0], challenge), State.SCORED)
             os.killpg(paused.pid, signal.SIGCONT)
 

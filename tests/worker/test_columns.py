@@ -11,8 +11,8 @@ import pytest
 
 from tests.support.backstage import ROOT, Backstage, make_archive, make_columns, make_ground_truth
 from vocboard.app.evaluations import queries as evaluations
-from vocboard.app.submissions import reading_process
 from vocboard.app.submissions.models import State, Submission
+from vocboard.app.submissions.reading_process import GET_READY, ReadingProcess
 from vocboard.evaluator.ground_truth import GroundTruth
 from vocboard.evaluator.image_sets import ImageSet, ImageSets
 from vocboard.worker import columns as worker_columns
@@ -38,20 +38,20 @@ def evaluated(backstage: Backstage, submission_id: uuid.UUID) -> float | None:
 
 
 @pytest.fixture
-def started(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def started(monkeypatch: pytest.MonkeyPatch) -> list[ReadingProcess]:
     """Give a list that grows with every process that reads an archive again."""
-    found: list[int] = []
+    found: list[ReadingProcess] = []
 
-    class Counted(reading_process.ReadingProcess):
+    class Counted(ReadingProcess):
         def kill(self) -> None:
-            found.append(self._process.pid)
+            found.append(self)
             super().kill()
 
     monkeypatch.setattr(worker_columns, "ReadingProcess", Counted)
     return found
 
 
-def test_scores_columns_without_the_archive(backstage: Backstage, started: list[int]) -> None:
+def test_scores_columns_without_the_archive(backstage: Backstage, started: list[ReadingProcess]) -> None:
     submission_id = backstage.submit(backstage.user(), backstage.challenge(), columns=make_columns())
     backstage.store.path(backstage.submission(submission_id).archive_sha256).unlink()
     assert evaluated(backstage, submission_id) == 1.0
@@ -78,7 +78,7 @@ def date_back(backstage: Backstage, submission: Submission) -> None:
 
 @pytest.mark.parametrize("make_useless", [remove, damage, date_back])
 def test_reads_the_archive_again_where_columns_are_of_no_use(
-    backstage: Backstage, started: list[int], make_useless: Callable[[Backstage, Submission], None]
+    backstage: Backstage, started: list[ReadingProcess], make_useless: Callable[[Backstage, Submission], None]
 ) -> None:
     submission_id = backstage.submit(backstage.user(), backstage.challenge(), columns=make_columns())
     make_useless(backstage, backstage.submission(submission_id))
@@ -86,7 +86,7 @@ def test_reads_the_archive_again_where_columns_are_of_no_use(
     assert len(started) == 1
 
 
-def test_reads_the_archive_of_a_submission_without_columns(backstage: Backstage, started: list[int]) -> None:
+def test_reads_the_archive_of_a_submission_without_columns(backstage: Backstage, started: list[ReadingProcess]) -> None:
     submission_id = backstage.submit(backstage.user(), backstage.challenge(), archive=make_archive(WRONG))
     assert evaluated(backstage, submission_id) == pytest.approx(AVERAGE_PRECISION[False])
     assert len(started) == 1
@@ -98,25 +98,29 @@ def test_an_archive_that_is_replaced_by_the_same_content_can_be_read_again(
     """Somebody uploads the same while the process that reads it has given up everything else."""
     user, challenge = backstage.user(), backstage.challenge()
     submission_id = backstage.submit(user, challenge)
-    ask = reading_process.ReadingProcess.ask
+    ask = ReadingProcess.ask
 
-    def replace_and_ask(process: reading_process.ReadingProcess, *given: Any, **named: Any) -> Any:
-        ask(process, reading_process.GET_READY)
+    def replace_and_ask(process: ReadingProcess, *given: Any, **named: Any) -> Any:
+        ask(process, GET_READY)
         backstage.submit(user, challenge)
         return ask(process, *given, **named)
 
-    monkeypatch.setattr(reading_process.ReadingProcess, "ask", replace_and_ask)
+    monkeypatch.setattr(ReadingProcess, "ask", replace_and_ask)
     assert evaluated(backstage, submission_id) == 1.0
 
 
 @pytest.mark.parametrize("columns", [make_columns(first_item=1), make_columns(first_item=-1), b"no columns"])
-def test_columns_that_no_reader_makes_are_not_scored(backstage: Backstage, started: list[int], columns: bytes) -> None:
+def test_columns_that_no_reader_makes_are_not_scored(
+    backstage: Backstage, started: list[ReadingProcess], columns: bytes
+) -> None:
     submission_id = backstage.submit(backstage.user(), backstage.challenge(), columns=columns)
     assert evaluated(backstage, submission_id) == 1.0
     assert len(started) == 1
 
 
-def test_columns_read_against_other_image_sets_are_not_scored(backstage: Backstage, started: list[int]) -> None:
+def test_columns_read_against_other_image_sets_are_not_scored(
+    backstage: Backstage, started: list[ReadingProcess]
+) -> None:
     """Ground truth that lists the same images in another order: an index means another image."""
     submission_id = backstage.submit(backstage.user(), backstage.challenge(), columns=make_columns())
     truth = make_ground_truth()

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 
 import psutil
 from sqlalchemy import func, select
@@ -16,10 +17,28 @@ def test_a_worker_whose_processes_take_no_work_starts_itself_anew(backstage: Bac
     challenge, user = backstage.challenge(), backstage.user()
     with backstage.running("worker", poll_interval="PT0.05S") as worker:
         backstage.wait_for(backstage.submit(user, challenge), State.SCORED)
-        for process in psutil.Process(worker.pid).children():
-            process.suspend()  # it looks alive, and takes nothing
+        suspend_idle_processes(backstage, worker)  # they look alive, and take nothing
         backstage.wait_for(backstage.submit(user, challenge), State.SCORED)
         assert worker.poll() is None  # still the same process for whoever supervises it
+
+
+def suspend_idle_processes(backstage: Backstage, worker: subprocess.Popen[bytes]) -> None:
+    """Suspend the processes that evaluate, while none is at a task: for one that is, the worker waits."""
+    (log,) = backstage.settings.data_directory.glob("worker-*.log")
+
+    def are_suspended() -> bool:
+        processes = psutil.Process(worker.pid).children()
+        for process in processes:
+            process.suspend()
+        written = log.read_text()
+        # A process starts a task after the worker has logged that it received it.
+        if written.count("] received") == written.count("] succeeded in "):
+            return True
+        for process in processes:
+            process.resume()
+        return False
+
+    wait_until(are_suspended)
 
 
 def test_a_result_that_comes_after_its_lease_is_not_stored(backstage: Backstage) -> None:
@@ -27,7 +46,7 @@ def test_a_result_that_comes_after_its_lease_is_not_stored(backstage: Backstage)
     pipe = Pipe(backstage, submission_id)
     with backstage.running("worker") as paused:
         backstage.wait_for(submission_id, State.EVALUATING)
-        os.killpg(paused.pid, signal.SIGSTOP)
+        backstage.pause(paused)
         pipe.bypass()  # the system opens the file anew, by its name, when the process goes on
         with backstage.running("worker"):
             assert backstage.wait_for(submission_id, State.SCORED).attempts == 2
