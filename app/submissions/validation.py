@@ -34,12 +34,15 @@ class Validator:
     """The checks of this web process: so many uploads at once, each within limits of time and memory.
 
     `FairTurns` says whose is next: nobody waits behind somebody's fifty.
+
+    Args of the constructor:
+        turns: by default as many at once as the settings say.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, *, turns: FairTurns | None = None) -> None:
         self._seconds = settings.validation_time_limit.total_seconds()
         self._memory_limit = settings.validation_memory_limit_bytes
-        self._turns = FairTurns(settings.validation_processes)
+        self._turns = turns or FairTurns(settings.validation_processes)
         self._processes = ValidationProcesses(ArchiveStore(settings.archives).incoming)
         self._upload_expected = anyio.Event()
 

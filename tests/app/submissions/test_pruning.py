@@ -1,5 +1,6 @@
 """Archives that nothing needs are removed, never one that a row needs or that is being uploaded."""
 
+import contextlib
 import hashlib
 import multiprocessing
 import os
@@ -11,7 +12,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import event, select, update
 
 from tests.support.backstage import Backstage, make_archive, make_columns
 from vocboard.app.accounts.models import User
@@ -160,7 +161,7 @@ def receive_for_ever(directory: Path, ready: threading.Event) -> None:
         incoming.write(b"half")
         incoming.finish()
         ready.set()
-        time.sleep(600)
+        signal.pause()
 
 
 def test_identical_archives_are_uploaded_while_others_prune(backstage: Backstage) -> None:
@@ -203,9 +204,8 @@ def upload_and_look(backstage: Backstage, user: User, challenge: Challenge, miss
 def prune_until(url: str, directory: Path, stop: threading.Event) -> None:
     """Be a process that prunes all the time."""
     database = Database(url)
-    while not stop.is_set():
+    while not stop.wait(0.005):  # SQLite's lock goes to whoever looks at the right moment
         prune(database, ArchiveStore(directory), withdrawn_kept_for=MONTH)
-        time.sleep(0.005)  # SQLite's lock goes to whoever looks at the right moment
     database.close()
 
 
@@ -213,13 +213,25 @@ def test_pruning_waits_for_an_upload_that_is_about_to_commit(backstage: Backstag
     """The archive is in its place and the row not yet committed: the moment at which a look finds no row."""
     user, challenge = backstage.user(), backstage.challenge()
     found: list[Pruned] = []
-    pruner = threading.Thread(target=lambda: found.append(pruned(backstage)))
+    asks_for_lock = threading.Event()
+
+    def look(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        if statement == "BEGIN IMMEDIATE" or "pg_advisory_xact_lock" in statement:
+            asks_for_lock.set()
+
+    def prune_beside() -> None:
+        with contextlib.closing(Database(backstage.settings.database)) as database:
+            event.listen(database.engine, "before_cursor_execute", look)
+            found.append(prune(database, backstage.store, withdrawn_kept_for=MONTH))
+
+    pruner = threading.Thread(target=prune_beside)
     keep = backstage.store.keep
 
     def keep_and_wait(archive: object) -> str:
         sha256 = keep(archive)  # type: ignore[arg-type]
         pruner.start()
-        time.sleep(1)
+        assert asks_for_lock.wait(60)
+        assert found == []
         return sha256
 
     replaced: Callable[..., str] = keep_and_wait

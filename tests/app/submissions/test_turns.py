@@ -29,20 +29,22 @@ async def use(turns: FairTurns, clock: Clock, owner: uuid.UUID, seconds: float) 
         clock.seconds += seconds
 
 
+async def note(turns: FairTurns, owner: uuid.UUID, order: list[uuid.UUID]) -> None:
+    async with turns.turn(owner):
+        order.append(owner)
+
+
 def test_of_those_who_wait_the_one_for_whom_least_was_done_is_next() -> None:
     async def test() -> None:
         clock = Clock()
-        turns, order = FairTurns(1, clock=clock), []
+        turns = FairTurns(1, clock=clock)
+        order: list[uuid.UUID] = []
         await use(turns, clock, GREEDY, 100)
         await use(turns, clock, OTHER, 1)
 
-        async def read(owner: uuid.UUID) -> None:
-            async with turns.turn(owner):
-                order.append(owner)
-
         async with anyio.create_task_group() as tasks, turns.turn(THIRD):
             for owner in (GREEDY, GREEDY, OTHER):
-                tasks.start_soon(read, owner)
+                tasks.start_soon(note, turns, owner, order)
             await anyio.wait_all_tasks_blocked()
             assert turns.waiting == 3
         assert order == [OTHER, GREEDY, GREEDY]
@@ -83,15 +85,22 @@ def test_the_last_place_is_for_people_for_whom_little_was_done() -> None:
 
 
 def test_what_was_done_long_ago_is_forgotten() -> None:
+    """Who comes first is then next, although for the other one nothing was ever done."""
+
     async def test() -> None:
         clock = Clock()
         turns = FairTurns(2, clock=clock)
+        order: list[uuid.UUID] = []
         await use(turns, clock, GREEDY, LIGHT_SECONDS * 10)
         clock.seconds += 20 * REMEMBERED_FOR.total_seconds()
-        with anyio.fail_after(5):
-            async with turns.turn(OTHER), turns.turn(GREEDY):
-                pass
-        assert GREEDY not in turns._used or turns._recently(GREEDY) < 1
+        async with anyio.create_task_group() as tasks:
+            with anyio.fail_after(5):
+                async with turns.turn(THIRD), turns.turn(GREEDY):
+                    for owner in (GREEDY, OTHER):
+                        tasks.start_soon(note, turns, owner, order)
+                        await anyio.wait_all_tasks_blocked()
+                    assert turns.waiting == 2
+        assert order == [GREEDY, OTHER]
 
     run(test)
 
