@@ -11,6 +11,7 @@ from vocboard.commands.offline import (
     reporting_misuse,
 )
 from vocboard.commands.problem_text import problem_lines, summary
+from vocboard.commands.progress import Progress
 from vocboard.commands.trees import add_tree_arguments, edition_of
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.ground_truth import GroundTruth, GroundTruthError
@@ -41,7 +42,8 @@ def run(arguments: argparse.Namespace) -> int:
     lines: list[str] = []
     for of_set in editions_of_image_sets(edition, arguments.image_set).values():
         try:
-            truth = read_ground_truth(arguments.tree, of_set)
+            with Progress("files") as progress:
+                truth = read_ground_truth(arguments.tree, of_set, progress=progress.advance)
         except GroundTruthError as error:
             problems += error.problems
             if any(problem.code == _LACKS_SETS for problem in error.problems):

@@ -21,6 +21,7 @@ from vocboard.commands.offline import (
     reporting_misuse,
 )
 from vocboard.commands.problem_text import image_set_hint, problem_lines, summary
+from vocboard.commands.progress import Progress
 from vocboard.commands.score_tables import score_lines
 from vocboard.evaluator.editions import image_sets_of
 from vocboard.evaluator.evaluation import Evaluation, evaluate
@@ -56,11 +57,19 @@ def run(arguments: argparse.Namespace) -> int:
     classes = chosen_classes(arguments.segmentation_classes, edition)
     chosen = editions_of_image_sets(edition, arguments.image_set)
     evaluations = {}
-    for name, of_set in chosen.items():
-        truth = read_truth(arguments.ground_truth, of_set)
-        evaluations[name] = evaluate(
-            arguments.results, of_set, truth, segmentation_classes=classes, other_editions=others(chosen, name)
-        )
+    with Progress("files") as progress:
+        for name, of_set in chosen.items():
+            progress.stage("files of the ground truth")
+            truth = read_truth(arguments.ground_truth, of_set, progress.advance)
+            progress.stage("result files")
+            evaluations[name] = evaluate(
+                arguments.results,
+                of_set,
+                truth,
+                segmentation_classes=classes,
+                other_editions=others(chosen, name),
+                progress=progress.advance,
+            )
     named = {name or ", ".join(image_sets_of(edition)): evaluation for name, evaluation in evaluations.items()}
     try:
         if arguments.report is not None:

@@ -4,6 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from vocboard.commands.progress import Progress
 from vocboard.evaluator.image_hashes import hash_image, images_below
 
 DONE, PROBLEMS, MISUSE = 0, 1, 2
@@ -25,12 +26,18 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"vocboard: there is no directory {arguments.directory}", file=sys.stderr)
         return MISUSE
     status, count = DONE, 0
-    for path in images_below(arguments.directory):
-        try:
-            print(hash_image(path))
-            count += 1
-        except (OSError, ValueError) as error:
-            print(f"vocboard: {path}: {error}", file=sys.stderr)
-            status = PROBLEMS
+    with Progress("images") as progress:
+        for path in images_below(arguments.directory):
+            try:
+                line = str(hash_image(path))
+            except (OSError, ValueError) as error:
+                progress.clear()
+                print(f"vocboard: {path}: {error}", file=sys.stderr)
+                status = PROBLEMS
+            else:
+                print(line)
+                count += 1
+                if not sys.stdout.isatty():  # where the list itself is on the terminal, it shows how far it is
+                    progress.advance()
     print(f"vocboard: {count} images", file=sys.stderr)
     return status

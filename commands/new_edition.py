@@ -3,9 +3,11 @@
 import argparse
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from vocboard.commands.offline import VALID, MisuseError, reporting_misuse
+from vocboard.commands.progress import Progress
 from vocboard.evaluator.conversion.result_archive import write_results
 from vocboard.evaluator.editions import Edition, EditionFileError, Task, image_sets_of, read_text
 from vocboard.evaluator.examples.material import read_material
@@ -46,7 +48,8 @@ def run(arguments: argparse.Namespace) -> int:
             (directory / file).write_text(text)
             (directory / MARKER).write_text(json.dumps({"edition": edition.name}) + "\n")
             write_sample_tree(edition, directory)
-            _write_sample_submission(edition, directory)
+            with Progress("pictures") as progress:
+                _write_sample_submission(edition, directory, progress.advance)
     except OutputExistsError as error:
         raise MisuseError(str(error)) from error
     output, tree = arguments.output, arguments.output / edition.name
@@ -74,11 +77,11 @@ def _answer(question: Question) -> str:
     return line.strip() or question.default
 
 
-def _write_sample_submission(edition: Edition, directory: Path) -> None:
+def _write_sample_submission(edition: Edition, directory: Path, progress: Callable[[int], None]) -> None:
     """Run the example of every task on the edition's own test set."""
     test = image_sets_of(edition)[0]
     files: list[tuple[str, bytes]] = []
     for task in dict.fromkeys(competition.task for competition in edition.competitions.values()):
-        material = read_material(directory, edition, Task(task), train="train", test=test)
+        material = read_material(directory, edition, Task(task), train="train", test=test, progress=progress)
         files += example_files(material)[1]
     write_results(directory / RESULTS, edition, files, read_image_sets(directory, edition), edition.competitions)

@@ -104,7 +104,7 @@ def chosen_classes(text: str | None, edition: Edition) -> Sequence[str] | None:
     return names
 
 
-def read_public_part(path: Path, edition: Edition) -> ImageSets:
+def read_public_part(path: Path, edition: Edition, progress: Callable[[int], None] | None = None) -> ImageSets:
     """Return image sets from a development kit tree, or from the JSON that a server hands out.
 
     Raises:
@@ -127,12 +127,12 @@ def read_public_part(path: Path, edition: Edition) -> ImageSets:
     from vocboard.evaluator.public_tree import read_image_sets  # noqa: PLC0415
 
     try:
-        return read_image_sets(path, edition)
+        return read_image_sets(path, edition, progress=progress)
     except GroundTruthError as error:
         raise tree_misuse(path, edition, error) from error
 
 
-def read_truth(path: Path, edition: Edition) -> "GroundTruth":
+def read_truth(path: Path, edition: Edition, progress: Callable[[int], None] | None = None) -> "GroundTruth":
     """Return the ground truth of a development kit tree.
 
     Raises:
@@ -143,7 +143,7 @@ def read_truth(path: Path, edition: Edition) -> "GroundTruth":
     from vocboard.evaluator.ground_truth.reader import read_ground_truth  # noqa: PLC0415  # as above
 
     try:
-        return read_ground_truth(path, edition)
+        return read_ground_truth(path, edition, progress=progress)
     except GroundTruthError as error:
         raise tree_misuse(path, edition, error) from error
 

@@ -37,12 +37,22 @@ class Progress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Remove the line, so that something else can be printed."""
         if self._drawn:
             self._stream.write("\r\x1b[K")
             self._stream.flush()
+            self._drawn = False
+
+    def stage(self, noun: str, total: int | None = None) -> None:
+        """Begin to count something else."""
+        self._noun, self._total, self._done = noun, total, 0
+        self.advance(0)
 
     def advance(self, count: int = 1) -> None:
-        """Say that so many more are done."""
+        """Say that so many more are done; 0 only shows that work goes on."""
         self._done += count
         if self._clock() >= self._next and self._stream.isatty():
             self._next = self._clock() + REDRAW_SECONDS

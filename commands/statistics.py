@@ -16,20 +16,16 @@ from vocboard.commands.offline import (
 from vocboard.commands.progress import Progress
 from vocboard.commands.tables import Column, render, terminal_width
 from vocboard.commands.trees import add_tree_arguments, edition_of
-from vocboard.evaluator.editions import Task, for_image_set
+from vocboard.evaluator.editions import for_image_set
 from vocboard.evaluator.ground_truth import GroundTruthError
 from vocboard.evaluator.ground_truth.available_sets import available_image_sets
 from vocboard.evaluator.ground_truth.reader import read_ground_truth
-from vocboard.evaluator.ground_truth.statistics import ClassStatistics, SetStatistics, statistics
+from vocboard.evaluator.ground_truth.statistics import SetStatistics, statistics
+from vocboard.evaluator.tasks.definition import StatisticsTable
+from vocboard.evaluator.tasks.definitions import TASKS
+from vocboard.evaluator.tasks.truth import ClassStatistics
 
 _ORDER = ("train", "val", "trainval", "test")  # of the documents' tables; other sets follow
-_OBJECTS = {
-    Task.DETECTION: "obj",
-    Task.LAYOUT: "parts",
-    Task.ACTION: "people",
-    Task.SEGMENTATION: "",
-    Task.INSTANCE_SEGMENTATION: "obj",
-}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -59,7 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
         for name in progress.over(chosen):
             of_set = for_image_set(edition, name)
             try:
-                found += statistics(read_ground_truth(arguments.tree, of_set), of_set)
+                truth = read_ground_truth(arguments.tree, of_set, progress=lambda _: progress.advance(0))
+                found += statistics(truth, of_set)
             except GroundTruthError as error:
                 if arguments.image_set or len(chosen) == 1:
                     raise tree_misuse(arguments.tree, of_set, error) from error
@@ -67,28 +64,27 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({"edition": edition.name, "image_sets": [each.as_json() for each in found]})
         return VALID
-    for task in Task:
+    for task, definition in TASKS.items():
         of_task = [each for each in found if each.task is task]
-        if of_task:
-            print("\n".join(_table(task, of_task)))
+        if of_task and definition.statistics is not None:
+            print("\n".join(_table(definition.statistics, of_task)))
     if not found:
         print("The image sets have no ground truth to count.")
     return VALID
 
 
-def _table(task: Task, sets: list[SetStatistics]) -> Iterator[str]:
+def _table(table: StatisticsTable, sets: list[SetStatistics]) -> Iterator[str]:
     names = list(sets[0].classes)
-    title = "classification and detection" if task is Task.DETECTION else task.value
-    yield title
+    yield table.title
     columns = [Column("", [*names, "Total", "Images in the set", *(["People listed"] if _has_people(sets) else [])])]
     for each in sets:
         rows = [*(each.classes[name] for name in names), each.total]
         extra = ["" if each.people is None else f"{each.people:,}"] if _has_people(sets) else []
         images = [f"{row.images:,}" for row in rows]
         columns.append(Column(f"{each.image_set} img", [*images, f"{each.images:,}", *extra], right=True))
-        if _OBJECTS[task]:
+        if table.objects is not None:
             blank = [""] * (1 + len(extra))
-            columns.append(Column(_OBJECTS[task], [*map(_objects, rows), *blank], right=True))
+            columns.append(Column(table.objects, [*map(_objects, rows), *blank], right=True))
     yield render(columns, width=terminal_width())
     yield ""
 

@@ -19,10 +19,11 @@ from vocboard.commands.offline import (
     reporting_misuse,
 )
 from vocboard.commands.problem_text import image_set_hint, problem_lines, summary
+from vocboard.commands.progress import Progress
 from vocboard.commands.tables import Column, render
 from vocboard.evaluator.problems import counted
 from vocboard.evaluator.reading import ReadResults, read_results
-from vocboard.evaluator.results import Entry, Layouts, Segmented
+from vocboard.evaluator.tasks.formats import FORMATS
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -47,15 +48,19 @@ def run(arguments: argparse.Namespace) -> int:
     tree = arguments.image_sets
     chosen = editions_of_image_sets(edition, arguments.image_set)
     read = {}
-    for name, of_set in chosen.items():
-        image_sets = None if tree is None else read_public_part(tree, of_set)
-        read[name] = read_results(
-            arguments.results,
-            of_set,
-            image_sets,
-            segmentation_classes=classes,
-            other_editions=others(chosen, name),
-        )
+    with Progress("files") as progress:
+        for name, of_set in chosen.items():
+            progress.stage("files of the tree")
+            image_sets = None if tree is None else read_public_part(tree, of_set, progress.advance)
+            progress.stage("result files")
+            read[name] = read_results(
+                arguments.results,
+                of_set,
+                image_sets,
+                segmentation_classes=classes,
+                other_editions=others(chosen, name),
+                progress=progress.advance,
+            )
     if arguments.json:
         print_json(_document(edition.name, read))
     else:
@@ -92,7 +97,7 @@ def _lines(edition: str, read: ReadResults, items_known: bool) -> Iterator[str]:
             Column(edition, [entry.competition.key for entry in entries]),
             Column("", [entry.competition.task.value for entry in entries]),
             Column("", [counted(len(entry.classes), "class", "classes") for entry in entries], right=True),
-            Column("", [_extent(entry) for entry in entries], right=True),
+            Column("", [FORMATS[entry.competition.task].extent(entry.content) for entry in entries], right=True),
         ]
         yield render(columns)
         yield ""
@@ -101,11 +106,3 @@ def _lines(edition: str, read: ReadResults, items_known: bool) -> Iterator[str]:
     yield summary(read.problems)
     if not items_known:
         yield "Image identifiers and sizes were not checked; name a development kit tree with --image-sets for that."
-
-
-def _extent(entry: Entry) -> str:
-    if isinstance(entry.content, Layouts):
-        return counted(len(entry.content.image), "layout")
-    if isinstance(entry.content, Segmented):
-        return counted(len(entry.content.images), "label map")
-    return counted(sum(len(file.confidence) for file in entry.content.values()), "line")

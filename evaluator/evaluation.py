@@ -1,6 +1,6 @@
 """Evaluating what a participant entered: result files and ground truth in, scores out."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from vocboard.evaluator.editions import Edition
@@ -19,6 +19,7 @@ def evaluate(
     *,
     segmentation_classes: Sequence[str] | None = None,
     other_editions: Sequence[Edition] = (),
+    progress: Callable[[int], None] | None = None,
 ) -> Evaluation:
     """Read and score an upload; if anything in it is an error, nothing is scored.
 
@@ -28,6 +29,7 @@ def evaluate(
         truth: of the same edition.
         segmentation_classes: classes that the participant declares to have entered for segmentation; None for all.
         other_editions: the same edition for other image sets, whose result files are passed over.
+        progress: told as files are read, and with 0 before each competition is scored.
 
     Raises:
         ValueError: the ground truth is another edition's.
@@ -42,11 +44,19 @@ def evaluate(
         segmentation_classes=segmentation_classes,
         segmentation_sink=confusions.add,
         other_editions=other_editions,
+        progress=progress,
     )
-    return score_results(read, edition, truth, confusions)
+    return score_results(read, edition, truth, confusions, progress=progress)
 
 
-def score_results(read: ReadResults, edition: Edition, truth: GroundTruth, confusions: Confusions) -> Evaluation:
+def score_results(
+    read: ReadResults,
+    edition: Edition,
+    truth: GroundTruth,
+    confusions: Confusions,
+    *,
+    progress: Callable[[int], None] | None = None,
+) -> Evaluation:
     """Score what was read; if anything in it is an error, nothing is scored.
 
     Args:
@@ -54,7 +64,8 @@ def score_results(read: ReadResults, edition: Edition, truth: GroundTruth, confu
         edition: whose rules apply.
         truth: of the same edition.
         confusions: that the label maps went to while they were read.
+        progress: told with 0 before each competition is scored.
     """
     if has_errors(read.problems):
         return Evaluation(edition.name, {}, (), read.problems)
-    return score(read.results, edition, truth, confusions=confusions, problems=read.problems)
+    return score(read.results, edition, truth, confusions=confusions, problems=read.problems, progress=progress)

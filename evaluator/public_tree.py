@@ -5,7 +5,7 @@ Source: VOC2010 document section 9.1.
 
 import io
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -33,7 +33,7 @@ _HEIGHT = re.compile(rb"<height>\s*(\d{1,6})\s*</height>")
 _TEXT_SIZE = re.compile(rb"Image size \(X x Y x C\) : (\d{1,6}) x (\d{1,6}) x ")
 
 
-def read_image_sets(tree: Path, edition: Edition) -> ImageSets:
+def read_image_sets(tree: Path, edition: Edition, *, progress: Callable[[int], None] | None = None) -> ImageSets:
     """Read the image sets of an edition's test data.
 
     `ImageSets/` is all it takes. Image sizes come from `SegmentationClass/` (segmentation alone), `Annotations/` or
@@ -42,12 +42,13 @@ def read_image_sets(tree: Path, edition: Edition) -> ImageSets:
     Args:
         tree: directory or archive with the folder `VOC<year>/` at the top, below `VOCdevkit/`, or being that folder.
         edition: says which image sets there are.
+        progress: told as files are read.
 
     Raises:
         GroundTruthError: the tree cannot be read, or its image sets are not valid.
     """
     complaints = TreeProblems()
-    source = Tree(tree, edition.name, complaints)
+    source = Tree(tree, edition.name, complaints, progress)
     keys = {
         (competition.task, competition.image_set): competition.rules for competition in edition.competitions.values()
     }

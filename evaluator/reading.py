@@ -1,6 +1,6 @@
 """From an archive or directory of result files to columns, with everything that is wrong with it."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,6 +50,7 @@ def read_results(
     segmentation_sink: SegmentationSink | None = None,
     limits: ArchiveLimits = UPLOAD_LIMITS,
     other_editions: Sequence[Edition] = (),
+    progress: Callable[[int], None] | None = None,
 ) -> ReadResults:
     """Read and check every result file of an archive or directory.
 
@@ -64,6 +65,7 @@ def read_results(
             the position of its image, and (height, width) uint8 class indices, 0 for background.
         limits: of the archive.
         other_editions: the same edition for other image sets, whose files are passed over: they are read apart.
+        progress: told as files are read.
 
     Raises:
         ValueError: `competitions` or `segmentation_classes` name some that the edition does not have.
@@ -75,6 +77,8 @@ def read_results(
     try:
         for member in members(path, limits, reader.archive.note):
             reader.take(member)
+            if progress is not None:
+                progress(1)
     except ArchiveError as error:
         reader.wait()
         return ReadResults(reader.results(), (error.problem, *reader.problems()))

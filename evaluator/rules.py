@@ -4,18 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from vocboard.evaluator.tasks.names import Metric, Task
+
 BACKGROUND = "background"  # label 0 of segmentations: scored beside the classes
-
-
-class Task(StrEnum):
-    """The kinds of competition."""
-
-    CLASSIFICATION = "classification"
-    DETECTION = "detection"
-    SEGMENTATION = "segmentation"
-    LAYOUT = "layout"
-    ACTION = "action"
-    INSTANCE_SEGMENTATION = "instance_segmentation"
 
 
 class Training(StrEnum):
@@ -31,23 +22,6 @@ class Declaration(StrEnum):
     TRAINING_DATA = "training_data"  # what the method was trained on, in words
     TRAINING_ANNOTATION = "training_annotation"  # of segmentation: with what kinds of annotation
     FLICKR_IMAGES = "flickr_images"  # whether it was trained on images from flickr, and on which
-
-
-class Metric(StrEnum):
-    """Names of measures, as they appear in JSON, in the database and (with a title) on pages."""
-
-    AVERAGE_PRECISION = "average_precision"
-    INTERSECTION_OVER_UNION = "intersection_over_union"
-    PIXEL_ACCURACY = "pixel_accuracy"  # VOC2007: correctly labelled share of a class's true pixels
-    ROC_AUC = "roc_auc"  # VOC2005 and 2006: area under the receiver operating characteristic
-    EQUAL_ERROR_RATE = "equal_error_rate"  # VOC2005, as an accuracy: 1 - the rate where both kinds of error are equal
-    REGION_AVERAGE_PRECISION_50 = "region_average_precision_50"  # overlap of one half; Hariharan et al. 2014
-    REGION_AVERAGE_PRECISION_70 = "region_average_precision_70"
-    # Secondary measures.
-    AVERAGE_PRECISION_AREA = "area_under_curve"  # VOC2010's average precision for the editions that sample 11 points
-    AVERAGE_PRECISION_WITH_DIFFICULT = "average_precision_with_difficult"
-    AVERAGE_PRECISION_BY_CONFIDENCE = "average_precision_by_confidence"  # VOC2008 layout, see editions' notes
-    WHOLE_PERSON_AVERAGE_PRECISION = "whole_person_average_precision"
 
 
 ROC_METRICS = frozenset({Metric.ROC_AUC, Metric.EQUAL_ERROR_RATE})

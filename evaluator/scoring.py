@@ -1,6 +1,6 @@
 """Scoring the content of result files, however it was read: columns and ground truth in, scores out."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -84,6 +84,7 @@ def score(
     *,
     confusions: Confusions | None = None,
     problems: tuple[Problem, ...] = (),
+    progress: Callable[[int], None] | None = None,
 ) -> Evaluation:
     """Score the content of valid result files.
 
@@ -93,6 +94,7 @@ def score(
         truth: of the same edition.
         confusions: of all label maps of `results`; None if there are none.
         problems: warnings about the upload, for the evaluation.
+        progress: told with 0 before each competition.
 
     Raises:
         ValueError: the ground truth is another edition's.
@@ -101,6 +103,8 @@ def score(
     matrices = confusions or Confusions(truth)
     scores, unavailable = {}, []
     for key, entry in results.items():
+        if progress is not None:
+            progress(0)
         competition = entry.competition
         secret = truth.truths.get((competition.task, competition.image_set))
         if secret is None:

@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from vocboard.evaluator.editions import Competition, Edition, TaskRules, load, names
-from vocboard.evaluator.metrics.definitions import METRICS
 from vocboard.evaluator.result_files.names import expected_name
-from vocboard.evaluator.tasks.definitions import PARTIAL_ENTRIES, TASKS
+from vocboard.evaluator.tasks.definitions import METRICS, PARTIAL_ENTRIES, TASKS
 
 PAGES = Path(__file__).resolve().parents[1] / "docs" / "editions"
 OWN = "own"

@@ -1,8 +1,9 @@
 """Who is before whom on a leaderboard. Everything here is decided on unrounded scores.
 
 First come the methods that entered every class of the competition, then those that entered some, so that nobody leads
-with one easy class; in both groups by decreasing mean of the primary measure. Of equal means the earlier submission is
-first. Methods whose mean is undefined are last and have no rank.
+with one easy class; in both groups the better mean of the primary measure first. Better is higher, or lower where the
+measure is an error. Of equal means the earlier submission is first. Methods whose mean is undefined are last and have
+no rank.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,9 +25,10 @@ class Standing:
     submitted_at: datetime
 
 
-def order(standings: Sequence[Standing]) -> list[int]:
+def order(standings: Sequence[Standing], *, higher_is_better: bool = True) -> list[int]:
     """Return the indices of the standings from the first place to the last."""
-    return sorted(range(len(standings)), key=lambda index: _key(standings[index]))
+    sign = -1 if higher_is_better else 1
+    return sorted(range(len(standings)), key=lambda index: _key(standings[index], sign))
 
 
 def ranks(ordered: Iterable[Standing]) -> list[int | None]:
@@ -34,15 +36,16 @@ def ranks(ordered: Iterable[Standing]) -> list[int | None]:
     return [None if standing.mean is None else rank for rank, standing in enumerate(ordered, 1)]
 
 
-def best(values: Iterable[float | None]) -> float | None:
-    """Return the highest defined value of a column; None if there is none."""
-    return max((value for value in values if value is not None), default=None)
+def best(values: Iterable[float | None], *, higher_is_better: bool = True) -> float | None:
+    """Return the best defined value of a column; None if there is none."""
+    choose = max if higher_is_better else min
+    return choose((value for value in values if value is not None), default=None)
 
 
-def _key(standing: Standing) -> tuple[bool, bool, float, datetime]:
+def _key(standing: Standing, sign: int) -> tuple[bool, bool, float, datetime]:
     return (
         standing.mean is None,
         not standing.is_complete,
-        0.0 if standing.mean is None else -standing.mean,
+        0.0 if standing.mean is None else sign * standing.mean,
         standing.submitted_at,
     )

@@ -1,6 +1,7 @@
 """The leaderboard of a competition: its published methods, ranked, with the best of each column marked."""
 
 import uuid
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -17,7 +18,7 @@ from vocboard.app.leaderboards.ranking import Standing, best, order, ranks
 from vocboard.app.submissions.declarations import Statement, statements
 from vocboard.app.submissions.models import Declared
 from vocboard.evaluator.editions import BACKGROUND, Competition, Metric
-from vocboard.evaluator.tasks.definitions import TASKS
+from vocboard.evaluator.tasks.definitions import METRICS, TASKS
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,13 +103,14 @@ def board(session: Session, challenge: Challenge, competition: str) -> Board:
     others = rules.rules.board
     means = queries.other_means(session, [row.result_id for row in published], others)
     standings = [Standing(row.mean, not row.not_entered, row.created_at) for row in published]
-    places = order(standings)
-    highest = {name: best(scores.get(name) for scores in values.values()) for name in classes}
-    highest_mean = best(standing.mean for standing in standings)
-    highest_others = {metric: best(found.get(metric) for found in means.values()) for metric in others}
+    metric = rules.rules.metric
+    places = order(standings, higher_is_better=METRICS[metric].higher_is_better)
+    best_of_class = {name: _best(metric, (scores.get(name) for scores in values.values())) for name in classes}
+    best_mean = _best(metric, (standing.mean for standing in standings))
+    best_others = {other: _best(other, (found.get(other) for found in means.values())) for other in others}
 
-    def cell(value: float | None, is_entered: bool, highest: float | None) -> Cell:
-        return Cell(shown(value, challenge.decimals), is_entered, value is not None and value == highest)
+    def cell(value: float | None, is_entered: bool, best_value: float | None) -> Cell:
+        return Cell(shown(value, challenge.decimals), is_entered, value is not None and value == best_value)
 
     rows = []
     for rank, place in zip(ranks(standings[place] for place in places), places, strict=True):
@@ -122,21 +124,21 @@ def board(session: Session, challenge: Challenge, competition: str) -> Board:
                 affiliation=row.affiliation,
                 declared=statements(_declared(row), rules.declarations),
                 submitted_at=row.created_at,
-                mean=cell(row.mean, True, highest_mean),
+                mean=cell(row.mean, True, best_mean),
                 mean_over=row.mean_over,
                 others=tuple(
-                    cell(means[row.result_id].get(metric), metric in means[row.result_id], highest_others[metric])
-                    for metric in others
+                    cell(means[row.result_id].get(other), other in means[row.result_id], best_others[other])
+                    for other in others
                 ),
                 is_complete=standings[place].is_complete,
-                cells=tuple(cell(scores.get(name), name in scores, highest[name]) for name in classes),
+                cells=tuple(cell(scores.get(name), name in scores, best_of_class[name]) for name in classes),
             )
         )
     return Board(
         challenge=challenge.slug,
         challenge_title=challenge.title,
         competition=rules,
-        metric=rules.rules.metric,
+        metric=metric,
         others=others,
         classes=classes,
         decimals=challenge.decimals,
@@ -156,6 +158,10 @@ def rules_of(session: Session, challenge: Challenge, competition: str) -> Compet
     if rules is None or session.get(ChallengeCompetition, (challenge.id, competition)) is None:
         raise NotFoundError("The challenge has no such competition.")
     return rules
+
+
+def _best(metric: Metric, values: Iterable[float | None]) -> float | None:
+    return best(values, higher_is_better=METRICS[metric].higher_is_better)
 
 
 def _declared(row: Any) -> Declared:

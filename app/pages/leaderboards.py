@@ -21,6 +21,7 @@ from vocboard.app.pages.results import curve_kind
 from vocboard.app.web.cached_responses import KEPT_BUT_ASKED_FOR, Rendering, answer
 from vocboard.app.web.identity import CurrentIdentity
 from vocboard.evaluator.editions import Metric
+from vocboard.evaluator.tasks.definitions import METRICS
 
 router = APIRouter()
 
@@ -36,24 +37,27 @@ class Order:
     Attributes:
         column: rank, method, mean, submitted, another measure of the board, or a class.
         is_chosen: whether the address says so; else it is by rank.
+        ascending_at_first: columns that the first click sorts upwards.
     """
 
     column: str
     descending: bool
     filter: str
     is_chosen: bool
+    ascending_at_first: frozenset[str] = ASCENDING_AT_FIRST
 
     @classmethod
     def asked(cls, sort: str | None, order: str | None, text: str, board: Board) -> "Order":
         """The order that an address asks for; by rank where it makes no sense."""
         if sort is None or sort not in {RANK, METHOD, MEAN, SUBMITTED, *board.others, *board.classes}:
-            return cls(RANK, False, text, False)
-        descending = order == "desc" if order in {"asc", "desc"} else sort not in ASCENDING_AT_FIRST
-        return cls(sort, descending, text, True)
+            return cls(RANK, False, text, False, _ascending_at_first(board))
+        ascending = _ascending_at_first(board)
+        descending = order == "desc" if order in {"asc", "desc"} else sort not in ascending
+        return cls(sort, descending, text, True, ascending)
 
     def address(self, column: str) -> str:
         """Query that sorts by a column: the first time its natural way, then the other way round."""
-        descending = column not in ASCENDING_AT_FIRST
+        descending = column not in self.ascending_at_first
         if column == self.column:
             descending = not self.descending
         query = {"sort": column, "order": "desc" if descending else "asc"}
@@ -82,6 +86,14 @@ class Order:
             return lambda row: row.others[other].value
         index = board.classes.index(self.column)
         return lambda row: _shown(row.cells[index])
+
+
+def _ascending_at_first(board: Board) -> frozenset[str]:
+    """Return the columns whose natural order is upwards: rank, name, and errors, of which less is better."""
+    errors = {other.value for other in board.others if not METRICS[other].higher_is_better}
+    if not METRICS[board.metric].higher_is_better:
+        errors |= {MEAN, *board.classes}
+    return ASCENDING_AT_FIRST | errors
 
 
 @router.get("/challenges/{slug}/leaderboards/{competition}")

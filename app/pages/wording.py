@@ -8,9 +8,8 @@ from vocboard.evaluator.editions import (
     Metric,
     Training,
 )
-from vocboard.evaluator.metrics.definitions import METRICS
 from vocboard.evaluator.scores import CurveKind
-from vocboard.evaluator.tasks.definitions import TASKS
+from vocboard.evaluator.tasks.definitions import METRICS, TASKS
 
 TRAINING = {
     Training.TRAINVAL: "provided trainval data only",

@@ -14,14 +14,13 @@ from vocboard.evaluator.rules import (
     Interpolation,
     LayoutProtocol,
     Limits,
-    Metric,
     Overlap,
     RocRule,
-    Task,
     TaskRules,
     Training,
     WithoutPositives,
 )
+from vocboard.evaluator.tasks.names import Metric, Task
 
 __all__ = [
     "BACKGROUND",

@@ -5,8 +5,9 @@ from collections.abc import Iterable, Mapping
 from string import Formatter
 
 from vocboard.evaluator.editions.tables import Table
-from vocboard.evaluator.rules import Competition, LayoutProtocol, Metric, Task
+from vocboard.evaluator.rules import Competition, LayoutProtocol
 from vocboard.evaluator.tasks.definitions import TASKS
+from vocboard.evaluator.tasks.names import Metric, Task
 
 # Names stand in names of files, in lists parted by commas, and in headings.
 _CLASS = re.compile(r"""[^\W_][^\s/\\<>:"|?*{},]{0,59}""")

@@ -17,15 +17,14 @@ from vocboard.evaluator.rules import (
     Interpolation,
     LayoutProtocol,
     Limits,
-    Metric,
     Overlap,
     RocRule,
-    Task,
     TaskRules,
     Training,
     WithoutPositives,
 )
 from vocboard.evaluator.tasks.definitions import TASKS
+from vocboard.evaluator.tasks.names import Metric, Task
 
 MOST_CLASSES = 254  # 0 is background and 255 void
 MOST_COMPETITIONS = 16

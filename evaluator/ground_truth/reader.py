@@ -3,7 +3,7 @@
 Source: VOC2010 document sections 2.5-2.8 and 9.1.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 from vocboard.evaluator.annotations import Annotation, AnnotationError, read_lines, read_pascal_text, read_xml
@@ -20,7 +20,7 @@ from vocboard.evaluator.tasks.truth import Truth
 from vocboard.evaluator.tasks.truth_readers import TRUTH_READERS
 
 
-def read_ground_truth(tree: Path, edition: Edition) -> GroundTruth:
+def read_ground_truth(tree: Path, edition: Edition, *, progress: Callable[[int], None] | None = None) -> GroundTruth:
     """Read an edition's ground truth from a development kit tree.
 
     A task whose image set or truth the tree does not have is left out, and `GroundTruth.missing` says why; truth that
@@ -30,12 +30,13 @@ def read_ground_truth(tree: Path, edition: Edition) -> GroundTruth:
         tree: directory or archive (tar, plain or compressed, or zip) with the folder `VOC<year>/` at the top, below
             `VOCdevkit/`, or being that folder.
         edition: says which tasks and classes to read.
+        progress: told as files are read, and with 0 as they are parsed.
 
     Raises:
         GroundTruthError: with everything that is wrong with the tree.
     """
     complaints = TreeProblems()
-    source = Tree(tree, edition.name, complaints)
+    source = Tree(tree, edition.name, complaints, progress)
     rules = {(c.task, c.image_set): c.rules for c in edition.competitions.values()}
     files = ImageSetFiles(source.read(_image_set_files(rules, edition)), complaints)
     listed = {key: _listed(key, rules[key], edition, files) for key in rules if file_of(edition, key) in files}
@@ -45,11 +46,13 @@ def read_ground_truth(tree: Path, edition: Edition) -> GroundTruth:
         complaints.add("no_image_sets", message)
     complaints.raise_if_any()
 
-    material = _material(source, listed, edition, files, complaints)
+    material = _material(source, listed, edition, files, complaints, progress=progress)
     sets: dict[Key, ImageSet] = {}
     truths: dict[Key, Truth] = {}
     missing = {key: f"there is no {file_of(edition, key)}" for key in rules if key not in listed}
     for key, items in listed.items():
+        if progress is not None:
+            progress(0)
         sets[key], truth = TRUTH_READERS[key[0]].read(key, items, rules[key], material)
         if isinstance(truth, str):
             missing[key] = truth
@@ -71,7 +74,13 @@ def _listed(key: Key, rules: TaskRules, edition: Edition, files: ImageSetFiles) 
 
 
 def _material(
-    source: Tree, listed: Mapping[Key, Listed], edition: Edition, files: ImageSetFiles, complaints: TreeProblems
+    source: Tree,
+    listed: Mapping[Key, Listed],
+    edition: Edition,
+    files: ImageSetFiles,
+    complaints: TreeProblems,
+    *,
+    progress: Callable[[int], None] | None,
 ) -> Material:
     """Read, in one pass, what the listed images need."""
     annotated: dict[str, dict[str, None]] = {}
@@ -87,6 +96,8 @@ def _material(
     for file, images in wanted.items():
         if file not in contents:
             continue
+        if progress is not None:
+            progress(0)
         try:
             annotations |= _read_annotations(contents[file], images, edition)
         except AnnotationError as error:

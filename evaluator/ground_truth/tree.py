@@ -6,7 +6,7 @@ The folder `VOC<year>/` may stand at the top, below `VOCdevkit/`, or be the tree
 
 import os
 import stat
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 from vocboard.evaluator.archives import TREE_LIMITS, ArchiveError, members
@@ -20,11 +20,22 @@ MAXIMUM_BYTES = 64 * MIB  # of one file that is read; the images of a tree are n
 class Tree:
     """One tree of one edition."""
 
-    def __init__(self, path: Path, edition: str, complaints: TreeProblems) -> None:
-        """Take the directory or archive, the edition, whose name the folder bears, and where to complain."""
+    def __init__(
+        self,
+        path: Path,
+        edition: str,
+        complaints: TreeProblems,
+        progress: Callable[[int], None] | None = None,
+    ) -> None:
+        """Take the directory or archive, the edition, whose name the folder bears, and where to complain.
+
+        Args:
+            progress: told as files are read.
+        """
         self._path = path
         self._prefixes: tuple[str, ...] = (f"{edition}/", f"VOCdevkit/{edition}/", "")
         self._complaints = complaints
+        self._progress = progress
 
     @property
     def places(self) -> str:
@@ -45,6 +56,8 @@ class Tree:
         for path, content in self._directory(wanted) if self._path.is_dir() else self._archive(wanted):
             prefix, name = wanted[path]
             found[prefix][name] = content
+            if self._progress is not None:
+                self._progress(1)
         for prefix in self._prefixes:
             if found[prefix]:
                 self._prefixes = (prefix,)

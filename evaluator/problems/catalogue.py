@@ -1,19 +1,35 @@
 """The catalogue of everything that can be wrong with an upload.
 
-The only place with codes, severities and wordings; documentation is generated from it. No wording may hold anything
-derived from the ground truth.
+The problems that any task may have are in this package, those of one task in its folder; documentation is generated
+from both. No wording may hold anything derived from the ground truth.
 """
 
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from vocboard.evaluator.problems import Kind, archives, files, server
+from vocboard.evaluator.problems import Kind, archives, boxes, files, items, server
 from vocboard.evaluator.problems import text_files as lines
 from vocboard.evaluator.problems.registry import KINDS
+from vocboard.evaluator.tasks.action import problems as actions
+from vocboard.evaluator.tasks.classification import problems as classifications
+from vocboard.evaluator.tasks.detection import problems as detections
 from vocboard.evaluator.tasks.instance_segmentation import problems as instances
 from vocboard.evaluator.tasks.layout import problems as layouts
 from vocboard.evaluator.tasks.segmentation import problems as label_maps
 
 CATALOGUE: Mapping[str, Kind] = MappingProxyType(KINDS)  # by code
 
-MODULES = (archives, files, lines, layouts, label_maps, instances, server)  # in the order of the documentation
+MODULES = (  # in the order of the documentation
+    archives,
+    files,
+    lines,
+    items,
+    boxes,
+    classifications,
+    detections,
+    actions,
+    layouts,
+    label_maps,
+    instances,
+    server,
+)

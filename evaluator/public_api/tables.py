@@ -5,10 +5,9 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from vocboard.evaluator.evaluation import Evaluation
-from vocboard.evaluator.metrics.definitions import METRICS
 from vocboard.evaluator.problems import Problem
 from vocboard.evaluator.scores import CompetitionScores
-from vocboard.evaluator.tasks.definitions import TASKS
+from vocboard.evaluator.tasks.definitions import METRICS, TASKS
 
 _LISTED = 20  # problems
 

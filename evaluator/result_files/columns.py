@@ -72,7 +72,7 @@ class _Reader:
 
     def __init__(self, line_format: LineFormat, items: Items, limits: Limits, report: FileReport):
         self._format, self._items, self._limits, self._report = line_format, items, limits, report
-        self._first_lines = FirstLines() if line_format.once else None
+        self._first_lines = None if line_format.repeated is None else FirstLines()
         self._explainer = LineDiagnosis(line_format, items, limits, report, self._first_lines)
         self._taken: list[Columns] = []
 

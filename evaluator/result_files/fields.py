@@ -6,17 +6,19 @@ from typing import Any
 
 from vocboard.evaluator.editions import Limits
 from vocboard.evaluator.problems import Kind, quoted
-from vocboard.evaluator.problems.text_files import (
+from vocboard.evaluator.problems.items import (
     BAD_OBJECT_INDEX,
-    COMMA_DECIMAL,
-    CONFIDENCE_OUT_OF_RANGE,
     IMAGE_OF_ANOTHER_TASK,
     IMAGE_WITH_FILE_NAME,
+    OBJECT_INDEX_ZERO,
+    UNKNOWN_IMAGE,
+)
+from vocboard.evaluator.problems.text_files import (
+    COMMA_DECIMAL,
+    CONFIDENCE_OUT_OF_RANGE,
     NOT_A_NUMBER,
     NOT_FINITE,
     NUMBER_OUT_OF_RANGE,
-    OBJECT_INDEX_ZERO,
-    UNKNOWN_IMAGE,
     WRONG_CLASS,
 )
 from vocboard.evaluator.result_files.items import Items

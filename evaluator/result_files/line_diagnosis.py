@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from vocboard.evaluator.editions import Limits
 from vocboard.evaluator.problems import quoted
-from vocboard.evaluator.problems.text_files import LINE_TOO_LONG, REPEATED_IMAGE, REPEATED_PERSON, UNKNOWN_PERSON
+from vocboard.evaluator.problems.items import UNKNOWN_PERSON
+from vocboard.evaluator.problems.text_files import LINE_TOO_LONG
 from vocboard.evaluator.result_files.duplicates import FirstLines
 from vocboard.evaluator.result_files.fields import (
     check_class,
@@ -52,10 +53,11 @@ class LineDiagnosis:
             self._report.add(kind, number, **found)
             return
         item = self._item(number, fields)
-        if item is not None and self._first_lines is not None:
+        if item is not None and self._first_lines is not None and self._format.repeated is not None:
             first = self._first_lines.of(item, number)
             if first != number:
-                self._refuse_repetition(number, first, fields)
+                named = {"image": quoted(fields[0]), "object": fields[1]}
+                self._report.add(self._format.repeated, number, first=first, **named)
         for name, field in zip(self._format.fields, fields, strict=True):
             if name == CLASS:
                 check_class(field, self._format.classes, number, self._report)
@@ -82,10 +84,3 @@ class LineDiagnosis:
                 listed=lambda: self._items.listed_in(image),
             )
         return person
-
-    def _refuse_repetition(self, number: int, first: int, fields: Sequence[str]) -> None:
-        if self._format.names_people:
-            kind = REPEATED_PERSON
-            self._report.add(kind, number, object=fields[1], image=quoted(fields[0]), first=first)
-        else:
-            self._report.add(REPEATED_IMAGE, number, image=quoted(fields[0]), first=first)

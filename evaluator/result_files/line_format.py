@@ -5,13 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from vocboard.evaluator.problems import Kind, counted
-from vocboard.evaluator.problems.text_files import (
-    BOX_MISSING,
-    CONFIDENCE_MISSING,
-    OBJECT_INDEX_MISSING,
-    WRONG_NUMBER_OF_FIELDS,
-    WRONG_SEPARATOR,
-)
+from vocboard.evaluator.problems.boxes import BOX_MISSING
+from vocboard.evaluator.problems.items import OBJECT_INDEX_MISSING
+from vocboard.evaluator.problems.text_files import CONFIDENCE_MISSING, WRONG_NUMBER_OF_FIELDS, WRONG_SEPARATOR
 
 IMAGE = "image"
 OBJECT = "object index"
@@ -30,13 +26,13 @@ class LineFormat:
     Attributes:
         fields: their names; the first is `IMAGE`, the second may be `OBJECT`, the last may be `CLASS`, the others are
             numbers, first of them the confidence.
-        once: whether an image (or person) may have one line only.
+        repeated: the problem of a second line about the same image or person; None if there may be several.
         classes: what a field `CLASS` may say.
         confidence_range: least and greatest confidence; None for any.
     """
 
     fields: tuple[str, ...]
-    once: bool
+    repeated: Kind | None = None
     classes: tuple[str, ...] = ()
     confidence_range: tuple[float, float] | None = None
 

@@ -2,21 +2,29 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import ClassVar
 
-from vocboard.evaluator.metrics.definitions import METRICS
-from vocboard.evaluator.rules import (
-    ROC_METRICS,
-    Interpolation,
-    LayoutProtocol,
-    Metric,
-    Task,
-    TaskRules,
-    WithoutPositives,
-)
+from vocboard.evaluator.metrics.definitions import SHARED_METRICS, MetricDefinition
+from vocboard.evaluator.rules import ROC_METRICS, Interpolation, LayoutProtocol, TaskRules, WithoutPositives
+from vocboard.evaluator.tasks.names import Metric, Task
 
 UNDEFINED = "is n/a and left out of the mean"
 ZERO = "scores 0 and counts in the mean"
+
+
+@dataclass(frozen=True, slots=True)
+class StatisticsTable:
+    """A table of the images and objects of each class.
+
+    Attributes:
+        title: over the table.
+        objects: head of the column of objects; None where only images are counted.
+    """
+
+    title: str
+    objects: str | None = "obj"
 
 
 class TaskDefinition(ABC):
@@ -27,6 +35,7 @@ class TaskDefinition(ABC):
         short_title: for tabs and columns.
         folder: of its image sets below `ImageSets/`.
         metrics: that may rank its competitions, and be secondary measures.
+        own_metrics: definitions of the metrics that no other task has.
         needed_fields: fields that the name of its result files must have.
         possible_fields: fields that the name may also have, besides `competition` and `image_set`.
         needed_names: the list of an edition file that the task needs besides `classes`: `parts` or `actions`.
@@ -37,6 +46,7 @@ class TaskDefinition(ABC):
         has_file_per_image: whether a competition has a result file for each image, in a folder of its own.
         has_background: whether background is scored beside the classes.
         has_curves: whether its scores come with a curve for each class.
+        statistics: its table of images and objects; None if another task's table has the same numbers.
         needs_declared_classes: whether participants declare which classes they enter, since no file tells.
     """
 
@@ -45,6 +55,7 @@ class TaskDefinition(ABC):
     short_title: ClassVar[str]
     folder: ClassVar[str] = "Main"
     metrics: ClassVar[tuple[Metric, ...]]
+    own_metrics: ClassVar[Mapping[Metric, MetricDefinition]] = MappingProxyType({})
     needed_fields: ClassVar[frozenset[str]] = frozenset()
     possible_fields: ClassVar[frozenset[str]] = frozenset()
     needed_names: ClassVar[str | None] = None
@@ -55,6 +66,7 @@ class TaskDefinition(ABC):
     has_file_per_image: ClassVar[bool] = False
     has_background: ClassVar[bool] = False
     has_curves: ClassVar[bool] = True
+    statistics: ClassVar[StatisticsTable | None]
     needs_declared_classes: ClassVar[bool] = False
 
     @abstractmethod
@@ -75,6 +87,14 @@ class TaskDefinition(ABC):
         """Return the metrics that may be secondary measures."""
         return self.metrics if protocol is None else self.other_metrics().get(protocol, ())
 
+    def metric(self, metric: Metric) -> MetricDefinition:
+        """Return the definition of one of the task's metrics.
+
+        Raises:
+            KeyError: it is another task's.
+        """
+        return self.own_metrics.get(metric) or SHARED_METRICS[metric]
+
     def has_one_file(self, rules: TaskRules) -> bool:
         """Whether one result file holds all classes of a competition."""
         return rules.class_in_lines
@@ -85,9 +105,9 @@ class TaskDefinition(ABC):
 
     def score(self, rules: TaskRules) -> str:
         """Return how a competition's score is taken."""
-        title = METRICS[rules.metric].title
+        title = self.metric(rules.metric).title
         if rules.metric in ROC_METRICS:
-            return " and ".join([title, *(METRICS[measure].title.lower() for measure in rules.board)])
+            return " and ".join([title, *(self.metric(measure).title.lower() for measure in rules.board)])
         sampled = rules.interpolation is Interpolation.ELEVEN_POINT
         return f"{title}, {'sampled at 11 points' if sampled else 'area under the curve'}"
 

@@ -1,18 +1,22 @@
-"""The registry of tasks, first part: what each is to pages, documentation and edition files."""
+"""The registry of tasks: what each, and each of its metrics, is to pages, documents, edition files."""
 
 from collections.abc import Mapping
 
-from vocboard.evaluator.rules import Task
+from vocboard.evaluator.metrics.definitions import SHARED_METRICS, MetricDefinition
 from vocboard.evaluator.tasks.action.definition import Action
 from vocboard.evaluator.tasks.classification.definition import Classification
 from vocboard.evaluator.tasks.definition import TaskDefinition
 from vocboard.evaluator.tasks.detection.definition import Detection
 from vocboard.evaluator.tasks.instance_segmentation.definition import InstanceSegmentation
 from vocboard.evaluator.tasks.layout.definition import Layout
+from vocboard.evaluator.tasks.names import Metric, Task
 from vocboard.evaluator.tasks.segmentation.definition import Segmentation
 
 _DEFINITIONS = (Classification(), Detection(), Segmentation(), Layout(), Action(), InstanceSegmentation())
 TASKS: Mapping[Task, TaskDefinition] = {definition.task: definition for definition in _DEFINITIONS}
+METRICS: Mapping[Metric, MetricDefinition] = SHARED_METRICS | {
+    metric: known for definition in _DEFINITIONS for metric, known in definition.own_metrics.items()
+}
 PARTIAL_ENTRIES = (
     "Any subset of the classes may be entered. The mean is then over the classes entered, and the entry ranks after "
     "those that enter all classes."

@@ -3,12 +3,13 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vocboard.evaluator.archives import Member
+from vocboard.evaluator.problems import counted
 from vocboard.evaluator.result_files.items import Items
 from vocboard.evaluator.result_files.names import FileName
 from vocboard.evaluator.result_files.report import FileReport
@@ -60,6 +61,11 @@ class ResultFiles(ABC):
     def entry(self) -> Entry | None:
         """Return the content of the valid files; None if there is none."""
 
+    @staticmethod
+    @abstractmethod
+    def extent(content: Any) -> str:
+        """Say how much an entry's content is: `12 layouts`."""
+
 
 class FilesByClass(ResultFiles, Generic[Content]):
     """One file for each class."""
@@ -82,6 +88,11 @@ class FilesByClass(ResultFiles, Generic[Content]):
         competition = self.upload.competition
         entered = tuple(name for name in competition.classes if name in self.content)
         return Entry(competition, entered, self.content)
+
+    @staticmethod
+    def extent(content: Any) -> str:
+        """Count the lines of all files."""
+        return counted(sum(len(of_class.confidence) for of_class in content.values()), "line")
 
     @abstractmethod
     def read(self, data: bytes, report: FileReport) -> Content | None:

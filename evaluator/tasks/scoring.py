@@ -1,14 +1,14 @@
-"""The registry of tasks, last part: how each is scored. The web process must not import it."""
+"""The registry of tasks: how each is scored. The web process must not import it."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from vocboard.evaluator.rules import Task
 from vocboard.evaluator.tasks.action.scoring import ActionScorer
 from vocboard.evaluator.tasks.classification.scoring import ClassificationScorer
 from vocboard.evaluator.tasks.detection.scoring import DetectionScorer
 from vocboard.evaluator.tasks.instance_segmentation.scoring import InstanceSegmentationScorer
 from vocboard.evaluator.tasks.layout.scoring import LayoutScorer
+from vocboard.evaluator.tasks.names import Task
 from vocboard.evaluator.tasks.scorer import Scorer
 from vocboard.evaluator.tasks.segmentation.scoring import SegmentationScorer
 

@@ -1,13 +1,14 @@
 """What a task scores against."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.rules import Edition
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -19,6 +20,29 @@ class ClassCount:
 
     positives: int
     difficult: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ClassStatistics:
+    """One class in one image set, as the documents' tables have it.
+
+    Attributes:
+        images: with at least one object (detection), labelled pixel (segmentation), or person (action, layout).
+        objects: not difficult; people for actions, parts for layout; None for segmentation.
+        difficult: objects; None where the task knows none.
+    """
+
+    images: int
+    objects: int | None
+    difficult: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TruthStatistics:
+    """All classes, and `total`, where an image counts once."""
+
+    classes: Mapping[str, ClassStatistics]
+    total: ClassStatistics
 
 
 class Truth(ABC):
@@ -41,10 +65,39 @@ class Truth(ABC):
     def class_counts(self, edition: Edition) -> Mapping[str, ClassCount]:
         """Return how much there is to find of each class; empty where counts say nothing."""
 
+    @abstractmethod
+    def statistics(self, public: ImageSet, edition: Edition) -> TruthStatistics:
+        """Return how many images and objects of each class there are.
+
+        Args:
+            public: the image set that the truth is of.
+            edition: for the names of classes.
+        """
+
 
 def count(mask: NDArray[np.bool_]) -> int:
     """Return how many are true."""
     return int(np.count_nonzero(mask))
+
+
+def object_statistics(
+    image: NDArray[np.integer], class_index: NDArray[np.integer], difficult: NDArray[np.bool_], classes: Sequence[str]
+) -> TruthStatistics:
+    """Return the statistics of objects, those that are difficult counted apart.
+
+    Args:
+        image: (n,) of each object.
+        class_index: (n,) index into `classes`.
+        difficult: (n,) of each object.
+        classes: of the edition.
+    """
+
+    def of(own: NDArray[np.bool_]) -> ClassStatistics:
+        counted = own & ~difficult
+        return ClassStatistics(len(np.unique(image[counted])), count(counted), count(own & difficult))
+
+    by_class = {name: of(class_index == index) for index, name in enumerate(classes)}
+    return TruthStatistics(by_class, of(np.ones(len(image), dtype=np.bool_)))
 
 
 def as_bytes(text: str) -> NDArray[np.uint8]:

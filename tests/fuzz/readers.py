@@ -19,10 +19,11 @@ from vocboard.evaluator.editions import Edition, Limits, Task, load
 from vocboard.evaluator.image_sets import ImageSets
 from vocboard.evaluator.problems import Problem, Severity
 from vocboard.evaluator.reading import read_results
-from vocboard.evaluator.result_files.confidences import read_confidences
 from vocboard.evaluator.result_files.items import Items
 from vocboard.evaluator.result_files.report import LISTED, FileReport
 from vocboard.evaluator.results import Confidences, Detections
+from vocboard.evaluator.tasks.action.format import read_people
+from vocboard.evaluator.tasks.classification.format import read_images
 from vocboard.evaluator.tasks.detection.format import read_detections
 from vocboard.evaluator.tasks.layout.reader import read_layouts
 from vocboard.evaluator.tasks.segmentation.png import PngError, read_indexed
@@ -62,7 +63,7 @@ def fuzz_text(data: bytes) -> None:
     if task is Task.DETECTION:
         read = read_detections(content, items, LIMITS, report)
     else:
-        read = read_confidences(content, items, LIMITS, report, of_people=task is Task.ACTION)
+        read = (read_people if task is Task.ACTION else read_images)(content, items, LIMITS, report)
     assert (read is None) == report.has_errors
     check_problems(report.problems())
     if read is not None:

@@ -1,8 +1,9 @@
 """What action classification is to pages, documentation and edition files."""
 
-from vocboard.evaluator.rules import LayoutProtocol, Task, TaskRules
+from vocboard.evaluator.rules import LayoutProtocol, TaskRules
 from vocboard.evaluator.tasks.classification.definition import METRICS_OF_LABELS
-from vocboard.evaluator.tasks.definition import TaskDefinition
+from vocboard.evaluator.tasks.definition import StatisticsTable, TaskDefinition
+from vocboard.evaluator.tasks.names import Task
 
 
 class Action(TaskDefinition):
@@ -17,6 +18,7 @@ class Action(TaskDefinition):
     needed_names = "actions"
     class_noun = "action"
     has_class_lists = True
+    statistics = StatisticsTable("action", objects="people")
 
     def content(self, rules: TaskRules) -> str:
         """Return the line of a result file."""

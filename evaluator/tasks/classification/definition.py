@@ -1,7 +1,8 @@
 """What classification is to pages, documentation and edition files."""
 
-from vocboard.evaluator.rules import Metric, Task, TaskRules
+from vocboard.evaluator.rules import TaskRules
 from vocboard.evaluator.tasks.definition import TaskDefinition
+from vocboard.evaluator.tasks.names import Metric, Task
 
 METRICS_OF_LABELS = (
     Metric.AVERAGE_PRECISION,
@@ -20,6 +21,7 @@ class Classification(TaskDefinition):
     metrics = METRICS_OF_LABELS
     needed_fields = frozenset({"class"})
     has_class_lists = True
+    statistics = None  # detection's table counts the images, too
 
     def content(self, rules: TaskRules) -> str:
         """Return the line of a result file."""

@@ -7,8 +7,18 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.rules import Edition
-from vocboard.evaluator.tasks.truth import Arrays, ClassCount, Truth, as_bytes, as_text, count
+from vocboard.evaluator.tasks.truth import (
+    Arrays,
+    ClassCount,
+    ClassStatistics,
+    Truth,
+    TruthStatistics,
+    as_bytes,
+    as_text,
+    count,
+)
 
 POSITIVE, DIFFICULT, NEGATIVE = 1, 0, -1  # labels of per-class image sets
 
@@ -57,3 +67,16 @@ class LabelTruth(Truth):
             name: ClassCount(count(each.label == POSITIVE), count(each.label == DIFFICULT))
             for name, each in self.labels.items()
         }
+
+    def statistics(self, public: ImageSet, edition: Edition) -> TruthStatistics:
+        """Return how many images have each class; of people, how many there are and on how many images."""
+        people = public.persons
+
+        def of(items: NDArray[np.int32]) -> ClassStatistics:
+            if people is None:
+                return ClassStatistics(len(items), None)
+            return ClassStatistics(len(np.unique(people[items, 0])), len(items))
+
+        positive = {name: each.item[each.label == POSITIVE] for name, each in self.labels.items()}
+        anything = np.unique(np.concatenate([np.empty(0, np.int32), *positive.values()]))
+        return TruthStatistics({name: of(items) for name, items in positive.items()}, of(anything))

@@ -1,7 +1,8 @@
 """What detection is to pages, documentation and edition files."""
 
-from vocboard.evaluator.rules import Metric, Task, TaskRules
-from vocboard.evaluator.tasks.definition import TaskDefinition
+from vocboard.evaluator.rules import TaskRules
+from vocboard.evaluator.tasks.definition import StatisticsTable, TaskDefinition
+from vocboard.evaluator.tasks.names import Metric, Task
 
 
 class Detection(TaskDefinition):
@@ -11,6 +12,7 @@ class Detection(TaskDefinition):
     title = short_title = "Detection"
     metrics = (Metric.AVERAGE_PRECISION, Metric.AVERAGE_PRECISION_AREA, Metric.AVERAGE_PRECISION_WITH_DIFFICULT)
     possible_fields = frozenset({"class"})
+    statistics = StatisticsTable("classification and detection")
 
     def content(self, rules: TaskRules) -> str:
         """Return the line of a result file."""

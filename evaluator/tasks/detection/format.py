@@ -11,12 +11,7 @@ from numpy.typing import NDArray
 from vocboard.evaluator.archives import Member
 from vocboard.evaluator.editions import Limits
 from vocboard.evaluator.problems import Kind, counted, quoted
-from vocboard.evaluator.problems.text_files import (
-    BOX_OUTSIDE_IMAGE,
-    BOX_UPSIDE_DOWN,
-    TOO_MANY_DETECTIONS,
-    ZERO_BASED_BOXES,
-)
+from vocboard.evaluator.problems.boxes import BOX_OUTSIDE_IMAGE, BOX_UPSIDE_DOWN
 from vocboard.evaluator.result_files.box_checks import is_outside, is_upside_down, seem_zero_based
 from vocboard.evaluator.result_files.columns import Columns, read_columns
 from vocboard.evaluator.result_files.items import Items
@@ -24,6 +19,7 @@ from vocboard.evaluator.result_files.line_format import CLASS, CONFIDENCE, IMAGE
 from vocboard.evaluator.result_files.names import FileName
 from vocboard.evaluator.result_files.report import FileReport
 from vocboard.evaluator.results import Detections
+from vocboard.evaluator.tasks.detection.problems import TOO_MANY_DETECTIONS, ZERO_BASED_BOXES
 from vocboard.evaluator.tasks.format import FilesByClass
 
 _FIELDS = (IMAGE, CONFIDENCE, "left", "top", "right", "bottom")
@@ -67,7 +63,7 @@ def read_detections(
 
     Boxes that can match nothing (upside down, or outside their image) are worth a warning with their number.
     """
-    line_format = LineFormat(_FIELDS, once=False, confidence_range=confidence_range)
+    line_format = LineFormat(_FIELDS, confidence_range=confidence_range)
     columns = read_columns(data, line_format, items, limits, report)
     if columns is None or _too_many_in_an_image(columns.item, items, limits, report):
         return None
@@ -87,7 +83,7 @@ def read_detections_by_class(
 
     A class without a line has no detections. None, and problems reported, if the file is not valid.
     """
-    line_format = LineFormat((*_FIELDS, CLASS), once=False, classes=classes, confidence_range=confidence_range)
+    line_format = LineFormat((*_FIELDS, CLASS), classes=classes, confidence_range=confidence_range)
     columns = read_columns(data, line_format, items, limits, report)
     if columns is None:
         return None

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.rules import Edition
-from vocboard.evaluator.tasks.truth import ClassCount, Truth, count
+from vocboard.evaluator.tasks.truth import ClassCount, Truth, TruthStatistics, count, object_statistics
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -35,3 +36,7 @@ class DetectionTruth(Truth):
             )
             for index, name in enumerate(edition.classes)
         }
+
+    def statistics(self, public: ImageSet, edition: Edition) -> TruthStatistics:
+        """Return how many images and objects of each class there are."""
+        return object_statistics(self.image, self.class_index, self.difficult, edition.classes)

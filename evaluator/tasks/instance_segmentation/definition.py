@@ -1,7 +1,11 @@
 """What instance segmentation is to pages, documentation and edition files."""
 
-from vocboard.evaluator.rules import Metric, Task, TaskRules
-from vocboard.evaluator.tasks.definition import TaskDefinition
+from types import MappingProxyType
+
+from vocboard.evaluator.metrics.definitions import MetricDefinition
+from vocboard.evaluator.rules import TaskRules
+from vocboard.evaluator.tasks.definition import StatisticsTable, TaskDefinition
+from vocboard.evaluator.tasks.names import Metric, Task
 
 
 class InstanceSegmentation(TaskDefinition):
@@ -12,8 +16,19 @@ class InstanceSegmentation(TaskDefinition):
     short_title = "Instances"
     folder = "Segmentation"
     metrics = (Metric.REGION_AVERAGE_PRECISION_50, Metric.REGION_AVERAGE_PRECISION_70)
+    own_metrics = MappingProxyType(
+        {
+            Metric.REGION_AVERAGE_PRECISION_50: MetricDefinition(
+                "Average precision of regions, overlap 0.5", "AP^r 0.5"
+            ),
+            Metric.REGION_AVERAGE_PRECISION_70: MetricDefinition(
+                "Average precision of regions, overlap 0.7", "AP^r 0.7"
+            ),
+        }
+    )
     needed_fields = frozenset({"class"})
     size_file = "SegmentationClass/{}.png"
+    statistics = StatisticsTable("instance_segmentation")
 
     def content(self, rules: TaskRules) -> str:
         """Return the line of a result file."""

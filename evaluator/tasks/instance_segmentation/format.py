@@ -3,23 +3,34 @@
 Source: COCO API for the encoding of regions.
 """
 
+from collections import Counter
+from dataclasses import dataclass, field
+
 import numpy as np
 from numpy.typing import NDArray
 
 from vocboard.evaluator.problems import counted, quoted
-from vocboard.evaluator.problems.text_files import EMPTY_FILE, TOO_MANY_DETECTIONS
+from vocboard.evaluator.problems.text_files import EMPTY_FILE
 from vocboard.evaluator.result_files.fields import check_confidence, find_image, read_number
 from vocboard.evaluator.result_files.line_format import CONFIDENCE, IMAGE, LineFormat, field_count_problem
 from vocboard.evaluator.result_files.report import FileReport
 from vocboard.evaluator.result_files.text import read_lines
+from vocboard.evaluator.tasks.detection.problems import TOO_MANY_DETECTIONS
 from vocboard.evaluator.tasks.format import FilesByClass
 from vocboard.evaluator.tasks.instance_segmentation import rle
-from vocboard.evaluator.tasks.instance_segmentation.problems import EMPTY_REGIONS, NOT_RLE, RLE_TOO_LONG, RLE_WRONG_SIZE
+from vocboard.evaluator.tasks.instance_segmentation.problems import (
+    EMPTY_REGIONS,
+    NOT_RLE,
+    RLE_TOO_LONG,
+    RLE_WRONG_SIZE,
+    TOO_MANY_RUNS,
+)
 from vocboard.evaluator.tasks.instance_segmentation.results import Regions
 
 MOST_CHARACTERS = 100_000  # of one RLE; those of real objects have some hundred
+MOST_RUNS = 5_000_000  # of one file; COCO's largest class, with 100 regions in each image, has about as many
 
-_LINE = LineFormat((IMAGE, CONFIDENCE, "RLE"), once=False)
+_LINE = LineFormat((IMAGE, CONFIDENCE, "RLE"))
 
 
 class InstanceSegmentationFiles(FilesByClass[Regions]):
@@ -30,46 +41,42 @@ class InstanceSegmentationFiles(FilesByClass[Regions]):
         blocks = read_lines(data, self.upload.edition.limits, report)
         if blocks is None:
             return None
-        images, confidences, runs, lines = [], [], [], []
+        found = _Found()
         for block in blocks:
             for number, text in zip(block.numbers, block.texts, strict=True):
-                found = self._line(text, number, report)
-                if found is not None and not report.has_errors:
-                    images.append(found[0])
-                    confidences.append(found[1])
-                    runs.append(found[2])
-                    lines.append(number)
+                self._line(text, number, found, report)
+                if found.count > MOST_RUNS:
+                    report.add(TOO_MANY_RUNS, number, limit=MOST_RUNS)
+                    return None
                 if report.has_enough:
                     report.stop(number)
                     return None
-        if report.has_errors or self._too_many_in_an_image(images, report):
+        self._refuse_too_many(found.in_image, report)
+        if report.has_errors:
             return None
-        self._warn(runs, lines, report)
-        lengths = [len(each) for each in runs]
-        edges = np.concatenate([np.zeros((0, 2), dtype=np.int64), *runs])
-        return Regions(
-            image=np.array(images, dtype=np.int32),
-            confidence=np.array(confidences, dtype=np.float64),
-            run_start=edges[:, 0].copy(),
-            run_stop=edges[:, 1].copy(),
-            run_end=np.cumsum(lengths, dtype=np.int64),
-        )
+        _warn(found, report)
+        return found.regions()
 
-    def _line(self, text: str, number: int, report: FileReport) -> tuple[int, float, NDArray[np.int64]] | None:
-        """Image, confidence and (k, 2) runs of a line, each from its first pixel up to the one after its last."""
+    def _line(self, text: str, number: int, found: "_Found", report: FileReport) -> None:
+        """Take the region of a line, unless anything is wrong with it or with a line before."""
         fields = text.split()
         if len(fields) != len(_LINE.fields):
-            kind, found = field_count_problem([field[:MOST_CHARACTERS] for field in fields], _LINE)
-            report.add(kind, number, **found)
-            return None
+            kind, wrong = field_count_problem([field[:MOST_CHARACTERS] for field in fields], _LINE)
+            report.add(kind, number, **wrong)
+            return
         upload = self.upload
         image = find_image(fields[0], number, upload.items, report)
         confidence = read_number(fields[1], CONFIDENCE, number, upload.edition.limits, report)
         allowed = upload.competition.rules.confidence_range
         if confidence is not None and allowed is not None:
             check_confidence(fields[1], confidence, allowed, number, report)
+        if image is not None:
+            found.in_image[image] += 1
+            if found.in_image[image] > upload.edition.limits.detections_per_image:
+                return  # they are refused, and only counted from here on
         runs = self._runs(fields[2], image, number, report)
-        return None if image is None or confidence is None or runs is None else (image, confidence, runs)
+        if image is not None and confidence is not None and runs is not None and not report.has_errors:
+            found.add(image, confidence, runs, number)
 
     def _runs(self, text: str, image: int | None, number: int, report: FileReport) -> NDArray[np.int64] | None:
         if len(text) > MOST_CHARACTERS:
@@ -91,18 +98,50 @@ class InstanceSegmentationFiles(FilesByClass[Regions]):
         inside = edges[: len(edges) // 2 * 2].reshape(-1, 2)
         return inside[inside[:, 0] < inside[:, 1]]
 
-    def _too_many_in_an_image(self, images: list[int], report: FileReport) -> bool:
+    def _refuse_too_many(self, in_image: Counter[int], report: FileReport) -> None:
         limit = self.upload.edition.limits.detections_per_image
-        counts = np.bincount(np.array(images, dtype=np.intp), minlength=1)
-        too_many = np.flatnonzero(counts > limit).tolist()
-        for image in too_many:
-            name = self.upload.items.images.listed()[image]
-            report.add(TOO_MANY_DETECTIONS, image=quoted(name), count=int(counts[image]), limit=limit)
-        return bool(too_many)
+        for image, count in sorted(in_image.items()):
+            if count > limit:
+                name = self.upload.items.images.listed()[image]
+                report.add(TOO_MANY_DETECTIONS, image=quoted(name), count=count, limit=limit)
 
-    def _warn(self, runs: list[NDArray[np.int64]], lines: list[int], report: FileReport) -> None:
-        if not runs:
-            report.add(EMPTY_FILE)
-        empty = [line for line, each in zip(lines, runs, strict=True) if not len(each)]
-        if empty:
-            report.add(EMPTY_REGIONS, empty[0], count=counted(len(empty), "region"))
+
+@dataclass(slots=True)
+class _Found:
+    """The regions of a file so far, and how many lines each image has."""
+
+    image: list[int] = field(default_factory=list)
+    confidence: list[float] = field(default_factory=list)
+    runs: list[NDArray[np.int64]] = field(default_factory=list)
+    line: list[int] = field(default_factory=list)
+    count: int = 0
+    in_image: Counter[int] = field(default_factory=Counter)
+
+    def add(self, image: int, confidence: float, runs: NDArray[np.int64], line: int) -> None:
+        """Add a region."""
+        self.image.append(image)
+        self.confidence.append(confidence)
+        self.runs.append(runs)
+        self.line.append(line)
+        self.count += len(runs)
+
+    def regions(self) -> Regions:
+        """Return them as columns."""
+        edges = np.concatenate([np.zeros((0, 2), dtype=np.int64), *self.runs])
+        ends = np.cumsum([len(each) for each in self.runs], dtype=np.int64)
+        self.runs.clear()  # so that they are not in memory three times
+        return Regions(
+            image=np.array(self.image, dtype=np.int32),
+            confidence=np.array(self.confidence, dtype=np.float64),
+            run_start=edges[:, 0].copy(),
+            run_stop=edges[:, 1].copy(),
+            run_end=ends,
+        )
+
+
+def _warn(found: _Found, report: FileReport) -> None:
+    if not found.runs:
+        report.add(EMPTY_FILE)
+    empty = [line for line, each in zip(found.line, found.runs, strict=True) if not len(each)]
+    if empty:
+        report.add(EMPTY_REGIONS, empty[0], count=counted(len(empty), "region"))

@@ -1,4 +1,4 @@
-"""Regions of instances, as run-length encoding (RLE)."""
+"""Instance segmentation files, with run-length encodings (RLE)."""
 
 from vocboard.evaluator.problems.registry import error, warning
 
@@ -24,6 +24,13 @@ RLE_TOO_LONG = error(
     "The RLE of this region has {length:,} characters, more than {limit:,}.",
     "Remove noise from the region.",
     example="a region of every second pixel",
+)
+TOO_MANY_RUNS = error(
+    "too_many_runs",
+    "Too many runs in a file",
+    "The regions up to this line have more than {limit:,} runs of pixels.",
+    "Keep the most confident regions, and remove noise from them.",
+    example="a mask of noise for every image",
 )
 EMPTY_REGIONS = warning(
     "empty_regions",

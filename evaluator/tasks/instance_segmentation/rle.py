@@ -44,3 +44,51 @@ def decode(text: str) -> NDArray[np.int64]:
     if numbers.min() < 0:
         raise ValueError("it has a run of negative length")
     return numbers
+
+
+def encode(lengths: NDArray[np.int64]) -> str:
+    """Return the text of (n,) lengths of runs, outside and inside of the region in turn: what `decode` reads.
+
+    >>> encode(np.array([5, 2, 2, 2, 5]))
+    '52203'
+    """
+    numbers = np.array(lengths, dtype=np.int64)
+    numbers[3:] -= lengths[1:-2]
+    characters = np.zeros((len(numbers), _MOST_DIGITS), dtype=np.uint8)
+    count = np.zeros(len(numbers), dtype=np.int64)
+    goes_on = np.ones(len(numbers), dtype=np.bool_)
+    for place in range(_MOST_DIGITS):
+        digit = numbers & _PAYLOAD
+        numbers >>= _BITS
+        more = np.where(digit & _SIGN, numbers != -1, numbers != 0)
+        characters[:, place] = digit + _FIRST_CHARACTER + _MORE * more
+        count[goes_on] = place + 1
+        goes_on &= more
+    return characters[np.arange(_MOST_DIGITS) < count[:, None]].tobytes().decode("ascii")
+
+
+def lengths_of(mask: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the lengths of the runs of a (height, width) mask.
+
+    >>> lengths_of(np.array([[False, True], [False, True]])).tolist()
+    [2, 2]
+    """
+    pixels = mask.T.ravel()
+    changes = np.flatnonzero(np.diff(pixels, prepend=False))
+    return np.diff(np.concatenate([[0], changes, [len(pixels)]]))
+
+
+def lengths_between(start: NDArray[np.int64], stop: NDArray[np.int64], pixels: int) -> NDArray[np.int64]:
+    """Return the lengths of runs, outside and inside in turn, of (n,) runs inside of a region, up to `stop`."""
+    edges = np.stack([start, stop], axis=1).ravel()
+    return np.diff(np.concatenate([[0], edges, [pixels]]))
+
+
+def mask_of(lengths: NDArray[np.int64], height: int, width: int) -> NDArray[np.bool_]:
+    """Return the (height, width) mask of lengths of runs that add up to its pixels.
+
+    >>> mask_of(np.array([2, 2]), 2, 2).tolist()
+    [[False, True], [False, True]]
+    """
+    inside = np.arange(len(lengths)) % 2 == 1
+    return np.repeat(inside, lengths).reshape(width, height).T

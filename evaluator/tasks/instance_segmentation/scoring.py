@@ -17,11 +17,12 @@ from vocboard.evaluator.metrics.confusion_matrix import LABELS, VOID
 from vocboard.evaluator.metrics.label_runs import LabelRuns
 from vocboard.evaluator.metrics.precision_recall import Judgement, by_confidence
 from vocboard.evaluator.results import Entry
-from vocboard.evaluator.rules import Competition, Edition, Metric, Overlap
+from vocboard.evaluator.rules import Competition, Edition, Overlap
 from vocboard.evaluator.scores import CompetitionScores, Measure
 from vocboard.evaluator.tasks.detection.scoring import Matches
 from vocboard.evaluator.tasks.instance_segmentation.results import Regions
 from vocboard.evaluator.tasks.instance_segmentation.truth import InstanceTruth
+from vocboard.evaluator.tasks.names import Metric
 from vocboard.evaluator.tasks.scorer import Scorer
 
 THRESHOLDS: Mapping[Metric, float] = {
@@ -37,11 +38,11 @@ class InstanceSegmentationScorer(Scorer[InstanceTruth]):
         self, entry: Entry, truth: InstanceTruth, edition: Edition, confusion_matrix: NDArray[np.int64] | None
     ) -> CompetitionScores:
         """Score the classes entered."""
-        found = {name: _Overlaps(entry.content[name], truth, edition.classes.index(name)) for name in entry.classes}
+        found = {name: BestOverlaps(entry.content[name], truth, edition.classes.index(name)) for name in entry.classes}
         return _scores(entry.competition, found, edition.overlap.strict)
 
 
-def _scores(competition: Competition, found: Mapping[str, "_Overlaps"], strict: bool) -> CompetitionScores:
+def _scores(competition: Competition, found: Mapping[str, "BestOverlaps"], strict: bool) -> CompetitionScores:
     rules = competition.rules
     judged = {
         metric: {name: overlaps.judge(Overlap(THRESHOLDS[metric], strict)) for name, overlaps in found.items()}
@@ -67,10 +68,11 @@ def _scores(competition: Competition, found: Mapping[str, "_Overlaps"], strict: 
     )
 
 
-class _Overlaps:
+class BestOverlaps:
     """The instance that each region of one class overlaps most."""
 
     def __init__(self, regions: Regions, truth: InstanceTruth, class_index: int) -> None:
+        """Compare the regions of one class with its instances."""
         self._rank = by_confidence(regions.confidence)
         own = np.flatnonzero(truth.class_index == class_index)
         self._instances = len(own)
@@ -93,9 +95,23 @@ class _Overlaps:
 
     def judge(self, rule: Overlap) -> Judgement:
         """Judge each region, in rank order."""
+        return self.matches(rule).judge()
+
+    def matches(self, rule: Overlap) -> Matches:
+        """Return what each region meets, in rank order."""
         enough = is_enough(self._overlap, rule) & (self._overlap > 0)
         difficult = np.zeros(self._instances, dtype=np.bool_)
-        return Matches(self._instance[self._rank], enough[self._rank], difficult).judge()
+        return Matches(self._instance[self._rank], enough[self._rank], difficult)
+
+    @property
+    def rank(self) -> NDArray[np.intp]:
+        """(n,) index of each region, by decreasing confidence."""
+        return self._rank
+
+    @property
+    def overlap(self) -> NDArray[np.float64]:
+        """(n,) overlap of each region, by decreasing confidence, with the instance that it overlaps most."""
+        return self._overlap[self._rank]
 
 
 def _pixels_by_label(runs: LabelRuns, start: NDArray[np.int64], stop: NDArray[np.int64]) -> NDArray[np.float64]:

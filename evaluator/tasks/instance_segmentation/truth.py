@@ -6,9 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.metrics.label_runs import LabelRuns
 from vocboard.evaluator.rules import Edition
-from vocboard.evaluator.tasks.truth import ClassCount, Truth, count
+from vocboard.evaluator.tasks.truth import ClassCount, Truth, TruthStatistics, count, object_statistics
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -48,3 +49,7 @@ class InstanceTruth(Truth):
     def class_counts(self, edition: Edition) -> Mapping[str, ClassCount]:
         """Return how many instances each class has."""
         return {name: ClassCount(count(self.class_index == index)) for index, name in enumerate(edition.classes)}
+
+    def statistics(self, public: ImageSet, edition: Edition) -> TruthStatistics:
+        """Return how many images and objects of each class there are."""
+        return object_statistics(self.image, self.class_index, self.difficult, edition.classes)

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from vocboard.evaluator.editions import LayoutProtocol
 from vocboard.evaluator.problems import Kind, counted
-from vocboard.evaluator.problems.text_files import BOX_OUTSIDE_IMAGE, BOX_UPSIDE_DOWN, EMPTY_FILE
+from vocboard.evaluator.problems.boxes import BOX_OUTSIDE_IMAGE, BOX_UPSIDE_DOWN
+from vocboard.evaluator.problems.text_files import EMPTY_FILE
 from vocboard.evaluator.result_files.box_checks import is_outside, is_upside_down
 from vocboard.evaluator.result_files.items import Items
 from vocboard.evaluator.result_files.report import FileReport

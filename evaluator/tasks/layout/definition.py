@@ -1,9 +1,12 @@
 """What person layout is to pages, documentation and edition files."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
-from vocboard.evaluator.rules import LayoutProtocol, Metric, Task, TaskRules
-from vocboard.evaluator.tasks.definition import TaskDefinition
+from vocboard.evaluator.metrics.definitions import MetricDefinition
+from vocboard.evaluator.rules import LayoutProtocol, TaskRules
+from vocboard.evaluator.tasks.definition import StatisticsTable, TaskDefinition
+from vocboard.evaluator.tasks.names import Metric, Task
 
 PERSON = "person"  # the class under which whole people are scored
 
@@ -21,8 +24,19 @@ class Layout(TaskDefinition):
     short_title = "Layout"
     folder = "Layout"
     metrics = (Metric.AVERAGE_PRECISION, Metric.AVERAGE_PRECISION_AREA)
+    own_metrics = MappingProxyType(
+        {
+            Metric.AVERAGE_PRECISION_BY_CONFIDENCE: MetricDefinition(
+                "Average precision, ranked by confidence", "AP by confidence"
+            ),
+            Metric.WHOLE_PERSON_AVERAGE_PRECISION: MetricDefinition(
+                "Average precision of whole people", "AP, whole person"
+            ),
+        }
+    )
     needed_names = "parts"
     content_is_lines = False
+    statistics = StatisticsTable("layout", objects="parts")
 
     def content(self, rules: TaskRules) -> str:
         """Return the elements of a result file."""

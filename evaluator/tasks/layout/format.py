@@ -4,6 +4,7 @@ Source: VOC2010 document section 6.2.
 """
 
 from vocboard.evaluator.archives import Member
+from vocboard.evaluator.problems import counted
 from vocboard.evaluator.result_files.names import FileName
 from vocboard.evaluator.results import Entry, Layouts
 from vocboard.evaluator.tasks.format import ResultFiles, Upload
@@ -34,3 +35,8 @@ class LayoutFiles(ResultFiles):
         """Return the layouts."""
         competition = self.upload.competition
         return None if self._layouts is None else Entry(competition, competition.classes, self._layouts)
+
+    @staticmethod
+    def extent(content: Layouts) -> str:
+        """Count the layouts."""
+        return counted(len(content.image), "layout")

@@ -3,7 +3,10 @@
 Source: VOC development kit 2010, VOCevallayout_pr.m; VOC2010 document section 6.4.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
+from numpy.typing import NDArray
 
 from vocboard.evaluator.editions import Overlap
 from vocboard.evaluator.metrics.boxes import best_overlapping, is_enough
@@ -14,8 +17,42 @@ from vocboard.evaluator.tasks.layout.truth import LayoutTruth
 from vocboard.evaluator.tasks.ranked_classes import RankedClass
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class JudgedParts:
+    """The parts of all layouts that count.
+
+    Attributes:
+        part: (n,) index into the parts of `Layouts`, by rank: the confidence of their layouts, then the layout's order.
+        true: (n,) bool.
+    """
+
+    part: NDArray[np.int64]
+    true: NDArray[np.bool_]
+
+
 def judge(layouts: Layouts, truth: LayoutTruth, rule: Overlap, types: int) -> list[RankedClass]:
-    """Judge the parts of each type, ranked by the confidence of their layouts, then in the order of the layout.
+    """Judge the parts of each type; see `judge_parts`.
+
+    Returns:
+        The parts of each type, judged.
+    """
+    judged = judge_parts(layouts, truth, rule, types)
+    part_type = layouts.part_type[judged.part]
+    return [
+        RankedClass(
+            Judgement(
+                true=judged.true[part_type == index],
+                false=~judged.true[part_type == index],
+                positives=int(np.count_nonzero(truth.part_type == index)),
+            ),
+            results=int(np.count_nonzero(layouts.part_type == index)),
+        )
+        for index in range(types)
+    ]
+
+
+def judge_parts(layouts: Layouts, truth: LayoutTruth, rule: Overlap, types: int) -> JudgedParts:
+    """Judge all parts, ranked by the confidence of their layouts, then in the order of the layout.
 
     A part looks at the true part of its type and of its layout's person that it overlaps most (the first of equals).
     It is true if it overlaps that one enough and no earlier part of the layout is true by it; otherwise false.
@@ -27,9 +64,6 @@ def judge(layouts: Layouts, truth: LayoutTruth, rule: Overlap, types: int) -> li
         truth: the people listed.
         rule: when boxes overlap enough.
         types: number of part types.
-
-    Returns:
-        The parts of each type, judged.
     """
     people = people_by_index(layouts, truth)
     rank = by_confidence(layouts.confidence)
@@ -51,14 +85,4 @@ def judge(layouts: Layouts, truth: LayoutTruth, rule: Overlap, types: int) -> li
     true = is_enough(overlap, rule)
     claims = np.flatnonzero(true)
     true[claims] = first_of_each(best[claims])
-    return [
-        RankedClass(
-            Judgement(
-                true=true[part_type == index],
-                false=~true[part_type == index],
-                positives=int(np.count_nonzero(truth.part_type == index)),
-            ),
-            results=int(np.count_nonzero(layouts.part_type == index)),
-        )
-        for index in range(types)
-    ]
+    return JudgedParts(parts, true)

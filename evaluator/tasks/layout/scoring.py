@@ -47,12 +47,13 @@ def score(competition: Competition, layouts: Layouts, truth: LayoutTruth, editio
     if rules.layout_protocol is LayoutProtocol.PARTS:
         ranked = dict(zip(edition.parts, judge_parts(layouts, truth, edition.overlap, types), strict=True))
     else:
-        judgement = _judge_whole_people(competition, layouts, truth, edition)
+        judgement = judge_whole_people(competition, layouts, truth, edition)
         ranked = {PERSON: RankedClass(judgement, results=len(layouts.confidence))}
     return score_classes(competition, ranked, tuple(whole_people(metric) for metric in rules.secondary))
 
 
-def _judge_whole_people(competition: Competition, layouts: Layouts, truth: LayoutTruth, edition: Edition) -> Judgement:
+def judge_whole_people(competition: Competition, layouts: Layouts, truth: LayoutTruth, edition: Edition) -> Judgement:
+    """Judge layouts in rank order by the competition's protocol, one of those that judge whole people."""
     types = len(edition.parts)
     match competition.rules.layout_protocol:
         case LayoutProtocol.WHOLE_PERSON_BY_BOX:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.rules import Edition
-from vocboard.evaluator.tasks.truth import ClassCount, Truth, count
+from vocboard.evaluator.tasks.truth import ClassCount, ClassStatistics, Truth, TruthStatistics, count
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -37,3 +38,12 @@ class LayoutTruth(Truth):
     def class_counts(self, edition: Edition) -> Mapping[str, ClassCount]:
         """Return how many parts of each type there are."""
         return {name: ClassCount(count(self.part_type == index)) for index, name in enumerate(edition.parts)}
+
+    def statistics(self, public: ImageSet, edition: Edition) -> TruthStatistics:
+        """Return how many parts of each type there are, and how many images show one."""
+
+        def of(own: NDArray[np.bool_]) -> ClassStatistics:
+            return ClassStatistics(len(np.unique(self.image[self.part_person[own]])), count(own))
+
+        types = {name: of(self.part_type == index) for index, name in enumerate(edition.parts)}
+        return TruthStatistics(types, of(np.ones(len(self.part_type), dtype=np.bool_)))

@@ -1,8 +1,11 @@
 """What segmentation is to pages, documentation and edition files."""
 
-from vocboard.evaluator.metrics.definitions import METRICS
-from vocboard.evaluator.rules import Metric, Task, TaskRules, WithoutPositives
-from vocboard.evaluator.tasks.definition import UNDEFINED, ZERO, TaskDefinition
+from types import MappingProxyType
+
+from vocboard.evaluator.metrics.definitions import MetricDefinition
+from vocboard.evaluator.rules import TaskRules, WithoutPositives
+from vocboard.evaluator.tasks.definition import UNDEFINED, ZERO, StatisticsTable, TaskDefinition
+from vocboard.evaluator.tasks.names import Metric, Task
 
 
 class Segmentation(TaskDefinition):
@@ -12,6 +15,12 @@ class Segmentation(TaskDefinition):
     title = short_title = "Segmentation"
     folder = "Segmentation"
     metrics = (Metric.INTERSECTION_OVER_UNION, Metric.PIXEL_ACCURACY)
+    own_metrics = MappingProxyType(
+        {
+            Metric.INTERSECTION_OVER_UNION: MetricDefinition("Intersection over union", "IoU"),
+            Metric.PIXEL_ACCURACY: MetricDefinition("Pixel accuracy", "pixel accuracy"),
+        }
+    )
     needed_fields = frozenset({"image"})
     content_is_lines = False
     size_file = "SegmentationClass/{}.png"
@@ -19,6 +28,7 @@ class Segmentation(TaskDefinition):
     has_background = True
     has_curves = False
     needs_declared_classes = True
+    statistics = StatisticsTable("segmentation", objects=None)
 
     def content(self, rules: TaskRules) -> str:
         """Return what a label map holds."""
@@ -26,7 +36,7 @@ class Segmentation(TaskDefinition):
 
     def score(self, rules: TaskRules) -> str:
         """Return how a competition's score is taken."""
-        return f"{METRICS[rules.metric].title} of each class and background; the mean is over all labels"
+        return f"{self.metric(rules.metric).title} of each class and background; the mean is over all labels"
 
     def without_positives(self, rules: TaskRules, metric: Metric | None = None) -> str:
         """Say what a class scores of which the test set has no pixel."""

@@ -157,3 +157,8 @@ class SegmentationFiles(ResultFiles):
         if self._maps is None:
             return None
         return Entry(self.upload.competition, self.upload.declared_classes, self._maps.seen())
+
+    @staticmethod
+    def extent(content: Segmented) -> str:
+        """Count the label maps."""
+        return counted(len(content.images), "label map")

@@ -8,9 +8,10 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.metrics.label_runs import LabelRuns
 from vocboard.evaluator.rules import Edition
-from vocboard.evaluator.tasks.truth import Arrays, ClassCount, Truth
+from vocboard.evaluator.tasks.truth import Arrays, ClassCount, ClassStatistics, Truth, TruthStatistics
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -64,6 +65,16 @@ class SegmentationTruth(Truth):
     def class_counts(self, edition: Edition) -> Mapping[str, ClassCount]:
         """Return nothing: there is no number of things to find."""
         return {}
+
+    def statistics(self, public: ImageSet, edition: Edition) -> TruthStatistics:
+        """Return how many images show each class."""
+        shown = [set(np.unique(self.runs(image).label).tolist()) for image in range(len(self))]
+        labels = range(1, len(edition.classes) + 1)
+        classes = {
+            name: ClassStatistics(sum(label in own for own in shown), None)
+            for label, name in zip(labels, edition.classes, strict=True)
+        }
+        return TruthStatistics(classes, ClassStatistics(sum(not own.isdisjoint(labels) for own in shown), None))
 
 
 def _inflated(arrays: Arrays) -> Iterator[NDArray[np.uint8]]:

@@ -33,3 +33,9 @@ def test_the_best_of_a_column_ignores_what_is_undefined() -> None:
     assert best([None, 0.0, 0.25]) == 0.25
     assert best([None]) is None
     assert best([]) is None
+
+
+def test_of_errors_the_lower_is_better() -> None:
+    standings = [standing(0.3), standing(0.1), standing(None), standing(0.05, is_complete=False)]
+    assert order(standings, higher_is_better=False) == [1, 0, 3, 2]
+    assert best([None, 0.25, 0.125], higher_is_better=False) == 0.125

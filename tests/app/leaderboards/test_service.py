@@ -5,6 +5,7 @@ import io
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 from sqlalchemy import Engine, event, update
@@ -19,9 +20,11 @@ from vocboard.app.errors import NotFoundError
 from vocboard.app.evaluations import service as evaluations
 from vocboard.app.leaderboards.export import as_csv, as_latex
 from vocboard.app.leaderboards.service import Board, board
+from vocboard.app.pages.leaderboards import Order
 from vocboard.app.submissions.models import State, Submission
 from vocboard.evaluator.editions import Metric, Task, load
 from vocboard.evaluator.scores import CompetitionScores, Measure
+from vocboard.evaluator.tasks.definitions import METRICS
 
 CLASSES = load("VOC2012").competitions["comp1"].classes
 NAN = float("nan")
@@ -218,3 +221,21 @@ def test_a_board_of_two_measures_ranks_by_the_first_and_gives_the_mean_of_the_ot
     header, first, _ = csv.reader(io.StringIO(as_csv(found)))
     assert dict(zip(header, first, strict=True))["mean_equal_error_rate"] == "0.7000"
     assert r"mean equal\_error\_rate" in as_latex(found)
+
+
+def test_where_a_measure_is_an_error_the_lower_mean_leads(
+    backstage: Backstage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    challenge = backstage.challenge(competitions=["comp1"])
+    publish(backstage, challenge, "many errors", everywhere(0.9, car=0.1))
+    publish(backstage, challenge, "few errors", everywhere(0.2))
+    assert [row.method for row in show(backstage, challenge).rows] == ["many errors", "few errors"]
+    as_error = replace(METRICS[Metric.AVERAGE_PRECISION], higher_is_better=False)
+    monkeypatch.setitem(METRICS, Metric.AVERAGE_PRECISION, as_error)  # type: ignore[arg-type]  # a dict, read as a mapping
+    found = show(backstage, challenge)
+    assert [row.method for row in found.rows] == ["few errors", "many errors"]
+    assert [row.mean.is_best for row in found.rows] == [True, False]
+    car = found.classes.index("car")
+    assert [row.cells[car].is_best for row in found.rows] == [False, True]
+    natural = Order.asked("mean", None, "", found)
+    assert [row.method for row in natural.sorted(found.rows, found)] == ["few errors", "many errors"]

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from vocboard.evaluator.editions import Limits, Task
 from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.result_files import large_files
-from vocboard.evaluator.result_files.confidences import read_confidences
 from vocboard.evaluator.result_files.items import Items
 from vocboard.evaluator.result_files.large_files import read_part
 from vocboard.evaluator.result_files.report import FileReport
 from vocboard.evaluator.results import Confidences
+from vocboard.evaluator.tasks.action.format import read_people
 
 IMAGES = ("000001", "000002", "2008_000003")
 PERSONS = np.array([(2, 1), (0, 1), (0, 12), (1, 2**31 - 1)], dtype=np.int32)
@@ -48,7 +48,7 @@ def read(data: bytes, least_bytes: int) -> tuple[Confidences | None, list[tuple[
     report = FileReport("file")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(large_files, "LARGE_BYTES", least_bytes)
-        content = read_confidences(data, items(), Limits(), report, of_people=True)
+        content = read_people(data, items(), Limits(), report)
     return content, [(problem.code, problem.line, problem.message) for problem in report.problems()]
 
 

@@ -2,8 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import pytest
@@ -13,13 +12,19 @@ from hypothesis import strategies as st
 from tests.evaluator.uploads import image_sets
 from vocboard.evaluator.editions import Limits, Task
 from vocboard.evaluator.image_sets import ImageSet
-from vocboard.evaluator.result_files.confidences import read_confidences
 from vocboard.evaluator.result_files.items import Items
 from vocboard.evaluator.result_files.report import FileReport
 from vocboard.evaluator.results import Confidences, Detections
+from vocboard.evaluator.tasks.action.format import read_people
+from vocboard.evaluator.tasks.classification.format import read_images
 from vocboard.evaluator.tasks.detection.format import read_detections
 
 FILE = "results/file.txt"
+READERS: Mapping[Task, Callable[..., Confidences | Detections | None]] = {
+    Task.CLASSIFICATION: read_images,
+    Task.ACTION: read_people,
+    Task.DETECTION: read_detections,
+}
 
 
 def items(task: Task) -> Items:
@@ -30,10 +35,7 @@ def read(
     task: Task, data: bytes, limits: Limits | None = None, known: bool = True
 ) -> tuple[Confidences | Detections | None, FileReport]:
     report = FileReport(FILE)
-    parse: Callable[..., Confidences | Detections | None] = (
-        read_detections if task is Task.DETECTION else partial(read_confidences, of_people=task is Task.ACTION)
-    )
-    return parse(data, items(task) if known else Items(task, None), limits or Limits(), report), report
+    return READERS[task](data, items(task) if known else Items(task, None), limits or Limits(), report), report
 
 
 def found(task: Task, text: str | bytes, limits: Limits | None = None) -> list[tuple[str, int | None]]:
@@ -168,7 +170,7 @@ class TestErrors:
         lines[1_000], lines[90_000], lines[150_000], lines[199_999] = "000007 1", "090000", "150000 x", "000001 1"
         known = Items(Task.CLASSIFICATION, ImageSet(tuple(names)))
         report = FileReport(FILE)
-        assert read_confidences("\n".join(lines).encode(), known, Limits(), report) is None
+        assert read_images("\n".join(lines).encode(), known, Limits(), report) is None
         assert [(problem.code, problem.line) for problem in report.problems()] == [
             ("repeated_image", 1_001),
             ("confidence_missing", 90_001),
@@ -202,7 +204,7 @@ class TestErrors:
         known = Items(Task.CLASSIFICATION, ImageSet(tuple(f"2008_{number:06}" for number in range(10_000))))
         began = time.process_time()
         for _ in range(60):
-            read_confidences(b"2008_99999x 1\n" * 100, known, Limits(), FileReport(FILE))
+            read_images(b"2008_99999x 1\n" * 100, known, Limits(), FileReport(FILE))
         assert time.process_time() - began < 5
 
     def test_limits_of_the_edition(self) -> None:
@@ -237,7 +239,7 @@ class TestErrors:
     def test_an_image_of_another_task_is_told_as_such(self) -> None:
         known = {task: ImageSet(images) for task, images in ((Task.CLASSIFICATION, ("a",)), (Task.ACTION, ("a", "b")))}
         report = FileReport(FILE)
-        read_confidences(b"b 1\n", Items(Task.CLASSIFICATION, known[Task.CLASSIFICATION], known), Limits(), report)
+        read_images(b"b 1\n", Items(Task.CLASSIFICATION, known[Task.CLASSIFICATION], known), Limits(), report)
         [problem] = report.problems()
         assert problem.code == "image_of_another_task"
         assert "'b' is in the test set of action, but not in the test set of classification" in problem.message

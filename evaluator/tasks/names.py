@@ -1,0 +1,31 @@
+"""The registry of tasks: the names of tasks and of what they measure."""
+
+from enum import StrEnum
+
+
+class Task(StrEnum):
+    """The kinds of competition, as edition files, JSON and the database name them."""
+
+    CLASSIFICATION = "classification"
+    DETECTION = "detection"
+    SEGMENTATION = "segmentation"
+    LAYOUT = "layout"
+    ACTION = "action"
+    INSTANCE_SEGMENTATION = "instance_segmentation"
+
+
+class Metric(StrEnum):
+    """Names of measures, as they appear in JSON, in the database and (with a title) on pages."""
+
+    AVERAGE_PRECISION = "average_precision"
+    INTERSECTION_OVER_UNION = "intersection_over_union"
+    PIXEL_ACCURACY = "pixel_accuracy"  # VOC2007: correctly labelled share of a class's true pixels
+    ROC_AUC = "roc_auc"  # VOC2005 and 2006: area under the receiver operating characteristic
+    EQUAL_ERROR_RATE = "equal_error_rate"  # VOC2005, as an accuracy: 1 - the rate where both kinds of error are equal
+    REGION_AVERAGE_PRECISION_50 = "region_average_precision_50"  # overlap of one half; Hariharan et al. 2014
+    REGION_AVERAGE_PRECISION_70 = "region_average_precision_70"
+    # Secondary measures.
+    AVERAGE_PRECISION_AREA = "area_under_curve"  # VOC2010's average precision for the editions that sample 11 points
+    AVERAGE_PRECISION_WITH_DIFFICULT = "average_precision_with_difficult"
+    AVERAGE_PRECISION_BY_CONFIDENCE = "average_precision_by_confidence"  # VOC2008 layout, see editions' notes
+    WHOLE_PERSON_AVERAGE_PRECISION = "whole_person_average_precision"
