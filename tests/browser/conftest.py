@@ -1,7 +1,9 @@
 """Fixtures: the gallery as a running site, and browsers signed in to it."""
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 from playwright._impl._api_structures import SetCookieParam
@@ -9,10 +11,15 @@ from playwright.sync_api import BrowserContext, ConsoleMessage, Page
 
 from tests.browser.gallery import Gallery, fill
 from tests.support.browsing import sign_in as sign_in_plainly
-from tests.support.factories import PASSWORD
+from tests.support.factories import PASSWORD, make_user
 from tests.support.site import Site, serving
+from tests.support.working import working
 from vocboard import migrations
+from vocboard.app.accounts.models import Role
 from vocboard.app.settings import Settings
+from vocboard.app.storage.ground_truth_inbox import PUBLIC_KEY_FILE
+
+PATIENCE_MS = 60_000  # for what a worker does
 
 SignIn = Callable[[Page, str], None]
 
@@ -81,3 +88,23 @@ def sign_in() -> SignIn:
         page.get_by_role("link", name="Account").wait_for()
 
     return by_form
+
+
+@pytest.fixture
+def laboratory(tmp_path: Path) -> Iterator[Site]:
+    """Give an empty site with its worker."""
+    settings = Settings(data_directory=tmp_path / "data")
+    migrations.upgrade(settings.database)
+    with serving(settings) as site, working(settings, tmp_path / "worker.log"):
+        deadline = time.monotonic() + PATIENCE_MS / 1000
+        while not (settings.ground_truth_inbox / PUBLIC_KEY_FILE).exists():  # the worker is there
+            assert time.monotonic() < deadline, (tmp_path / "worker.log").read_text()
+            time.sleep(0.1)
+        yield site
+
+
+@pytest.fixture
+def organiser(laboratory: Site) -> str:
+    """Give the e-mail address of an organiser of the laboratory."""
+    with laboratory.writing() as session:
+        return make_user(session, role=Role.ORGANISER, name="Olga Organiser").email

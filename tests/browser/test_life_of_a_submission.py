@@ -2,46 +2,19 @@
 
 import re
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import SignIn
+from tests.browser.conftest import PATIENCE_MS, SignIn
 from tests.support import small_world
-from tests.support.factories import make_user
 from tests.support.mail import link_in, read
-from tests.support.site import Site, serving
-from tests.support.working import working
-from vocboard import migrations
-from vocboard.app.accounts.models import Role
-from vocboard.app.settings import Settings
-from vocboard.app.storage.ground_truth_inbox import PUBLIC_KEY_FILE
+from tests.support.site import Site
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("complaints")]
 
-PATIENCE_MS = 60_000
 PASSWORD = "a dozen words in a row"
-
-
-@pytest.fixture
-def laboratory(tmp_path: Path) -> Iterator[Site]:
-    """Give an empty site with its worker."""
-    settings = Settings(data_directory=tmp_path / "data")
-    migrations.upgrade(settings.database)
-    with serving(settings) as site, working(settings, tmp_path / "worker.log"):
-        deadline = time.monotonic() + PATIENCE_MS / 1000
-        while not (settings.ground_truth_inbox / PUBLIC_KEY_FILE).exists():  # the worker is there
-            assert time.monotonic() < deadline, (tmp_path / "worker.log").read_text()
-            time.sleep(0.1)
-        yield site
-
-
-@pytest.fixture
-def organiser(laboratory: Site) -> str:
-    with laboratory.writing() as session:
-        return make_user(session, role=Role.ORGANISER, name="Olga Organiser").email
 
 
 @pytest.fixture

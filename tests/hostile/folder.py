@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from tests.evaluator.uploads import SIZE
-from vocboard.evaluator.editions import Task, load
+from vocboard.evaluator.editions import Edition, Task, load, read
 from vocboard.evaluator.image_sets import ImageSet, ImageSets
 
 ROOT = Path(__file__).parent
-EDITIONS = ("VOC2012", "VOC2007")
+INSTANCES = "Instances"  # an edition of one's own, with instance segmentation
+INSTANCES_FILE = ROOT.parents[1] / "docs" / "editions" / "examples" / "instances.toml"
+EDITIONS = ("VOC2012", "VOC2007", INSTANCES)
 EXPECTED = ".problems.json"
 
 _MAIN = ("000001", "000002", "000003", "000004")
@@ -45,13 +47,18 @@ def uploads() -> Iterator[Upload]:
         yield Upload(archive, expected["edition"], path.parent.name == "accept", expected["problems"])
 
 
+def edition_of(name: str) -> Edition:
+    """Return the edition of an upload."""
+    return read(INSTANCES_FILE) if name == INSTANCES else load(name)
+
+
 def public(edition: str) -> ImageSets:
     """Image sets: four images for classification and detection, three of them for the other tasks; 8 x 6 pixels.
 
     There is one person in each, and a second in the last of the three.
     """
     sets = {}
-    for competition in load(edition).competitions.values():
+    for competition in edition_of(edition).competitions.values():
         main = competition.task in {Task.CLASSIFICATION, Task.DETECTION}
         images = _MAIN if main else _OTHERS
         persons = np.array([*((image, 1) for image in range(len(_OTHERS))), (len(_OTHERS) - 1, 2)], dtype=np.int32)

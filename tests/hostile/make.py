@@ -11,16 +11,15 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.hostile.cases import bombs, file_names, layouts, maps, tars, texts, zips
+from tests.hostile.cases import bombs, file_names, layouts, maps, regions, tars, texts, zips
 from tests.hostile.cases.case import Case
-from tests.hostile.folder import EXPECTED, ROOT, public
-from vocboard.evaluator.editions import load
+from tests.hostile.folder import EXPECTED, ROOT, edition_of, public
 from vocboard.evaluator.reading import read_results
 
 
 def all_cases() -> Iterator[Case]:
     """Every case of the folder."""
-    for module in (tars, zips, bombs, file_names, texts, layouts, maps):
+    for module in (tars, zips, bombs, file_names, texts, layouts, maps, regions):
         yield from module.cases()
 
 
@@ -37,7 +36,7 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as scratch:
             path = Path(scratch) / case.name
             path.write_bytes(data)
-            read = read_results(path, load(case.edition), public(case.edition))
+            read = read_results(path, edition_of(case.edition), public(case.edition))
         codes = tuple(code for code, _ in itertools.groupby(problem.code for problem in read.problems))
         if codes != case.codes or read.is_valid != case.is_accepted or case.name in written:
             print(f"{case.name}: {codes} instead of {case.codes}", *read.problems[:3], sep="\n    ")

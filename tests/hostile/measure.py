@@ -15,8 +15,7 @@ from pathlib import Path
 
 import PIL.PngImagePlugin  # noqa: F401  # so that no measurement begins with importing it
 
-from tests.hostile.folder import Upload, public, uploads
-from vocboard.evaluator.editions import load
+from tests.hostile.folder import Upload, edition_of, public, uploads
 from vocboard.evaluator.reading import read_results
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
@@ -45,7 +44,7 @@ class Cost:
 
 def measure(upload: Upload) -> Cost:
     """Read an upload in this process, which should do nothing else afterwards."""
-    edition, image_sets = load(upload.edition), public(upload.edition)
+    edition, image_sets = edition_of(upload.edition), public(upload.edition)
     touched: list[str] = []
     sys.addaudithook(_watch(touched))
     memory, cpu = _resident(), _processor_seconds()

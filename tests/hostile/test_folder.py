@@ -6,13 +6,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from tests.hostile.folder import EDITIONS, ROOT, Upload, public, uploads
+from tests.hostile.folder import EDITIONS, INSTANCES, INSTANCES_FILE, ROOT, Upload, edition_of, public, uploads
 from tests.hostile.make import all_cases, directory_of
 from tests.support.factories import make_challenge, make_token, make_user
 from tests.support.site import Site, serving
@@ -20,7 +21,6 @@ from vocboard.app.challenges.ground_truth import pack_image_sets
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion
 from vocboard.app.settings import Settings
 from vocboard.commands.main import main
-from vocboard.evaluator.editions import load
 from vocboard.evaluator.problems.catalogue import CATALOGUE
 from vocboard.evaluator.reading import read_results
 
@@ -38,15 +38,11 @@ ELSEWHERE = {
     "archive_too_large",
     "competition_not_open",
     "more_warnings",
+    "too_many_runs",
     "png_too_large",  # where the sizes of the images are unknown
     "validation_stopped",
     "validation_takes_too_long",
     "validation_takes_too_much_memory",
-    # of instance segmentation, which only editions of one's own have
-    "not_rle",
-    "rle_wrong_size",
-    "rle_too_long",
-    "empty_regions",
     # of editions with one file for all classes
     "confidence_out_of_range",
     "wrong_class",
@@ -77,7 +73,7 @@ class TestFolder:
 
 @pytest.mark.parametrize("upload", UPLOADS, ids=by_name)
 def test_has_exactly_its_problems(upload: Upload) -> None:
-    read = read_results(upload.path, load(upload.edition), public(upload.edition))
+    read = read_results(upload.path, edition_of(upload.edition), public(upload.edition))
     assert [problem.as_json() for problem in read.problems] == upload.problems
     assert read.is_valid == upload.is_accepted
 
@@ -131,8 +127,11 @@ def server(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> I
 
 def holding_all(session: Session, edition: str) -> Challenge:
     """Make a challenge that holds all competitions of an edition on the folder's images."""
-    competitions = list(load(edition).competitions)
-    challenge = make_challenge(session, edition=edition, competitions=competitions, quota_count=10 * len(UPLOADS))
+    given: dict[str, Any] = {"edition": edition}
+    if edition == INSTANCES:
+        given = {"edition": None, "edition_file": INSTANCES_FILE.read_text()}
+    competitions = list(edition_of(edition).competitions)
+    challenge = make_challenge(session, competitions=competitions, quota_count=10 * len(UPLOADS), **given)
     version = session.scalars(select(GroundTruthVersion).where(GroundTruthVersion.challenge_id == challenge.id)).one()
     version.image_sets = pack_image_sets(public(edition))
     return challenge
@@ -143,7 +142,8 @@ def test_the_command_line_and_the_server_say_the_same(
     upload: Upload, server: Server, image_sets: dict[str, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """To the byte, once both are written as JSON the same way."""
-    command = ["validate", upload.edition, str(upload.path), "--image-sets", str(image_sets[upload.edition]), "--json"]
+    edition = str(INSTANCES_FILE) if upload.edition == INSTANCES else upload.edition
+    command = ["validate", edition, str(upload.path), "--image-sets", str(image_sets[upload.edition]), "--json"]
     assert main(command) == (0 if upload.is_accepted else 1)
     offline = json.loads(capsys.readouterr().out)["problems"]
     before = server.files()

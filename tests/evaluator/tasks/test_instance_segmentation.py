@@ -21,9 +21,11 @@ from vocboard.evaluator.evaluation import Evaluation, evaluate
 from vocboard.evaluator.ground_truth import GroundTruth, GroundTruthError
 from vocboard.evaluator.ground_truth.reader import read_ground_truth
 from vocboard.evaluator.ground_truth.statistics import statistics
+from vocboard.evaluator.image_sets import ImageSet, ImageSets
 from vocboard.evaluator.public_tree import read_image_sets
 from vocboard.evaluator.reading import read_results
 from vocboard.evaluator.tasks.instance_segmentation import rle
+from vocboard.evaluator.tasks.instance_segmentation.format import MOST_RUNS
 
 EDITION = read(Path(__file__).parents[3] / "docs" / "editions" / "examples" / "instances.toml")
 IMAGES = ("a", "b", "c")
@@ -254,6 +256,19 @@ def test_an_empty_region_is_false_and_worth_a_warning(tmp_path: Path, truth: Gro
 def test_too_many_regions_in_an_image_are_refused(tmp_path: Path, truth: GroundTruth) -> None:
     evaluation = scored(tmp_path / "upload", truth, {"car": [f"a 0.9 {GOOD}"] * 10_001})
     assert [problem.code for problem in evaluation.problems] == ["too_many_detections"]
+
+
+def test_a_file_with_too_many_runs_is_refused_where_they_become_too_many(tmp_path: Path) -> None:
+    side = 300
+    every_second = "111" + "0" * (side * side - 3)
+    sets = ImageSets(
+        EDITION.name,
+        {(Task.INSTANCE_SEGMENTATION, "test"): ImageSet(("a",), np.array([[side, side]], dtype=np.int32))},
+    )
+    fitting = MOST_RUNS // (side * side // 2)
+    upload = written(tmp_path, {"comp1_inst_test_car.txt": f"a 0.5 {every_second}\n" * (fitting + 3)})
+    [problem] = read_results(upload, EDITION, sets).problems
+    assert (problem.code, problem.line) == ("too_many_runs", fitting + 1)
 
 
 def test_stored_ground_truth_scores_the_same_and_has_the_same_digest(tmp_path: Path) -> None:
