@@ -125,13 +125,14 @@ def _ground_truth(
 ) -> tuple[str, tuple[Problem, ...]]:
     if arguments.reverse or source.is_dir() or source.suffix != ".json":
         try:
-            count = tree_to_coco(source, arguments.output, edition, progress=advance)
+            done = tree_to_coco(source, arguments.output, edition, progress=advance)
         except GroundTruthError as error:
             raise tree_misuse(source, edition, error) from error
     else:
         drop = arguments.drop_unmatched
-        count = coco_to_tree(source, arguments.output, edition, drop_unmatched=drop, progress=advance)
-    return f"{arguments.output}: {counted(count, 'object')}", ()
+        done = coco_to_tree(source, arguments.output, edition, drop_unmatched=drop, progress=advance)
+    masks = f", {done.segmentations:,} with a segmentation" if done.segmentations else ""
+    return f"{arguments.output}: {counted(done.objects, 'object')}{masks}", done.problems
 
 
 def _results(
@@ -141,7 +142,7 @@ def _results(
         if getattr(arguments, needed) is None:
             raise MisuseError(f"{arguments.format} needs --{needed.replace('_', '-')}")
     output, key = arguments.output, arguments.competition
-    image_sets = read_public_part(arguments.image_sets, edition)
+    image_sets = read_public_part(arguments.image_sets, edition, lambda _: advance(0))
     if not arguments.reverse and not output.name.endswith(ARCHIVE_SUFFIXES):
         raise MisuseError(f"{output} does not end in {', '.join(ARCHIVE_SUFFIXES)}, which result archives do")
     if arguments.reverse:

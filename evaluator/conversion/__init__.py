@@ -4,7 +4,7 @@ Numbers are converted in decimal, never in binary: what a file says is what come
 """
 
 from vocboard.evaluator.conversion.boxes import Found
-from vocboard.evaluator.conversion.coco_truth import coco_to_tree, tree_to_coco
+from vocboard.evaluator.conversion.coco_of_tree import tree_to_coco
 from vocboard.evaluator.conversion.colour_map import label_colour_map, write_colour_map
 from vocboard.evaluator.conversion.detections import FORMATS, from_results, to_results
 from vocboard.evaluator.conversion.label_map_formats import LABEL_MAP_FORMATS, maps_from_results, maps_to_results
@@ -12,6 +12,7 @@ from vocboard.evaluator.conversion.layouts import layouts_from_results, layouts_
 from vocboard.evaluator.conversion.names import CategoryNames, ImageNames, read_category_names, read_image_names
 from vocboard.evaluator.conversion.painting import segmentations_from_detections
 from vocboard.evaluator.conversion.problems import ConversionError
+from vocboard.evaluator.conversion.tree_of_coco import coco_to_tree
 
 __all__ = [
     "FORMATS",

@@ -16,21 +16,12 @@ _LARGEST_OF_FRACTIONS = Decimal(2)
 def check_boxes(
     found: Sequence[Found], sizes: Mapping[str, tuple[int, int]] | None, problems: ProblemCollector, file: str
 ) -> None:
-    """Note boxes with swapped corners, boxes of images of another size, and fractions where pixels are expected."""
+    """Note boxes that are upside down, boxes of images of another size, and fractions where pixels are expected."""
     outside = 0
-    for each in found:
-        left, top, right, bottom = each.box
-        if right + 1 < left or bottom + 1 < top:
-            problems.add(
-                "swapped_corners",
-                "boxes whose right side is left of their left side, or whose bottom is above their top",
-                "Sort the corners, and check that the third and fourth number are what the format says: "
-                "width and height (coco), or the right and bottom sides.",
-                file=file, line=each.place, noun="box", nouns="boxes",
-            )  # fmt: skip
-        elif sizes is not None:
-            width, height = sizes[each.image]
-            outside += left > width or top > height or right < 1 or bottom < 1
+    upside_down = [each for each in found if each.box[2] + 1 < each.box[0] or each.box[3] + 1 < each.box[1]]
+    _note_upside_down(upside_down, 2 * len(upside_down) > len(found), problems, file)
+    if sizes is not None:
+        outside = sum(_is_outside(each, sizes[each.image]) for each in found)
     if len(found) >= _ENOUGH and 2 * outside > len(found):
         problems.add(
             "wrong_image_size",
@@ -45,6 +36,32 @@ def check_boxes(
             "They seem to be fractions of the image's size; multiply them by it, or use the format yolo.",
             file=file,
         )
+
+
+def _is_outside(found: Found, size: tuple[int, int]) -> bool:
+    """Whether a box that is not upside down lies completely outside its image."""
+    left, top, right, bottom = found.box
+    is_upright = right + 1 >= left and bottom + 1 >= top
+    return is_upright and (left > size[0] or top > size[1] or right < 1 or bottom < 1)
+
+
+def _note_upside_down(upside_down: Sequence[Found], are_most: bool, problems: ProblemCollector, file: str) -> None:
+    """Note boxes with swapped corners: an error if most are, else a warning.
+
+    Detectors write some by the hundred, and the kits score them as they stand, so they are kept. Where most boxes are
+    like that, the numbers mean something else than the format says.
+    """
+    for each in upside_down:
+        problems.add(
+            "swapped_corners",
+            "boxes whose right side is left of their left side, or whose bottom is above their top",
+            "Check that the third and fourth number are what the format says: width and height (coco), or the right "
+            "and bottom sides; and sort the corners."
+            if are_most
+            else "They are written as they are, as the kits score them: they match nothing.",
+            file=file, line=each.place, noun="box", nouns="boxes",
+            severity=Severity.ERROR if are_most else Severity.WARNING,
+        )  # fmt: skip
 
 
 def check_covered(

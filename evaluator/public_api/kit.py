@@ -12,9 +12,11 @@ from vocboard.evaluator.conversion import (
     layouts_to_results,
     maps_from_results,
     maps_to_results,
+    segmentations_from_detections,
     to_results,
     tree_to_coco,
 )
+from vocboard.evaluator.conversion.decimals import decimal
 from vocboard.evaluator.conversion.detection_output import write_detections
 from vocboard.evaluator.conversion.detections import detection_competition, image_set_of, sizes_by_image
 from vocboard.evaluator.editions import Edition, names
@@ -32,12 +34,13 @@ from vocboard.evaluator.public_api.inputs import (
     of_image_set,
     read_image_sets,
 )
-from vocboard.evaluator.rules import Task
+from vocboard.evaluator.tasks.names import Task
 from vocboard.evaluator.viewing import ViewSummary
 from vocboard.evaluator.viewing import view as write_view
 
 LAYOUT, COCO_GROUND_TRUTH = "layout", "coco-ground-truth"
-CONVERSIONS = (*FORMATS, *LABEL_MAP_FORMATS, LAYOUT, COCO_GROUND_TRUTH)
+FROM_DETECTIONS = "segmentations-from-detections"
+CONVERSIONS = (*FORMATS, *LABEL_MAP_FORMATS, LAYOUT, FROM_DETECTIONS, COCO_GROUND_TRUTH)
 
 Progress = Callable[[int], None]
 
@@ -86,7 +89,7 @@ def example(
     """Train a task's small example method on one image set, run it on another, and write a results archive.
 
     Args:
-        task: `classification`, `detection`, `segmentation`, `layout` or `action`.
+        task: `classification`, `detection`, `segmentation`, `layout`, `action` or `instance_segmentation`.
         tree: development kit tree with pictures, a directory or an archive.
         output: archive to write (`.tar.gz`, `.tgz`, `.tar`, `.zip`), or nothing if anything is wrong.
         edition: of the tree; by default the one whose name its folder bears.
@@ -125,12 +128,14 @@ def convert(
     *,
     edition: AnyEdition,
     competition: str | None = None,
+    from_competition: str | None = None,
     image_sets: ImageSets | GroundTruth | AnyPath | None = None,
     image_set: str | None = None,
     images: Mapping[str, str] | None = None,
     categories: Mapping[str, str] | None = None,
     drop_unmatched: bool = False,
     all_classes: bool = False,
+    confidence: float | str | None = None,
     reverse: bool = False,
     progress: Progress | None = None,
 ) -> tuple[Problem, ...]:
@@ -140,18 +145,21 @@ def convert(
 
     Args:
         source_format: of detections: `coco`, `yolo`, `torchvision`, `detectron2`, `mmdetection`, `ultralytics`,
-            `huggingface`; of label maps: `greyscale`, `colour`, `numpy`; `layout`; or `coco-ground-truth`, which
-            makes a tree of COCO's JSON, and with `reverse` JSON of a tree.
+            `huggingface`; of label maps: `greyscale`, `colour`, `numpy`; `layout`; `segmentations-from-detections`,
+            which paints the boxes of result files; or `coco-ground-truth`, which makes a tree of COCO's JSON, and with
+            `reverse` JSON of a tree. The colour map has a function of its own, `label_colour_map`.
         source: file, directory or archive.
         output: to write, whole or not at all.
         edition: its name, file or object.
-        competition: of the results, such as `comp4`.
+        competition: of the results that are written (with `reverse`: read), such as `comp4`.
+        from_competition: of the detections to paint, for `segmentations-from-detections`.
         image_sets: as `read_image_sets` or `read_ground_truth` returns them, or the path of a tree.
         image_set: such as `"val"`; by default that of `image_sets`, or the edition's own.
         images: names of images by id; None to match numbers and file names.
         categories: names of categories by number; None where numbers count the edition's classes.
         drop_unmatched: whether what is of categories that the edition lacks is left out.
         all_classes: whether classes without a detection are entered, too, with an empty file.
+        confidence: only detections of more confidence are painted, for `segmentations-from-detections`; all by default.
         reverse: whether result files are converted to the format.
         progress: called with how many more have been done.
 
@@ -168,18 +176,29 @@ def convert(
         raise ValueError(f"there is no format {source_format!r}; there are {', '.join(CONVERSIONS)}")
     chosen, given, target = of_image_set(load_edition(edition), image_set), Path(source), Path(output)
     if source_format == COCO_GROUND_TRUTH:
-        if reverse:
-            tree_to_coco(given, target, chosen, progress=progress)
-        else:
-            coco_to_tree(given, target, chosen, drop_unmatched=drop_unmatched, progress=progress)
-        return ()
+        return _ground_truth(given, target, chosen, drop=drop_unmatched, reverse=reverse, progress=progress)
     if competition is None or image_sets is None:
         raise ValueError(f"{source_format} needs competition and image_sets")
     sets = _image_sets(image_sets, chosen)
     chosen = matching(chosen, sets)
     if reverse:
+        if source_format == FROM_DETECTIONS:
+            raise ValueError(f"{source_format} has no reverse")
         _from_results(source_format, given, target, chosen, competition, image_sets=sets, progress=progress)
         return ()
+    if source_format == FROM_DETECTIONS:
+        if from_competition is None:
+            raise ValueError(f"{source_format} needs from_competition")
+        return segmentations_from_detections(
+            given,
+            target,
+            edition=chosen,
+            detection=from_competition,
+            segmentation=competition,
+            image_sets=sets,
+            above=None if confidence is None else decimal(str(confidence)),
+            progress=progress,
+        ).problems
     if source_format == LAYOUT:
         return layouts_to_results(given, target, chosen, competition, sets).problems
     if source_format in LABEL_MAP_FORMATS:
@@ -199,6 +218,14 @@ def convert(
         all_classes=all_classes,
         progress=progress,
     ).problems
+
+
+def _ground_truth(
+    source: Path, output: Path, edition: Edition, *, drop: bool, reverse: bool, progress: Progress | None
+) -> tuple[Problem, ...]:
+    if reverse:
+        return tree_to_coco(source, output, edition, progress=progress).problems
+    return coco_to_tree(source, output, edition, drop_unmatched=drop, progress=progress).problems
 
 
 def _from_results(

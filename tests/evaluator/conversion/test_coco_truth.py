@@ -24,11 +24,11 @@ from vocboard.evaluator.public_tree import read_image_sets
 def test_a_tree_comes_back_as_it_was(name: str, tmp_path: Path) -> None:
     case = golden(name)
     edition = load(case.edition)
-    count = tree_to_coco(case.ground_truth, tmp_path / "truth.json", edition)
+    count = tree_to_coco(case.ground_truth, tmp_path / "truth.json", edition).objects
     document = json.loads((tmp_path / "truth.json").read_text())
     assert len(document["annotations"]) == count
     assert [category["name"] for category in document["categories"]] == list(edition.classes)
-    assert coco_to_tree(tmp_path / "truth.json", tmp_path / "tree", edition) == count
+    assert coco_to_tree(tmp_path / "truth.json", tmp_path / "tree", edition).objects == count
     with tarfile.open(case.ground_truth) as archive:
         for member in archive:
             made = tmp_path / "tree" / member.name

@@ -1,0 +1,204 @@
+"""A development kit tree to COCO's ground truth JSON: boxes, views, flags, parts, actions, and segmentations as RLE."""
+
+import json
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from vocboard.evaluator.annotations.records import ImageRecord, ObjectRecord, read_record
+from vocboard.evaluator.conversion.boxes import to_corner_and_size
+from vocboard.evaluator.conversion.coco_masks import MaskedImage, MaskedObject, box_of, read_maps, to_json
+from vocboard.evaluator.conversion.coco_truth import (
+    LABEL_FIELD,
+    ONLY_FIELD,
+    VOID_FIELD,
+    ConvertedTruth,
+    decimals,
+    listed,
+    needs_xml,
+)
+from vocboard.evaluator.conversion.decimals import plain
+from vocboard.evaluator.conversion.names import ImageNames
+from vocboard.evaluator.conversion.problems import ProblemCollector
+from vocboard.evaluator.editions import Edition, Task, image_sets_of
+from vocboard.evaluator.ground_truth.errors import TreeProblems
+from vocboard.evaluator.ground_truth.image_set_files import file_of
+from vocboard.evaluator.ground_truth.material import annotation_file
+from vocboard.evaluator.ground_truth.reader import read_ground_truth
+from vocboard.evaluator.ground_truth.tree import Tree
+from vocboard.evaluator.problems import Severity
+from vocboard.evaluator.tasks.instance_segmentation.ground_truth import OBJECT_MAP_FILE
+from vocboard.evaluator.tasks.segmentation.ground_truth import LABEL_MAP_FILE
+from vocboard.evaluator.whole_output import whole_file
+
+
+def tree_to_coco(
+    tree: Path, output: Path, edition: Edition, *, progress: Callable[[int], None] | None = None
+) -> ConvertedTruth:
+    """Write COCO's ground truth JSON of a tree's detection image set.
+
+    Categories are numbered in the edition's order from 1 on, images by the digits of their names where these are
+    different for all. Objects of other classes are left out, as in the evaluation. An object has a segmentation where
+    the image has `SegmentationObject/` and `SegmentationClass/`; the label there is the object's number in the
+    annotation.
+
+    Args:
+        tree: directory or archive.
+        output: JSON file to write, or nothing if anything is wrong.
+        edition: with the image set; see `for_image_set`.
+        progress: told as images are done.
+
+    Raises:
+        GroundTruthError: with everything that is wrong with the tree.
+        ConversionError: the edition's annotations are not XML.
+        OSError: something cannot be read or written.
+    """
+    needs_xml(edition)
+    truth = read_ground_truth(tree, edition)
+    image_set = image_sets_of(edition)[0]
+    images = truth.image_sets.sets[Task.DETECTION, image_set].images
+    complaints, problems = TreeProblems(), ProblemCollector()
+    segmented = file_of(edition, (Task.SEGMENTATION, image_set))
+    files = [file.format(image) for image in images for file in (OBJECT_MAP_FILE, LABEL_MAP_FILE)]
+    contents = Tree(tree, edition.name, complaints).read(
+        [segmented, *(annotation_file(image, edition) for image in images), *files]
+    )
+    complaints.raise_if_any()
+    numbers = _image_numbers(images)
+    image_rows: list[str] = []
+    rows: list[str] = []
+    segmentations = 0
+    for image in images:
+        record = read_record(contents[annotation_file(image, edition)])
+        masked = _masks(image, contents, len(edition.classes), complaints, problems)
+        image_rows.append(_image(image, numbers[image], record, masked))
+        of_object = {} if masked is None else _by_object(masked, record, edition)
+        segmentations += 0 if masked is None else len(masked.objects)
+        for place, each in enumerate(record.objects):
+            if each.name in edition.classes:
+                category = edition.classes.index(each.name) + 1
+                rows.append(_annotation(len(rows) + 1, numbers[image], category, each, of_object.get(place)))
+            else:
+                remedy = "Objects of these are left out."
+                problems.add("left_out_category", "classes that the edition does not have", remedy,
+                             value=each.name, noun="object", severity=Severity.WARNING)  # fmt: skip
+        taken = {each.label for each in of_object.values()}
+        for only in () if masked is None else (each for each in masked.objects if each.label not in taken):
+            rows.append(_segmentation_only(len(rows) + 1, numbers[image], only))
+        if progress is not None:
+            progress(1)
+    complaints.raise_if_any()
+    _note_images(contents.get(segmented, b""), set(images), problems)
+    categories = [f'{{"id":{place},"name":{json.dumps(name)}}}' for place, name in enumerate(edition.classes, start=1)]
+    info = f'"info":{{"description":{json.dumps(f"{edition.title}, {image_set}")}}}'
+    parts = [info, *(f'"{name}":[\n' + ",\n".join(lines) + "]" for name, lines in (
+        ("images", image_rows), ("annotations", rows), ("categories", categories)))]  # fmt: skip
+    with whole_file(output) as unfinished:
+        unfinished.write_text("{" + ",\n".join(parts) + "}\n")
+    return ConvertedTruth(len(rows), segmentations, problems.problems())
+
+
+def _masks(
+    image: str, contents: Mapping[str, bytes], classes: int, complaints: TreeProblems, problems: ProblemCollector
+) -> MaskedImage | None:
+    """Return the label maps of an image; None, and what is lost noted, if it does not have both."""
+    object_file, class_file = OBJECT_MAP_FILE.format(image), LABEL_MAP_FILE.format(image)
+    if class_file not in contents:
+        return None
+    if object_file not in contents:
+        problems.add(
+            "no_object_map", "label maps without a map of objects",
+            "They are left out: COCO has pixels of objects. Put SegmentationObject/ beside SegmentationClass/.",
+            value=image, noun="label map", severity=Severity.WARNING,
+        )  # fmt: skip
+        return None
+    masked = read_maps(contents[object_file], contents[class_file], classes)
+    if isinstance(masked, str):
+        complaints.add("bad_label_map", masked, object_file)
+        return None
+    if masked.unclear:
+        problems.add(
+            "unclear_pixels", "label maps with pixels of a class but of no object, or of an object of several classes",
+            "These pixels are left out.", value=image, noun="label map", severity=Severity.WARNING,
+        )  # fmt: skip
+    return masked
+
+
+def _by_object(masked: MaskedImage, record: ImageRecord, edition: Edition) -> dict[int, MaskedObject]:
+    """Return the masks of a record's objects by place: a label is the number of the object, if the class agrees."""
+    return {
+        each.label - 1: each
+        for each in masked.objects
+        if each.label <= len(record.objects)
+        and record.objects[each.label - 1].name == edition.classes[each.class_label - 1]
+    }
+
+
+def _note_images(content: bytes, images: Collection[str], problems: ProblemCollector) -> None:
+    for line in content.decode("utf-8", "replace").splitlines():
+        if line.split() and line.split()[0] not in images:
+            problems.add(
+                "left_out_image", "segmented images that the detection image set does not have",
+                "They are left out: the JSON has the images of the detection image set.",
+                value=line.split()[0], noun="image", severity=Severity.WARNING,
+            )  # fmt: skip
+
+
+def _image_numbers(images: tuple[str, ...]) -> dict[str, int]:
+    names = ImageNames(images)
+    numbers = {image: names.number(image) for image in images}
+    if all(isinstance(number, int) for number in numbers.values()):
+        return {image: int(number) for image, number in numbers.items()}
+    return {image: place for place, image in enumerate(images, start=1)}
+
+
+def _image(image: str, number: int, record: ImageRecord, masked: MaskedImage | None) -> str:
+    fields = [f'"id":{number}', f'"file_name":{json.dumps(f"{image}.jpg")}']
+    size = record.size if masked is None else masked.void.shape[::-1]
+    if size:
+        fields.append(f'"width":{size[0]},"height":{size[1]}')
+    if masked is not None:
+        fields.append(f'"{VOID_FIELD}":{to_json(masked.void)}')
+    return "{" + ",".join(fields) + "}"
+
+
+def _annotation(number: int, image: int, category: int, record: ObjectRecord, masked: MaskedObject | None) -> str:
+    box = decimals(record.box)
+    corner = to_corner_and_size(box)
+    difficult = record.flags.get("difficult", False)
+    fields = [
+        f'"id":{number}',
+        f'"image_id":{image}',
+        f'"category_id":{category}',
+        f'"bbox":{listed(corner)}',
+        f'"area":{plain(corner[2] * corner[3]) if masked is None else np.count_nonzero(masked.mask)}',
+        f'"iscrowd":{int(difficult)}',
+        *(f'"{name}":{int(flag)}' for name, flag in record.flags.items()),
+    ]
+    if masked is not None:
+        fields += [f'"segmentation":{to_json(masked.mask)}', f'"{LABEL_FIELD}":{masked.label}']
+    if record.view:
+        fields.append(f'"view":{json.dumps(record.view)}')
+    if record.point:
+        fields.append('"point":1')
+    if record.parts:
+        parts = (
+            f'{{"name":{json.dumps(p.name)},"bbox":{listed(to_corner_and_size(decimals(p.box)))}}}'
+            for p in record.parts
+        )
+        fields.append(f'"parts":[{",".join(parts)}]')
+    if record.actions:
+        fields.append(f'"actions":{json.dumps({name: int(flag) for name, flag in record.actions.items()})}')
+    return "{" + ",".join(fields) + "}"
+
+
+def _segmentation_only(number: int, image: int, masked: MaskedObject) -> str:
+    """An object of the label maps that the annotation does not have."""
+    left, top, right, bottom = map(str, box_of(masked.mask))
+    box = listed(to_corner_and_size(decimals((left, top, right, bottom))))
+    return (
+        f'{{"id":{number},"image_id":{image},"category_id":{masked.class_label},"bbox":{box},'
+        f'"area":{np.count_nonzero(masked.mask)},"iscrowd":0,"segmentation":{to_json(masked.mask)},'
+        f'"{LABEL_FIELD}":{masked.label},"{ONLY_FIELD}":1}}'
+    )

@@ -1,0 +1,194 @@
+"""COCO's ground truth JSON to a development kit tree."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from vocboard.evaluator.annotations.records import FLAGS, ImageRecord, ObjectRecord, PartRecord
+from vocboard.evaluator.annotations.xml_output import xml_of
+from vocboard.evaluator.conversion.boxes import from_corner_and_size
+from vocboard.evaluator.conversion.coco_painting import Painting
+from vocboard.evaluator.conversion.coco_truth import LABEL_FIELD, ONLY_FIELD, ConvertedTruth, decimals, needs_xml, texts
+from vocboard.evaluator.conversion.json_input import four, read_json
+from vocboard.evaluator.conversion.names import CategoryNames, file_stem
+from vocboard.evaluator.conversion.problems import ConversionError, ProblemCollector
+from vocboard.evaluator.editions import Edition, Task, image_sets_of
+from vocboard.evaluator.ground_truth.image_set_files import file_of
+from vocboard.evaluator.problems import Severity, quoted
+from vocboard.evaluator.whole_output import whole_directory
+
+MARKER = "converted-from-coco.json"
+_KEPT = frozenset({
+    "id", "image_id", "category_id", "bbox", "area", "iscrowd", "segmentation", "view", "point", "parts", "actions",
+    LABEL_FIELD, ONLY_FIELD, *FLAGS,
+})  # fmt: skip
+
+
+def coco_to_tree(
+    source: Path,
+    output: Path,
+    edition: Edition,
+    *,
+    drop_unmatched: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> ConvertedTruth:
+    """Write a development kit tree from COCO's ground truth JSON.
+
+    Images are named by their files, and objects stand in the order of the JSON. Objects with a segmentation are painted
+    into `SegmentationObject/` and `SegmentationClass/`, later ones over earlier ones.
+
+    Args:
+        source: JSON file with `images`, `annotations` and `categories`.
+        output: directory to write `<edition>/` into, or nothing if anything is wrong.
+        edition: with the image set; see `for_image_set`.
+        drop_unmatched: whether objects of categories that the edition lacks are left out.
+        progress: told as images are done.
+
+    Raises:
+        ConversionError: with everything that is wrong; nothing is written.
+        OutputExistsError: there is something else at `output`.
+        OSError: something cannot be read or written.
+    """
+    needs_xml(edition)
+    document, problems = read_json(source), ProblemCollector()
+    lacking = [key for key in ("images", "annotations", "categories") if not _is_list(document, key)]
+    if lacking:
+        remedy = "Expected is COCO's ground truth, an object with the lists images, annotations and categories."
+        problems.add("not_coco", f"it lacks {', '.join(lacking)}", remedy, file=source.name)
+        raise ConversionError(problems.problems())
+    names = {str(row["id"]): str(row["name"]) for row in document["categories"] if isinstance(row, dict)}
+    sizes, stems = _images(document["images"], problems, source.name)
+    known = CategoryNames(edition.classes, names)
+    objects: dict[str, list[ObjectRecord]] = {stem: [] for stem in stems.values()}
+    painting = Painting(sizes, edition.classes, problems, source.name)
+    for place, row in enumerate(document["images"], start=1):
+        painting.take_void(row, place, stems)
+    for place, row in enumerate(document["annotations"], start=1):
+        found = _object(row, known, problems, source.name, place, drop=drop_unmatched)
+        image = stems.get(str(row.get("image_id"))) if isinstance(row, dict) else None
+        if found is None:
+            continue
+        for field in row.keys() - _KEPT:
+            problems.add(
+                "left_out_field", "fields that a tree has no place for", "They are left out.",
+                file=source.name, value=field, noun="annotation", severity=Severity.WARNING,
+            )  # fmt: skip
+        if image is None:
+            remedy = "Add the images to the list images."
+            problems.add("unknown_image", "annotations of images that are not listed", remedy,
+                         file=source.name, line=place, value=row.get("image_id"), noun="annotation")  # fmt: skip
+            continue
+        if _is_outside(found, sizes[image]):
+            problems.add(
+                "outside_image", "boxes that reach out of their image", "Check the sizes of the images.",
+                file=source.name, line=place, value=image, noun="box", nouns="boxes", severity=Severity.WARNING,
+            )  # fmt: skip
+        is_painted = painting.take(row, found.name, image, place, len(objects[image]) + 1)
+        if not (is_painted and row.get(ONLY_FIELD)):
+            objects[image].append(found)
+    painting.finish()
+    problems.raise_if_errors()
+    records = {image: ImageRecord(sizes[image], tuple(of_image)) for image, of_image in objects.items()}
+    with whole_directory(output, MARKER) as directory:
+        _write_tree(directory / edition.name, records, edition, progress)
+        painting.write(directory / edition.name, edition)
+        (directory / MARKER).write_text(json.dumps({"source": source.name}) + "\n")
+    return ConvertedTruth(sum(map(len, objects.values())), painting.count, problems.problems())
+
+
+def _object(
+    row: Any, known: CategoryNames, problems: ProblemCollector, file: str, place: int, *, drop: bool
+) -> ObjectRecord | None:
+    box = four(row.get("bbox")) if isinstance(row, dict) else None
+    if box is None or "category_id" not in row or "image_id" not in row:
+        expected = 'Expected is {"image_id", "category_id", "bbox": [x, y, width, height]}.'
+        problems.add(
+            "bad_annotation", "annotations that lack something", expected, file=file, line=place, noun="annotation"
+        )
+        return None
+    name = known.find(row["category_id"])
+    if name is None:
+        problems.add(
+            "left_out_category" if drop else "unknown_category",
+            "categories that the edition does not have",
+            "Their objects are left out." if drop else "Leave them out with --drop-unmatched, or use your own edition.",
+            file=file, line=place, value=known.called(row["category_id"]), noun="annotation",
+            severity=Severity.WARNING if drop else Severity.ERROR,
+        )  # fmt: skip
+        return None
+    if box[2] <= 0 or box[3] <= 0:
+        remedy = "COCO's bbox is x, y, width, height, not two corners; leave out empty boxes."
+        problems.add(
+            "swapped_corners", "boxes without width or height", remedy, file=file, line=place, noun="box", nouns="boxes"
+        )
+        return None
+    flags = {name: bool(row[name]) for name in FLAGS if name in row}
+    flags.setdefault("difficult", bool(row.get("iscrowd", 0)))
+    parts = [part for part in row.get("parts", ()) if isinstance(part, dict) and four(part.get("bbox"))]
+    return ObjectRecord(
+        name=name,
+        box=texts(from_corner_and_size(box)),
+        view=str(row.get("view", "")),
+        flags=flags,
+        parts=tuple(
+            PartRecord(str(p.get("name", "")), texts(from_corner_and_size(four(p["bbox"]) or box))) for p in parts
+        ),
+        actions={str(key): bool(flag) for key, flag in dict(row.get("actions", {})).items()},
+        point=bool(row.get("point", False)),
+    )
+
+
+def _images(
+    rows: list[Any], problems: ProblemCollector, file: str
+) -> tuple[dict[str, tuple[int, int] | None], dict[str, str]]:
+    """Return sizes by image, and images by id."""
+    sizes: dict[str, tuple[int, int] | None] = {}
+    stems: dict[str, str] = {}
+    for place, row in enumerate(rows, start=1):
+        if not isinstance(row, dict) or "id" not in row or not isinstance(row.get("file_name"), str):
+            expected = 'Expected is {"id", "file_name", "width", "height"}.'
+            problems.add("bad_image", "images that lack something", expected, file=file, line=place, noun="image")
+            continue
+        stem = file_stem(row["file_name"])
+        if stem in sizes or not stem or len(stem.split()) != 1:
+            remedy = "Rename the files: identifiers are file names without suffix and folder, and have no spaces."
+            found = "names of image files that are no identifiers, or are there twice"
+            problems.add("bad_image_name", found, remedy, file=file, line=place, value=quoted(stem), noun="image")
+            continue
+        width, height = row.get("width"), row.get("height")
+        sizes[stem] = (width, height) if isinstance(width, int) and isinstance(height, int) else None
+        stems[str(row["id"])] = stem
+    return sizes, stems
+
+
+def _is_outside(found: ObjectRecord, size: tuple[int, int] | None) -> bool:
+    """Whether a box reaches out of its image by more than a rounded pixel."""
+    left, top, right, bottom = decimals(found.box)
+    return size is not None and (right > size[0] + 1 or bottom > size[1] + 1 or left < 0 or top < 0)
+
+
+def _write_tree(
+    tree: Path, records: Mapping[str, ImageRecord], edition: Edition, progress: Callable[[int], None] | None
+) -> None:
+    annotations = tree / "Annotations"
+    annotations.mkdir(parents=True)
+    labels: dict[str, list[str]] = {name: [] for name in edition.classes}
+    for image, record in records.items():
+        (annotations / f"{image}.xml").write_text(xml_of(image, record, edition.name))
+        for name, lines in labels.items():
+            difficult = [each.flags.get("difficult", False) for each in record.objects if each.name == name]
+            lines.append(f"{image} {(0 if all(difficult) else 1) if difficult else -1:2d}\n")
+        if progress is not None:
+            progress(1)
+    key = (Task.DETECTION, image_sets_of(edition)[0])
+    lists = {file_of(edition, key): [f"{image}\n" for image in records]}
+    lists |= {file_of(edition, key, name): lines for name, lines in labels.items()}
+    for name, lines in lists.items():
+        path = tree / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(lines))
+
+
+def _is_list(document: Any, key: str) -> bool:
+    return isinstance(document, dict) and isinstance(document.get(key), list)
