@@ -21,7 +21,7 @@ LEAST_OVERLAP = 0.1  # with an object of the class, for a detection to be one of
 
 
 class Mark(IntEnum):
-    """What a detection counts as; the numbers stand in the page's data."""
+    """What a result counts as; the numbers stand in the page's data."""
 
     UNJUDGED = 0
     CORRECT = 1
@@ -30,6 +30,9 @@ class Mark(IntEnum):
     LOCATION = 4
     CONFUSED = 5
     BACKGROUND = 6
+    POSITIVE = 7  # of confidences, which are neither right nor wrong by themselves
+    NEGATIVE = 8
+    WRONG = 9  # where nothing more is known
 
 
 @dataclass(frozen=True, eq=False, slots=True)

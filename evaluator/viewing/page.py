@@ -5,20 +5,22 @@ import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from vocboard.evaluator.archives import UPLOAD_LIMITS, members
-from vocboard.evaluator.editions import Competition, Edition, Task, image_sets_of
-from vocboard.evaluator.ground_truth import DetectionTruth, GroundTruth
+from vocboard.evaluator.editions import Edition, Task, image_sets_of
+from vocboard.evaluator.ground_truth import GroundTruth
 from vocboard.evaluator.ground_truth.reader import read_ground_truth
+from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.problems import Problem
 from vocboard.evaluator.public_tree import read_image_sets
 from vocboard.evaluator.reading import read_results
 from vocboard.evaluator.result_files.names import FileNames
-from vocboard.evaluator.results import Detections
-from vocboard.evaluator.viewing.marks import Mark, mark_detections
+from vocboard.evaluator.results import Entry
+from vocboard.evaluator.viewing.entries import Page, claims_of, has_claims
+from vocboard.evaluator.viewing.marks import Mark
 from vocboard.evaluator.viewing.pictures import find_pictures
 from vocboard.evaluator.viewing.scenes import Scenes, read_scenes
 from vocboard.evaluator.whole_output import whole_directory
@@ -35,7 +37,7 @@ class ViewSummary:
     """What was written.
 
     Attributes:
-        counts: detections of each competition by mark.
+        counts: results of each competition by mark.
         problems: with the results; if one is an error, the page shows none of them.
     """
 
@@ -62,7 +64,7 @@ def view(
         tree: development kit tree, a directory or an archive.
         output: directory to write, whole or not at all; what an earlier call wrote there is replaced.
         edition: with the image set to show; see `for_image_set`.
-        results: archive or directory of result files, whose detections and segmentations are shown.
+        results: archive or directory of result files.
         progress: told as images are done.
 
     Raises:
@@ -76,12 +78,14 @@ def view(
         image_sets = read_image_sets(tree, edition)  # which looks at the pictures, too
     scenes = read_scenes(tree, edition, image_sets, progress)
     read = None if results is None else read_results(results, edition, image_sets)
-    objects, of_truth = _objects(scenes, edition)
+    objects, page = _objects(scenes, edition, truth)
+    places = {image: place for place, image in enumerate(scenes.images)}
     competitions, counts = [], {}
     for entry in read.results.values() if read is not None and read.is_valid else ():
-        if entry.competition.task is Task.DETECTION:
-            content = cast("Mapping[str, Detections]", entry.content)
-            data, counts[entry.competition.key] = _detections(entry.competition, content, truth, edition, of_truth)
+        competition = entry.competition
+        if has_claims(competition.task):
+            image_set = image_sets.sets[competition.task, competition.image_set]
+            data, counts[competition.key] = _competition(entry, image_set, page, places)
             competitions.append(data)
     with whole_directory(output, MARKER) as directory:
         for asset in ASSETS.iterdir():
@@ -106,15 +110,16 @@ def view(
     return ViewSummary(len(scenes.images), len(objects["image"]), counts, problems)
 
 
-def _objects(scenes: Scenes, edition: Edition) -> tuple[dict[str, list[Any]], list[int]]:
-    """Return the objects of all images as columns, and the places among them of those of the detection truth."""
+def _objects(scenes: Scenes, edition: Edition, truth: GroundTruth) -> tuple[dict[str, list[Any]], Page]:
+    """Return the objects of all images as columns, and what results are compared with."""
     index = {name: place for place, name in enumerate(edition.classes)}
     columns: dict[str, list[Any]] = {key: [] for key in ("image", "class", "box", "flags", "view", "parts", "actions")}
-    of_truth = []
+    detected, first = [], {}
     for image, name in enumerate(scenes.images):
+        first[name] = len(columns["image"])
         for each in scenes.records[name].objects if name in scenes.records else ():
             if each.name in index and "Main" in scenes.folders[name]:
-                of_truth.append(len(columns["image"]))
+                detected.append(len(columns["image"]))
             columns["image"].append(image)
             columns["class"].append(index.get(each.name, each.name))
             columns["box"] += map(float, each.box)
@@ -122,39 +127,37 @@ def _objects(scenes: Scenes, edition: Edition) -> tuple[dict[str, list[Any]], li
             columns["view"].append(each.view)
             columns["parts"].append([[part.name, *map(float, part.box)] for part in each.parts])
             columns["actions"].append([action for action, performed in each.actions.items() if performed])
-    return columns, of_truth
+    boxes = np.array(columns["box"], dtype=np.float64).reshape(-1, 4)
+    return columns, Page(edition, truth, np.array(detected, dtype=np.int64), first, boxes)
 
 
-def _detections(
-    competition: Competition,
-    content: Mapping[str, Detections],
-    truth: GroundTruth,
-    edition: Edition,
-    of_truth: list[int],
+def _competition(
+    entry: Entry, image_set: ImageSet, page: Page, places: Mapping[str, int]
 ) -> tuple[dict[str, Any], dict[Mark, int]]:
-    """Return a competition's detections as columns, class after class by decreasing confidence."""
-    secret = truth.truths.get((Task.DETECTION, competition.image_set))
-    columns: dict[str, list[Any]] = {key: [] for key in ("image", "class", "confidence", "box", "mark", "object")}
-    place_of = np.array([*of_truth, -1], dtype=np.int64)  # the last for "none"
-    for index, name in enumerate(edition.classes):
-        detections = content.get(name)
-        if detections is None:
-            continue
-        if isinstance(secret, DetectionTruth):
-            marked = mark_detections(detections, secret, index, edition, competition)
-            order, mark, met = marked.order, marked.mark.tolist(), place_of[marked.object].tolist()
-        else:
-            order = np.argsort(-detections.confidence, kind="stable")
-            mark, met = [int(Mark.UNJUDGED)] * len(order), [-1] * len(order)
-        columns["image"] += detections.image[order].tolist()
-        columns["class"] += [index] * len(order)
-        columns["confidence"] += [float(f"{c:.{_CONFIDENCE_DIGITS}g}") for c in detections.confidence[order].tolist()]
-        columns["box"] += np.round(detections.box[order], 1).ravel().tolist()
-        columns["mark"] += mark
-        columns["object"] += met
+    """Return a competition's results as columns, class after class by decreasing confidence."""
+    competition = entry.competition
+    place_of = np.array([places[image] for image in image_set.images], dtype=np.int64)
+    names = _names(entry, page.edition)
+    columns: dict[str, list[Any]] = {key: [] for key in ("image", "class", "confidence", "mark", "object")}
+    for claims in claims_of(entry, image_set, page):
+        columns["image"] += place_of[claims.image].tolist()
+        columns["class"] += [claims.class_index] * len(claims.image)
+        columns["confidence"] += [float(f"{c:.{_CONFIDENCE_DIGITS}g}") for c in claims.confidence.tolist()]
+        columns["mark"] += claims.mark.tolist()
+        columns["object"] += claims.object.tolist()
+        if claims.box is not None:
+            columns.setdefault("box", []).extend(np.round(claims.box, 1).ravel().tolist())
+        if claims.region is not None:
+            columns.setdefault("region", []).extend(claims.region)
     values, numbers = np.unique(np.array(columns["mark"], dtype=np.uint8), return_counts=True)
     counts = {Mark(value): number for value, number in zip(values.tolist(), numbers.tolist(), strict=True)}
-    return {"key": competition.key, "entered": [name in content for name in edition.classes], **columns}, counts
+    kind = {"key": competition.key, "task": competition.task.value, "names": names}
+    return {**kind, "entered": [name in entry.classes for name in names], **columns}, counts
+
+
+def _names(entry: Entry, edition: Edition) -> list[str]:
+    """Return the names that the class indices of claims mean."""
+    return list(edition.parts if entry.competition.task is Task.LAYOUT else entry.competition.classes)
 
 
 def _maps(results: Path, edition: Edition, directory: Path) -> dict[str, list[str]]:

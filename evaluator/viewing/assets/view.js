@@ -3,16 +3,28 @@
   const data = window.VOCBOARD;
   const $ = id => document.getElementById(id);
   const SVG = "http://www.w3.org/2000/svg";
-  const MARKS = ["unjudged", "correct", "ignored", "repeated", "location", "confused", "background"];
+  const MARKS = ["unjudged", "correct", "ignored", "repeated", "location", "confused", "background", "positive", "negative", "wrong"];
   const WORDS = {
     unjudged: "not judged", correct: "correct", ignored: "ignored: meets a difficult object",
     repeated: "wrong: repeated detection", location: "wrong: poor location", confused: "wrong: another class",
-    background: "wrong: background", missed: "missed", truth: "annotation", difficult: "difficult", found: "found"
+    background: "wrong: background", positive: "positive", negative: "negative", wrong: "wrong", missed: "missed", truth: "annotation", difficult: "difficult", found: "found"
   };
   const SHORT = {
     unjudged: "not judged", correct: "correct", ignored: "ignored", repeated: "repeated", location: "poor location",
-    confused: "other class", background: "background"
+    confused: "other class", background: "background", positive: "positive", negative: "negative", wrong: "wrong"
   };
+  // The kinds of results to choose from, and what they are called, by task.
+  const KINDS = {
+    detection: ["correct", "wrong", "repeated", "location", "confused", "background", "ignored", "missed"],
+    instance_segmentation: ["correct", "wrong", "repeated", "location", "background"],
+    layout: ["correct", "wrong", "ignored"],
+    classification: ["positive", "negative", "ignored"],
+    action: ["positive", "negative"]
+  };
+  const NOUNS = {
+    detection: "detections", instance_segmentation: "regions", layout: "parts", classification: "confidences", action: "confidences"
+  };
+  const isWrong = mark => (mark >= 3 && mark <= 6) || mark === 9;
   const ROW = 28;
   const objects = data.objects;
   const count = data.images.length;
@@ -31,8 +43,16 @@
     return {...each, of: byImage(each.image), foundBy};
   });
   const className = index => typeof index === "number" ? data.classes[index] : index;
+  const claimName = index => competition.names[index];
+  // Whether an object is one of the class that is chosen, which may be an action or a type of part.
+  function isOf(object, wanted) {
+    if (wanted < 0) return true;
+    if (competition && competition.task === "action") return objects.actions[object].includes(competition.names[wanted]);
+    if (competition && competition.task === "layout") return objects.parts[object].some(part => part[0] === competition.names[wanted]);
+    return objects.class[object] === wanted;
+  }
 
-  let competition = competitions[0] || null;
+  let competition = competitions.find(each => each.task === "detection") || competitions[0] || null;
   let items = [];      // [image, detection or -1, object or -1]
   let current = 0;
   let chosen = null;   // ["found" or "truth", place]
@@ -50,7 +70,7 @@
   }
   function isEntered(object) {
     const index = objects.class[object];
-    return competition && typeof index === "number" && competition.entered[index] &&
+    return competition && competition.task === "detection" && typeof index === "number" && competition.entered[index] &&
       data.folders[objects.image[object]].includes("Main");
   }
   function isMissed(object, least) {
@@ -60,7 +80,7 @@
   }
   function fits(kind, mark) {
     const name = MARKS[mark];
-    return kind === "all" || kind === name || (kind === "wrong" && mark >= 3);
+    return kind === "all" || kind === name || (kind === "wrong" && isWrong(mark));
   }
 
   function select() {
@@ -86,7 +106,7 @@
     const errors = new Map();
     for (let image = 0; image < count; image++) {
       if (!isShown(image)) continue;
-      const true_ = objectsOf[image].filter(o => wanted < 0 || objects.class[o] === wanted);
+      const true_ = objectsOf[image].filter(o => isOf(o, wanted));
       const found = competition ? competition.of[image].filter(d =>
         (wanted < 0 || competition.class[d] === wanted) && competition.confidence[d] >= least) : [];
       const missed = competition ? true_.filter(o => isMissed(o, least)) : [];
@@ -100,7 +120,7 @@
       else keep = found.some(d => fits(kind, competition.mark[d]));
       if (!keep) continue;
       items.push([image, -1, kind === "missed" ? missed[0] : -1]);
-      errors.set(image, missed.length + found.filter(d => competition.mark[d] >= 3).length);
+      errors.set(image, missed.length + found.filter(d => isWrong(competition.mark[d])).length);
     }
     if (order === "errors") items.sort((a, b) => errors.get(b[0]) - errors.get(a[0]) || a[0] - b[0]);
   }
@@ -108,7 +128,7 @@
   function describe(item) {
     const [image, place] = item;
     if (place >= 0) {
-      return `${competition.confidence[place]}  ${className(competition.class[place])}, ${SHORT[MARKS[competition.mark[place]]]}`;
+      return `${competition.confidence[place]}  ${claimName(competition.class[place])}, ${SHORT[MARKS[competition.mark[place]]]}`;
     }
     const names = new Map();
     objectsOf[image].forEach(o => { const n = className(objects.class[o]); names.set(n, (names.get(n) || 0) + 1); });
@@ -149,6 +169,32 @@
       label.textContent = text;
     }
   }
+  // The pixels of a region, from COCO's run-length encoding, as a path: each run is a column, or several.
+  function regionPath(text, height) {
+    const lengths = [];
+    for (let place = 0; place < text.length;) {
+      let number = 0, shift = 0, more = true;
+      while (more) {
+        const bits = text.charCodeAt(place++) - 48;
+        number |= (bits & 31) << shift; shift += 5; more = (bits & 32) !== 0;
+        if (!more && (bits & 16)) number |= -1 << shift;
+      }
+      if (lengths.length > 2) number += lengths[lengths.length - 2];
+      lengths.push(number);
+    }
+    const parts = [];
+    let pixel = 0;
+    lengths.forEach((length, index) => {
+      const end = pixel + length;
+      while (index % 2 && pixel < end) {
+        const row = pixel % height, run = Math.min(end - pixel, height - row);
+        parts.push(`M${Math.floor(pixel / height)} ${row}h1v${run}h-1z`);
+        pixel += run;
+      }
+      pixel = end;
+    });
+    return parts.join("");
+  }
   function truthKind(object) {
     if (!competition || !isEntered(object)) return difficult[object] ? "ignored" : "truth";
     if (difficult[object]) return "ignored";
@@ -180,7 +226,7 @@
     }
     const least = threshold(), wanted = $("class").value === "" ? -1 : Number($("class").value);
     objectsOf[image].forEach(object => {
-      if (wanted >= 0 && objects.class[object] !== wanted) return;
+      if (!isOf(object, wanted)) return;
       if ($("showTruth").checked) {
         const isChosen = chosen && chosen[0] === "truth" && chosen[1] === object;
         drawBox(svg, objects.box, object, truthKind(object), className(objects.class[object]), isChosen, scale);
@@ -195,9 +241,15 @@
         const isChosen = chosen && chosen[0] === "found" && chosen[1] === place;
         if (competition.confidence[place] < least || (wanted >= 0 && competition.class[place] !== wanted)) return;
         if (!isChosen && MARKS.includes(kind) && MARKS[competition.mark[place]] !== kind) return;
-        if (!isChosen && kind === "wrong" && competition.mark[place] < 3) return;
-        const text = `${className(competition.class[place])} ${Number(competition.confidence[place].toPrecision(3))}`;
-        drawBox(svg, competition.box, place, MARKS[competition.mark[place]], text, isChosen, scale);
+        if (!isChosen && kind === "wrong" && !isWrong(competition.mark[place])) return;
+        const mark = MARKS[competition.mark[place]];
+        if (competition.region && competition.region[place]) {
+          element("path", {d: regionPath(competition.region[place], height), class: `region ${mark}${isChosen ? " chosen" : ""}`}, svg);
+        }
+        // A person's box is drawn for the action that is chosen; those of all actions would hide one another.
+        if (!competition.box || (competition.task === "action" && !isChosen && wanted < 0)) return;
+        const text = `${claimName(competition.class[place])} ${Number(competition.confidence[place].toPrecision(3))}`;
+        drawBox(svg, competition.box, place, mark, text, isChosen, scale);
       });
     }
     drawTables(image);
@@ -233,7 +285,7 @@
     competition.of[image].filter(place => competition.confidence[place] >= least)
       .sort((a, b) => competition.confidence[b] - competition.confidence[a])
       .forEach(place => tableRow(found, "found", place,
-        [competition.confidence[place], className(competition.class[place]), WORDS[MARKS[competition.mark[place]]]]));
+        [competition.confidence[place], claimName(competition.class[place]), WORDS[MARKS[competition.mark[place]]]]));
   }
 
   function go(place, keepList) {
@@ -248,12 +300,42 @@
     drawList(); draw();
     history.replaceState(null, "", `#${encodeURIComponent(data.images[image])}`);
   }
+  // What can be chosen of a competition: its classes and kinds of results, and what the marks look like.
+  function offer() {
+    const task = competition ? competition.task : "none", kinds = KINDS[task] || [];
+    const refill = (id, fill) => {
+      const select = $(id), before = select.selectedOptions[0] ? select.selectedOptions[0].textContent : "";
+      select.replaceChildren();
+      fill(select);
+      const same = [...select.options].find(each => each.textContent === before);
+      if (same) select.value = same.value;
+    };
+    refill("class", select => {
+      option(select, "", "all");
+      (competition ? competition.names : data.classes).forEach((name, index) => option(select, index, name));
+    });
+    refill("kind", select => {
+      option(select, "all", "everything");
+      option(select, "annotated", "images with objects of the class");
+      kinds.forEach(name => option(select, name, name === "wrong" && kinds.length > 3 ? "wrong: all kinds" : WORDS[name]));
+      ["difficult", "truncated", "occluded", "parts", "actions"].forEach(name => option(select, `flag:${name}`, `with ${name}${name.endsWith("s") ? "" : " objects"}`));
+    });
+    $("foundTitle").textContent = competition ? NOUNS[task][0].toUpperCase() + NOUNS[task].slice(1) : "Results";
+    $("legend").replaceChildren();
+    ["truth", ...kinds.filter(name => name !== "wrong" || task === "layout"), ...(kinds.includes("ignored") ? [] : ["ignored"])].forEach(kind => {
+      const entry = document.createElement("li"), svg = element("svg", {viewBox: "0 0 26 8"}, entry);
+      element("line", {x1: 0, y1: 4, x2: 26, y2: 4, class: kind}, svg);
+      entry.append(kind === "ignored" ? "difficult, or ignored for it" : WORDS[kind]);
+      $("legend").append(entry);
+    });
+  }
   function refresh() {
-    competition = competitions.find(each => each.key === $("competition").value) || null;
+    const chosenNow = competitions.find(each => each.key === $("competition").value) || null;
+    if (chosenNow !== competition) { competition = chosenNow; chosen = null; offer(); }
     const image = items.length ? items[current][0] : -1;
     select();
     $("count").textContent = `${number(items.length)} of ${number(count)} images`;
-    if (items.length && items[0][1] >= 0) $("count").textContent = `${number(items.length)} detections`;
+    if (items.length && items[0][1] >= 0) $("count").textContent = `${number(items.length)} ${NOUNS[competition.task]}`;
     current = Math.max(0, items.findIndex(item => item[0] === image));
     if (items.length && items[0][1] >= 0) current = 0;
     go(current);
@@ -276,32 +358,18 @@
     document.title = `${data.edition}, ${data.imageSet}: vocboard view`;
     $("title").textContent = `${data.edition}, ${data.imageSet}`;
     const parts = [`${number(count)} images`, `${number(objects.image.length)} objects`];
-    competitions.forEach(each => parts.push(`${number(each.image.length)} detections in ${each.key}`));
+    competitions.forEach(each => parts.push(`${number(each.image.length)} ${NOUNS[each.task]} in ${each.key}`));
     $("summary").textContent = parts.join(" · ");
     competitions.forEach(each => option($("competition"), each.key, each.key));
     if (!competitions.length) option($("competition"), "", "none");
-    option($("class"), "", "all");
-    data.classes.forEach((name, index) => option($("class"), index, name));
-    option($("kind"), "all", "everything");
-    option($("kind"), "annotated", "images with objects of the class");
-    if (competitions.length) {
-      ["correct", "wrong", "repeated", "location", "confused", "background", "ignored", "missed"].forEach(name =>
-        option($("kind"), name, name === "wrong" ? "wrong: all kinds" : WORDS[name]));
-    }
-    ["difficult", "truncated", "occluded", "parts", "actions"].forEach(name => option($("kind"), `flag:${name}`, `with ${name}${name.endsWith("s") ? "" : " objects"}`));
+    else $("competition").value = competition.key;
+    offer();
     option($("folder"), "", "all");
     [...new Set(data.folders.flat())].forEach(name => option($("folder"), name, name));
     option($("map"), "", "none");
     const mapNames = {SegmentationClass: "true classes", SegmentationObject: "true objects"};
     Object.keys(data.truthMaps).forEach(folder => option($("map"), folder, mapNames[folder]));
     Object.keys(data.resultMaps).forEach(key => option($("map"), key, key));
-    const kinds = competitions.length ? ["truth", "correct", "repeated", "location", "confused", "background", "ignored", "missed"] : ["truth", "ignored"];
-    kinds.forEach(kind => {
-      const entry = document.createElement("li"), svg = element("svg", {viewBox: "0 0 26 8"}, entry);
-      element("line", {x1: 0, y1: 4, x2: 26, y2: 4, class: kind}, svg);
-      entry.append(kind === "ignored" ? "difficult, or ignored for it" : WORDS[kind]);
-      $("legend").append(entry);
-    });
     ["competition", "class", "kind", "order", "folder"].forEach(id => $(id).addEventListener("change", refresh));
     ["threshold", "search"].forEach(id => $(id).addEventListener("input", refresh));
     ["showTruth", "showParts", "showFound", "showLabels", "map"].forEach(id => $(id).addEventListener("change", draw));

@@ -1,6 +1,7 @@
 """Marks are the evaluation's own, and add up to its counts."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +10,15 @@ import pytest
 
 from tests.evaluator.trees import files_of_2012, write
 from tests.support.golden import golden
-from vocboard.evaluator.editions import load
+from vocboard.evaluator.conversion.painting import indexed_png
+from vocboard.evaluator.editions import load, read
 from vocboard.evaluator.evaluation import evaluate
 from vocboard.evaluator.ground_truth import DetectionTruth
 from vocboard.evaluator.ground_truth.reader import read_ground_truth
 from vocboard.evaluator.results import Detections
-from vocboard.evaluator.viewing import view
+from vocboard.evaluator.scores import CompetitionScores
+from vocboard.evaluator.tasks.instance_segmentation import rle
+from vocboard.evaluator.viewing import ViewSummary, view
 from vocboard.evaluator.viewing.marks import Mark, mark_detections
 from vocboard.evaluator.whole_output import OutputExistsError
 
@@ -52,16 +56,33 @@ def test_every_kind_of_mark() -> None:
     assert marked.object.tolist() == [met for *_, met in boxes]
 
 
-@pytest.mark.parametrize("name", ["voc2007-real", "voc2012-synthetic", "voc2006-real"])
-def test_marks_add_up_to_the_evaluations_counts(name: str, tmp_path: Path) -> None:
-    case, edition = golden(name), load(golden(name).edition)
-    done = view(case.ground_truth, tmp_path / "page", edition, results=case.results)
-    data = data_of(tmp_path / "page")
+@pytest.fixture(scope="module", params=["voc2007-real", "voc2012-synthetic", "voc2006-real", "voc2008-synthetic"])
+def shown(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Mapping[str, CompetitionScores], dict[str, Any], ViewSummary]:
+    """Give the scores of a golden case, and what its page has of the results."""
+    case = golden(request.param)
+    edition, page = load(case.edition), tmp_path_factory.mktemp("view") / "page"
+    done = view(case.ground_truth, page, edition, results=case.results)
     scores = evaluate(case.results, edition, read_ground_truth(case.ground_truth, edition)).scores
-    assert data["competitions"]
-    for competition in data["competitions"]:
+    return scores, data_of(page), done
+
+
+def of_task(data: dict[str, Any], *tasks: str) -> list[dict[str, Any]]:
+    return [competition for competition in data["competitions"] if competition["task"] in tasks]
+
+
+def test_every_competition_but_those_of_label_maps_is_shown(shown: Any) -> None:
+    scores, data, done = shown
+    expected = [key for key, each in scores.items() if each.task != "segmentation"]
+    assert [competition["key"] for competition in data["competitions"]] == expected == list(done.counts)
+
+
+def test_marks_of_detections_add_up_to_the_evaluations_counts(shown: Any) -> None:
+    scores, data, done = shown
+    for competition in of_task(data, "detection"):
         of_class, marks = np.array(competition["class"]), np.array(competition["mark"])
-        for index, name_of_class in enumerate(edition.classes):
+        for index, name_of_class in enumerate(competition["names"]):
             own = marks[of_class == index]
             details = scores[competition["key"]].details[name_of_class]
             correct, wrong = int(np.sum(own == Mark.CORRECT)), int(np.sum(own >= Mark.REPEATED))
@@ -74,6 +95,63 @@ def test_marks_add_up_to_the_evaluations_counts(name: str, tmp_path: Path) -> No
         assert len(set(found)) == len(found)  # each object is found once
         assert all("difficult" not in data["objects"]["flags"][o] for o in found)
         assert done.counts[competition["key"]][Mark.CORRECT] == len(found)
+
+
+def test_confidences_have_the_labels_of_the_evaluation(shown: Any) -> None:
+    scores, data, _ = shown
+    for competition in of_task(data, "classification", "action"):
+        of_class, marks = np.array(competition["class"]), np.array(competition["mark"])
+        confidences = np.array(competition["confidence"])
+        for index, name in enumerate(competition["names"]):
+            own, details = marks[of_class == index], scores[competition["key"]].details[name]
+            assert int(np.sum(own == Mark.POSITIVE)) <= details.positives
+            assert int(np.sum(own == Mark.IGNORED)) == details.difficult
+            assert (np.diff(confidences[of_class == index]) <= 0).all()
+        if competition["task"] == "action":
+            assert "person" in {data["classes"][data["objects"]["class"][o]] for o in competition["object"]}
+            assert len(competition["box"]) == 4 * len(competition["image"])
+            performing = [
+                competition["names"][kind] in data["objects"]["actions"][o]
+                for kind, mark, o in zip(competition["class"], competition["mark"], competition["object"], strict=True)
+                if mark == Mark.POSITIVE
+            ]
+            assert performing
+            assert all(performing)
+
+
+def test_parts_of_layouts_are_marked_as_the_protocol_judges_them(shown: Any) -> None:
+    scores, data, _ = shown
+    for competition in of_task(data, "layout"):
+        of_class, marks = np.array(competition["class"]), np.array(competition["mark"])
+        details = scores[competition["key"]].details
+        if set(details) == {"person"}:
+            assert (marks == Mark.CORRECT).any() == bool(details["person"].final_recall)
+            continue
+        for index, name in enumerate(competition["names"]):
+            correct = int(np.sum(marks[of_class == index] == Mark.CORRECT))
+            assert correct == round(details[name].final_recall * details[name].positives)
+            assert int(np.sum(of_class == index)) == details[name].results
+
+
+def test_regions_are_marked_and_have_their_pixels(tmp_path: Path) -> None:
+    edition = read(Path(__file__).parents[3] / "docs" / "editions" / "examples" / "instances.toml")
+    objects = np.zeros((6, 8), dtype=np.uint8)
+    objects[1:3, 1:5] = 1
+    files = {"ImageSets/Segmentation/test.txt": "a\n", "SegmentationObject/a.png": indexed_png(objects)}
+    tree = write(tmp_path / "Instances", {**files, "SegmentationClass/a.png": indexed_png(objects)}).parent
+    shapes = {0.9: np.s_[1:3, 1:5], 0.8: np.s_[1:3, 1:4], 0.7: np.s_[1:2, 1:3], 0.6: np.s_[4:6, :]}
+    lines, masks = "", []
+    for confidence, shape in shapes.items():
+        masks.append(np.zeros((6, 8), dtype=np.bool_))
+        masks[-1][shape] = True
+        lines += f"a {confidence} {rle.encode(rle.lengths_of(masks[-1]))}\n"
+    results = write(tmp_path / "results", {"comp1_inst_test_car.txt": lines})
+    view(tree, tmp_path / "page", edition, results=results)
+    [competition] = data_of(tmp_path / "page")["competitions"]
+    assert competition["mark"] == [Mark.CORRECT, Mark.REPEATED, Mark.LOCATION, Mark.BACKGROUND]
+    for region, mask in zip(competition["region"], masks, strict=True):
+        assert (rle.mask_of(rle.decode(region), 6, 8) == mask).all()
+    assert competition["box"] == [2, 2, 5, 3, 2, 2, 4, 3, 2, 2, 3, 2, 1, 5, 8, 6]
 
 
 def test_annotations_with_flags_parts_and_actions(tmp_path: Path) -> None:

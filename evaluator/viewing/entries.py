@@ -1,0 +1,220 @@
+"""The results of each task as the page shows them: a row a claim, with what the evaluation makes of it.
+
+A claim is a detection, a region, a part of a layout, or the confidence of an image or person for a class.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vocboard.evaluator.editions import Competition, Edition, LayoutProtocol, Overlap, Task
+from vocboard.evaluator.ground_truth import DetectionTruth, GroundTruth, LabelTruth, LayoutTruth
+from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.metrics.boxes import best_overlapping, is_enough
+from vocboard.evaluator.metrics.precision_recall import by_confidence
+from vocboard.evaluator.results import Detections, Entry, Layouts
+from vocboard.evaluator.tasks.instance_segmentation import rle
+from vocboard.evaluator.tasks.instance_segmentation.results import Regions
+from vocboard.evaluator.tasks.instance_segmentation.scoring import THRESHOLDS, BestOverlaps
+from vocboard.evaluator.tasks.instance_segmentation.truth import InstanceTruth
+from vocboard.evaluator.tasks.layout.parts import judge_parts
+from vocboard.evaluator.tasks.layout.people import people_by_index
+from vocboard.evaluator.tasks.layout.scoring import judge_whole_people
+from vocboard.evaluator.viewing.marks import LEAST_OVERLAP, Mark, mark_detections
+
+NOBODY = -1
+_LABEL_MARKS = np.array([Mark.IGNORED, Mark.POSITIVE, Mark.NEGATIVE], dtype=np.uint8)  # by label 0, 1, -1
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Claims:
+    """Some claims of one class.
+
+    Attributes:
+        image: (n,) index into the image set.
+        confidence: (n,) float64.
+        mark: (n,) uint8 of `Mark`.
+        object: (n,) index into the objects of the page; `NOBODY` for none.
+        box: (n, 4) float64; None where claims have none of their own.
+        region: the RLE of each; None where claims are no regions.
+    """
+
+    class_index: int
+    image: NDArray[np.integer]
+    confidence: NDArray[np.float64]
+    mark: NDArray[np.uint8]
+    object: NDArray[np.integer]
+    box: NDArray[np.float64] | None = None
+    region: list[str] | None = None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Page:
+    """What claims are compared with.
+
+    Attributes:
+        truth: the ground truth.
+        detected: (m,) index into the page's objects of each of the detection truth's.
+        first: index into the page's objects of each image's first one, by the image's name.
+        boxes: (k, 4) of the page's objects.
+    """
+
+    edition: Edition
+    truth: GroundTruth
+    detected: NDArray[np.int64]
+    first: Mapping[str, int]
+    boxes: NDArray[np.float64]
+
+    def objects(self, image_set: ImageSet, people: NDArray[np.integer]) -> NDArray[np.int64]:
+        """Return (n,) indices of the page's objects for (n, 2) people by image and 1-based index."""
+        first = np.array([self.first.get(name, NOBODY) for name in image_set.images], dtype=np.int64)
+        start = first[people[:, 0]]
+        found = start + people[:, 1] - 1
+        return np.where((start >= 0) & (found < len(self.boxes)), found, NOBODY)
+
+
+def claims_of(entry: Entry, image_set: ImageSet, page: Page) -> Iterator[Claims]:
+    """Yield the claims of a competition's entry, class after class."""
+    yield from _OF_TASK[entry.competition.task](entry, image_set, page)
+
+
+def has_claims(task: Task) -> bool:
+    """Whether results of a task are claims; label maps are pictures of their own."""
+    return task in _OF_TASK
+
+
+def _detections(entry: Entry, _: ImageSet, page: Page) -> Iterator[Claims]:
+    truth = _truth_of(entry.competition, page)
+    place_of = np.append(page.detected, NOBODY)  # the last for "none"
+    for index, name in enumerate(page.edition.classes):
+        found: Detections | None = entry.content.get(name)
+        if found is None:
+            continue
+        if isinstance(truth, DetectionTruth):
+            marked = mark_detections(found, truth, index, page.edition, entry.competition)
+            order, mark, met = marked.order, marked.mark, place_of[marked.object]
+        else:
+            order = by_confidence(found.confidence)
+            mark, met = _unjudged(len(order))
+        yield Claims(index, found.image[order], found.confidence[order], mark, met, box=found.box[order])
+
+
+def _confidences(entry: Entry, image_set: ImageSet, page: Page) -> Iterator[Claims]:
+    truth = _truth_of(entry.competition, page)
+    people = image_set.persons if entry.competition.task is Task.ACTION else None
+    objects = None if people is None else page.objects(image_set, people)
+    for index, name in enumerate(entry.competition.classes):
+        found = entry.content.get(name)
+        if found is None:
+            continue
+        order = by_confidence(found.confidence)
+        item = found.item[order]
+        mark, met = _unjudged(len(item))
+        if isinstance(truth, LabelTruth):
+            labels = truth.labels[name]
+            last = max(item.max(initial=0), labels.item.max(initial=0))
+            of_item = np.full(1 + last, Mark.UNJUDGED, dtype=np.uint8)
+            of_item[labels.item] = _LABEL_MARKS[labels.label]
+            mark = of_item[item]
+        if people is None or objects is None:
+            yield Claims(index, item, found.confidence[order], mark, met)
+        else:
+            met = objects[item]
+            box = np.append(page.boxes, [[1, 1, 0, 0]], axis=0)[met]  # the last for nobody
+            yield Claims(index, people[item, 0], found.confidence[order], mark, met, box=box)
+
+
+def _layouts(entry: Entry, image_set: ImageSet, page: Page) -> Iterator[Claims]:
+    """Parts with the confidence of their layout; where whole people are judged, all with the mark of the layout."""
+    layouts: Layouts = entry.content
+    truth = _truth_of(entry.competition, page)
+    mark, met = _unjudged(len(layouts.part_layout))
+    if isinstance(truth, LayoutTruth):
+        mark, person = _judged_parts(layouts, truth, entry.competition, page.edition)
+        of_truth = page.objects(image_set, np.stack([truth.image, truth.object], axis=1))
+        met = np.append(of_truth, NOBODY)[person]
+    for index in range(len(page.edition.parts)):
+        own = np.flatnonzero(layouts.part_type == index)
+        own = own[by_confidence(layouts.confidence[layouts.part_layout[own]])]
+        layout = layouts.part_layout[own]
+        box = layouts.part_box[own]
+        yield Claims(index, layouts.image[layout], layouts.confidence[layout], mark[own], met[own], box=box)
+
+
+def _judged_parts(
+    layouts: Layouts, truth: LayoutTruth, competition: Competition, edition: Edition
+) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Return the mark of each part, and the index of its person in the truth; -1 for nobody."""
+    if layouts.person_box is not None:
+        best, overlap = best_overlapping(layouts.person_box, layouts.image, truth.box, truth.image)
+        person = np.where(is_enough(overlap, edition.overlap), best, NOBODY)
+    else:
+        people = people_by_index(layouts, truth)
+        person = np.where(people.known, people.person, NOBODY)
+    if competition.rules.layout_protocol is LayoutProtocol.PARTS:
+        mark = np.full(len(layouts.part_layout), Mark.IGNORED, dtype=np.uint8)
+        judged = judge_parts(layouts, truth, edition.overlap, len(edition.parts))
+        mark[judged.part] = np.where(judged.true, Mark.CORRECT, Mark.WRONG)
+        return mark, person[layouts.part_layout]
+    judgement = judge_whole_people(competition, layouts, truth, edition)
+    in_file_order = competition.rules.layout_protocol is LayoutProtocol.WHOLE_PERSON_BY_INDEX_IN_FILE_ORDER
+    rank = np.arange(len(layouts.confidence)) if in_file_order else by_confidence(layouts.confidence)
+    of_layout = np.full(len(layouts.confidence), Mark.IGNORED, dtype=np.uint8)
+    of_layout[rank[judgement.false]] = Mark.WRONG
+    of_layout[rank[judgement.true]] = Mark.CORRECT
+    return of_layout[layouts.part_layout], person[layouts.part_layout]
+
+
+def _regions(entry: Entry, image_set: ImageSet, page: Page) -> Iterator[Claims]:
+    truth, rules = _truth_of(entry.competition, page), entry.competition.rules
+    for index, name in enumerate(page.edition.classes):
+        found: Regions | None = entry.content.get(name)
+        if found is None:
+            continue
+        order = by_confidence(found.confidence)
+        mark, met = _unjudged(len(order))
+        if isinstance(truth, InstanceTruth):
+            overlaps = BestOverlaps(found, truth, index)
+            matches = overlaps.matches(Overlap(THRESHOLDS[rules.metric], page.edition.overlap.strict))
+            mark = np.full(len(order), Mark.BACKGROUND, dtype=np.uint8)
+            mark[overlaps.overlap >= LEAST_OVERLAP] = Mark.LOCATION
+            mark[matches.enough] = Mark.REPEATED
+            mark[matches.judge().true] = Mark.CORRECT
+        shapes = [_shape(found, region, image_set) for region in order.tolist()]
+        box = np.array([box for box, _ in shapes], dtype=np.float64).reshape(-1, 4)
+        texts = [text for _, text in shapes]
+        yield Claims(index, found.image[order], found.confidence[order], mark, met, box=box, region=texts)
+
+
+def _shape(regions: Regions, region: int, image_set: ImageSet) -> tuple[tuple[int, int, int, int], str]:
+    """Return VOC's box around a region, and its RLE."""
+    runs = regions.runs(region)
+    start, stop = regions.run_start[runs], regions.run_stop[runs]
+    if image_set.sizes is None or not len(start):
+        return (1, 1, 0, 0), ""
+    width, height = image_set.sizes[regions.image[region]].tolist()
+    one_column = start // height == (stop - 1) // height
+    top = int((start % height).min()) if one_column.all() else 0
+    bottom = int(((stop - 1) % height).max()) if one_column.all() else height - 1
+    box = (int(start[0]) // height + 1, top + 1, int(stop[-1] - 1) // height + 1, bottom + 1)
+    return box, rle.encode(rle.lengths_between(start, stop, width * height))
+
+
+def _truth_of(competition: Competition, page: Page) -> Any:
+    return page.truth.truths.get((competition.task, competition.image_set))
+
+
+def _unjudged(count: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    return np.full(count, Mark.UNJUDGED, dtype=np.uint8), np.full(count, NOBODY, dtype=np.int64)
+
+
+_OF_TASK: Mapping[Task, Callable[[Entry, ImageSet, Page], Iterator[Claims]]] = {
+    Task.CLASSIFICATION: _confidences,
+    Task.DETECTION: _detections,
+    Task.LAYOUT: _layouts,
+    Task.ACTION: _confidences,
+    Task.INSTANCE_SEGMENTATION: _regions,
+}
