@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
@@ -29,6 +30,7 @@ from vocboard.client.scores import Board, CompetitionScores, board
 from vocboard.evaluator import editions
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.image_sets import ImageSets
+from vocboard.evaluator.whole_output import whole_file
 
 PER_PAGE = 200  # the most that servers give at once
 EDITION_MEDIA_TYPE = "application/toml"
@@ -36,6 +38,14 @@ EDITION_MEDIA_TYPE = "application/toml"
 
 class WaitTimeoutError(ClientError, TimeoutError):
     """A submission was not finished in the time allowed; it goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class DownloadedFiles:
+    """What `Client.download` has written: for `vocboard.validate(results, edition, image_sets)`, or the commands."""
+
+    edition: Path
+    image_sets: Path
 
 
 class Client:
@@ -97,6 +107,29 @@ class Client:
         """Return what is public of a challenge's test set, to check results with before they are submitted."""
         text = self._connection.get_text(path("challenges", slug, "image-sets"), accept="application/json")
         return understood(ImageSets.from_json, text)
+
+    def download(self, challenge: str, directory: str | PathLike[str]) -> "DownloadedFiles":
+        """Write the edition file and the image sets of a challenge into a directory, to check and convert offline.
+
+        Args:
+            challenge: its short name.
+            directory: is made if it is not there; files of an earlier download are replaced.
+
+        Raises:
+            OSError: the directory cannot be written to.
+        """
+        where = path("challenges", challenge, "edition")
+        edition = self._connection.get_text(where, accept=EDITION_MEDIA_TYPE)
+        name = understood(lambda answer: editions.read_text(answer, challenge), edition).name
+        image_sets = self._connection.get_text(path("challenges", challenge, "image-sets"), accept="application/json")
+        understood(ImageSets.from_json, image_sets)
+        folder = Path(directory)
+        folder.mkdir(parents=True, exist_ok=True)
+        found = DownloadedFiles(folder / f"{name}.toml", folder / f"{name}-image-sets.json")
+        for file, text in ((found.edition, edition), (found.image_sets, image_sets)):
+            with whole_file(file) as unfinished:
+                unfinished.write_text(text, encoding="utf-8")
+        return found
 
     def submit(
         self,

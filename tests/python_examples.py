@@ -12,11 +12,14 @@ from vocboard.commands.demo.cast import PUBLISHED
 from vocboard.commands.demo.development_kit import write_development_kit
 from vocboard.commands.demo.methods import results_archive
 from vocboard.commands.demo.scenes import draw_world
+from vocboard.evaluator.conversion.painting import indexed_png
 from vocboard.evaluator.editions import for_image_set, load
+from vocboard.evaluator.metrics.confusion_matrix import VOID
 
 ROOT = Path(__file__).parents[1]
 PYTHON_PAGE = ROOT / "docs" / "python.md"
 README = ROOT / "README.md"
+INSTANCES = ROOT / "docs" / "editions" / "examples" / "instances.toml"
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 
 _BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -46,12 +49,13 @@ def run(sources: list[str], place: str) -> dict[str, Any]:
 
 
 def write_files(directory: Path) -> None:
-    """Write what the examples read: `VOCdevkit` with pictures and the sets train and val, results, COCO's JSON."""
+    """Write what the examples read: `VOCdevkit` with pictures and the sets train and val, results, an edition file."""
     edition = for_image_set(load("VOC2012"), "val")
     world = draw_world(edition, seed=3, main=24, segmented=3, layout=4, action=8)
     tree = write_development_kit(world, edition, directory / "VOCdevkit")
     for file in list((tree / "ImageSets").rglob("*val.txt")):
         file.with_name(file.name.replace("val.txt", "train.txt")).write_bytes(file.read_bytes())
+    _write_instances(tree, directory / "instances.toml", edition.classes)
     random = np.random.default_rng(0)
     (tree / "JPEGImages").mkdir()
     first = ""
@@ -63,3 +67,15 @@ def write_files(directory: Path) -> None:
     (directory / "results.tar.gz").write_bytes(results_archive(PUBLISHED[0], world, edition, ("comp1", "comp3")))
     detections = [{"image_id": first, "category_id": 7, "bbox": [9, 19, 101, 121], "score": 0.5}]
     (directory / "detections.json").write_text(json.dumps(detections))
+
+
+def _write_instances(tree: Path, edition_file: Path, classes: tuple[str, ...]) -> None:
+    """Write an edition file of instance segmentation for these classes, and a map of objects beside each of classes."""
+    text = INSTANCES.read_text(encoding="utf-8")
+    edition_file.write_text(text.replace('["car", "person"]', json.dumps(classes)), encoding="utf-8")
+    (tree / "SegmentationObject").mkdir()
+    for path in (tree / "SegmentationClass").iterdir():
+        labels = np.asarray(Image.open(path))
+        objects = np.searchsorted(np.unique(labels), labels).astype(np.uint8)  # one object a class
+        objects[labels == VOID] = VOID
+        (tree / "SegmentationObject" / path.name).write_bytes(indexed_png(objects))

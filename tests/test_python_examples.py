@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.python_examples import NOTEBOOKS, PYTHON_PAGE, README, blocks, cells, needs_server, run, write_files
+from vocboard.evaluator.editions import Task
 
 MOST_LINES = 20  # of code in a notebook
 
@@ -40,10 +41,19 @@ def test_the_example_of_the_readme_runs(in_files: Path, capsys: pytest.CaptureFi
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.name)
-def test_notebooks_run_from_arrays_to_a_table_and_curves(notebook: Path, in_files: Path) -> None:
+def test_notebooks_run_from_arrays_to_a_table_and_curves_or_a_confusion_matrix(notebook: Path, in_files: Path) -> None:
     found = run(cells(notebook), notebook.name)
     assert "<table>" in found["result"]._repr_html_()
+    if notebook.stem == "segmentation":
+        assert found["confusion"].shape == (21, 21)
+        return
+    assert found["curves"]
     assert all(len(curve.recall) == len(curve.precision) > 0 for curve in found["curves"].values())
+
+
+def test_there_is_a_notebook_for_each_task() -> None:
+    tasks = {task.value.replace("_", "-") for task in Task} - {"detection"} | {"arrays-to-curves"}
+    assert {notebook.stem for notebook in NOTEBOOKS} == tasks
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.name)

@@ -10,6 +10,7 @@ from vocboard.evaluator.examples.lay_out import lay_out
 from vocboard.evaluator.examples.material import ExampleError, Material, read_material
 from vocboard.evaluator.examples.ranking import classify, classify_actions
 from vocboard.evaluator.examples.segment import segment
+from vocboard.evaluator.examples.segment_instances import segment_instances
 from vocboard.evaluator.problems import Problem
 
 METHODS: Mapping[Task, Callable[[Material, Competition], Files]] = {
@@ -18,6 +19,7 @@ METHODS: Mapping[Task, Callable[[Material, Competition], Files]] = {
     Task.SEGMENTATION: segment,
     Task.LAYOUT: lay_out,
     Task.ACTION: classify_actions,
+    Task.INSTANCE_SEGMENTATION: segment_instances,
 }
 
 __all__ = ["METHODS", "ExampleError", "example", "example_files"]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from vocboard.client.client import Client
     from vocboard.client.errors import ClientError
+    from vocboard.evaluator.conversion.colour_map import label_colour_map
     from vocboard.evaluator.public_api.errors import InvalidResultsError
     from vocboard.evaluator.public_api.inputs import load_edition, read_ground_truth, read_image_sets
     from vocboard.evaluator.public_api.kit import convert, example, view
@@ -29,6 +30,7 @@ __all__ = [
     "convert",
     "evaluate",
     "example",
+    "label_colour_map",
     "load_edition",
     "read_ground_truth",
     "read_image_sets",
@@ -46,6 +48,7 @@ _MODULES = {
     "convert": "evaluator.public_api.kit",
     "evaluate": "evaluator.public_api.scoring",
     "example": "evaluator.public_api.kit",
+    "label_colour_map": "evaluator.conversion.colour_map",
     "load_edition": "evaluator.public_api.inputs",
     "read_ground_truth": "evaluator.public_api.inputs",
     "read_image_sets": "evaluator.public_api.inputs",

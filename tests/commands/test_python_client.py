@@ -54,6 +54,19 @@ def test_from_upload_to_leaderboard_and_off_it(client: vocboard.Client, board: B
     assert client.withdraw(accepted.id).state == "withdrawn"
 
 
+def test_downloads_what_checking_offline_needs(client: vocboard.Client, archive: Path, tmp_path: Path) -> None:
+    files = client.download("voc", tmp_path / "voc")
+    assert files.edition == tmp_path / "voc" / "VOC2012.toml"
+    checked = vocboard.validate(archive, files.edition, files.image_sets)
+    assert checked.is_valid
+    assert checked.items_checked
+    client.download("voc", tmp_path / "voc")
+    assert len(list((tmp_path / "voc").iterdir())) == 2
+    with pytest.raises(vocboard.ClientError):
+        client.download("nothing", tmp_path / "nothing")
+    assert not (tmp_path / "nothing").exists()
+
+
 def test_waiting_ends_in_time(client: vocboard.Client, archive: Path) -> None:
     accepted = client.submit("voc", archive, method="Impatient")
     with pytest.raises(WaitTimeoutError, match="was not finished in 0 seconds; it goes on"):
