@@ -21,7 +21,7 @@ from vocboard.app import api, pages
 from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.accounts.signing_in import SignInDesk
 from vocboard.app.api import documentation
-from vocboard.app.api.events import OpenStreams
+from vocboard.app.api.event_streams import OpenStreams
 from vocboard.app.database import Database
 from vocboard.app.leaderboards.current import Boards
 from vocboard.app.messaging.notifier import WorkerNotifier

@@ -7,6 +7,7 @@ from vocboard.app.database import Base
 from vocboard.app.evaluations import models as evaluations
 from vocboard.app.leaderboards import models as leaderboards
 from vocboard.app.messaging.mail import models as mail
+from vocboard.app.rescores import models as rescores
 from vocboard.app.submissions import models as submissions
 from vocboard.app.uploads import models as uploads
 from vocboard.app.workers import models as workers
@@ -19,6 +20,7 @@ __all__ = [
     "evaluations",
     "leaderboards",
     "mail",
+    "rescores",
     "submissions",
     "uploads",
     "workers",

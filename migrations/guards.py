@@ -50,12 +50,44 @@ WEB_GUARDS: Mapping[str, Guard] = {
             "NEW.attempts = 0",
             *(
                 f"NEW.{column} IS NULL"
-                for column in ("lease_id", "sha256", "summary", "competitions", "problems", "image_sets")
+                for column in (
+                    "lease_id",
+                    "sha256",
+                    "summary",
+                    "competitions",
+                    "problems",
+                    "warnings",
+                    "confirmed_at",
+                    "image_sets",
+                )
             ),
+        ),
+        changing=("OLD.state = 'ready'", "OLD.confirmed_at IS NULL"),
+        deleting=("OLD.state = 'failed'",),
+    ),
+    # An organiser starts a re-score, and says what becomes of it. The worker evaluates, and carries out the switch.
+    "rescores": Guard(
+        adding=(
+            "NEW.state = 'running'",
+            *(
+                f"NEW.{column} IS NULL"
+                for column in ("apply_requested_at", "scoring_id", "evaluator_version", "report", "report_revision")
+            ),
+        ),
+        changing=(
+            "OLD.state IN ('running', 'ready')",
+            "NEW.state IN (OLD.state, 'discarded')",
+            "(NEW.apply_requested_at IS NULL OR OLD.state = 'ready')",
         ),
     ),
     "submissions": Guard(
-        adding=("NEW.state = 'queued'", "NEW.attempts = 0", "NEW.lease_id IS NULL", "NEW.finished_at IS NULL"),
+        adding=(
+            "NEW.state = 'queued'",
+            "NEW.attempts = 0",
+            "NEW.lease_id IS NULL",
+            "NEW.finished_at IS NULL",
+            "NEW.current_evaluation_id IS NULL",
+        ),
         unchanged=(
             "id",
             "created_at",
@@ -66,6 +98,7 @@ WEB_GUARDS: Mapping[str, Guard] = {
             "columns_sha256",
             "columns_reader",
             "attempts",
+            "current_evaluation_id",
         ),
         changing=(
             "(NEW.state = OLD.state OR NEW.state NOT IN ('evaluating', 'scored', 'failed'))",

@@ -36,15 +36,13 @@ class Change:
         return f"{_INCREMENT} WHERE challenge_id IN ({ids});"
 
 
-# Results and scores are missing here: they are added together with their evaluation and never changed.
+# Evaluations and scores are missing here: they are never changed, and shown once they are a submission's current ones.
 CHANGES: Mapping[str, Change] = {
     "challenges": Change("{row}.id", (UPDATE,)),
     "challenge_competitions": Change("{row}.challenge_id"),
     "methods": Change("{row}.challenge_id", (UPDATE,)),  # a new one has no submissions yet
+    "rescores": Change("CASE WHEN {row}.state = 'applied' THEN {row}.challenge_id END", (UPDATE,)),  # announced
     "submissions": Change("CASE WHEN {row}.published_at IS NOT NULL THEN {row}.challenge_id END"),
-    "evaluations": Change(
-        "(SELECT challenge_id FROM submissions WHERE id = {row}.submission_id AND published_at IS NOT NULL)"
-    ),
 }
 _CREATE = "INSERT INTO leaderboard_revisions (challenge_id, revision) VALUES (NEW.id, 1);"
 

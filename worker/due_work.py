@@ -8,14 +8,17 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 
 from sqlalchemy.orm import Session
 
 from vocboard.app.challenges import ground_truth_queue
-from vocboard.app.messaging.broker import EVALUATE_NEXT, IMPORT_GROUND_TRUTH, SCORING, SEND_MAIL, SWEEP
+from vocboard.app.messaging.broker import EVALUATE_NEXT, IMPORT_GROUND_TRUTH, RESCORE, SCORING, SEND_MAIL, SWEEP
 from vocboard.app.messaging.mail import outbox
+from vocboard.app.rescores import queue as rescores
 from vocboard.app.settings import Environment, Settings
 from vocboard.app.submissions import queue
+from vocboard.evaluator import VERSION
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,7 @@ def _scoring(settings: Settings) -> tuple[DueWork, ...]:
         DueWork(SWEEP, _SweepIsDue(settings.sweep_interval)),
         DueWork(IMPORT_GROUND_TRUTH, ground_truth_queue.is_due),  # one import at a time in each worker
         DueWork(EVALUATE_NEXT, queue.waiting),
+        DueWork(RESCORE, partial(rescores.due, evaluator_version=VERSION)),
     )
     if settings.environment is Environment.EMBEDDED:  # which has no worker for e-mail alone
         work += (DueWork(SEND_MAIL, outbox.is_due),)

@@ -8,12 +8,12 @@ from functools import cached_property
 from celery import Celery
 
 from vocboard.app.database import Database
-from vocboard.app.messaging.broker import EVALUATE_NEXT, IMPORT_GROUND_TRUTH, SEND_MAIL, SWEEP
+from vocboard.app.messaging.broker import EVALUATE_NEXT, IMPORT_GROUND_TRUTH, RESCORE, SEND_MAIL, SWEEP
 from vocboard.app.messaging.mail import delivery
 from vocboard.app.messaging.mail.sending import send_due
 from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore
-from vocboard.worker import ground_truth_import, recovery
+from vocboard.worker import ground_truth_import, recovery, rescoring
 from vocboard.worker.evaluation import evaluate_next
 
 # For so long one task starts evaluations: small ones without a task each, and each has its time limit but for this.
@@ -47,6 +47,13 @@ def register(application: Celery, settings: Settings) -> None:
         while evaluate_next(process.database, process.store, settings) and time.monotonic() < turn_ends:
             pass
 
+    def rescore() -> None:
+        """Do some of what re-scores wait for, until the turn is over."""
+        turn_ends = time.monotonic() + TURN.total_seconds()
+        while time.monotonic() < turn_ends:
+            if not rescoring.rescore_next(process.database, process.store, settings, until=turn_ends):
+                break
+
     def import_ground_truth() -> None:
         """Import one uploaded ground truth."""
         ground_truth_import.import_next(process.database, settings)
@@ -61,5 +68,6 @@ def register(application: Celery, settings: Settings) -> None:
 
     application.task(send_mail, name=SEND_MAIL)
     application.task(evaluate, name=EVALUATE_NEXT)
+    application.task(rescore, name=RESCORE)
     application.task(import_ground_truth, name=IMPORT_GROUND_TRUTH)
     application.task(sweep, name=SWEEP)

@@ -11,6 +11,7 @@ from vocboard.app.api import (
     ground_truth,
     leaderboards,
     registrations,
+    rescores,
     submission_changes,
     submissions,
 )
@@ -28,5 +29,16 @@ class Api(APIRouter):
 
 
 router = Api(prefix=PREFIX, responses=problem_responses(422))
-for _part in (challenges, submissions, submission_changes, events, leaderboards, ground_truth, accounts, registrations):
+_PARTS = (
+    challenges,
+    submissions,
+    submission_changes,
+    events,
+    leaderboards,
+    ground_truth,
+    rescores,
+    accounts,
+    registrations,
+)
+for _part in _PARTS:
     router.include_router(_part.router)

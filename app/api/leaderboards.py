@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 
 from vocboard.app.api.problems import problem_responses
-from vocboard.app.api.schemas.leaderboards import Leaderboard, LeaderboardRow
+from vocboard.app.api.schemas.leaderboards import Correction, Leaderboard, LeaderboardRow
 from vocboard.app.errors import ServiceError
 from vocboard.app.leaderboards import export
 from vocboard.app.leaderboards.current import Boards
@@ -125,6 +125,16 @@ def _leaderboard(board: Board) -> Leaderboard:
         metric=board.metric,
         classes=list(board.classes),
         decimals=board.decimals,
+        corrections=[
+            Correction(
+                applied_at=one.applied_at,
+                reason=one.reason,
+                ground_truth_version=one.ground_truth_version,
+                evaluator_version=one.evaluator_version,
+                method=one.method,
+            )
+            for one in board.corrections
+        ],
         rows=[_row(row, board) for row in board.rows],
     )
 

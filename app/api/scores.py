@@ -19,6 +19,7 @@ def evaluation_of(evaluation: VisibleEvaluation) -> Evaluation:
     return Evaluation(
         created_at=evaluation.created_at,
         evaluator_version=evaluation.evaluator_version,
+        ground_truth_version=evaluation.ground_truth_version,
         ground_truth_sha256=evaluation.ground_truth_sha256,
         archive_sha256=evaluation.archive_sha256,
     )

@@ -1,10 +1,11 @@
 """The audit log: who did what to which object. Rows are only ever added."""
 
+import uuid
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from sqlalchemy.orm import Session
 
-from vocboard.app.accounts.models import User
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.database import OPERATOR
 
@@ -16,8 +17,23 @@ class Subject(Protocol):
     id: Any
 
 
+class Actor(Protocol):
+    """A person, or what stands for one where the database role may not read the person's row."""
+
+    @property
+    def id(self) -> Any:
+        """That of the person."""
+
+
+@dataclass(frozen=True, slots=True)
+class PersonId:
+    """The id of a person whose row is not read."""
+
+    id: uuid.UUID
+
+
 def record(
-    session: Session, *, actor: User | None, action: str, subject: Subject, details: dict[str, Any] | None = None
+    session: Session, *, actor: Actor | None, action: str, subject: Subject, details: dict[str, Any] | None = None
 ) -> None:
     """Add one event to the log, in the transaction of the action itself.
 

@@ -5,14 +5,18 @@ import threading
 import uuid
 from collections.abc import Sequence
 
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
 from vocboard.app.audit import service as audit
+from vocboard.app.audit.service import Actor
 from vocboard.app.challenges import queries
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, Scoring
 from vocboard.app.errors import ConflictError
+from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.forms.characters import cleaned
+from vocboard.app.submissions.models import Submission
 from vocboard.evaluator.image_sets import ImageSets
 
 LONGEST_FILE_NAME = 255
@@ -48,6 +52,11 @@ def add_ground_truth_version(
 def ground_truth_versions(session: Session, challenge: Challenge) -> Sequence[GroundTruthVersion]:
     """Return all versions, the newest first; for organisers alone."""
     return queries.truth_versions(session, challenge.id)
+
+
+def needs_confirmation(version: GroundTruthVersion) -> bool:
+    """Whether an organiser has to confirm the warnings of a version before it can become current."""
+    return bool(version.warnings) and version.confirmed_at is None
 
 
 def current_truth(session: Session, challenge: Challenge) -> GroundTruthVersion | None:
@@ -87,9 +96,21 @@ def start_scoring(session: Session, *, challenge: Challenge, version: GroundTrut
     return scoring
 
 
-def make_current(session: Session, *, challenge: Challenge, scoring: Scoring, actor: User | None) -> None:
-    """Let a round of scoring count from now on: the one switch of what boards and results show."""
+def make_current(session: Session, *, challenge: Challenge, scoring: Scoring, actor: Actor | None) -> None:
+    """Let a round of scoring count from now on: the one switch of what boards and results show.
+
+    A submission without an evaluation in this scoring has no result from now on.
+    """
     before, challenge.current_scoring_id = challenge.current_scoring_id, scoring.id
+    evaluation = select(Evaluation.id).where(
+        Evaluation.submission_id == Submission.id, Evaluation.scoring_id == scoring.id
+    )
+    session.execute(
+        update(Submission)
+        .where(Submission.challenge_id == challenge.id)
+        .values(current_evaluation_id=evaluation.scalar_subquery())
+        .execution_options(synchronize_session=False)
+    )
     details = {
         "from": str(before) if before else None,
         "to": str(scoring.id),

@@ -116,13 +116,18 @@ class GroundTruthVersion(Base):
     summary: Mapped[dict[str, Any] | None] = mapped_column(JSON)  # counts, for organisers alone
     competitions: Mapped[list[str] | None] = mapped_column(JSON)  # keys that this truth can score
     problems: Mapped[list[dict[str, Any]] | None] = mapped_column(JSON)  # why the import failed
+    # What looks wrong but can be scored: the version can become current once an organiser has confirmed it.
+    warnings: Mapped[list[dict[str, Any]] | None] = mapped_column(JSON)
+    confirmed_at: Mapped[datetime | None]
+    confirmed_by_id: Mapped[uuid.UUID | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
     image_sets: Mapped[bytes | None] = deferred(mapped_column(LargeBinary), raiseload=False)  # gzip of ImageSets' JSON
 
 
 class Scoring(Base):
-    """One round of scoring of a challenge: all evaluations against one ground truth version.
+    """One round of scoring of a challenge: evaluations against one ground truth version.
 
-    A re-score adds a scoring; `Challenge.current_scoring_id` says which one counts, switched in one transaction.
+    `Challenge.current_scoring_id` says which one submissions are scored in from now on. A re-score adds a scoring, and
+    switches to it, together with `Submission.current_evaluation_id` of all submissions, in one transaction.
     """
 
     __tablename__ = "scorings"

@@ -114,6 +114,20 @@ def truth_versions(session: Session, challenge_id: uuid.UUID) -> Sequence[Ground
     ).all()
 
 
+def truth_version(session: Session, challenge_id: uuid.UUID, number: int) -> GroundTruthVersion | None:
+    """One version of a challenge's ground truth."""
+    return session.scalar(
+        select(GroundTruthVersion).where(
+            GroundTruthVersion.challenge_id == challenge_id, GroundTruthVersion.number == number
+        )
+    )
+
+
+def truth_version_by_id(session: Session, version_id: uuid.UUID) -> GroundTruthVersion:
+    """One version of ground truth."""
+    return session.get_one(GroundTruthVersion, version_id)
+
+
 def last_truth_number(session: Session, challenge_id: uuid.UUID) -> int:
     """The highest number of a version so far; 0 if there is none."""
     highest = select(func.max(GroundTruthVersion.number)).where(GroundTruthVersion.challenge_id == challenge_id)

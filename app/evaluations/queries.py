@@ -1,14 +1,14 @@
-"""Evaluations that count now: those of each challenge's current scoring."""
+"""Evaluations that count now: each submission has at most one."""
 
 import uuid
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from typing import TypeVarTuple
 
-from sqlalchemy import Select, and_, select
+from sqlalchemy import Select, select
 from sqlalchemy.orm import Session, selectinload
 
-from vocboard.app.challenges.models import Challenge
+from vocboard.app.challenges.models import GroundTruthVersion, Scoring
 from vocboard.app.evaluations import curves
 from vocboard.app.evaluations.models import (
     CompetitionResult,
@@ -29,7 +29,7 @@ Columns = TypeVarTuple("Columns")
 def current(session: Session, submission: Submission) -> Evaluation | None:
     """Return the submission's evaluation with its results, measures and class scores.
 
-    None while the current scoring has not evaluated it.
+    None while it has not been evaluated.
     """
     results = selectinload(Evaluation.results)
     query = (
@@ -53,11 +53,17 @@ def detail(session: Session, evaluation: Evaluation, curves_of: str | None) -> S
         exact[copy.result_id][copy.class_name] = curves.unpack(copy.points, CurveKind(copy.kind))
     shares = session.scalars(select(ConfusionShares).where(ConfusionShares.result_id.in_(ids)))
     matrices = session.scalars(select(PublicConfusionMatrix).where(PublicConfusionMatrix.result_id.in_(ids)))
+    version = (
+        select(GroundTruthVersion.number)
+        .join(Scoring, Scoring.ground_truth_version_id == GroundTruthVersion.id)
+        .where(Scoring.id == evaluation.scoring_id)
+    )
     return StoredDetail(
         eleven_points=eleven,
         exact_curves=exact,
         shares={row.result_id: row.shares for row in shares},
         exact_matrices={row.result_id: row.counts for row in matrices},
+        ground_truth_version=session.scalars(version).one(),
     )
 
 
@@ -77,8 +83,5 @@ def current_means(
 
 
 def _current(query: Select[*Columns]) -> Select[*Columns]:
-    """Keep of a query over evaluations those of their challenge's current scoring."""
-    return query.join(Submission, Submission.id == Evaluation.submission_id).join(
-        Challenge,
-        and_(Challenge.id == Submission.challenge_id, Challenge.current_scoring_id == Evaluation.scoring_id),
-    )
+    """Keep of a query over evaluations those that count now."""
+    return query.join(Submission, Submission.current_evaluation_id == Evaluation.id)

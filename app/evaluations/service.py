@@ -8,9 +8,10 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
-from sqlalchemy import insert
+from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
+from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import Base
 from vocboard.app.evaluations import curves, eleven_points, exact_copies
 from vocboard.app.evaluations.confusion_shares import confusion_shares
@@ -24,6 +25,7 @@ from vocboard.app.evaluations.models import (
     SecretConfusionMatrix,
     SecretCurve,
 )
+from vocboard.app.submissions.models import Submission
 from vocboard.evaluator import VERSION
 from vocboard.evaluator.scores import AnyCurve, ClassDetails, CompetitionScores
 from vocboard.evaluator.scores import Measure as ComputedMeasure
@@ -43,6 +45,9 @@ def store(
     seconds: float,
 ) -> None:
     """Add what this process's evaluator says of a submission.
+
+    It becomes the submission's current evaluation if its scoring is the challenge's current one; the caller makes sure
+    that the challenge does not switch to another one meanwhile.
 
     Args:
         scores: by competition, in the edition's order.
@@ -84,6 +89,13 @@ def store(
         if values:
             session.execute(insert(table), values)
     exact_copies.add_missing(session, Evaluation.id == evaluation_id)
+    current = select(Challenge.id).where(Challenge.current_scoring_id == scoring_id)
+    session.execute(
+        update(Submission)
+        .where(Submission.id == submission_id, Submission.challenge_id.in_(current))
+        .values(current_evaluation_id=evaluation_id)
+        .execution_options(synchronize_session=False)
+    )
 
 
 def _result(evaluation_id: uuid.UUID, position: int, scores: CompetitionScores) -> _Row:

@@ -102,6 +102,7 @@ class VisibleEvaluation:
 
     Attributes:
         seconds: how long it took.
+        ground_truth_version: its number.
         ground_truth_sha256: None if hidden.
     """
 
@@ -109,6 +110,7 @@ class VisibleEvaluation:
     seconds: float
     evaluator_version: str
     archive_sha256: str
+    ground_truth_version: int
     ground_truth_sha256: str | None
     results: tuple[VisibleResult, ...]
 
@@ -122,12 +124,14 @@ class StoredDetail:
         exact_curves: by class; only of challenges with public ground truth.
         shares: of confusion matrices.
         exact_matrices: pixels; only of challenges with public ground truth.
+        ground_truth_version: number of what it was evaluated against.
     """
 
     eleven_points: Mapping[Any, Mapping[str, tuple[CurveKind, Sequence[float]]]]
     exact_curves: Mapping[Any, Mapping[str, AnyCurve]]
     shares: Mapping[Any, Sequence[Sequence[float | None]]]
     exact_matrices: Mapping[Any, Sequence[Sequence[int]]]
+    ground_truth_version: int
 
 
 def allowed(detail: Detail, *, is_organiser: bool) -> Allowed:
@@ -159,6 +163,7 @@ def visible(
         seconds=evaluation.seconds,
         evaluator_version=evaluation.evaluator_version,
         archive_sha256=evaluation.archive_sha256,
+        ground_truth_version=stored.ground_truth_version,
         ground_truth_sha256=evaluation.ground_truth_sha256 if permitted.ground_truth_hash else None,
         results=tuple(_result(result, stored, permitted, challenge.decimals) for result in evaluation.results),
     )

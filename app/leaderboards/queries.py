@@ -49,10 +49,7 @@ _PUBLISHED = (
     )
     .select_from(Submission)
     .join(Method, Method.id == Submission.method_id)
-    .join(
-        Evaluation,
-        and_(Evaluation.submission_id == Submission.id, Evaluation.scoring_id == bindparam("scoring_id")),
-    )
+    .join(Evaluation, Evaluation.id == Submission.current_evaluation_id)
     .join(CompetitionResult, CompetitionResult.evaluation_id == Evaluation.id)
     .join(Measure, and_(Measure.result_id == CompetitionResult.id, Measure.position == 0))
     .where(
@@ -110,6 +107,5 @@ def other_means(
 def _of(challenge: Challenge, competition: str) -> dict[str, Any]:
     return {
         "challenge_id": challenge.id,
-        "scoring_id": challenge.current_scoring_id,
         "competition": competition,
     }

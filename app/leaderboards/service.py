@@ -15,6 +15,7 @@ from vocboard.app.evaluations.rounding import shown
 from vocboard.app.evaluations.visibility import allowed
 from vocboard.app.leaderboards import queries
 from vocboard.app.leaderboards.ranking import Standing, best, order, ranks
+from vocboard.app.rescores.queries import Correction, corrections
 from vocboard.app.submissions.declarations import Statement, statements
 from vocboard.app.submissions.models import Declared
 from vocboard.evaluator.editions import BACKGROUND, Competition, Metric
@@ -74,6 +75,7 @@ class Board:
         rows: by rank.
         has_curves: whether its methods' curves may be seen.
         others: measures whose mean stands beside that of `metric`.
+        corrections: re-scores that have been applied, the latest first.
     """
 
     challenge: str
@@ -85,10 +87,11 @@ class Board:
     rows: tuple[BoardRow, ...]
     others: tuple[Metric, ...] = ()
     has_curves: bool = False
+    corrections: tuple[Correction, ...] = ()
 
 
 def board(session: Session, challenge: Challenge, competition: str) -> Board:
-    """Return a leaderboard as of the challenge's current scoring, in at most four statements however long it is.
+    """Return a leaderboard as of the challenge's current scoring, in at most five statements however long it is.
 
     It is the same for everyone, its organisers included: what the challenge's detail level shows to participants.
 
@@ -144,6 +147,7 @@ def board(session: Session, challenge: Challenge, competition: str) -> Board:
         decimals=challenge.decimals,
         rows=tuple(rows),
         has_curves=permitted.curves and TASKS[rules.task].has_curves,
+        corrections=corrections(session, challenge),
     )
 
 

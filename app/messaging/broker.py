@@ -16,6 +16,7 @@ from vocboard.app.settings import Settings
 SCORING, MAIL = "scoring", "mail"  # kinds of workers, and the queues of their wake-ups
 EVALUATE_NEXT = "worker.evaluate_next"
 IMPORT_GROUND_TRUTH = "worker.import_ground_truth"
+RESCORE = "worker.rescore"
 SWEEP = "worker.sweep"
 SEND_MAIL = "worker.send_mail"
 

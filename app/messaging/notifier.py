@@ -3,7 +3,7 @@
 import logging
 import time
 
-from vocboard.app.messaging.broker import EVALUATE_NEXT, IMPORT_GROUND_TRUTH, SEND_MAIL, create_publisher
+from vocboard.app.messaging.broker import EVALUATE_NEXT, IMPORT_GROUND_TRUTH, RESCORE, SEND_MAIL, create_publisher
 from vocboard.app.settings import Settings
 
 PAUSE_SECONDS = 5.0  # after a failure: a broker that is down delays one person in so much time, not everyone
@@ -28,6 +28,10 @@ class WorkerNotifier:
     def ground_truth_uploaded(self) -> None:
         """Say that a ground truth has been uploaded."""
         self._send(IMPORT_GROUND_TRUTH)
+
+    def rescore_changed(self) -> None:
+        """Say that a re-score has been started, or is to be applied."""
+        self._send(RESCORE)
 
     def mail_queued(self) -> None:
         """Say that e-mail is in the outbox."""

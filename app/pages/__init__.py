@@ -11,6 +11,7 @@ from vocboard.app.pages import (
     organise,
     registering,
     registrations,
+    rescores,
     signing_in,
     submissions,
     submit,
@@ -28,6 +29,7 @@ _PARTS = (
     anonymous,
     account,
     registrations,
+    rescores,
     organise,
 )
 for part in _PARTS:

@@ -19,6 +19,8 @@ from vocboard.app.pages.challenges import listed
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, UploadedEdition, go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.pages.reports import stored
+from vocboard.app.rescores import queries as rescores
+from vocboard.app.rescores.models import OPEN
 from vocboard.app.submissions import queries as submissions
 from vocboard.app.submissions.declarations import TITLES
 from vocboard.app.submissions.service import not_declared
@@ -43,7 +45,7 @@ def organised_challenges(request: Request, user: Organiser) -> Response:
 
 
 @router.get("/new")
-def new_challenge_page(request: Request, _: Organiser) -> Response:
+def newchallenge_page(request: Request, _: Organiser) -> Response:
     """The form to set up a challenge."""
     return _form_page(request, ChallengeForm(), None, NO_ERRORS)
 
@@ -77,7 +79,7 @@ def create_challenge(
 @router.get("/{slug}")
 def organised_challenge(request: Request, user: Organiser, slug: str, page: int = 1) -> Response:
     """One challenge: its set-up, its ground truth, everyone's submissions."""
-    return _challenge_page(request, user, slug, page=page)
+    return challenge_page(request, user, slug, page=page)
 
 
 @router.get("/{slug}/edit")
@@ -118,7 +120,7 @@ def replace_edition(request: Request, user: Organiser, slug: str, edition_file: 
     except (ForbiddenError, NotFoundError):
         raise
     except ServiceError as error:
-        return _challenge_page(request, user, slug, errors=FormErrors.of(error))
+        return challenge_page(request, user, slug, errors=FormErrors.of(error))
     return go_to(f"/organise/{slug}", done="edition")
 
 
@@ -134,7 +136,7 @@ async def upload_ground_truth(request: Request, user: Organiser, slug: str) -> R
     except (ForbiddenError, NotFoundError, ForgedRequestError):
         raise
     except ServiceError as error:
-        page = partial(_challenge_page, request, user, slug, errors=FormErrors.of(error))
+        page = partial(challenge_page, request, user, slug, errors=FormErrors.of(error))
         return await to_thread.run_sync(page)
     return go_to(f"/organise/{slug}", done="truth")
 
@@ -158,26 +160,43 @@ def _form_page(request: Request, form: ChallengeForm, challenge: Challenge | Non
     )
 
 
-def _challenge_page(
-    request: Request, user: User, slug: str, *, page: int = 1, errors: FormErrors = NO_ERRORS
+def challenge_page(
+    request: Request,
+    user: User,
+    slug: str,
+    *,
+    page: int = 1,
+    errors: FormErrors = NO_ERRORS,
+    refusal: ServiceError | None = None,
 ) -> Response:
+    """Return the page of a challenge that the person organises.
+
+    Args:
+        errors: what is wrong with the upload of ground truth, or an edition file.
+        refusal: why something else on it could not be done.
+    """
     database: Database = request.app.state.database
     with database.reading() as session:
         challenge = challenges.get_organised(session, slug, user)
         versions = challenges.ground_truth_versions(session, challenge)
         current = challenges.current_truth(session, challenge)
         found = submissions.of_challenge(session, challenge=challenge, page=page)
+        all_rescores = rescores.of_challenge(session, challenge)
     phase = challenges.phase(challenge, now())
     problems: dict[uuid.UUID, object] = {item.id: stored(item.problems) for item in versions if item.problems}
     return render(
         request,
         "organise/challenge.html",
-        status=errors.status,
+        status=errors.status if refusal is None else refusal.status,
+        refusal=refusal,
         challenge=challenge,
         phase=phase,
         phase_name=wording.PHASES[phase],
         versions=versions,
         current_version_id=current.id if current else None,
+        current_number=current.number if current else None,
+        rescores=all_rescores,
+        open_rescore=next((one for one in all_rescores if one.submission_id is None and one.state in OPEN), None),
         problems=problems,
         unfinished=any(item.state in UNFINISHED for item in versions),
         page=found,

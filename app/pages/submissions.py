@@ -215,6 +215,7 @@ def _page(
         context = {
             "submission": submission,
             "own": own,
+            "organises": challenges.is_organiser(session, submission.challenge, user),
             "managed": queries.is_managed_by(session, submission, user),
             "actions": actions_of(submission, own=own),
             "position": queue_position(session, submission),

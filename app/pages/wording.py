@@ -2,6 +2,7 @@
 
 from vocboard.app.challenges.models import Detail
 from vocboard.app.challenges.service import Phase
+from vocboard.app.rescores.models import RescoreState
 from vocboard.app.submissions.models import State
 from vocboard.evaluator.editions import (
     Competition,
@@ -27,6 +28,20 @@ STATES = {
     State.SCORED: "Scored",
     State.FAILED: "Failed",
     State.WITHDRAWN: "Withdrawn",
+}
+RESCORE_STATES = {
+    RescoreState.RUNNING: "Running",
+    RescoreState.READY: "Ready",
+    RescoreState.APPLIED: "Applied",
+    RescoreState.DISCARDED: "Discarded",
+    RescoreState.FAILED: "Failed",
+}
+RESCORE_HEADINGS = {
+    RescoreState.RUNNING: "Evaluating submissions again",
+    RescoreState.READY: "Ready to apply",
+    RescoreState.APPLIED: "The new results are current",
+    RescoreState.DISCARDED: "Nothing has changed",
+    RescoreState.FAILED: "The re-score failed",
 }
 PHASES = {
     Phase.NOT_YET_OPEN: "Not yet open",
@@ -66,6 +81,9 @@ DONE = {
     "saved": "Changes saved.",
     "edition": "Edition replaced. The challenge runs all of its competitions.",
     "truth": "Ground truth uploaded and encrypted. A worker will read it next.",
+    "applying": "A worker switches to the new results.",
+    "discarded": "Re-score discarded. Nothing has changed.",
+    "queued-again": "Submission queued: it will be evaluated again.",
 }
 
 FIELD_LABELS = {

@@ -120,6 +120,10 @@ class Submission(Base):
     failure: Mapped[str | None] = mapped_column(Text)  # for the participant: never a traceback
     failure_detail: Mapped[str | None] = mapped_column(Text)  # for the operator
     quota_returned_at: Mapped[datetime | None]
+    # The one whose scores count; written by workers alone. A re-score switches it for all submissions at once.
+    current_evaluation_id: Mapped[uuid.UUID | None] = mapped_column(
+        ForeignKey("evaluations.id", use_alter=True, name="fk_submissions_current_evaluation_id_evaluations")
+    )
 
     published_at: Mapped[datetime | None]
     anonymous_token_hash: Mapped[bytes | None] = mapped_column(unique=True)

@@ -56,7 +56,8 @@ def submit(competition: Competition, archive: Path) -> Measurement:
     processor_seconds = installation.processor_seconds() - processor_before
     with competition.database.reading() as session:
         query = select(Evaluation.started_at, Evaluation.seconds, Submission.queued_at, Submission.finished_at)
-        row = session.execute(query.join(Submission).where(Submission.id == uuid.UUID(answer["id"]))).one()
+        query = query.join(Submission, Submission.current_evaluation_id == Evaluation.id)
+        row = session.execute(query.where(Submission.id == uuid.UUID(answer["id"]))).one()
     finished = row.started_at.timestamp() + row.seconds
     parts = {
         "received and checked": row.queued_at.timestamp() - began,

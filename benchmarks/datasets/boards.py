@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
-from sqlalchemy import insert
+from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
@@ -166,6 +166,8 @@ def fill(session: Session, *, submissions: int, published: int) -> None:
         ]
     for model, made in rows.items():
         _add(session, model, made)
+    evaluation = select(Evaluation.id).where(Evaluation.submission_id == Submission.id)
+    session.execute(update(Submission).values(current_evaluation_id=evaluation.scalar_subquery()))
 
 
 def _add(session: Session, model: type[Base], rows: list[dict[str, Any]]) -> None:

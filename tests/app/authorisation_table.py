@@ -61,6 +61,8 @@ DRAFT = {"slug": "draft-challenge"}
 PUBLISHED = {"submission_id": "published"}
 PRIVATE = {"submission_id": "private"}
 COMPETITION = {"competition": "comp1"}
+RESCORE = {"rescore_id": "rescore"}
+NEW_RESCORE = {"ground_truth_version": 1, "reason": "Labels corrected"}
 
 
 def of_challenges(allowed: frozenset[Person], scope: Scope | None = None, **given: Any) -> tuple[Rule, ...]:
@@ -114,6 +116,13 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "GET /api/v1/challenges/{slug}/leaderboards/{competition}": of_challenges(EVERYONE, Scope.READ, path=COMPETITION),
     "GET /api/v1/challenges/{slug}/ground-truth": of_challenges(ORGANISERS, Scope.ORGANISE),
     "POST /api/v1/challenges/{slug}/ground-truth": of_challenges(ORGANISERS, Scope.ORGANISE),
+    "GET /api/v1/challenges/{slug}/rescores": of_challenges(ORGANISERS, Scope.ORGANISE),
+    "POST /api/v1/challenges/{slug}/rescores": of_challenges(ORGANISERS, Scope.ORGANISE, json=NEW_RESCORE),
+    "GET /api/v1/rescores/{rescore_id}": (Rule(ORGANISERS, RESCORE, Scope.ORGANISE, hidden=True),),
+    "GET /api/v1/rescores/{rescore_id}/events": (Rule(ORGANISERS, RESCORE, Scope.ORGANISE, hidden=True),),
+    "POST /api/v1/rescores/{rescore_id}/apply": (Rule(ORGANISERS, RESCORE, Scope.ORGANISE, hidden=True),),
+    "POST /api/v1/rescores/{rescore_id}/discard": (Rule(ORGANISERS, RESCORE, Scope.ORGANISE, hidden=True),),
+    "POST /api/v1/submissions/{submission_id}/evaluate-again": changing_submissions(ORGANISERS, Scope.ORGANISE),
     "GET /api/v1/challenges/{slug}/submissions": of_challenges(ORGANISERS, Scope.ORGANISE),
     "POST /api/v1/challenges/{slug}/submissions": of_challenges(SIGNED_IN, Scope.SUBMIT),
     "GET /api/v1/submissions": (Rule(SIGNED_IN, scope=Scope.READ),),
@@ -205,4 +214,9 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "POST /organise/{slug}/edit": of_challenges(ORGANISERS),
     "POST /organise/{slug}/edition": of_challenges(ORGANISERS),
     "POST /organise/{slug}/ground-truth": of_challenges(ORGANISERS),
+    "POST /organise/{slug}/rescores": of_challenges(ORGANISERS, form={"ground_truth_version": "1", "reason": "x"}),
+    "GET /organise/{slug}/rescores/{rescore_id}": (Rule(ORGANISERS, PUBLIC | RESCORE),),
+    "POST /organise/{slug}/rescores/{rescore_id}/apply": (Rule(ORGANISERS, PUBLIC | RESCORE),),
+    "POST /organise/{slug}/rescores/{rescore_id}/discard": (Rule(ORGANISERS, PUBLIC | RESCORE),),
+    "POST /submissions/{submission_id}/evaluate-again": changing_submissions(ORGANISERS),
 }

@@ -13,8 +13,10 @@ from vocboard.app.accounts import links
 from vocboard.app.accounts import service as accounts
 from vocboard.app.accounts.models import LinkPurpose, Role, User
 from vocboard.app.challenges.models import Challenge, Visibility
+from vocboard.app.challenges.queries import current_truth
 from vocboard.app.database import now
 from vocboard.app.evaluations import service as evaluations
+from vocboard.app.rescores.models import Rescore, RescoreState
 from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
 from vocboard.app.submissions.queries import hash_of
 from vocboard.evaluator.editions import Metric, Task
@@ -79,12 +81,28 @@ def build(session: Session) -> World:
             "token": str(owned_token.id),
             "session": str(owned_session.id),
             "waiting": str(waiting.id),
+            "rescore": str(_rescore(session, public).id),
             "confirm-link": links.create(session, user=waiting, purpose=LinkPurpose.CONFIRM_ADDRESS),
             "reset-link": links.create(session, user=waiting, purpose=LinkPurpose.RESET_PASSWORD),
         },
         tokens=tokens,
         sessions=sessions,
     )
+
+
+def _rescore(session: Session, challenge: Challenge) -> Rescore:
+    version = current_truth(session, challenge)
+    assert version is not None
+    rescore = Rescore(
+        challenge_id=challenge.id,
+        ground_truth_version_id=version.id,
+        reason=f"About {SECRET}",
+        state=RescoreState.DISCARDED,
+        finished_at=now(),
+    )
+    session.add(rescore)
+    session.flush()
+    return rescore
 
 
 def _signed_in(session: Session, user: User) -> str:

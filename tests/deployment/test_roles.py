@@ -116,12 +116,19 @@ def test_roles_have_no_rights_over_the_server(database: URL) -> None:
 @pytest.fixture(scope="module")
 def rows(database: URL) -> dict[str, str]:
     """Add a person, a challenge, a method and a submission, as an administrator; return their ids by table."""
-    ids = {table: str(uuid.uuid4()) for table in ("users", "challenges", "methods", "submissions")}
+    tables = ("users", "challenges", "methods", "submissions", "ground_truth_versions", "rescores")
+    ids = {table: str(uuid.uuid4()) for table in tables}
     statements = {
         "users": {"email": "ada@lab.example", "name": "Ada", "password_hash": "", "role": "organiser"},
         "challenges": {"slug": "voc", "title": "VOC", "edition": "VOC2007"},
         "methods": {"name": "Method", "challenge_id": ids["challenges"], "user_id": ids["users"]},
         "submissions": submission(ids, state="scored", finished_at="2026-01-01T00:00:00Z"),
+        "ground_truth_versions": {"challenge_id": ids["challenges"], "number": 7, "state": "uploaded"},
+        "rescores": {
+            "challenge_id": ids["challenges"],
+            "ground_truth_version_id": ids["ground_truth_versions"],
+            "state": "running",
+        },
     }
     with psycopg.connect(conninfo(database)) as connection:
         for table, values in statements.items():
@@ -173,6 +180,15 @@ FORBIDDEN_CHANGES = [
     ("submissions", "state = 'evaluating'"),
     ("submissions", "lease_id = gen_random_uuid()"),
     ("submissions", "attempts = 9"),
+    ("submissions", "current_evaluation_id = gen_random_uuid()"),
+    ("ground_truth_versions", "state = 'ready'"),
+    ("ground_truth_versions", "confirmed_at = now()"),  # it has not been imported
+    ("rescores", "state = 'ready'"),
+    ("rescores", "state = 'applied'"),
+    ("rescores", "scoring_id = gen_random_uuid()"),
+    ("rescores", "apply_requested_at = now()"),  # it is not ready
+    ("rescores", "report = '{}'"),
+    ("rescore_items", "finished_at = now()"),
 ]
 
 
@@ -237,6 +253,31 @@ def test_web_adds_only_ground_truth_that_waits_for_the_worker(
         with pytest.raises(psycopg.errors.InsufficientPrivilege), connection.transaction():
             insert(connection, "ground_truth_versions", {**version, **changed})
         insert(connection, "ground_truth_versions", dict(version))
+        connection.rollback()
+
+
+def test_web_adds_only_rescores_that_have_not_begun(database: URL, rows: dict[str, str]) -> None:
+    wanted = {
+        "challenge_id": rows["challenges"],
+        "ground_truth_version_id": rows["ground_truth_versions"],
+        "state": "running",
+    }
+    with connect(database, "vocboard_web") as connection:
+        for changed in ({"state": "ready"}, {"report": "{}"}, {"apply_requested_at": "2026-01-01T00:00:00Z"}):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege), connection.transaction():
+                insert(connection, "rescores", {**wanted, **changed})
+        insert(connection, "rescores", dict(wanted))
+        connection.rollback()
+
+
+def test_web_removes_no_ground_truth_but_what_failed(database: URL, rows: dict[str, str]) -> None:
+    with connect(database, "vocboard_web") as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
+        connection.execute("DELETE FROM ground_truth_versions")
+
+
+def test_web_discards_a_rescore(database: URL, rows: dict[str, str]) -> None:
+    with connect(database, "vocboard_web") as connection:
+        assert connection.execute("UPDATE rescores SET state = 'discarded', finished_at = now()").rowcount == 1
         connection.rollback()
 
 

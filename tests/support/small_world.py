@@ -18,7 +18,8 @@ DOG_AP = 6 / 11
 MEAN_AP = (CAR_AP + DOG_AP) / 2
 
 _SIDE = 100  # pixels of every image
-_OBJECTS: dict[str, list[tuple[str, tuple[int, int, int, int]]]] = {
+Objects = list[tuple[str, tuple[int, int, int, int]]]  # class and box of each
+_OBJECTS: dict[str, Objects] = {
     "000001": [("car", (10, 10, 50, 50))],
     "000002": [("car", (20, 20, 60, 60)), ("dog", (1, 1, 30, 30))],
     "000003": [("dog", (5, 5, 40, 40))],
@@ -35,14 +36,19 @@ _RESULTS = {
 }
 
 
-def ground_truth_archive() -> bytes:
-    """Return the development kit tree, packed."""
-    files = {f"Annotations/{image}.xml": _annotation(image) for image in _OBJECTS}
-    files["ImageSets/Main/test.txt"] = "".join(f"{image}\n" for image in _OBJECTS)
+def ground_truth_archive(objects_of: Mapping[str, Objects] | None = None) -> bytes:
+    """Return the development kit tree, packed.
+
+    Args:
+        objects_of: images whose objects are corrected, with these.
+    """
+    by_image = {**_OBJECTS, **(objects_of or {})}
+    files = {f"Annotations/{image}.xml": _annotation(objects) for image, objects in by_image.items()}
+    files["ImageSets/Main/test.txt"] = "".join(f"{image}\n" for image in by_image)
     for name in load(EDITION).classes:
         files[f"ImageSets/Main/{name}_test.txt"] = "".join(
             f"{image} {1 if name in {found for found, _ in objects} else -1:2d}\n"
-            for image, objects in _OBJECTS.items()
+            for image, objects in by_image.items()
         )
     return packed({f"{EDITION}/{name}": content.encode() for name, content in files.items()}.items())
 
@@ -80,11 +86,11 @@ def packed(files: Iterable[tuple[str, bytes]]) -> bytes:
     return output.getvalue()
 
 
-def _annotation(image: str) -> str:
+def _annotation(annotated: Objects) -> str:
     objects = "".join(
         f"<object><name>{name}</name><difficult>0</difficult><bndbox><xmin>{left}</xmin><ymin>{top}</ymin>"
         f"<xmax>{right}</xmax><ymax>{bottom}</ymax></bndbox></object>"
-        for name, (left, top, right, bottom) in _OBJECTS[image]
+        for name, (left, top, right, bottom) in annotated
     )
     size = f"<size><width>{_SIDE}</width><height>{_SIDE}</height><depth>3</depth></size>"
-    return f"<annotation><filename>{image}.jpg</filename>{size}{objects}</annotation>"
+    return f"<annotation>{size}{objects}</annotation>"

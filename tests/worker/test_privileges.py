@@ -3,8 +3,10 @@
 import asyncio
 import io
 import tarfile
+import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -28,6 +30,10 @@ from vocboard.app.database import Database
 from vocboard.app.errors import SignInError
 from vocboard.app.leaderboards.service import board
 from vocboard.app.registration_policy import RegistrationPolicy
+from vocboard.app.rescores import queries as rescore_queries
+from vocboard.app.rescores import queue as rescore_queue
+from vocboard.app.rescores import service as rescores
+from vocboard.app.rescores.models import RescoreState
 from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox
@@ -36,8 +42,9 @@ from vocboard.app.submissions import service as submissions
 from vocboard.app.submissions.forms import SubmissionForm
 from vocboard.app.submissions.models import State
 from vocboard.app.submissions.report import EnteredCompetition, Report
+from vocboard.evaluator import VERSION
 from vocboard.migrations import privileges, upgrade
-from vocboard.worker import evaluation, ground_truth_import, recovery
+from vocboard.worker import evaluation, ground_truth_import, recovery, rescoring
 from vocboard.worker.ground_truth_directory import GroundTruthDirectory
 
 pytestmark = pytest.mark.services
@@ -157,9 +164,32 @@ def test_each_process_may_do_its_part(web: Database, worker: Database, settings:
     with web.reading() as session:
         found = challenges.get_visible(session, challenge.slug, None)
         assert len(board(session, found, "comp3").rows) == 1
+    score_again(web, worker, settings, challenge, organiser)
     with web.writing() as session:
         submissions.unpublish(session, submission_id=submission_id, user=organiser)
         submissions.withdraw(session, submission_id=submission_id, user=ada)
+
+
+def score_again(web: Database, worker: Database, settings: Settings, challenge: Challenge, organiser: User) -> None:
+    """A re-score, from the request to the switch."""
+    with web.writing() as session:
+        organised = challenges.get_organised(session, challenge.slug, organiser)
+        started = rescores.start(
+            session, challenge=organised, user=organiser, ground_truth_version=1, reason="Labels corrected"
+        )
+    assert has_work(worker, partial(rescore_queue.due, evaluator_version=VERSION))
+    store, until = ArchiveStore(settings.archives), time.monotonic() + 60
+    while rescoring.rescore_next(worker, store, settings, until=until):
+        pass
+    with web.writing() as session:
+        rescores.request_apply(session, rescore_id=started.id, user=organiser)
+    while rescoring.rescore_next(worker, store, settings, until=until):
+        pass
+    with web.reading() as session:
+        done = rescore_queries.get_organised(session, started.id, organiser)
+        assert done.state is RescoreState.APPLIED
+        assert done.report is not None
+        assert rescore_queries.progress(session, done).done == 1
 
 
 def results() -> bytes:

@@ -28,6 +28,16 @@ class LeaderboardRow(BaseModel):
     best: list[str] = Field(description="Classes in which no method is better; with `mean` for the mean.")
 
 
+class Correction(BaseModel):
+    """A re-score that has been applied."""
+
+    applied_at: Instant
+    reason: str
+    ground_truth_version: int
+    evaluator_version: str
+    method: str | None = Field(description="The only one that was evaluated again; null for all.")
+
+
 class Leaderboard(BaseModel):
     """The leaderboard of one competition, ranked by unrounded means."""
 
@@ -37,4 +47,5 @@ class Leaderboard(BaseModel):
     metric: Metric
     classes: list[str]
     decimals: int
+    corrections: list[Correction] = Field(description="Re-scores that have been applied, the latest first.")
     rows: list[LeaderboardRow]

@@ -77,6 +77,7 @@ class Evaluation(BaseModel):
 
     created_at: Instant
     evaluator_version: str
+    ground_truth_version: int = Field(description="Its number.")
     ground_truth_sha256: str | None = Field(
         description="For organisers of the challenge; for others null below the detail level `everything`."
     )

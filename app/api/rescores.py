@@ -1,0 +1,209 @@
+"""Re-scores: start, follow, read the report, apply, discard."""
+
+import uuid
+from functools import partial
+
+from fastapi import APIRouter, Request, Response
+from sqlalchemy.orm import Session
+
+from vocboard.app.accounts.models import User
+from vocboard.app.api.event_streams import EventStream, follow
+from vocboard.app.api.paging import DEFAULT_PER_PAGE, FIRST_PAGE, ItemPage, PageNumber, PerPage, item_page, page_of
+from vocboard.app.api.problems import problem_responses
+from vocboard.app.api.schemas.rescores import EvaluateAgain, NewRescore, Rescore, RescoreEvent, RescoreSummary
+from vocboard.app.api.schemas.submissions import SubmissionDetails
+from vocboard.app.api.submission_views import changed
+from vocboard.app.challenges import service as challenges
+from vocboard.app.database import Database
+from vocboard.app.errors import NotSignedInError
+from vocboard.app.messaging.notifier import WorkerNotifier
+from vocboard.app.rescores import models, queries, service
+from vocboard.app.rescores.models import OPEN, RescoreState
+from vocboard.app.submissions import queries as submissions
+from vocboard.app.web.identity import ApiIdentity, Identity, OrganisingUser, viewer_now
+
+router = APIRouter(tags=["re-scores"])
+
+EVENT = "progress"
+
+
+@router.get("/challenges/{slug}/rescores", responses=problem_responses(401, 403, 404))
+def list_rescores(
+    request: Request,
+    user: OrganisingUser,
+    slug: str,
+    page: PageNumber = FIRST_PAGE,
+    per_page: PerPage = DEFAULT_PER_PAGE,
+) -> ItemPage[RescoreSummary]:
+    """The re-scores of a challenge, the latest first; for its organisers."""
+    database: Database = request.app.state.database
+    with database.reading() as session:
+        challenge = challenges.get_organised(session, slug, user)
+        found = queries.of_challenge(session, challenge)
+    return item_page(page_of(found, page=page, per_page=per_page), _summary)
+
+
+@router.post(
+    "/challenges/{slug}/rescores", status_code=201, responses=problem_responses(401, 403, 404, 409), tags=["challenges"]
+)
+def start_rescore(request: Request, response: Response, user: OrganisingUser, slug: str, wanted: NewRescore) -> Rescore:
+    """Evaluate all submissions again, for a report of what would change. Leaderboards stay as they are."""
+    database: Database = request.app.state.database
+    notifier: WorkerNotifier = request.app.state.notifier
+    with database.writing() as session:
+        challenge = challenges.get_organised(session, slug, user)
+        started = service.start(
+            session,
+            challenge=challenge,
+            user=user,
+            ground_truth_version=wanted.ground_truth_version,
+            reason=wanted.reason,
+        )
+    notifier.rescore_changed()
+    response.headers["Location"] = _path(request, started.id)
+    return _read(request, user, started.id)
+
+
+@router.get("/rescores/{rescore_id}", responses=problem_responses(401, 403, 404))
+def get_rescore(request: Request, user: OrganisingUser, rescore_id: uuid.UUID) -> Rescore:
+    """One re-score: how far it is, and once it is ready what it would change."""
+    return _read(request, user, rescore_id)
+
+
+@router.post("/rescores/{rescore_id}/apply", responses=problem_responses(401, 403, 404, 409))
+def apply_rescore(request: Request, user: OrganisingUser, rescore_id: uuid.UUID) -> Rescore:
+    """Switch to the results of a re-score, all at once.
+
+    A worker does so; the answer waits a moment for it. If its state is still `ready`, ask again.
+    """
+    database: Database = request.app.state.database
+    notifier: WorkerNotifier = request.app.state.notifier
+    with database.writing() as session:
+        service.request_apply(session, rescore_id=rescore_id, user=user)
+    notifier.rescore_changed()
+    service.wait_until_applied(database, rescore_id)
+    return _read(request, user, rescore_id)
+
+
+@router.post("/rescores/{rescore_id}/discard", responses=problem_responses(401, 403, 404, 409))
+def discard_rescore(request: Request, user: OrganisingUser, rescore_id: uuid.UUID) -> Rescore:
+    """End a re-score without any change; a running one is cancelled."""
+    database: Database = request.app.state.database
+    with database.writing() as session:
+        service.discard(session, rescore_id=rescore_id, user=user)
+    return _read(request, user, rescore_id)
+
+
+@router.get(
+    "/rescores/{rescore_id}/events",
+    response_class=EventStream,
+    responses=problem_responses(401, 403, 404, 429)
+    | {200: {"model": RescoreEvent, "description": "The data of each event."}},
+)
+async def rescore_events(
+    request: Request, user: OrganisingUser, identity: ApiIdentity, rescore_id: uuid.UUID
+) -> EventStream:
+    """Events named `progress` until the re-score is ready and nobody has asked to apply it, or has ended."""
+    database: Database = request.app.state.database
+    look = partial(_look, database, rescore_id, identity)
+    return await follow(request, look, name=EVENT, is_final=_is_final, subject=user.id)
+
+
+@router.post(
+    "/submissions/{submission_id}/evaluate-again",
+    status_code=202,
+    responses=problem_responses(401, 403, 404, 409),
+    tags=["submissions"],
+)
+def evaluate_again(  # noqa: PLR0917  # given by name
+    request: Request,
+    response: Response,
+    user: OrganisingUser,
+    identity: ApiIdentity,
+    submission_id: uuid.UUID,
+    wanted: EvaluateAgain | None = None,
+) -> SubmissionDetails:
+    """Evaluate a submission again: a failed one is queued, a scored one keeps its result until that is applied.
+
+    For a scored one, `Location` is the re-score to follow and to apply.
+    """
+    database: Database = request.app.state.database
+    notifier: WorkerNotifier = request.app.state.notifier
+    with database.writing() as session:
+        submission, rescore = service.evaluate_again(
+            session, submission_id=submission_id, user=user, reason=wanted.reason if wanted else ""
+        )
+        answer = changed(session, submissions.get_for(session, submission.id, user), identity)
+    if rescore is None:
+        notifier.submission_queued()
+        response.headers["Location"] = request.app.url_path_for("get_submission", submission_id=submission_id)
+    else:
+        notifier.rescore_changed()
+        response.headers["Location"] = _path(request, rescore.id)
+    return answer
+
+
+def _read(request: Request, user: User, rescore_id: uuid.UUID) -> Rescore:
+    database: Database = request.app.state.database
+    with database.reading() as session:
+        return _details(session, queries.get_organised(session, rescore_id, user))
+
+
+def _details(session: Session, rescore: models.Rescore) -> Rescore:
+    progress = queries.progress(session, rescore)
+    report = rescore.report or {}
+    return Rescore(
+        id=rescore.id,
+        challenge=rescore.challenge.slug,
+        ground_truth_version=rescore.ground_truth_version.number,
+        evaluator_version=rescore.evaluator_version,
+        submission=rescore.submission_id,
+        reason=rescore.reason,
+        state=rescore.state,
+        apply_requested=rescore.apply_requested_at is not None,
+        done=progress.done,
+        total=progress.total,
+        created_at=rescore.created_at,
+        finished_at=rescore.finished_at,
+        failure=rescore.failure,
+        competitions=report.get("competitions", []),
+        changes=report.get("changes", []),
+        failures=report.get("failures", []),
+    )
+
+
+def _summary(rescore: models.Rescore) -> RescoreSummary:
+    return RescoreSummary(
+        id=rescore.id,
+        ground_truth_version=rescore.ground_truth_version.number,
+        evaluator_version=rescore.evaluator_version,
+        submission=rescore.submission_id,
+        reason=rescore.reason,
+        state=rescore.state,
+        created_at=rescore.created_at,
+        finished_at=rescore.finished_at,
+    )
+
+
+def _look(database: Database, rescore_id: uuid.UUID, identity: Identity) -> RescoreEvent:
+    with database.reading() as session:
+        viewer = viewer_now(session, identity)
+        if viewer is None:
+            raise NotSignedInError("You have been signed out.")
+        rescore = queries.get_organised(session, rescore_id, viewer)
+        progress = queries.progress(session, rescore)
+        return RescoreEvent(
+            state=rescore.state,
+            apply_requested=rescore.apply_requested_at is not None,
+            done=progress.done,
+            total=progress.total,
+        )
+
+
+def _is_final(event: RescoreEvent) -> bool:
+    return event.state not in OPEN or (event.state is RescoreState.READY and not event.apply_requested)
+
+
+def _path(request: Request, rescore_id: uuid.UUID) -> str:
+    path: str = request.app.url_path_for("get_rescore", rescore_id=rescore_id)
+    return path

@@ -1,0 +1,120 @@
+"""What the API says of re-scores."""
+
+import uuid
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from vocboard.app.api.schemas.values import Fraction, Instant
+from vocboard.app.rescores.models import RescoreState
+
+HIGHEST_NUMBER = 2**31 - 1  # that the database can hold
+
+
+class NewRescore(BaseModel):
+    """A re-score to start."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    ground_truth_version: int = Field(
+        ge=1, le=HIGHEST_NUMBER, description="Its number; that of the current one for a new version of the evaluator."
+    )
+    reason: str = Field(description="Shown on the leaderboards once it is applied.", examples=["10 boxes corrected"])
+
+
+class EvaluateAgain(BaseModel):
+    """Why a submission is evaluated again."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    reason: str = Field("", description="Shown on the leaderboards if a published result changes.")
+
+
+class Difference(BaseModel):
+    """A score before and after."""
+
+    before: Fraction
+    after: Fraction
+    change: Fraction = Field(description="null where one of them is undefined.")
+
+
+class Ranks(BaseModel):
+    """Places on a leaderboard; null where there is none."""
+
+    before: int | None
+    after: int | None
+
+
+class Change(BaseModel):
+    """What changes for one submission in one competition."""
+
+    submission: uuid.UUID
+    method: str
+    competition: str
+    published: bool
+    rank: Ranks
+    mean: Difference
+    classes: dict[str, Difference] = Field(description="The classes whose scores change.")
+
+
+class CompetitionSummary(BaseModel):
+    """How much changes in one competition."""
+
+    competition: str
+    evaluated: int
+    published: int
+    scores_changed: int
+    ranks_changed: int
+
+
+class Failure(BaseModel):
+    """A submission that cannot be evaluated; applying makes it failed."""
+
+    submission: uuid.UUID
+    method: str
+    published: bool
+    reason: str
+
+
+class Rescore(BaseModel):
+    """A re-score: submissions are evaluated again, and leaderboards stay as they are until it is applied."""
+
+    id: uuid.UUID
+    challenge: str
+    ground_truth_version: int
+    evaluator_version: str | None = Field(description="null until a worker has begun.")
+    submission: uuid.UUID | None = Field(description="The only one that is evaluated again; null for all.")
+    reason: str
+    state: RescoreState
+    apply_requested: bool = Field(description="Whether a worker is to apply it; the state says when it has.")
+    done: int
+    total: int = Field(description="Submissions; those that are scored meanwhile are added.")
+    created_at: Instant
+    finished_at: Instant | None
+    failure: str | None = Field(description="Why it failed.")
+    competitions: list[CompetitionSummary] = Field(description="Empty until it is ready.")
+    changes: list[Change] = Field(
+        description="Empty until it is ready. By competition, then by the new rank; unpublished ones last."
+    )
+    failures: list[Failure] = Field(description="Empty until it is ready.")
+
+
+class RescoreSummary(BaseModel):
+    """A re-score in a list."""
+
+    id: uuid.UUID
+    ground_truth_version: int
+    evaluator_version: str | None
+    submission: uuid.UUID | None
+    reason: str
+    state: RescoreState
+    created_at: Instant
+    finished_at: Instant | None
+
+
+class RescoreEvent(BaseModel):
+    """What the stream of events says, each time that it changes."""
+
+    state: RescoreState
+    apply_requested: bool
+    done: int
+    total: int

@@ -1,0 +1,1 @@
+"""Re-scores: evaluating again with another ground truth or evaluator, a report of what changes, and one switch."""

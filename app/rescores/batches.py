@@ -1,0 +1,194 @@
+"""Submissions of re-scores, leased to workers in batches."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, cast
+
+from sqlalchemy import ColumnElement, Update, and_, func, or_, select, update
+from sqlalchemy.engine import CursorResult
+from sqlalchemy.orm import Session
+
+from vocboard.app.challenges.models import Challenge, GroundTruthVersion
+from vocboard.app.database import now
+from vocboard.app.rescores.models import OPEN, Rescore, RescoreItem
+from vocboard.app.submissions.models import State, Submission
+
+SIZE = 16  # submissions claimed at once; what a killed worker leaves is evaluated again
+GIVEN_UP = "The evaluation was interrupted several times."
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A submission to evaluate.
+
+    Attributes:
+        segmentation_classes: declared by the participant; None for all.
+    """
+
+    submission_id: uuid.UUID
+    archive_sha256: str
+    columns_sha256: str | None
+    columns_reader: int | None
+    segmentation_classes: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class BatchClaim:
+    """A worker's hold on some submissions of one re-score.
+
+    Attributes:
+        edition: its name.
+        edition_file: the text of the organiser's own.
+        truth_sha256: of the ground truth to score against.
+    """
+
+    rescore_id: uuid.UUID
+    scoring_id: uuid.UUID
+    lease_id: uuid.UUID
+    edition: str
+    edition_file: str | None
+    truth_sha256: str
+    items: tuple[Item, ...]
+
+
+def count_waiting(session: Session, rescore_id: uuid.UUID) -> int:
+    """How many submissions of a re-score a worker could claim now."""
+    query = (
+        select(func.count())
+        .select_from(RescoreItem)
+        .join(Submission, Submission.id == RescoreItem.submission_id)
+        .where(_waits(rescore_id, now()), Submission.state == State.SCORED)
+    )
+    return session.scalar(query) or 0
+
+
+def give_up(session: Session, rescore_id: uuid.UUID, *, attempts: int) -> int:
+    """Fail what has been claimed so many times in vain; return how many these were."""
+    instant = now()
+    given_up = and_(_waits(rescore_id, instant), RescoreItem.attempts >= attempts)
+    return _rows(session, update(RescoreItem).where(given_up).values(finished_at=instant, failure=GIVEN_UP, **_LET_GO))
+
+
+def claim(session: Session, rescore: Rescore, scoring_id: uuid.UUID, *, lease: timedelta) -> BatchClaim | None:
+    """Take some submissions of a re-score for as long as `lease`; None if none waits.
+
+    One that was taken before in vain is taken alone, so that it cannot take others down with it.
+
+    Args:
+        scoring_id: that of the re-score, which has begun.
+    """
+    instant = now()
+    waiting = session.execute(
+        select(RescoreItem.submission_id, RescoreItem.attempts)
+        .join(Submission, Submission.id == RescoreItem.submission_id)
+        .where(_waits(rescore.id, instant), Submission.state == State.SCORED)
+        .order_by(RescoreItem.attempts, Submission.challenge_id, Submission.created_at, Submission.id)
+        .limit(SIZE)
+        .with_for_update(of=RescoreItem, skip_locked=True)
+    ).all()
+    chosen = [row.submission_id for row in waiting if not row.attempts] or [row.submission_id for row in waiting[:1]]
+    if not chosen:
+        return None
+    lease_id = uuid.uuid4()
+    session.execute(
+        update(RescoreItem)
+        .where(RescoreItem.rescore_id == rescore.id, RescoreItem.submission_id.in_(chosen))
+        .values(lease_id=lease_id, lease_expires_at=instant + lease, attempts=RescoreItem.attempts + 1)
+        .execution_options(synchronize_session=False)
+    )
+    name, file, truth = session.execute(
+        select(Challenge.edition, Challenge.edition_file, GroundTruthVersion.sha256)
+        .join(GroundTruthVersion, GroundTruthVersion.challenge_id == Challenge.id)
+        .where(GroundTruthVersion.id == rescore.ground_truth_version_id)
+    ).one()
+    return BatchClaim(rescore.id, scoring_id, lease_id, name, file, truth or "", _items(session, chosen))
+
+
+def renew(session: Session, claim: BatchClaim, *, lease: timedelta) -> bool:
+    """Hold on to a batch for as long as `lease` from now; False if nothing of it is held any more."""
+    return _rows(session, update(RescoreItem).where(_held(claim)).values(lease_expires_at=now() + lease)) > 0
+
+
+def still_held(session: Session, claim: BatchClaim) -> frozenset[uuid.UUID]:
+    """Return the submissions of a batch that may be stored; no other worker gets them during this transaction.
+
+    There are none if the re-score has been discarded or begun anew meanwhile.
+    """
+    scoring = session.scalar(
+        select(Rescore.scoring_id)
+        .where(Rescore.id == claim.rescore_id, Rescore.state.in_(OPEN))
+        .with_for_update(read=True)
+    )
+    if scoring != claim.scoring_id:
+        return frozenset()
+    return frozenset(session.scalars(select(RescoreItem.submission_id).where(_held(claim)).with_for_update()))
+
+
+def finish(session: Session, claim: BatchClaim, submission_ids: Sequence[uuid.UUID]) -> None:
+    """Note that the evaluations of some submissions are stored."""
+    _finish(session, claim, submission_ids)
+
+
+def fail(session: Session, claim: BatchClaim, submission_id: uuid.UUID, *, failure: str, detail: str) -> None:
+    """Note that a submission cannot be evaluated.
+
+    Args:
+        failure: what the organisers are told.
+        detail: what the operator needs.
+    """
+    _finish(session, claim, [submission_id], failure=failure, failure_detail=detail)
+
+
+def release(session: Session, claim: BatchClaim, *, but: Sequence[uuid.UUID] = ()) -> None:
+    """Let what has not been evaluated wait again, as if it had not been claimed.
+
+    Args:
+        but: submissions that wait until the lease expires, and have had an attempt.
+    """
+    left = and_(_held(claim), RescoreItem.submission_id.not_in(but))
+    _rows(session, update(RescoreItem).where(left).values(attempts=RescoreItem.attempts - 1, **_LET_GO))
+
+
+_LET_GO: dict[str, Any] = {"lease_id": None, "lease_expires_at": None}
+
+
+def _waits(rescore_id: uuid.UUID, instant: datetime) -> ColumnElement[bool]:
+    """It is not evaluated yet, and no living worker has it."""
+    is_free = or_(RescoreItem.lease_id.is_(None), RescoreItem.lease_expires_at <= instant)
+    return and_(RescoreItem.rescore_id == rescore_id, RescoreItem.finished_at.is_(None), is_free)
+
+
+def _held(claim: BatchClaim) -> ColumnElement[bool]:
+    return and_(
+        RescoreItem.rescore_id == claim.rescore_id,
+        RescoreItem.lease_id == claim.lease_id,
+        RescoreItem.finished_at.is_(None),
+    )
+
+
+def _items(session: Session, submission_ids: Sequence[uuid.UUID]) -> tuple[Item, ...]:
+    rows = session.execute(
+        select(
+            Submission.id,
+            Submission.archive_sha256,
+            Submission.columns_sha256,
+            Submission.columns_reader,
+            Submission.segmentation_classes,
+        )
+        .where(Submission.id.in_(submission_ids))
+        .order_by(Submission.created_at, Submission.id)
+    )
+    return tuple(Item(*row[:4], None if row[4] is None else tuple(row[4])) for row in rows)
+
+
+def _finish(session: Session, claim: BatchClaim, submission_ids: Sequence[uuid.UUID], **values: Any) -> None:
+    held = and_(_held(claim), RescoreItem.submission_id.in_(submission_ids))
+    _rows(session, update(RescoreItem).where(held).values(finished_at=now(), **values, **_LET_GO))
+
+
+def _rows(session: Session, statement: Update) -> int:
+    """Carry out an update; how many rows it changed."""
+    result = session.execute(statement.execution_options(synchronize_session=False))
+    return cast(CursorResult[Any], result).rowcount

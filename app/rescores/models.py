@@ -1,0 +1,81 @@
+"""Re-scores and the evaluations they wait for."""
+
+import uuid
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import JSON, BigInteger, ForeignKey, Index, String, Text
+from sqlalchemy.orm import Mapped, deferred, mapped_column, relationship
+
+from vocboard.app.accounts.models import User
+from vocboard.app.challenges.models import Challenge, GroundTruthVersion
+from vocboard.app.database import Base, CreatedAt, Identifier, text_enum
+from vocboard.app.submissions.models import Submission
+
+
+class RescoreState(StrEnum):
+    """The life of a re-score: running → ready → applied or discarded; or failed."""
+
+    RUNNING = "running"
+    READY = "ready"  # everything is evaluated, and the report says what would change
+    APPLIED = "applied"
+    DISCARDED = "discarded"
+    FAILED = "failed"
+
+
+OPEN = (RescoreState.RUNNING, RescoreState.READY)
+
+
+class Rescore(Base):
+    """Evaluating all submissions of a challenge again, or one of them. Nothing that people see changes until it ends.
+
+    Organisers add it and ask for it to be applied or discarded; a worker does the rest.
+    """
+
+    __tablename__ = "rescores"
+    __table_args__ = (Index("ix_rescores_challenge_id_created_at", "challenge_id", "created_at"),)
+
+    id: Mapped[Identifier]
+    created_at: Mapped[CreatedAt]
+    challenge_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("challenges.id", ondelete="CASCADE"))
+    ground_truth_version_id: Mapped[uuid.UUID] = mapped_column(
+        ForeignKey("ground_truth_versions.id", ondelete="CASCADE")
+    )
+    # The only submission that is evaluated again; None for all of the challenge.
+    submission_id: Mapped[uuid.UUID | None] = mapped_column(ForeignKey("submissions.id", ondelete="CASCADE"))
+    reason: Mapped[str] = mapped_column(Text)
+    started_by_id: Mapped[uuid.UUID | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
+
+    state: Mapped[RescoreState] = mapped_column(text_enum(RescoreState), default=RescoreState.RUNNING, index=True)
+    apply_requested_at: Mapped[datetime | None]  # by an organiser; a worker carries it out
+    apply_requested_by_id: Mapped[uuid.UUID | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
+    finished_at: Mapped[datetime | None]  # applied, discarded or failed
+
+    # What the worker says.
+    scoring_id: Mapped[uuid.UUID | None] = mapped_column(ForeignKey("scorings.id"))  # the evaluations belong to it
+    evaluator_version: Mapped[str | None] = mapped_column(String(30))
+    report: Mapped[dict[str, Any] | None] = deferred(mapped_column(JSON), raiseload=False)  # see app.rescores.report
+    report_revision: Mapped[int | None] = mapped_column(BigInteger)  # of the leaderboards that it compares with
+    failure: Mapped[str | None] = mapped_column(Text)  # for organisers: why it failed
+
+    challenge: Mapped[Challenge] = relationship(lazy="raise")
+    ground_truth_version: Mapped[GroundTruthVersion] = relationship(lazy="raise")
+    submission: Mapped[Submission | None] = relationship(lazy="raise")
+    started_by: Mapped[User | None] = relationship(lazy="raise", foreign_keys=[started_by_id])
+
+
+class RescoreItem(Base):
+    """One submission of a re-score, leased to a worker while it is evaluated."""
+
+    __tablename__ = "rescore_items"
+    __table_args__ = (Index("ix_rescore_items_waiting", "rescore_id", "finished_at"),)
+
+    rescore_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("rescores.id", ondelete="CASCADE"), primary_key=True)
+    submission_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("submissions.id", ondelete="CASCADE"), primary_key=True)
+    lease_id: Mapped[uuid.UUID | None]
+    lease_expires_at: Mapped[datetime | None]
+    attempts: Mapped[int] = mapped_column(default=0)
+    finished_at: Mapped[datetime | None]
+    failure: Mapped[str | None] = mapped_column(Text)  # why there is no evaluation, for organisers
+    failure_detail: Mapped[str | None] = mapped_column(Text)  # for the operator

@@ -1,0 +1,217 @@
+"""The report of a re-score: whose scores and ranks change, by how much, and in which classes.
+
+Ranks are those of the leaderboards, from the same functions, on unrounded scores. Scores are given as organisers may
+see them, rounded to the challenge's decimals.
+"""
+
+import uuid
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, and_, select
+from sqlalchemy.orm import Session
+
+from vocboard.app.challenges.editions import edition_of
+from vocboard.app.challenges.models import Challenge, GroundTruthVersion, Scoring
+from vocboard.app.evaluations.models import ClassScore, CompetitionResult, Evaluation, Measure
+from vocboard.app.evaluations.rounding import shown
+from vocboard.app.leaderboards.ranking import Standing, order, ranks
+from vocboard.app.leaderboards.service import columns
+from vocboard.app.rescores.models import Rescore, RescoreItem
+from vocboard.app.submissions.models import Method, State, Submission
+from vocboard.evaluator.editions import Competition
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """One competition of one evaluation: unrounded fractions, None where undefined."""
+
+    mean: float | None
+    is_complete: bool
+    classes: dict[str, float | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Evaluated:
+    """A submission that counts."""
+
+    id: uuid.UUID
+    method: str
+    submitted_at: datetime
+    is_published: bool
+    failure: str | None
+
+
+_Results = Mapping[tuple[uuid.UUID, str], _Result]  # by submission and competition
+
+
+def compute(session: Session, rescore: Rescore, challenge: Challenge) -> dict[str, Any]:
+    """Compare the current results of a challenge with those of a re-score, as JSON.
+
+    Args:
+        rescore: one whose submissions have all been evaluated.
+        challenge: with its competitions.
+
+    Returns:
+        `ground_truth` and `evaluator`: `before` and `after`, version numbers.
+        `competitions`: for each of the challenge, in its order, `competition`, how many submissions are `evaluated`,
+        how many are `published`, and of how many the scores (`scores_changed`) and the ranks (`ranks_changed`) change.
+        `changes`: one for each submission and competition that changes, by competition, then by the new rank;
+        submissions that no leaderboard shows come last.
+        `failures`: submissions that could not be evaluated and lose their results.
+    """
+    submissions = _submissions(session, rescore)
+    before = _results(session, challenge, Evaluation.id == Submission.current_evaluation_id)
+    after: _Results = _results(
+        session,
+        challenge,
+        and_(Evaluation.submission_id == Submission.id, Evaluation.scoring_id == rescore.scoring_id),
+    )
+    if rescore.submission_id is not None:
+        after = {**before, **after}
+    edition = edition_of(challenge)
+    keys = [row.key for row in challenge.competitions if row.key in edition.competitions]
+    summaries: list[dict[str, Any]] = []
+    changes: list[dict[str, Any]] = []
+    for key in keys:
+        entered = [one for one in submissions if (one.id, key) in before or (one.id, key) in after]
+        found = _changes(edition.competitions[key], entered, before, after, challenge.decimals)
+        summaries.append(
+            {
+                "competition": key,
+                "evaluated": len(entered),
+                "published": sum(one.is_published for one in entered),
+                "scores_changed": sum(_scores_differ(one.id, key, before, after) for one in entered),
+                "ranks_changed": sum(change["rank"]["before"] != change["rank"]["after"] for change in found),
+            }
+        )
+        changes += found
+    return {
+        **_versions(session, rescore, challenge),
+        "competitions": summaries,
+        "changes": changes,
+        "failures": [
+            {"submission": str(one.id), "method": one.method, "published": one.is_published, "reason": one.failure}
+            for one in submissions
+            if one.failure is not None
+        ],
+    }
+
+
+def _submissions(session: Session, rescore: Rescore) -> list[_Evaluated]:
+    """All scored submissions of the challenge, in the order in which they were made."""
+    item = and_(RescoreItem.rescore_id == rescore.id, RescoreItem.submission_id == Submission.id)
+    rows = session.execute(
+        select(Submission.id, Method.name, Submission.created_at, Submission.published_at, RescoreItem.failure)
+        .join(Method, Method.id == Submission.method_id)
+        .outerjoin(RescoreItem, item)
+        .where(Submission.challenge_id == rescore.challenge_id, Submission.state == State.SCORED)
+        .order_by(Submission.created_at, Submission.id)
+    )
+    return [_Evaluated(row[0], row[1], row[2], row[3] is not None, row[4]) for row in rows]
+
+
+def _results(
+    session: Session, challenge: Challenge, which: ColumnElement[bool]
+) -> dict[tuple[uuid.UUID, str], _Result]:
+    """The results by primary measure of one evaluation for each submission."""
+    evaluated = (
+        select(Submission.id, CompetitionResult.competition)
+        .select_from(Submission)
+        .join(Evaluation, which)
+        .join(CompetitionResult, CompetitionResult.evaluation_id == Evaluation.id)
+        .join(Measure, and_(Measure.result_id == CompetitionResult.id, Measure.position == 0))
+        .where(Submission.challenge_id == challenge.id, Submission.state == State.SCORED)
+    )
+    found: dict[tuple[uuid.UUID, str], _Result] = {}
+    for submission, key, mean, not_entered in session.execute(
+        evaluated.add_columns(Measure.mean, CompetitionResult.not_entered)
+    ):
+        found[submission, key] = _Result(mean, not not_entered)
+    scores = evaluated.join(ClassScore, ClassScore.measure_id == Measure.id)
+    for submission, key, name, value in session.execute(scores.add_columns(ClassScore.class_name, ClassScore.value)):
+        found[submission, key].classes[name] = value
+    return found
+
+
+def _changes(
+    competition: Competition, entered: Sequence[_Evaluated], before: _Results, after: _Results, decimals: int
+) -> list[dict[str, Any]]:
+    key, names = competition.key, columns(competition)
+    published = [one for one in entered if one.is_published]
+    rank_before, rank_after = _ranks(key, published, before), _ranks(key, published, after)
+    listed: defaultdict[tuple[bool, float], list[dict[str, Any]]] = defaultdict(list)
+    for one in entered:
+        old, new = before.get((one.id, key)), after.get((one.id, key))
+        rank = {"before": rank_before.get(one.id), "after": rank_after.get(one.id)}
+        if old == new and rank["before"] == rank["after"]:
+            continue
+        change = {
+            "submission": str(one.id),
+            "method": one.method,
+            "competition": key,
+            "published": one.is_published,
+            "rank": rank,
+            "mean": _difference(_mean(old), _mean(new), decimals),
+            "classes": {
+                name: _difference(_score(old, name), _score(new, name), decimals)
+                for name in names
+                if _score(old, name) != _score(new, name)
+            },
+        }
+        after_rank = rank["after"]
+        place = (not one.is_published, float("inf") if after_rank is None else float(after_rank))
+        listed[place].append(change)
+    return [change for place in sorted(listed) for change in listed[place]]
+
+
+def _ranks(key: str, published: Sequence[_Evaluated], results: _Results) -> dict[uuid.UUID, int | None]:
+    """The rank of each published submission that has a result, as on the leaderboard."""
+    shown_on_board = [(one, result) for one in published if (result := results.get((one.id, key))) is not None]
+    standings = [Standing(result.mean, result.is_complete, one.submitted_at) for one, result in shown_on_board]
+    places = order(standings)
+    ranked = ranks(standings[place] for place in places)
+    return {shown_on_board[place][0].id: rank for place, rank in zip(places, ranked, strict=True)}
+
+
+def _scores_differ(submission: uuid.UUID, key: str, before: _Results, after: _Results) -> bool:
+    return before.get((submission, key)) != after.get((submission, key))
+
+
+def _mean(result: _Result | None) -> float | None:
+    return None if result is None else result.mean
+
+
+def _score(result: _Result | None, name: str) -> float | None:
+    return None if result is None else result.classes.get(name)
+
+
+def _difference(before: float | None, after: float | None, decimals: int) -> dict[str, float | None]:
+    """Both values and the change between them, rounded; a change is None where either is undefined."""
+    old, new = shown(before, decimals), shown(after, decimals)
+    change = None if old is None or new is None else round(new - old, decimals)
+    return {"before": old, "after": new, "change": change}
+
+
+def _versions(session: Session, rescore: Rescore, challenge: Challenge) -> dict[str, Any]:
+    number = select(GroundTruthVersion.number)
+    current = session.scalar(
+        number.join(Scoring, Scoring.ground_truth_version_id == GroundTruthVersion.id).where(
+            Scoring.id == challenge.current_scoring_id
+        )
+    )
+    chosen = session.scalar(number.where(GroundTruthVersion.id == rescore.ground_truth_version_id))
+    evaluators = session.scalars(
+        select(Evaluation.evaluator_version)
+        .join(Submission, Submission.current_evaluation_id == Evaluation.id)
+        .where(Submission.challenge_id == challenge.id)
+        .distinct()
+        .order_by(Evaluation.evaluator_version)
+    )
+    return {
+        "ground_truth": {"before": current, "after": chosen},
+        "evaluator": {"before": ", ".join(evaluators), "after": rescore.evaluator_version},
+    }

@@ -1,0 +1,195 @@
+"""What organisers do with re-scores: start, look at, apply, discard. Workers carry it out: see `app.rescores.queue`."""
+
+import time
+import uuid
+from datetime import timedelta
+
+from sqlalchemy.orm import Session
+
+from vocboard.app.accounts.models import User
+from vocboard.app.audit import service as audit
+from vocboard.app.challenges import queries as challenge_queries
+from vocboard.app.challenges.ground_truth import needs_confirmation
+from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState
+from vocboard.app.database import Database, now
+from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError
+from vocboard.app.forms.fields import FieldChecks
+from vocboard.app.rescores import queries
+from vocboard.app.rescores.models import OPEN, Rescore, RescoreState
+from vocboard.app.submissions import queries as submission_queries
+from vocboard.app.submissions.models import State, Submission
+
+LONGEST_REASON = 2000
+LONGEST_WAIT = timedelta(seconds=5)
+LOOK_SECONDS = 0.1
+
+
+def start(session: Session, *, challenge: Challenge, user: User, ground_truth_version: int, reason: str) -> Rescore:
+    """Evaluate all submissions of a challenge again, for a report of what would change.
+
+    Whoever commits tells the `WorkerNotifier` afterwards.
+
+    Args:
+        challenge: one that `get_organised` gave.
+        ground_truth_version: number of the version; the current one, too, for a new version of the evaluator.
+        reason: shown on the leaderboards once it is applied.
+
+    Raises:
+        InvalidInputError: there is no such version, or no reason.
+        ConflictError: the version cannot score the challenge, or another re-score has not ended.
+    """
+    challenge_queries.lock_challenge(session, challenge.id)
+    session.refresh(challenge, ["current_scoring_id"])
+    reason = _checked_reason(reason)
+    version = challenge_queries.truth_version(session, challenge.id, ground_truth_version)
+    if version is None:
+        raise InvalidInputError({"ground_truth_version": f"This challenge has no version {ground_truth_version}."})
+    _check_can_score(challenge, version)
+    if (other := queries.open_rescore(session, challenge.id)) is not None:
+        raise ConflictError(
+            f"Another re-score of this challenge is {other.state}. Apply or discard it first: re-score {other.id}."
+        )
+    return _add(session, challenge, version, user, reason, submission=None)
+
+
+def evaluate_again(
+    session: Session, *, submission_id: uuid.UUID, user: User, reason: str = ""
+) -> tuple[Submission, Rescore | None]:
+    """Evaluate one submission again: a failed one at once, a scored one as a re-score with a report.
+
+    Whoever commits tells the `WorkerNotifier` afterwards.
+
+    Returns:
+        The submission, and for a scored one the re-score.
+
+    Raises:
+        NotFoundError, ForbiddenError: the person does not organise its challenge.
+        ConflictError: it is neither failed nor scored, or is being evaluated again already.
+    """
+    submission = submission_queries.get_for(session, submission_id, user)
+    if not challenge_queries.organises(session, user, submission.challenge_id):
+        raise ForbiddenError("Only the organisers of this challenge can have a submission evaluated again.")
+    # The challenge first, as everywhere: no two transactions wait for each other.
+    challenge_queries.lock_challenge(session, submission.challenge_id)
+    session.refresh(submission, ["state"], with_for_update={"of": Submission})
+    version = challenge_queries.current_truth(session, submission.challenge)
+    if version is None:
+        raise ConflictError("This challenge has no ground truth yet.")
+    if submission.state is State.FAILED:
+        submission.state, submission.queued_at = State.QUEUED, now()
+        submission.failure = submission.failure_detail = submission.finished_at = None
+        details = {"reason": reason}
+        audit.record(session, actor=user, action="submission.evaluate_again", subject=submission, details=details)
+        return submission, None
+    if submission.state is not State.SCORED:
+        raise ConflictError(
+            f"Only a scored or failed submission can be evaluated again; this one is {submission.state}."
+        )
+    if (other := queries.open_rescore(session, submission.challenge_id, submission.id)) is not None:
+        raise ConflictError(f"This submission is being evaluated again already: re-score {other.id}.")
+    reason = _checked_reason(reason or "Evaluated again by the organisers.")
+    return submission, _add(session, submission.challenge, version, user, reason, submission=submission)
+
+
+def request_apply(session: Session, *, rescore_id: uuid.UUID, user: User) -> Rescore:
+    """Let a worker switch to the results of a re-score; asked for already, it changes nothing.
+
+    Whoever commits tells the `WorkerNotifier` afterwards.
+
+    Raises:
+        NotFoundError: there is none, or the person does not organise its challenge.
+        ConflictError: it is not ready.
+    """
+    rescore = _locked(session, rescore_id, user)
+    if rescore.state is RescoreState.APPLIED or rescore.apply_requested_at is not None:
+        return rescore
+    if rescore.state is not RescoreState.READY:
+        raise ConflictError(f"Only a re-score that is ready can be applied; this one is {rescore.state}.")
+    rescore.apply_requested_at, rescore.apply_requested_by_id = now(), user.id
+    audit.record(session, actor=user, action="rescore.apply", subject=rescore)
+    return rescore
+
+
+def wait_until_applied(database: Database, rescore_id: uuid.UUID) -> None:
+    """Wait for a worker to apply a re-score, which mostly takes less than a second; but not for long."""
+    deadline = time.monotonic() + LONGEST_WAIT.total_seconds()
+    while time.monotonic() < deadline:
+        with database.glance() as session:
+            if session.get_one(Rescore, rescore_id).state is not RescoreState.READY:
+                return
+        time.sleep(LOOK_SECONDS)
+
+
+def discard(session: Session, *, rescore_id: uuid.UUID, user: User) -> Rescore:
+    """End a re-score without any change; a running one is cancelled. Discarded already, it changes nothing.
+
+    Raises:
+        NotFoundError: there is none, or the person does not organise its challenge.
+        ConflictError: it has ended, or is being applied.
+    """
+    rescore = _locked(session, rescore_id, user)
+    if rescore.state is RescoreState.DISCARDED:
+        return rescore
+    if rescore.state not in OPEN:
+        raise ConflictError(f"The re-score is already {rescore.state}.")
+    if rescore.apply_requested_at is not None:
+        raise ConflictError("The re-score is being applied.")
+    before = rescore.state
+    rescore.state, rescore.finished_at = RescoreState.DISCARDED, now()
+    audit.record(session, actor=user, action="rescore.discard", subject=rescore, details={"state": before})
+    return rescore
+
+
+def _add(
+    session: Session,
+    challenge: Challenge,
+    version: GroundTruthVersion,
+    user: User,
+    reason: str,
+    *,
+    submission: Submission | None,
+) -> Rescore:
+    rescore = Rescore(
+        challenge_id=challenge.id,
+        ground_truth_version_id=version.id,
+        submission_id=submission.id if submission else None,
+        reason=reason,
+        started_by_id=user.id,
+    )
+    session.add(rescore)
+    details = {
+        "challenge": str(challenge.id),
+        "ground_truth_version": version.number,
+        "submission": str(submission.id) if submission else None,
+        "reason": reason,
+    }
+    audit.record(session, actor=user, action="rescore.start", subject=rescore, details=details)
+    return rescore
+
+
+def _check_can_score(challenge: Challenge, version: GroundTruthVersion) -> None:
+    if version.state is not TruthState.READY:
+        raise ConflictError(f"Version {version.number} cannot be scored with: it is {version.state}.")
+    if needs_confirmation(version):
+        raise ConflictError(f"Version {version.number} has warnings. Read and confirm them first.")
+    if challenge.current_scoring_id is None:
+        raise ConflictError("This challenge has no current ground truth yet, so there is nothing to score again.")
+    known = set(version.competitions or ())
+    if missing := [row.key for row in challenge.competitions if row.key not in known]:
+        raise ConflictError(
+            f"Version {version.number} cannot score {', '.join(missing)}. Remove these competitions from the "
+            "challenge, or upload a version that can score them."
+        )
+
+
+def _checked_reason(reason: str) -> str:
+    checks = FieldChecks()
+    checked = checks.text("reason", reason, longest=LONGEST_REASON, required=True)
+    checks.finish()
+    return checked
+
+
+def _locked(session: Session, rescore_id: uuid.UUID, user: User) -> Rescore:
+    rescore = queries.get_organised(session, rescore_id, user)
+    session.refresh(rescore, ["state", "apply_requested_at"], with_for_update={"of": Rescore})
+    return rescore

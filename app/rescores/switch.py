@@ -1,0 +1,107 @@
+"""The end of a re-score: its report, and the switch to its results. Workers alone do this."""
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+
+from vocboard.app.audit import service as audit
+from vocboard.app.audit.service import PersonId
+from vocboard.app.challenges import queries as challenge_queries
+from vocboard.app.challenges.ground_truth import make_current
+from vocboard.app.challenges.models import Challenge, Scoring
+from vocboard.app.database import now
+from vocboard.app.evaluations.models import Evaluation
+from vocboard.app.rescores import queue, report
+from vocboard.app.rescores.models import Rescore, RescoreItem, RescoreState
+from vocboard.app.submissions.models import State, Submission
+
+OTHER_TRUTH = "The challenge has another ground truth by now. Evaluate the submission again."
+LOST = (
+    "This submission could not be evaluated with the corrected ground truth. It was not your fault; the organisers "
+    "have been told."
+)
+
+
+def make_ready(session: Session, rescore: Rescore) -> None:
+    """Store the report on a re-score that `queue.is_finished`."""
+    challenge = challenge_queries.challenge_as_it_is(session, rescore.challenge_id)
+    rescore.report_revision = queue.revision(session, challenge.id)
+    rescore.report = report.compute(session, rescore, challenge)
+    rescore.state = RescoreState.READY
+    session.flush()
+
+
+def apply(session: Session, rescore: Rescore) -> bool:
+    """Let the results of a re-score count from now on, in this transaction; False if it has to wait.
+
+    It waits for submissions that were scored since. It fails if the challenge has changed so that its results do not
+    fit any more.
+
+    Args:
+        rescore: one that is held, is ready, and that an organiser has asked to apply.
+    """
+    # From here on, no submission of the challenge can become scored: that takes the same lock.
+    challenge_queries.lock_challenge(session, rescore.challenge_id)
+    if not queue.is_finished(session, rescore):
+        queue.add_late(session, rescore)
+        return False
+    challenge = challenge_queries.challenge_as_it_is(session, rescore.challenge_id)
+    if (failure := _obstacle(session, rescore, challenge)) is not None:
+        rescore.state, rescore.finished_at, rescore.failure = RescoreState.FAILED, now(), failure
+        audit.record(session, actor=None, action="rescore.fail", subject=rescore, details={"reason": failure})
+        return True
+    rescore.report = report.compute(session, rescore, challenge)
+    actor = None if rescore.apply_requested_by_id is None else PersonId(rescore.apply_requested_by_id)
+    if rescore.submission_id is None:
+        scoring = session.get_one(Scoring, rescore.scoring_id)
+        make_current(session, challenge=challenge, scoring=scoring, actor=actor)
+    else:
+        _switch_one(session, rescore)
+    _give_up_lost(session, rescore)
+    rescore.state, rescore.finished_at = RescoreState.APPLIED, now()
+    details = {
+        "challenge": str(challenge.id),
+        "reason": rescore.reason,
+        "changes": len(rescore.report["changes"]),
+        "failures": len(rescore.report["failures"]),
+    }
+    audit.record(session, actor=actor, action="rescore.applied", subject=rescore, details=details)
+    return True
+
+
+def _obstacle(session: Session, rescore: Rescore, challenge: Challenge) -> str | None:
+    if rescore.submission_id is not None:
+        current = challenge_queries.current_truth(session, challenge)
+        return None if current is not None and current.id == rescore.ground_truth_version_id else OTHER_TRUTH
+    version = challenge_queries.truth_version_by_id(session, rescore.ground_truth_version_id)
+    known = set(version.competitions or ())
+    if missing := [row.key for row in challenge.competitions if row.key not in known]:
+        return f"Its ground truth cannot score {', '.join(missing)}, which the challenge has by now."
+    return None
+
+
+def _switch_one(session: Session, rescore: Rescore) -> None:
+    evaluation = select(Evaluation.id).where(
+        Evaluation.submission_id == rescore.submission_id, Evaluation.scoring_id == rescore.scoring_id
+    )
+    session.execute(
+        update(Submission)
+        .where(Submission.id == rescore.submission_id)
+        .values(current_evaluation_id=evaluation.scalar_subquery())
+        .execution_options(synchronize_session=False)
+    )
+
+
+def _give_up_lost(session: Session, rescore: Rescore) -> None:
+    """Make the submissions failed that could not be evaluated: their results are gone."""
+    lost = (
+        select(Submission, RescoreItem.failure, RescoreItem.failure_detail)
+        .join(RescoreItem, RescoreItem.submission_id == Submission.id)
+        .where(RescoreItem.rescore_id == rescore.id, RescoreItem.failure.is_not(None), Submission.state == State.SCORED)
+    )
+    for submission, failure, detail in session.execute(lost).all():
+        submission.state, submission.failure = State.FAILED, LOST
+        submission.failure_detail = f"{failure}\n{detail or ''}"
+        submission.published_at = submission.anonymous_token_hash = None
+        submission.quota_returned_at = submission.finished_at = now()
+        details = {"rescore": str(rescore.id), "reason": failure}
+        audit.record(session, actor=None, action="submission.fail", subject=submission, details=details)

@@ -1,0 +1,19 @@
+// Follows a re-score: moves the bar with each event, and shows the report once there is one.
+const panel = document.querySelector("[data-rescore]");
+
+if (panel) {
+  const source = new EventSource(panel.dataset.rescore);
+  source.addEventListener("progress", (event) => {
+    const { state, apply_requested: isApplying, done, total } = JSON.parse(event.data);
+    if (state !== "running" && !(state === "ready" && isApplying)) {
+      source.close();
+      location.reload();
+      return;
+    }
+    const bar = panel.querySelector("[data-rescore-bar]");
+    if (!bar) return;
+    bar.max = total || 1;
+    bar.value = done;
+    panel.querySelector("[data-rescore-text]").textContent = `${done} of ${total} ${total === 1 ? "submission" : "submissions"} evaluated`;
+  });
+}

@@ -1,0 +1,148 @@
+"""Correcting the ground truth over HTTP, with a worker process of its own, on both set-ups."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.support import small_world
+from tests.support.factories import make_token, make_user
+from tests.support.life import eventually, follow, make_ready, submit
+from tests.support.site import Site
+from tests.support.working import working
+from vocboard.app.accounts.models import Role
+from vocboard.app.settings import Settings
+
+CORRECTED = {"000003": [("car", (10, 10, 50, 50))]}  # where the results have a car that was none
+REASON = "A car was annotated as a dog"
+
+
+@pytest.fixture
+def worker(settings: Settings, site: Site, tmp_path: Path) -> Iterator[None]:
+    log = tmp_path / "worker.log"
+    with working(settings, log):
+        yield
+    print(log.read_text()[-5000:])  # pytest shows it when the test fails
+
+
+@pytest.fixture
+def organiser(site: Site) -> Iterator[httpx.Client]:
+    with site.writing() as session:
+        token = make_token(session, make_user(session, role=Role.ORGANISER))
+    with site.client(token) as client:
+        yield client
+
+
+@pytest.fixture
+def participant(site: Site) -> Iterator[httpx.Client]:
+    with site.writing() as session:
+        token = make_token(session, make_user(session))
+    with site.client(token) as client:
+        yield client
+
+
+@pytest.fixture
+def challenge(worker: None, organiser: httpx.Client) -> str:
+    return make_ready(
+        organiser,
+        small_world.ground_truth_archive(),
+        slug="small-world",
+        edition=small_world.EDITION,
+        competitions=small_world.COMPETITIONS,
+    )
+
+
+@pytest.fixture
+def published(challenge: str, participant: httpx.Client) -> str:
+    path = f"/api/v1/submissions/{submit(participant, challenge, small_world.results_archive())['id']}"
+    assert follow(participant, path)[-1]["state"] == "scored"
+    assert participant.post(f"{path}/publish").status_code == 200
+    return path
+
+
+def upload_corrected(organiser: httpx.Client, challenge: str) -> dict[str, Any]:
+    """Upload the corrected tree, and return its version once it is ready."""
+    upload = {"archive": ("corrected.tar.gz", small_world.ground_truth_archive(CORRECTED))}
+    number = organiser.post(f"{challenge}/ground-truth", files=upload).json()["number"]
+
+    def ready() -> dict[str, Any] | None:
+        versions = organiser.get(f"{challenge}/ground-truth").json()["items"]
+        found: dict[str, Any] = next(one for one in versions if one["number"] == number)
+        assert found["state"] != "failed", found["problems"]
+        return found if found["state"] == "ready" else None
+
+    version: dict[str, Any] = eventually(ready)
+    return version
+
+
+def start(organiser: httpx.Client, challenge: str, number: int) -> dict[str, Any]:
+    response = organiser.post(f"{challenge}/rescores", json={"ground_truth_version": number, "reason": REASON})
+    assert response.status_code == 201, response.text
+    started: dict[str, Any] = response.json()
+    assert response.headers["location"] == f"/api/v1/rescores/{started['id']}"
+    return started
+
+
+def test_ground_truth_is_corrected(
+    site: Site, organiser: httpx.Client, participant: httpx.Client, challenge: str, published: str
+) -> None:
+    version = upload_corrected(organiser, challenge)
+    assert not version["is_current"]
+    before = participant.get(published).json()
+    started = start(organiser, challenge, version["number"])
+    path = f"/api/v1/rescores/{started['id']}"
+    with organiser.stream("GET", f"{path}/events", timeout=60) as response:
+        events = [json.loads(line[6:]) for line in response.iter_lines() if line.startswith("data: ")]
+    assert events[-1] == {"state": "ready", "apply_requested": False, "done": 1, "total": 1}
+    assert participant.get(published).json() == before
+
+    ready = organiser.get(path).json()
+    [detection] = [one for one in ready["changes"] if one["competition"] == "comp3"]
+    assert detection["rank"] == {"before": 1, "after": 1}
+    assert set(detection["classes"]) == {"car", "dog"}
+    assert detection["classes"]["car"]["after"] == 1.0  # all three are found now, in order
+    assert detection["mean"]["change"] == round(detection["mean"]["after"] - detection["mean"]["before"], 4)
+
+    applied = organiser.post(f"{path}/apply")
+    assert applied.status_code == 200, applied.text
+    eventually(lambda: organiser.get(path).json()["state"] == "applied")
+    after = participant.get(published).json()
+    assert after["competitions"]["comp3"]["per_class"]["car"] == 1.0
+    assert after["evaluation"]["ground_truth_version"] == version["number"]
+    with site.client() as visitor:
+        [row] = visitor.get(f"{challenge}/leaderboards/comp3").json()["rows"]
+        assert row["per_class"]["car"] == 1.0
+        [announced] = visitor.get(f"{challenge}/leaderboards/comp3").json()["corrections"]
+        assert (announced["reason"], announced["ground_truth_version"]) == (REASON, version["number"])
+        assert REASON in visitor.get("/challenges/small-world/leaderboards/comp3").text
+    [current] = [
+        one["number"] for one in organiser.get(f"{challenge}/ground-truth").json()["items"] if one["is_current"]
+    ]
+    assert current == version["number"]
+
+
+def test_one_submission_is_evaluated_again(organiser: httpx.Client, challenge: str, published: str) -> None:
+    response = organiser.post(f"{published}/evaluate-again", json={"reason": "Asked for"})
+    assert response.status_code == 202, response.text
+    path = response.headers["location"]
+    eventually(lambda: organiser.get(path).json()["state"] == "ready")
+    assert organiser.get(path).json()["changes"] == []
+    assert organiser.post(f"{path}/discard").json()["state"] == "discarded"
+    assert organiser.post(f"{path}/apply").status_code == 409
+
+
+def test_what_is_wrong_with_a_request_is_told(organiser: httpx.Client, challenge: str) -> None:
+    def refused(**body: Any) -> tuple[int, Any]:
+        response = organiser.post(f"{challenge}/rescores", json=body)
+        return response.status_code, response.json().get("fields")
+
+    assert refused(ground_truth_version=7, reason=REASON) == (
+        422,
+        {"ground_truth_version": "This challenge has no version 7."},
+    )
+    assert refused(ground_truth_version=1, reason=" ") == (422, {"reason": "Required."})
+    assert refused(ground_truth_version=2**40, reason=REASON)[0] == 422
+    assert refused(ground_truth_version=1)[0] == 422

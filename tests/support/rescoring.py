@@ -1,0 +1,117 @@
+"""Challenges whose ground truth has been corrected, on `backstage`."""
+
+import itertools
+import time
+import uuid
+
+import numpy as np
+from sqlalchemy import select
+from sqlalchemy.orm import selectinload
+
+from tests.support.backstage import EDITION, Backstage, make_archive, make_columns, make_ground_truth
+from tests.support.factories import IMAGES, make_image_sets, make_truth
+from vocboard.app.accounts.models import Role, User
+from vocboard.app.challenges.models import Challenge, GroundTruthVersion
+from vocboard.app.rescores import service
+from vocboard.app.rescores.models import Rescore, RescoreState
+from vocboard.app.submissions import service as submissions
+from vocboard.evaluator.editions import Task
+from vocboard.evaluator.ground_truth import GroundTruth, Key, Labels, LabelTruth, Truth
+from vocboard.worker import ground_truth_store
+from vocboard.worker.evaluation import evaluate_next
+from vocboard.worker.rescoring import rescore_next
+
+_confidences = itertools.cycle(itertools.permutations((0.9, 0.5, 0.1)))
+
+
+def make_corrected_truth() -> GroundTruth:
+    """Make ground truth with a car in the middle image alone, where `make_ground_truth` has it in the others."""
+    items = np.arange(len(IMAGES), dtype=np.int32)
+    absent = Labels(items, np.array([-1, -1, -1], dtype=np.int8))
+    present = Labels(items, np.array([-1, 1, -1], dtype=np.int8))
+    labels = LabelTruth({name: present if name == "car" else absent for name in EDITION.classes})
+    boxes = make_ground_truth().truths[Task.DETECTION, "test"]
+    truths: dict[Key, Truth] = {(Task.CLASSIFICATION, "test"): labels, (Task.DETECTION, "test"): boxes}
+    return GroundTruth.of(make_image_sets(EDITION), truths, {})
+
+
+def add_corrected_truth(backstage: Backstage, challenge: Challenge) -> GroundTruthVersion:
+    """Add the version that `make_corrected_truth` makes, as the worker leaves it once it is imported."""
+    truth = make_corrected_truth()
+    truth.save(ground_truth_store.path_of(backstage.settings, truth.sha256))
+    with backstage.database.writing() as session:
+        organised = session.scalars(
+            select(Challenge).where(Challenge.id == challenge.id).options(selectinload(Challenge.competitions))
+        ).one()
+        version = make_truth(session, organised, current=False)
+        version.sha256 = truth.sha256
+    return version
+
+
+def submit_scored(backstage: Backstage, challenge: Challenge, count: int, *, published: bool = True) -> list[uuid.UUID]:
+    """Make submissions with confidences in different orders, all scored, each a method of its own."""
+    user = backstage.user()
+    ids = []
+    for number, confidences in zip(range(count), _confidences, strict=False):
+        columns, archive = make_columns(confidences), make_archive(confidences)
+        ids.append(
+            backstage.submit(user, challenge, columns=columns, archive=archive, method_name=f"Method {number:03}")
+        )
+    while evaluate_next(backstage.database, backstage.store, backstage.settings):
+        pass
+    if published:
+        with backstage.database.writing() as session:
+            for submission_id in ids:
+                submissions.publish(session, submission_id=submission_id, user=user)
+    return ids
+
+
+def start_rescore(backstage: Backstage, challenge: Challenge, version: GroundTruthVersion) -> uuid.UUID:
+    """Start a re-score, as an organiser."""
+    user = administrator(backstage)
+    with backstage.database.writing() as session:
+        organised = session.scalars(
+            select(Challenge).where(Challenge.id == challenge.id).options(selectinload(Challenge.competitions))
+        ).one()
+        return service.start(
+            session,
+            challenge=organised,
+            user=user,
+            ground_truth_version=version.number,
+            reason="Labels corrected",
+        ).id
+
+
+def work(backstage: Backstage) -> None:
+    """Do all that re-scores wait for, in this process."""
+    while rescore_next(backstage.database, backstage.store, backstage.settings, until=time.monotonic() + 60):
+        pass
+
+
+def rescore(backstage: Backstage, rescore_id: uuid.UUID) -> Rescore:
+    """Read a re-score's row as it is now, with its report."""
+    with backstage.database.reading() as session:
+        found = session.get_one(Rescore, rescore_id)
+        assert found.report is None or found.report
+        return found
+
+
+def request_apply(backstage: Backstage, rescore_id: uuid.UUID) -> None:
+    """Ask for a re-score to be applied, as an organiser."""
+    user = administrator(backstage)
+    with backstage.database.writing() as session:
+        service.request_apply(session, rescore_id=rescore_id, user=user)
+
+
+def apply(backstage: Backstage, rescore_id: uuid.UUID) -> None:
+    """Apply a re-score, in this process."""
+    request_apply(backstage, rescore_id)
+    work(backstage)
+    assert rescore(backstage, rescore_id).state is RescoreState.APPLIED
+
+
+def administrator(backstage: Backstage) -> User:
+    """Return the server's administrator, who organises everything."""
+    with backstage.database.reading() as session:
+        known = session.scalar(select(User).where(User.role == Role.ADMINISTRATOR))
+    return known or backstage.user(role=Role.ADMINISTRATOR)
