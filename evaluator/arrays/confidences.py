@@ -98,9 +98,11 @@ class ConfidenceArrays(ArrayReader):
                 count_missing = (
                     counted(len(missing), "person", "people") if self.of_people else counted(len(missing), "image")
                 )
-                has = "has" if len(missing) == 1 else "have"
+                has, rank = ("has", "ranks") if len(missing) == 1 else ("have", "rank")
                 named = self._named(int(missing[0]), arrays)
-                values.report.add(kinds.ITEMS_WITHOUT_SCORE, count=count_missing, all=number, has=has, item=named)
+                values.report.add(
+                    kinds.ITEMS_WITHOUT_SCORE, count=count_missing, all=number, has=has, item=named, rank=rank
+                )
 
     def _named(self, item: int, arrays: Arrays) -> str:
         if not self.of_people:
@@ -116,7 +118,7 @@ def _people(
     if image is None or index is None:
         return None
     wrong = (index < 1) | (index > LARGEST_OBJECT_INDEX)
-    if not values.none_wrong(wrong, index, kinds.BAD_OBJECT_INDEX, "objects", "index"):
+    if not values.none_wrong(wrong, index, kinds.BAD_OBJECT_INDEX, "objects", "index/indices"):
         return None
     keys = list(zip(image.tolist(), index.tolist(), strict=True))
     positions = arrays.items.persons.positions(keys)

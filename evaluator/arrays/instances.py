@@ -160,8 +160,8 @@ def _classes(value: object, arrays: Arrays, values: Values, length: int | None) 
         found, given = integers - first, integers
         expected = f"{first} is {names[0]}, {last} is {names[-1]}; first_label says where labels begin"
     wrong = (found < 0) | (found >= len(names))
-    has = "has" if np.count_nonzero(wrong) == 1 else "have"
+    is_no = "is no" if np.count_nonzero(wrong) == 1 else "are no"
     kind = kinds.UNKNOWN_LABEL
-    if not values.none_wrong(wrong, given, kind, _LABELS, "label", expected=expected, has=has):
+    if not values.none_wrong(wrong, given, kind, _LABELS, "label", expected=expected, is_no=is_no):
         return None
     return found.astype(np.int16)

@@ -31,7 +31,7 @@ UNKNOWN_CLASS = _error(
 UNKNOWN_LABEL = _error(
     "unknown_label",
     "Labels that the competition does not have",
-    "{name} has {count} (the first is {found}, at index {first}) that {has} no class: {expected}.",
+    "{name} has {count} (the first is {found}, at index {first}) that {is_no} class: {expected}.",
 )
 WRONG_STRUCTURE = _error("wrong_structure", "Something else than expected", "Found {found}; expected {expected}.")
 MISSING_KEYS = _error("missing_keys", "Missing keys", "{missing} {is_missing} missing; it has {found}.")
@@ -95,7 +95,7 @@ ITEMS_NOT_KNOWN = _error(
 ITEMS_WITHOUT_SCORE = _warning(
     "images_without_confidence",
     "Images or people without a score",
-    "{count} of {all:,} in the image set {has} no score (the first is {item}); they rank last.",
+    "{count} of {all:,} in the image set {has} no score (the first is {item}) and {rank} last.",
     "Give every one a score, however low.",
 )
 EMPTY = _warning("empty_file", "No results", "There is not one result here; the class counts as entered all the same.")

@@ -1,6 +1,7 @@
 """Single values of results in memory: turned into arrays of known type and shape, or reported."""
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from vocboard.evaluator.rules import Limits
 
 Shape = tuple[int | None, ...]  # None for any length
 _LONGEST_REASON = 200
+_NAMED_KEYS = 5
 
 
 class Values:
@@ -31,7 +33,7 @@ class Values:
         Args:
             value: anything that NumPy makes an array of.
             name: for messages.
-            shape: expected.
+            shape: expected; a single number, of shape (), is returned as an array of shape (1,).
         """
         array = self._array(value, name, shape, "iuf", "numbers")
         if array is None:
@@ -60,7 +62,7 @@ class Values:
         return found if self.none_wrong(wrong, found, kind, name, "score", least=least, greatest=greatest) else None
 
     def integers(self, value: object, name: str, shape: Shape) -> NDArray[np.int64] | None:
-        """Return an array of whole numbers."""
+        """Return an array of whole numbers; see `numbers`."""
         array = self._array(value, name, shape, "iu", "whole numbers")
         return None if array is None else array.astype(np.int64)
 
@@ -70,20 +72,22 @@ class Values:
         if array is None:
             return None
         found: list[Any] = array.tolist()
-        other = next((each for each in found if not isinstance(each, str)), None)
-        if other is not None:
-            self.report.add(kinds.WRONG_TYPE, name=name, found=type(other).__name__, expected="texts")
+        others = [type(each).__name__ for each in found if not isinstance(each, str)]
+        if others:
+            self.report.add(kinds.WRONG_TYPE, name=name, found=f"objects such as {others[0]}", expected="texts")
             return None
         return found
 
-    def images(self, value: object, items: Items, length: int | None = None) -> NDArray[np.int32] | None:
+    def images(
+        self, value: object, items: Items, length: int | None = None, name: str = "images"
+    ) -> NDArray[np.int32] | None:
         """Return (n,) positions of images by their identifiers."""
         if kind_of(value) in "iuf":
             first = next(iter(items.images.listed()), None)
             example = f", such as {quoted(first)}" if first else ""
-            self.report.add(kinds.NUMBERS_AS_IMAGES, name="images", example=example)
+            self.report.add(kinds.NUMBERS_AS_IMAGES, name=name, example=example)
             return None
-        names = self.texts(value, "images", length)
+        names = self.texts(value, name, length)
         if names is None:
             return None
         positions = items.images.positions(names)
@@ -111,12 +115,18 @@ class Values:
     def none_wrong(
         self, wrong: NDArray[np.bool_], values: NDArray[Any], kind: Kind, name: str, noun: str, **more: Any
     ) -> bool:
-        """Report values of one kind together, with their number and the first; tell whether there is none."""
+        """Report values of one kind together, with their number and the first; tell whether there is none.
+
+        Args:
+            noun: what one value is called, and where it is not that with an `s`, what several are: `index/indices`.
+        """
         count = int(np.count_nonzero(wrong))
         if count:
             place = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
             first = int(place[0]) if len(place) == 1 else tuple(map(int, place))
-            self.report.add(kind, name=name, count=counted(count, noun), found=values[place], first=first, **more)
+            self.report.add(
+                kind, name=name, count=counted(count, *noun.split("/")), found=values[place], first=first, **more
+            )
         return not count
 
     def wrong_structure(self, value: object, expected: str) -> None:
@@ -127,12 +137,13 @@ class Values:
         """Tell whether a mapping has all keys that are needed, and report those that it lacks."""
         missing = [key for key in needed if key not in value]
         if missing:
-            found = ", ".join(map(repr, value)) or "no key"
+            found = _keys(value) if value else "no key"
             names, is_missing = ", ".join(map(repr, missing)), "is" if len(missing) == 1 else "are"
             self.report.add(kinds.MISSING_KEYS, missing=names, is_missing=is_missing, found=found)
         return not missing
 
-    def _array(self, value: object, name: str, shape: Shape, types: str, expected: str) -> NDArray[Any] | None:
+    def array(self, value: object, name: str) -> NDArray[Any] | None:
+        """Return an array of any shape and type."""
         try:
             array = np.asarray(value)
         except Exception as error:  # whatever `__array__` of another library raises
@@ -144,6 +155,12 @@ class Values:
             is_masked = "is" if masked == 1 else "are"
             self.report.add(kinds.MASKED, name=name, count=counted(masked, "value"), is_masked=is_masked)
             return None
+        return array
+
+    def _array(self, value: object, name: str, shape: Shape, types: str, expected: str) -> NDArray[Any] | None:
+        array = self.array(value, name)
+        if array is None:
+            return None
         wanted = f"({', '.join('n' if side is None else str(side) for side in shape)}{',' * (len(shape) == 1)})"
         if not array.size and array.ndim <= len(shape) and all(side in (None, 0) for side in shape[:1]):
             return np.empty([side or 0 for side in shape], dtype={"i": np.int64, "U": np.str_}.get(types[0], float))
@@ -153,7 +170,7 @@ class Values:
         if array.dtype.kind not in types:
             self.report.add(kinds.WRONG_TYPE, name=name, found=array.dtype.name, expected=expected)
             return None
-        return array
+        return np.atleast_1d(array)
 
 
 def described(value: object) -> str:
@@ -164,10 +181,17 @@ def described(value: object) -> str:
     """
     name = type(value).__name__
     if isinstance(value, Mapping):
-        return f"a {name} with the keys {', '.join(map(repr, list(value)[:5]))}" if value else f"an empty {name}"
+        return f"a {name} with the keys {_keys(value)}" if value else f"an empty {name}"
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
         return f"a {name} of {len(value)}"
     return f"a {name}"
+
+
+def _keys(value: Mapping[Any, object]) -> str:
+    """The first keys, and how many more there are."""
+    more = len(value) - _NAMED_KEYS
+    named = ", ".join(map(repr, islice(value, _NAMED_KEYS)))
+    return f"{named} and {more:,} more" if more > 0 else named
 
 
 def kind_of(value: object) -> str:

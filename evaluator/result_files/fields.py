@@ -4,7 +4,7 @@ import math
 import re
 from typing import Any
 
-from vocboard.evaluator.editions import Limits
+from vocboard.evaluator.editions import Limits, Task
 from vocboard.evaluator.problems import Kind, quoted
 from vocboard.evaluator.problems.items import (
     BAD_OBJECT_INDEX,
@@ -50,11 +50,15 @@ def image_problem(identifier: str, items: Items) -> tuple[Kind, dict[str, Any]]:
     if meant is not None:
         what = "path" if "/" in identifier or "\\" in identifier else "file name"
         return IMAGE_WITH_FILE_NAME, {**found, "what": what, "meant": quoted(meant)}
-    found |= {"task": items.task, "described": items.described}
+    found |= {"task": _named(items.task), "described": items.described}
     tasks = items.tasks_with(identifier)
     if tasks:
-        return IMAGE_OF_ANOTHER_TASK, {**found, "tasks": " and ".join(tasks)}
+        return IMAGE_OF_ANOTHER_TASK, {**found, "tasks": " and ".join(map(_named, tasks))}
     return UNKNOWN_IMAGE, {**found, "hint": lambda: items.hint(identifier)}
+
+
+def _named(task: Task) -> str:
+    return task.replace("_", " ")
 
 
 def read_object_index(text: str, line: int, report: FileReport) -> int | None:

@@ -1,6 +1,7 @@
 """Instances in memory: masks with scores, by class, by image, or in one table."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,13 +40,23 @@ def _read_masks(
     value: object, images: NDArray[np.int32] | None, length: int | None, arrays: Arrays, values: Values
 ) -> list[NDArray[np.int64]] | None:
     """Return the runs of each mask, from the first pixel up to the one after the last, pixels by column."""
-    if isinstance(value, str | bytes) or length is None or not hasattr(value, "__len__") or len(value) != length:
-        values.wrong_structure(value, f"{length or 0:,} masks, one for each score")
+    is_sequence = isinstance(value, Sequence) and not isinstance(value, str | bytes)
+    masks: Any = value if is_sequence else values.array(value, "masks")
+    if masks is None:
         return None
+    if not is_sequence and masks.ndim == 0:
+        values.wrong_structure(value, "a list of masks")
+        return None
+    is_one_each = length is None or len(masks) == length
+    if not is_one_each:
+        values.wrong_structure(value, f"{counted(length or 0, 'mask')}, one for each score")
+    placed = images if images is not None and len(images) == len(masks) else None
     found: list[NDArray[np.int64]] = []
-    for index, mask in enumerate(value if isinstance(value, Sequence) else np.asarray(value)):
-        array = np.asarray(mask)
-        name, size = f"masks[{index}]", None if images is None else arrays.items.size_of(int(images[index]))
+    for index, mask in enumerate(masks):
+        name, size = f"masks[{index}]", None if placed is None else arrays.items.size_of(int(placed[index]))
+        array = values.array(mask, name)
+        if array is None:
+            continue
         if array.ndim != 2:
             values.report.add(kinds.WRONG_SHAPE, name=name, found=array.shape, expected="(height, width)")
         elif array.dtype.kind != "b" and not (array.dtype.kind in "iu" and np.isin(array, (0, 1)).all()):
@@ -59,7 +70,7 @@ def _read_masks(
         else:
             inside = np.concatenate([[False], array.astype(np.bool_).T.ravel(), [False]])
             found.append(np.flatnonzero(inside[1:] != inside[:-1]).reshape(-1, 2).astype(np.int64))
-    if len(found) < length:
+    if len(found) < len(masks) or not is_one_each:
         return None
     empty = [index for index, runs in enumerate(found) if not len(runs)]
     if empty:

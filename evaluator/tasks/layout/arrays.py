@@ -76,15 +76,15 @@ def _take(layout: object, columns: _Columns, by_box: bool, arrays: Arrays, value
         return False
     if not values.has_keys(layout, "image", person, "score", "labels", "boxes"):
         return False
-    image = values.images([layout["image"]], arrays.items)
-    score = values.scores([layout["score"]], (1,), arrays.competition.rules.confidence_range, name="score")
+    image = values.images([layout["image"]], arrays.items, name="image")
+    score = values.scores(layout["score"], (), arrays.competition.rules.confidence_range, name="score")
     boxes = values.numbers(layout["boxes"], "boxes", (None, 4))
     types = _types(layout["labels"], arrays, values, None if boxes is None else len(boxes))
     if by_box:
         person_box = values.numbers(layout[person], person, (4,))
         index = None
     else:
-        person_box, index = None, values.integers([layout[person]], person, (1,))
+        person_box, index = None, values.integers(layout[person], person, ())
         if index is not None and not values.none_wrong(
             (index < 1) | (index > LARGEST_OBJECT_INDEX), index, kinds.BAD_OBJECT_INDEX, person, "index"
         ):
@@ -115,8 +115,8 @@ def _types(value: object, arrays: Arrays, values: Values, length: int | None) ->
         return None
     found = np.array([parts.index(name) if name in parts else -1 for name in names], dtype=np.int64)
     given = np.array([quoted(name) for name in names], dtype=object)
-    has = "has" if np.count_nonzero(found < 0) == 1 else "have"
+    is_no = "is no" if np.count_nonzero(found < 0) == 1 else "are no"
     expected = f"parts are {', '.join(parts)}"
-    if not values.none_wrong(found < 0, given, kinds.UNKNOWN_LABEL, "labels", "label", expected=expected, has=has):
+    if not values.none_wrong(found < 0, given, kinds.UNKNOWN_LABEL, "labels", "label", expected=expected, is_no=is_no):
         return None
     return [int(index) for index in found]

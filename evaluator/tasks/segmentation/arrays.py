@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import count as counting
+from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,9 @@ class SegmentationArrays(ArrayReader):
             arrays: takes problems.
         """
         values, given = arrays.values(), []
+        if isinstance(content, str | bytes) or not _can_be_iterated(content):
+            values.wrong_structure(content, "a mapping of images to label maps, or label maps in a sequence")
+            return None
         for key, position, value in _maps(content, arrays, values):
             given.append(position)
             label_map = _checked(value, arrays, arrays.values(key), position)
@@ -40,7 +44,16 @@ class SegmentationArrays(ArrayReader):
         return Entry(arrays.competition, arrays.declared_classes, seen)
 
 
-def _maps(content: object, arrays: Arrays, values: Values) -> Iterator[tuple[object, int, object]]:
+def _can_be_iterated(content: object) -> TypeGuard[Iterable[object]]:
+    """Whether something gives one thing after the other; an array of a single number only seems to."""
+    try:
+        iter(content)  # type: ignore[call-overload]
+    except TypeError:
+        return False
+    return True
+
+
+def _maps(content: Iterable[object], arrays: Arrays, values: Values) -> Iterator[tuple[object, int, object]]:
     """Yield key, position of the image, and map."""
     images = arrays.items.images
     if isinstance(content, Mapping):
@@ -52,8 +65,6 @@ def _maps(content: object, arrays: Arrays, values: Values) -> Iterator[tuple[obj
             position = images.position(key) if isinstance(key, str) else None
             if position is not None:
                 yield key, position, value
-    elif not isinstance(content, Iterable) or isinstance(content, str | bytes):
-        values.wrong_structure(content, "a mapping of images to label maps")
     elif not images.is_known:
         values.report.add(kinds.ITEMS_NOT_KNOWN)
     else:
