@@ -3,6 +3,8 @@
 import json
 import re
 import shlex
+import subprocess
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import pytest
 from tests.support import small_world
 from tests.support.image import ROOT, Installed, Rule, context_files, install_as_image
 from vocboard.evaluator.editions import load
+from vocboard.evaluator.version import VERSION
 
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "editions").glob("*.md")))
 COMMAND = re.compile(r"^(?:    |\$ )?(?:docker compose (?:run --rm|exec) \w+ )?(vocboard [a-z].*)$", re.M)
@@ -109,3 +112,77 @@ def test_participants_commands_run(installed: Installed, tmp_path: Path) -> None
         assert done.returncode == 0, done.stderr + done.stdout
     mean = json.loads(done.stdout)["competitions"]["comp3"]["mean"]
     assert mean == pytest.approx(small_world.MEAN_AP, abs=1e-12)
+
+
+def test_the_wheel_has_the_packages_whole_and_nothing_else(installed: Installed) -> None:
+    with zipfile.ZipFile(installed.wheel) as wheel:
+        names = wheel.namelist()
+    code = {name for name in names if name.startswith("vocboard/")}
+    others = set(names) - code
+    assert {name.partition("/")[0].partition("-")[2] for name in others} == {f"{VERSION}.dist-info"}
+    assert code == {f"vocboard/{path}" for path in files_of_the_packages()}
+
+
+def files_of_the_packages() -> Iterator[str]:
+    """Yield the files that a clone has below src/vocboard, where the top-level packages are symbolic links."""
+    source = ROOT / "src" / "vocboard"
+    links = {path.resolve().relative_to(ROOT).as_posix(): path.name for path in source.iterdir() if path.is_symlink()}
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", "src/vocboard", *links],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    for name in listed.stdout.splitlines():
+        top, _, rest = name.partition("/")
+        if top in links:
+            yield f"{links[top]}/{rest}"
+        elif not (ROOT / name).is_symlink():
+            yield name.removeprefix("src/vocboard/")
+
+
+PROJECT = {
+    "app.py": "import client\nimport evaluator\n\nNAMES = ['my app', client.NAME, evaluator.NAME]\n",
+    "client/__init__.py": "NAME = 'my client'\n",
+    "evaluator/__init__.py": "NAME = 'my evaluator'\n",
+    "evaluator/rules.py": "raise ImportError('not your evaluator')\n",
+    "commands/__init__.py": "raise ImportError('not your commands')\n",
+    "migrations/env.py": "raise ImportError('not your migrations')\n",
+    "templates/sign_in.html": "my page",
+    "main.py": """
+import json
+from pathlib import Path
+
+import app
+import vocboard
+from fastapi.testclient import TestClient
+from vocboard.app.main import create_app
+from vocboard.app.settings import Settings
+
+truth = vocboard.read_ground_truth("tree.tar", "VOC2007")
+mean = vocboard.evaluate("results.tar", "VOC2007", truth)["comp3"].mean
+settings = Settings()
+with TestClient(create_app(settings), base_url="http://127.0.0.1") as browser:
+    page = browser.get("/sign-in").text
+print(json.dumps({"mine": [*app.NAMES, Path("templates/sign_in.html").read_text()], "mean": mean, "page": page}))
+""",
+}
+
+
+def test_works_beside_a_project_that_has_packages_of_the_same_names(installed: Installed, tmp_path: Path) -> None:
+    for name, content in PROJECT.items():
+        file = tmp_path / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(content)
+    (tmp_path / "results.tar").write_bytes(small_world.results_archive())
+    (tmp_path / "tree.tar").write_bytes(small_world.ground_truth_archive())
+    (tmp_path / "data").mkdir()
+    environment = {"VOCBOARD_DATA_DIRECTORY": str(tmp_path / "data")}
+    for command in (["vocboard", "migrate"], ["python", "main.py"]):
+        done = installed.run(command, environment=environment, directory=tmp_path)
+        assert done.returncode == 0, done.stderr
+    printed = json.loads(done.stdout)
+    assert printed["mine"] == ["my app", "my client", "my evaluator", "my page"]
+    assert printed["mean"] == pytest.approx(small_world.MEAN_AP, abs=1e-12)
+    assert "<h1>Sign in</h1>" in printed["page"]

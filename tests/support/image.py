@@ -73,9 +73,11 @@ class Installed:
 
     Attributes:
         directory: the environment's.
+        wheel: what was installed into it.
     """
 
     directory: Path
+    wheel: Path
 
     def run(
         self, command: Sequence[str], *, environment: Mapping[str, str], directory: Path, text: str = ""
@@ -115,4 +117,4 @@ def install_as_image(directory: Path) -> Installed:
     # A directory named in a .pth file is searched for packages; .pth files in it, as that of this checkout, are not.
     [packages] = environment.glob("lib/python*/site-packages")
     (packages / "packages_of_the_tests.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    return Installed(environment)
+    return Installed(environment, wheel)
