@@ -5,19 +5,20 @@ On Linux three means of the kernel are used, none of which needs privileges, all
 - `no_new_privs`: no program that it could start would have more rights. Source: prctl(2).
 - Landlock: it opens only the files below given directories, to read; no TCP port, no abstract socket, no signal to a
   process outside, no look into its memory. Source: landlock(7), linux/landlock.h.
-- seccomp: system calls for sockets, programs, signals and other processes' memory fail with EPERM. Source: seccomp(2),
-  linux/seccomp.h, linux/bpf_common.h.
+- seccomp: system calls for sockets, programs, new processes, signals, and limits, priority and memory of other
+  processes fail with EPERM. They are listed in `app.isolation.system_calls`.
 
 Elsewhere, such as on macOS, there is nothing like them that needs no privileges, and this module does nothing.
 """
 
 import ctypes
 import os
-import platform
 import struct
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+
+from vocboard.app.isolation.system_calls import INSTRUCTION_BYTES, filter_program
 
 NO_NEW_PRIVILEGES, FILES, SYSTEM_CALLS = "no-new-privileges", "landlock", "seccomp"
 ALL_MEANS = frozenset({NO_NEW_PRIVILEGES, FILES, SYSTEM_CALLS})
@@ -31,55 +32,6 @@ _READ_FILE, _READ_DIRECTORY = 1 << 2, 1 << 3
 _FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
 _TCP_BIND_AND_CONNECT, _ABSTRACT_SOCKETS_AND_SIGNALS = 0b11, 0b11
 _NET_SINCE, _SCOPES_SINCE = 4, 6
-
-# System calls that fail, by architecture: (x86-64, arm64); None where there is no such call.
-_FORBIDDEN: dict[str, tuple[int, int | None]] = {
-    "socket": (41, 198),
-    "socketpair": (53, 199),
-    "connect": (42, 203),
-    "bind": (49, 200),
-    "listen": (50, 201),
-    "accept": (43, 202),
-    "accept4": (288, 242),
-    "sendto": (44, 206),
-    "sendmsg": (46, 211),
-    "sendmmsg": (307, 269),
-    "execve": (59, 221),
-    "execveat": (322, 281),
-    "fork": (57, None),
-    "vfork": (58, None),
-    "ptrace": (101, 117),
-    "process_vm_readv": (310, 270),
-    "process_vm_writev": (311, 271),
-    "kill": (62, 129),
-    "tkill": (200, 130),
-    "tgkill": (234, 131),
-    "rt_sigqueueinfo": (129, 138),
-    "rt_tgsigqueueinfo": (297, 240),
-    "pidfd_open": (434, 434),
-    "pidfd_send_signal": (424, 424),
-    "pidfd_getfd": (438, 438),
-    "io_uring_setup": (425, 425),
-    "io_uring_enter": (426, 426),
-    "io_uring_register": (427, 427),
-    "bpf": (321, 280),
-    "perf_event_open": (298, 241),
-    "userfaultfd": (323, 282),
-    "keyctl": (250, 219),
-    "unshare": (272, 97),
-    "setns": (308, 268),
-    "mount": (165, 40),
-    "chmod": (90, None),
-    "fchmodat": (268, 53),
-    "fchmodat2": (452, 452),
-    "chown": (92, None),
-    "lchown": (94, None),
-    "fchownat": (260, 54),
-}
-_ARCHITECTURES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}  # linux/audit.h, and the column above
-_X32_CALLS = 0x40000000  # a second set of numbers on x86-64
-_LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
-_ALLOW, _FAIL_WITH_EPERM = 0x7FFF0000, 0x00050001
 
 
 def confine(readable: Iterable[Path]) -> frozenset[str]:
@@ -138,22 +90,10 @@ def _allow_reading(libc: ctypes.CDLL, ruleset: int, path: Path) -> None:
 
 
 def _restrict_system_calls(libc: ctypes.CDLL) -> bool:
-    if platform.machine() not in _ARCHITECTURES:
+    program = filter_program()
+    if program is None:
         return False
-    architecture, column = _ARCHITECTURES[platform.machine()]
-    numbers = [number for row in _FORBIDDEN.values() if (number := row[column]) is not None]
-    failing = len(numbers) + 1  # from the first comparison to the instruction that fails
-    program = [
-        (_LOAD, 0, 0, 4),  # the architecture of the call
-        (_EQUAL, 1, 0, architecture),
-        (_RETURN, 0, 0, _FAIL_WITH_EPERM),
-        (_LOAD, 0, 0, 0),  # its number
-        (_AT_LEAST, failing, 0, _X32_CALLS),
-        *((_EQUAL, failing - 1 - place, 0, number) for place, number in enumerate(numbers)),
-        (_RETURN, 0, 0, _ALLOW),
-        (_RETURN, 0, 0, _FAIL_WITH_EPERM),
-    ]
-    instructions = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *line) for line in program))
+    instructions = ctypes.create_string_buffer(program)
     # struct sock_fprog: a length, and after padding a pointer.
-    filter_program = struct.pack("@HP", len(program), ctypes.addressof(instructions))
-    return bool(libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, filter_program, 0, 0) == 0)
+    described = struct.pack("@HP", len(program) // INSTRUCTION_BYTES, ctypes.addressof(instructions))
+    return bool(libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, described, 0, 0) == 0)

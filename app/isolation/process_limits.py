@@ -13,6 +13,8 @@ _PR_SET_PDEATHSIG = 1
 def limit_memory(limit_bytes: int) -> None:
     """Let this process have no more address space than that: beyond it, allocations raise `MemoryError`.
 
+    It cannot raise the limit again, whatever code it runs afterwards.
+
     Only Linux enforces such a limit; elsewhere this does nothing.
     """
     if not sys.platform.startswith("linux"):
@@ -20,7 +22,7 @@ def limit_memory(limit_bytes: int) -> None:
     _, hard_limit = resource.getrlimit(resource.RLIMIT_AS)
     if hard_limit != resource.RLIM_INFINITY:
         limit_bytes = min(limit_bytes, hard_limit)
-    resource.setrlimit(resource.RLIMIT_AS, (limit_bytes, hard_limit))
+    resource.setrlimit(resource.RLIMIT_AS, (limit_bytes, limit_bytes))
 
 
 def end_with_parent() -> None:

@@ -133,8 +133,8 @@ def _report_of(content: bytes) -> Report | None:
         if "memory" in answer:
             raise MemoryError
         if "failure" in answer:
-            _log.error("reading an upload failed: %r", answer["failure"])
+            _log.error("reading an upload failed: %.10000r", answer["failure"])
             raise StoppedProcessError
         return None if answer["report"] is None else Report.from_json(answer["report"])
-    except (ValueError, LookupError, TypeError) as error:
+    except (ValueError, LookupError, TypeError, RecursionError) as error:  # the last: a list in a list in a list ...
         raise StoppedProcessError from error

@@ -68,6 +68,9 @@ class Report:
 def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError("not a text")
+    value.encode()  # half of a surrogate pair is a ValueError: no answer can hold it
+    if "\0" in value:
+        raise ValueError("no database can hold it")
     return value
 
 

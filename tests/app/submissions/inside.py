@@ -1,11 +1,16 @@
 """What `test_isolation` tries in a process for validation; its text is sent there, since no file of the tests is."""
 
+import ctypes
 import fcntl
 import json
 import os
+import pkgutil
+import resource
+import signal
 import socket
 import sqlite3
 import subprocess
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,7 +26,7 @@ def said(text: str) -> Report:
 def attempt(action: Callable[[], object]) -> str:
     try:
         return f"done: {action()!r}"
-    except (OSError, sqlite3.OperationalError) as error:
+    except (OSError, ValueError, sqlite3.OperationalError) as error:
         return f"refused: {type(error).__name__}"
 
 
@@ -74,6 +79,81 @@ def inside_delete(path: str) -> Report:
 
 def inside_run() -> Report:
     return said(attempt(lambda: subprocess.run(["/bin/true"], check=True)))
+
+
+def inside_fork() -> Report:
+    """Begin a process that goes on when this one is killed."""
+    return said(attempt(os.fork))
+
+
+def inside_thread() -> Report:
+    """Begin a thread, which libraries do."""
+    found: list[str] = []
+    thread = threading.Thread(target=lambda: found.append("ran"))
+    thread.start()
+    thread.join()
+    return said(found[0])
+
+
+def inside_limit(pid: int) -> Report:
+    """Limit another process. This limit is harmless; one of its seconds on the processor would end it."""
+    return said(attempt(lambda: resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))))
+
+
+def inside_own_limit() -> Report:
+    """Take more memory than is allowed."""
+    limit_memory = pkgutil.resolve_name("vocboard.app.isolation.process_limits:limit_memory")
+    limit_memory(4 << 30)
+    return said(attempt(lambda: resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))))
+
+
+def inside_priority(pid: int) -> Report:
+    """Put another process behind everything else, then all of a group, and tie it to a processor."""
+    first = attempt(lambda: os.setpriority(os.PRIO_PROCESS, pid, 1))
+    second = attempt(lambda: os.setpriority(os.PRIO_PGRP, 0, 1))
+    third = attempt(lambda: os.sched_setaffinity(pid, os.sched_getaffinity(pid)))
+    return said(f"{first}, {second}, {third}")
+
+
+def inside_signal_by_pipe(pid: int) -> Report:
+    """Have the kernel send a signal of one's choice when there is something to read."""
+    reading, writing = os.pipe()
+    tried = [
+        attempt(lambda: fcntl.fcntl(reading, fcntl.F_SETOWN, pid)),
+        attempt(lambda: fcntl.fcntl(reading, fcntl.F_SETSIG, signal.SIGUSR1)),
+        attempt(lambda: fcntl.fcntl(reading, fcntl.F_SETLEASE, fcntl.F_RDLCK)),
+    ]
+    fcntl.fcntl(reading, fcntl.F_SETFL, os.O_ASYNC | os.O_NONBLOCK)
+    os.write(writing, b"x")
+    return said(", ".join(tried))
+
+
+def inside_touch(path: str) -> Report:
+    """Change what is known of a file, and lock it, without writing to it."""
+    descriptor = os.open(path, os.O_RDONLY)
+    tried = [
+        attempt(lambda: os.utime(path, (0, 0))),
+        attempt(lambda: os.utime(descriptor, (0, 0))),
+        attempt(lambda: os.fchmod(descriptor, 0o777)),
+        attempt(lambda: os.setxattr(path, "user.mine", b"mine")),
+        attempt(lambda: os.truncate(path, 0)),
+        attempt(lambda: fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)),
+    ]
+    return said(", ".join(tried))
+
+
+def inside_shared_memory() -> Report:
+    """Look for memory that the user's processes share, and for what happens to files."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    results = [libc.shmget(0, 4096, 0o1600), libc.msgget(0, 0o1600), libc.semget(0, 1, 0o1600), libc.inotify_init1(0)]
+    return said(json.dumps(results))
+
+
+def inside_answer(content: str) -> Report:
+    """Answer with any text."""
+    answer = content.encode()
+    os.write(answers(), b"A" + len(answer).to_bytes(4, "big") + answer)
+    return said("")
 
 
 def inside_signal(pid: int) -> Report:

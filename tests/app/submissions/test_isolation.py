@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import socket
 import sqlite3
 import sys
@@ -13,18 +14,27 @@ import anyio
 import pytest
 
 from tests.app.submissions.inside import (
+    inside_answer,
     inside_connect,
     inside_database,
     inside_delete,
     inside_descriptors,
     inside_environment,
+    inside_fork,
+    inside_limit,
     inside_list,
     inside_listen,
+    inside_own_limit,
     inside_pickle,
     inside_pieces,
+    inside_priority,
     inside_read,
     inside_run,
+    inside_shared_memory,
     inside_signal,
+    inside_signal_by_pipe,
+    inside_thread,
+    inside_touch,
     inside_unix_socket,
     inside_write,
 )
@@ -38,6 +48,10 @@ linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Li
 
 
 INSIDE = Path(__file__).with_name("inside.py")
+REPORT = (
+    '{"report": {"problems": [{"code": "a", "severity": "error", "message": "%s", "file": null, "line": null}], '
+    '"entries": [], "columns": false}}'
+)
 CALL = "(exec(source, scope), scope[name](*arguments))[1]"
 
 
@@ -147,6 +161,66 @@ def test_changes_nothing(inside: Callable[..., str], uploads: Path) -> None:
 def test_runs_no_program_and_signals_nobody(inside: Callable[..., str]) -> None:
     assert inside(inside_run) == "refused: PermissionError"
     assert inside(inside_signal, os.getpid()) == "refused: PermissionError"
+
+
+@linux
+def test_starts_threads_but_no_process_that_would_outlive_it(inside: Callable[..., str]) -> None:
+    assert inside(inside_fork) == "refused: PermissionError"
+    assert inside(inside_thread) == "ran"
+
+
+@linux
+def test_limits_and_priorities_of_other_processes_are_out_of_reach(inside: Callable[..., str]) -> None:
+    assert inside(inside_limit, os.getpid()) == "refused: PermissionError"
+    assert inside(inside_priority, os.getpid()) == ", ".join(["refused: PermissionError"] * 3)
+
+
+@linux
+def test_its_own_limit_of_memory_cannot_be_raised_again(inside: Callable[..., str]) -> None:
+    assert inside(inside_own_limit) == "refused: ValueError"
+
+
+@linux
+def test_no_signal_goes_through_a_pipe(inside: Callable[..., str]) -> None:
+    received: list[int] = []
+    before = signal.signal(signal.SIGUSR1, lambda number, _frame: received.append(number))
+    try:
+        assert inside(inside_signal_by_pipe, os.getpid()) == ", ".join(["refused: PermissionError"] * 3)
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert received == []
+
+
+@linux
+def test_changes_nothing_that_is_known_of_a_file(inside: Callable[..., str], uploads: Path) -> None:
+    """Times of change decide what is removed as abandoned, and a lock would hold up the process that receives."""
+    (uploads / "upload").write_bytes(b"content")
+    assert set(inside(inside_touch, str(uploads / "upload")).split(", ")) == {"refused: PermissionError"}
+    assert (uploads / "upload").read_bytes() == b"content"
+
+
+@linux
+def test_shares_no_memory_with_others_and_watches_no_files(inside: Callable[..., str]) -> None:
+    assert json.loads(inside(inside_shared_memory)) == [-1, -1, -1, -1]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "[" * 100_000,
+        '{"report": ' + '{"problems": ' * 50_000,
+        REPORT % "\\ud800",
+        REPORT % "\\u0000",
+        '{"report": 7}',
+        "7",
+        '{"report": {"problems": 7}}',
+        '{"report": {"problems": [], "entries": [["comp1"]], "columns": true}}',
+    ],
+    ids=["nested", "nested objects", "surrogate", "null", "number", "bare number", "no list", "short entry"],
+)
+def test_an_answer_that_is_none_ends_it(inside: Callable[..., str], content: str) -> None:
+    with pytest.raises(StoppedProcessError):
+        inside(inside_answer, content)
 
 
 def test_its_answers_run_no_code(inside: Callable[..., str]) -> None:
