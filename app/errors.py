@@ -87,9 +87,9 @@ class TooLargeError(ServiceError):
 
 
 class TooSlowError(ServiceError):
-    """The body of an upload arrives too slowly, or takes too long."""
+    """The body of a request arrives too slowly, or takes too long."""
 
-    status, code, title = 408, "too_slow", "The upload was too slow"
+    status, code, title = 408, "too_slow", "What was sent arrived too slowly"
 
 
 class LimitedError(ServiceError):

@@ -47,7 +47,7 @@ _KINDS: dict[int, tuple[type[ProblemDetails], str]] = {
     401: (ProblemDetails, "No token, or one that is not valid."),
     403: (ProblemDetails, "Not allowed to this person, or to this token."),
     404: (ProblemDetails, "There is no such thing, or it is not yours to see."),
-    408: (ProblemDetails, "The upload was too slow, or took too long."),
+    408: (ProblemDetails, "The body arrived too slowly, or took too long."),
     409: (ProblemDetails, "Not possible in the present state."),
     413: (ProblemDetails, "The upload is larger than allowed."),
     415: (ProblemDetails, "The body is not of the expected kind."),

@@ -1,4 +1,4 @@
-"""HTTP/1.1 with a bound on requests' heads, for servers without a proxy: uvicorn's httptools protocol has none.
+"""HTTP/1.1 with bounds on requests' heads, and on connections that do nothing: uvicorn's httptools protocol has none.
 
 Source: RFC 6585, section 5 (431); RFC 9110, section 15.5.9 (408).
 """
@@ -10,6 +10,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 HEAD_LIMIT_BYTES = 64 * 1024  # request line and headers; the same for trailers
 HEAD_SECONDS = 20.0
+# What still comes of a body whose request has been answered is read and thrown away, at the pace of an upload.
+DISCARDED_BYTES_PER_SECOND = 32 * 1024
 
 
 class BoundedHttpProtocol(HttpToolsProtocol):
@@ -18,11 +20,16 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     What counts is what has been received since the last head was complete or the last piece of a body came: heads,
     trailers and chunk extensions, which the parser collects. A piece that is received at once is parsed at once, so
     that one of them may come on top.
+
+    uvicorn closes a connection that is idle after a response, but not once a single byte has come: an empty line, or
+    the next piece of a body that nobody reads any more. Here a timer runs whenever no request is being answered.
     """
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self._collected_bytes = 0
+        self._discarded_bytes = 0
+        self._in_body = False
         self._head_timer: TimerHandle | None = None
 
     def connection_made(self, transport: BaseTransport) -> None:
@@ -42,6 +49,8 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             return
         self._collected_bytes += len(data)
         super().data_received(data)
+        if self._head_timer is None and self._is_answered and not self.transport.is_closing():
+            self._start_timer()
 
     def on_message_begin(self) -> None:
         """Expect the rest of the head."""
@@ -51,21 +60,33 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Count anew."""
         self._collected_bytes = 0
+        self._in_body = True
         self._stop_timer()
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
         """Count anew."""
         self._collected_bytes = 0
+        if self._is_answered:
+            self._discarded_bytes += len(body)
         super().on_body(body)
 
     def on_message_complete(self) -> None:
         """Count anew."""
         self._collected_bytes = 0
+        self._in_body = False
+        if self._is_answered:
+            self._start_timer()
         super().on_message_complete()
+
+    @property
+    def _is_answered(self) -> bool:
+        """Whether the last request, if there was one, has its response."""
+        return self.cycle is None or self.cycle.response_complete
 
     def _start_timer(self) -> None:
         self._stop_timer()
+        self._discarded_bytes = 0
         self._head_timer = self.loop.call_later(HEAD_SECONDS, self._time_out)
 
     def _stop_timer(self) -> None:
@@ -74,9 +95,11 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self._head_timer = None
 
     def _time_out(self) -> None:
-        if self._collected_bytes:
+        if self._in_body and self._discarded_bytes >= DISCARDED_BYTES_PER_SECOND * HEAD_SECONDS:
+            self._start_timer()
+        elif self._collected_bytes and not self._in_body:
             self._refuse(b"408 Request Timeout")
-        else:  # a connection that a browser has opened ahead
+        else:  # a connection that a browser has opened ahead, or what remains of a refused upload does not come
             self.transport.close()
 
     def _refuse(self, status: bytes) -> None:

@@ -1,7 +1,9 @@
 """What a request may send besides its body is limited by the server itself."""
 
 import socket
+import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -9,7 +11,7 @@ import pytest
 
 from tests.support.site import Site, serving
 from vocboard.app.settings import Settings
-from vocboard.app.web import http_protocol
+from vocboard.app.web import body_limit, http_protocol
 
 MIB = 1 << 20
 
@@ -64,3 +66,89 @@ def test_a_head_that_trickles_is_ended(site: Site, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(http_protocol, "HEAD_SECONDS", 0.3)
     assert b" 408 " in answer_to(site, HEAD)
     assert answer_to(site) == b""
+
+
+def connect(site: Site) -> socket.socket:
+    address = urlsplit(site.url)
+    return socket.create_connection((address.hostname or "", address.port or 0), timeout=10)
+
+
+def form(length: int) -> bytes:
+    return (
+        b"POST /sign-in HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+        b"Content-Length: %d\r\n\r\n" % length
+    )
+
+
+CHUNKED_FORM = form(0).replace(b"Content-Length: 0", b"Transfer-Encoding: chunked")
+
+
+@pytest.mark.parametrize("begin", [form(1000) + b"email=a", CHUNKED_FORM + b"5\r\nemail"], ids=["length", "chunks"])
+def test_a_form_that_stops_half_way_is_ended(site: Site, monkeypatch: pytest.MonkeyPatch, begin: bytes) -> None:
+    monkeypatch.setattr(body_limit, "FORM_SECONDS", 0.3)
+    monkeypatch.setattr(http_protocol, "HEAD_SECONDS", 0.3)
+    with closing(connect(site)) as connection:
+        connection.sendall(begin)
+        assert b" 408 " in connection.recv(20)
+        connection.sendall(b"a")  # a piece now and then would keep the connection for ever
+        assert_ends(connection)
+
+
+def test_an_empty_line_does_not_keep_a_connection(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_protocol, "HEAD_SECONDS", 0.3)
+    with closing(connect(site)) as connection:
+        connection.sendall(HEAD + b"\r\n")
+        assert b" 200 " in connection.recv(1000)
+        connection.sendall(b"\r\n")
+        assert_ends(connection, within=3)  # before uvicorn would end an idle one
+
+
+def test_the_rest_of_a_refused_upload_is_read_as_long_as_it_comes(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_protocol, "HEAD_SECONDS", 0.5)
+    upload = b"POST /api/v1/challenges/any/submissions HTTP/1.1\r\nHost: x\r\nContent-Length: 200000\r\n\r\n"
+    with closing(connect(site)) as connection:
+        connection.sendall(upload)
+        assert b" 401 " in connection.recv(20)
+        for _ in range(10):
+            connection.sendall(bytes(20_000))
+            time.sleep(0.15)
+        connection.recv(10_000)
+        connection.sendall(HEAD + b"\r\n")
+        assert b" 200 " in connection.recv(20)
+        while b'"ok"' not in connection.recv(2000):
+            pass
+        connection.sendall(upload)
+        assert b" 401 " in connection.recv(20)
+        connection.sendall(b"a")
+        assert_ends(connection, within=3)
+
+
+def assert_ends(connection: socket.socket, *, within: float = 10) -> None:
+    connection.settimeout(within)
+    try:
+        while connection.recv(10_000):
+            pass
+    except ConnectionError:
+        pass
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n",
+        b"Content-Length: 5\r\nContent-Length: 6\r\n",
+        b"Content-Length: -1\r\n",
+        b"Content-Length: +5\r\n",
+        b"Content-Length: 5, 5\r\n",
+        b"Content-Length: 99999999999999999999999\r\n",
+        b"Transfer-Encoding: gzip\r\n",
+        b"Transfer-Encoding: chunked, identity\r\n",
+        b"X: a\x00b\r\n",
+        b"X : a\r\n",
+    ],
+)
+def test_what_two_servers_could_read_differently_is_refused(site: Site, headers: bytes) -> None:
+    """A proxy and this server must agree where a request ends; else one person's body is the next one's request."""
+    answer = answer_to(site, b"POST /sign-in HTTP/1.1\r\nHost: x\r\n" + headers + b"\r\n12345")
+    assert answer.startswith((b"HTTP/1.1 400 ", b"hung up")), answer
+    assert b"12345" not in answer
