@@ -6,11 +6,14 @@ the proxy starts, stays the same in every network, and cannot be taken over by a
 """
 
 import hmac
+from collections.abc import Iterable
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 SECRET_HEADER = b"x-vocboard-proxy"
+_ADDRESS_HEADER = b"x-forwarded-for"
+_Headers = list[tuple[bytes, bytes]]
 
 
 class Forwarded:
@@ -29,6 +32,15 @@ class Forwarded:
         shown = [value for name, value in scope["headers"] if name == SECRET_HEADER]
         scope["headers"] = [header for header in scope["headers"] if header[0] != SECRET_HEADER]
         if self._secret and any(hmac.compare_digest(value, self._secret) for value in shown):
+            scope["headers"] = _with_one_address(scope["headers"])
             await self._believing(scope, receive, send)  # type: ignore[arg-type]
         else:
             await self._app(scope, receive, send)
+
+
+def _with_one_address(headers: Iterable[tuple[bytes, bytes]]) -> _Headers:
+    """Leave the last of the forwarded addresses alone: a proxy that appends puts its own after what the client sent."""
+    given = [value for name, value in headers if name == _ADDRESS_HEADER]
+    others = [header for header in headers if header[0] != _ADDRESS_HEADER]
+    last = b",".join(given).rpartition(b",")[2].strip()
+    return [*others, (_ADDRESS_HEADER, last)] if last else others

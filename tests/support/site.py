@@ -58,7 +58,14 @@ def serving(settings: Settings) -> Iterator[Site]:
     """Run the web application until the block ends."""
     application = create_app(settings)
     config = uvicorn.Config(
-        application, host="127.0.0.1", port=0, log_level="warning", lifespan="on", ws="none", http=BoundedHttpProtocol
+        application,
+        host="127.0.0.1",
+        port=0,
+        log_level="warning",
+        lifespan="on",
+        ws="none",
+        http=BoundedHttpProtocol,
+        proxy_headers=False,
     )
     server = uvicorn.Server(config)
     with contextlib.closing(config.bind_socket()) as listener:
