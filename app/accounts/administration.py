@@ -6,7 +6,7 @@ from sqlalchemy import delete
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from vocboard.app.accounts import queries
+from vocboard.app.accounts import links, queries
 from vocboard.app.accounts.models import Role, User, WebSession
 from vocboard.app.accounts.password_changes import revoke_tokens, set_hash
 from vocboard.app.accounts.people import normalised_email
@@ -108,10 +108,11 @@ def _require_waiting(user: User) -> None:
 
 
 def disable(session: Session, *, user: User, actor: User | None = None) -> None:
-    """Shut a person (of this transaction) out. Sessions and tokens end for good; event streams end with them."""
+    """Shut a person (of this transaction) out. Sessions, tokens, links in e-mails and event streams end for good."""
     user.disabled_at = now()
     session.execute(delete(WebSession).where(WebSession.user_id == user.id))
     revoke_tokens(session, user)
+    links.revoke(session, user)
     audit.record(session, actor=actor, action="user.disable", subject=user)
 
 

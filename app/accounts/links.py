@@ -39,6 +39,11 @@ def create(session: Session, *, user: User, purpose: LinkPurpose) -> str:
     return secret
 
 
+def revoke(session: Session, user: User) -> None:
+    """End all of a person's links."""
+    session.execute(delete(EmailLink).where(EmailLink.user_id == user.id))
+
+
 def owner(session: Session, secret: str, purpose: LinkPurpose) -> User:
     """Return the person whom a link was sent to; nothing changes.
 
@@ -72,7 +77,7 @@ def use(session: Session, secret: str, purpose: LinkPurpose) -> User:
         select(User).where(User.id == user_id).with_for_update().execution_options(populate_existing=True)
     )
     owner(session, secret, purpose)  # again, now that others wait
-    session.execute(delete(EmailLink).where(EmailLink.user_id == user_id))
     if user is None:
         raise InvalidLinkError
+    revoke(session, user)
     return user

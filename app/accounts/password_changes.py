@@ -6,7 +6,7 @@ None of these functions hashes: that is done between two transactions, by `Passw
 from sqlalchemy import delete, update
 from sqlalchemy.orm import Session
 
-from vocboard.app.accounts import passwords, queries, registration
+from vocboard.app.accounts import links, passwords, queries, registration
 from vocboard.app.accounts.models import ApiToken, User, WebSession
 from vocboard.app.audit import service as audit
 from vocboard.app.database import now
@@ -58,11 +58,15 @@ def reset(session: Session, *, user: User, password_hash: str, site: str) -> Non
 
 
 def set_hash(session: Session, *, user: User, password_hash: str, keep: WebSession | None) -> None:
-    """Store the hash of a new password of a person of this transaction; end the sessions but `keep`, and all tokens."""
+    """Store the hash of a new password of a person of this transaction; end the sessions but `keep`, and all tokens.
+
+    Links in e-mails that were sent before end, too: whoever reads an old e-mail could set yet another password.
+    """
     user.password_hash = password_hash
     ended = delete(WebSession).where(WebSession.user_id == user.id)
     session.execute(ended.where(WebSession.id != keep.id) if keep else ended)
     revoke_tokens(session, user)
+    links.revoke(session, user)
 
 
 def revoke_tokens(session: Session, user: User) -> None:

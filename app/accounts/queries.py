@@ -16,6 +16,16 @@ def user_by_email(session: Session, email: str) -> User | None:
     return session.scalar(select(User).where(User.email == email))
 
 
+def confirmed_account_of_mailbox(session: Session, mailbox: str) -> User | None:
+    """Somebody with a confirmed address of this mailbox (see `people.mailbox`), disabled or not."""
+    local, _, domain = mailbox.rpartition("@")
+    is_same = (User.email == mailbox) | (User.email.startswith(f"{local}+", autoescape=True)) & (
+        User.email.endswith(f"@{domain}", autoescape=True)
+    )
+    confirmed = select(User).where(is_same, User.email_confirmed_at.is_not(None))
+    return session.scalars(confirmed.order_by(User.created_at, User.id).limit(1)).one_or_none()
+
+
 def locked_user(session: Session, user_id: uuid.UUID) -> User | None:
     """The person as the database has it now, locked on PostgreSQL until the transaction ends."""
     statement = select(User).where(User.id == user_id).with_for_update().execution_options(populate_existing=True)

@@ -4,6 +4,8 @@ No answer says whether an address has an account; the e-mail to it does. So nobo
 not confirmed: with a password just chosen, that would tell whether the registration had created an account. And the
 link in the e-mail confirms nothing without that password: whoever registers somebody else's address never gets an
 account that the address's owner has confirmed by following a link.
+
+A mailbox has one account that counts: `ada+2@lab.example` is no way to another quota.
 """
 
 import uuid
@@ -16,13 +18,14 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.accounts import links, queries
 from vocboard.app.accounts.models import LinkPurpose, Role, User
-from vocboard.app.accounts.people import checked_person, normalised_email
+from vocboard.app.accounts.people import checked_person, mailbox, normalised_email
 from vocboard.app.audit import service as audit
 from vocboard.app.database import now
 from vocboard.app.errors import ConflictError, ForbiddenError, NotFoundError
 from vocboard.app.forms.fields import FieldChecks
 from vocboard.app.messaging.mail import outbox
 from vocboard.app.rate_limits import attempts
+from vocboard.app.rate_limits.attempts import Limit
 from vocboard.app.registration_policy import RegistrationPolicy
 
 MOST_NOTIFIED = 20  # administrators who are told of a registration that waits
@@ -82,18 +85,21 @@ def check(*, email: str, name: str, affiliation: str, password: str, policy: Reg
     return Registration(**person)
 
 
-def count_attempt(session: Session, *, email: str, address: str) -> None:
+def count_attempt(
+    session: Session, *, email: str, address: str, of_account: Limit = attempts.REGISTRATION_OF_ACCOUNT
+) -> None:
     """Count a registration, or a request for another e-mail, before it costs anything.
 
     Args:
         email: normalised.
         address: the client's.
+        of_account: the limit on messages to one mailbox.
 
     Raises:
         LimitedError: too many from this address or for this e-mail address.
     """
     subjects = {
-        attempts.REGISTRATION_OF_ACCOUNT: email,
+        of_account: mailbox(email),
         attempts.REGISTRATION_FROM_ADDRESS: attempts.network(address),
     }
     attempts.enforce(session, subjects)
@@ -109,7 +115,10 @@ def register(
         site: the public URL, for the links.
     """
     user = queries.user_by_email(session, registration.email)
-    if user is None:
+    counting = queries.confirmed_account_of_mailbox(session, mailbox(registration.email))
+    if counting is not None:
+        outbox.put(session, to=registration.email, template="registered-already", site=site, account=counting.email)
+    elif user is None:
         user = User(
             email=registration.email,
             name=registration.name,
@@ -126,8 +135,6 @@ def register(
             return
         audit.record(session, actor=user, action="user.register", subject=user)
         send_confirmation(session, user=user, site=site)
-    elif user.is_confirmed:
-        outbox.put(session, to=user.email, template="registered-already", site=site)
     elif user.disabled_at is None:
         send_confirmation(session, user=user, site=site)
 
@@ -170,9 +177,15 @@ def confirm(session: Session, *, user: User, site: str) -> None:
     """Confirm the address of a person of this transaction; where registrations need approval, ask for it.
 
     Whoever calls has checked that the person reads the address's mail.
+
+    Raises:
+        ConflictError: another address of the same mailbox has an account.
     """
     if user.is_confirmed:
         return
+    other = queries.confirmed_account_of_mailbox(session, mailbox(user.email))
+    if other is not None:
+        raise ConflictError(f"Your mailbox has an account already: {other.email}. Sign in with that address.")
     user.email_confirmed_at = now()
     audit.record(session, actor=user, action="user.confirm_address", subject=user)
     if not user.is_approved:

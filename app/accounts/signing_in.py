@@ -13,10 +13,10 @@ from anyio import to_thread
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts import known_browsers, passwords, queries
-from vocboard.app.accounts.models import User
+from vocboard.app.accounts.models import User, WebSession
 from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.accounts.people import normalised_email
-from vocboard.app.accounts.service import start_session
+from vocboard.app.accounts.service import sign_out, start_session
 from vocboard.app.accounts.sign_in_gate import SignInGate
 from vocboard.app.database import Database
 from vocboard.app.errors import SignInError
@@ -36,6 +36,7 @@ class Attempt:
         address: the client's.
         browser: the user agent, for the person's list of sessions.
         known_browser: the cookie that remembers earlier sign-ins; empty if there is none.
+        replaces: the session that the browser has now, which ends with this sign-in; None if there is none.
     """
 
     email: str
@@ -43,6 +44,7 @@ class Attempt:
     address: str
     browser: str = ""
     known_browser: str = ""
+    replaces: WebSession | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +143,8 @@ class SignInDesk:
             attempts.count(session, {attempts.SIGN_INS_OF_PERSON: str(user.id)})
             if renewed is not None:
                 user.password_hash = renewed
+            if attempt.replaces is not None:
+                sign_out(session, web_session=attempt.replaces)
             secret = start_session(session, user=user, browser=attempt.browser, lifetime=self._lifetime)
             return SignedIn(user, secret, known_browsers.with_mark(attempt.known_browser, user, self._key))
 

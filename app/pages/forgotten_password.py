@@ -5,6 +5,7 @@ from typing import Annotated
 from anyio import to_thread
 from fastapi import APIRouter, Depends, Form, Request
 from pydantic import BaseModel
+from starlette.background import BackgroundTask
 from starlette.responses import Response
 
 from vocboard.app.accounts import links, password_changes, registration
@@ -16,6 +17,7 @@ from vocboard.app.errors import ServiceError
 from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.rendering import render
+from vocboard.app.rate_limits import attempts
 from vocboard.app.rate_limits.attempts import network
 from vocboard.app.settings import Settings
 from vocboard.app.web.csrf import protect_form
@@ -52,13 +54,20 @@ def request_reset(request: Request, _: CurrentIdentity, form: Annotated[RequestF
     try:
         email = registration.normalised(form.email)
         with database.writing() as session:
-            registration.count_attempt(session, email=email, address=client_address(request))
-        with database.writing() as session:
-            registration.send_reset_link(session, email=email, site=settings.public_url)
+            registration.count_attempt(
+                session, email=email, address=client_address(request), of_account=attempts.RESET_OF_ACCOUNT
+            )
     except ServiceError as error:
         return _request_page(request, form, FormErrors.of(error))
-    notifier.mail_queued()
-    return go_to("/forgotten-password/sent")
+
+    def send() -> None:
+        with database.writing() as session:
+            registration.send_reset_link(session, email=email, site=settings.public_url)
+        notifier.mail_queued()
+
+    response = go_to("/forgotten-password/sent")
+    response.background = BackgroundTask(send)  # after the answer: how long it takes says whether there is an account
+    return response
 
 
 @router.get("/forgotten-password/sent")

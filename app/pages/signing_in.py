@@ -41,7 +41,7 @@ def sign_in_page(request: Request, identity: CurrentIdentity, next: str = "/") -
 
 
 @router.post("/sign-in", dependencies=[Depends(protect_form)])
-async def sign_in(request: Request, _identity: CurrentIdentity, form: Annotated[SignInForm, Form()]) -> Response:
+async def sign_in(request: Request, identity: CurrentIdentity, form: Annotated[SignInForm, Form()]) -> Response:
     """Sign a browser in."""
     settings: Settings = request.app.state.settings
     desk: SignInDesk = request.app.state.sign_in_desk
@@ -51,6 +51,7 @@ async def sign_in(request: Request, _identity: CurrentIdentity, form: Annotated[
         address=client_address(request),
         browser=request.headers.get("user-agent", ""),
         known_browser=cookies.known_browser(request, settings),
+        replaces=identity.session,
     )
     try:
         signed_in = await _while_connected(request, desk.sign_in(request.app.state.database, attempt))

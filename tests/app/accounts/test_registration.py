@@ -1,5 +1,7 @@
 """Registration: equal answers, links, approval, domains."""
 
+import contextlib
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -17,7 +19,7 @@ from vocboard.app.audit.models import AuditEvent
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError, LimitedError, SignInError
 from vocboard.app.messaging.mail.models import OutgoingMail
-from vocboard.app.rate_limits.attempts import REGISTRATION_FROM_ADDRESS
+from vocboard.app.rate_limits.attempts import REGISTRATION_FROM_ADDRESS, REGISTRATION_OF_ACCOUNT, RESET_OF_ACCOUNT
 from vocboard.app.registration_policy import RegistrationPolicy
 
 SITE = "https://voc.example"
@@ -253,3 +255,77 @@ def test_registrations_from_one_address_are_limited(database: Database) -> None:
         count("onemore@lab.example")
     assert timedelta() < caught.value.allowed_at - now() <= REGISTRATION_FROM_ADDRESS.period
     count("onemore@lab.example", address="192.0.2.2")
+
+
+@pytest.mark.parametrize("event", ["password changed", "password changed by the operator", "disabled and enabled"])
+def test_links_end_with_what_they_were_sent_for(database: Database, event: str) -> None:
+    """Somebody who finds an old e-mail cannot set another password."""
+    with database.writing() as session:
+        make_user(session, email=EMAIL)
+        registration.send_reset_link(session, email=EMAIL, site=SITE)
+    secret = secret_in(outbox(database)[-1])
+    with database.writing() as session:
+        user = administration.get_user(session, EMAIL)
+        if event == "password changed":
+            password_changes.change(
+                session,
+                user=user,
+                verified_hash=user.password_hash,
+                password_hash=hashed("a new password"),
+                keep=None,
+                site=SITE,
+            )
+        elif event == "disabled and enabled":
+            administration.disable(session, user=user)
+            administration.enable(session, user=user)
+        else:
+            administration.reset_password(session, user=user, password_hash=hashed("a new password"))
+    with pytest.raises(InvalidLinkError), database.writing() as session:
+        links.use(session, secret, LinkPurpose.RESET_PASSWORD)
+
+
+@pytest.mark.parametrize("change", [str.upper, str.lower, lambda secret: secret[:-1], lambda secret: secret + "A"])
+def test_a_link_that_was_tampered_with_is_none(database: Database, change: Callable[[str], str]) -> None:
+    register(database)
+    secret = secret_in(outbox(database)[0])
+    with pytest.raises(InvalidLinkError), database.writing() as session:
+        links.use(session, change(secret), LinkPurpose.CONFIRM_ADDRESS)
+
+
+def test_a_tag_after_a_plus_sign_is_no_way_to_another_account(database: Database) -> None:
+    with database.writing() as session:
+        make_user(session, email=EMAIL)
+    register(database, email="ada+2@lab.example")
+    with database.reading() as session:
+        assert session.scalars(select(User.email)).all() == [EMAIL]
+    [mail] = outbox(database)
+    assert mail.recipient == "ada+2@lab.example"
+    assert f"Its address is {EMAIL}" in mail.body
+
+
+def test_of_addresses_of_one_mailbox_that_wait_one_is_confirmed(database: Database) -> None:
+    for email in (EMAIL, "ada+2@lab.example", "ad@lab.example", "ada+2@other.example"):
+        register(database, email=email)
+    secrets = [secret_in(mail) for mail in outbox(database)]
+    for number, is_confirmed in enumerate([True, False, True, True]):
+        expected = contextlib.nullcontext() if is_confirmed else pytest.raises(ConflictError, match=EMAIL)
+        with expected, database.writing() as session:
+            user = links.use(session, secrets[number], LinkPurpose.CONFIRM_ADDRESS)
+            registration.confirm(session, user=user, site=SITE)
+
+
+def test_a_mailbox_is_counted_once_however_its_address_is_written(database: Database) -> None:
+    for number in range(REGISTRATION_OF_ACCOUNT.count):
+        with database.writing() as session:
+            email = registration.normalised(f"Ada+{number}@LAB.example")
+            registration.count_attempt(session, email=email, address=f"192.0.2.{number}")
+    with pytest.raises(LimitedError), database.writing() as session:
+        registration.count_attempt(session, email=registration.normalised(EMAIL), address="198.51.100.1")
+
+
+def test_registrations_of_strangers_keep_nobody_from_a_new_password(database: Database) -> None:
+    for number in range(REGISTRATION_OF_ACCOUNT.count):
+        with database.writing() as session:
+            registration.count_attempt(session, email=EMAIL, address=f"192.0.2.{number}")
+    with database.writing() as session:
+        registration.count_attempt(session, email=EMAIL, address="198.51.100.1", of_account=RESET_OF_ACCOUNT)

@@ -2,30 +2,41 @@
 
 import re
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.support.browsing import send_form, sign_in
-from tests.support.factories import make_user
+from tests.support.browsing import from_here, send_form, sign_in, token_of
+from tests.support.factories import PASSWORD, make_user
 from tests.support.mail import link_in, read
 from tests.support.site import SECONDS_TO_ANSWER, Site, serving
-from vocboard.app.accounts import passwords
+from vocboard.app.accounts import passwords, registration
 from vocboard.app.accounts.models import Role
 from vocboard.app.messaging.mail.delivery import sender
 from vocboard.app.messaging.mail.sending import send_due
 from vocboard.app.settings import Settings
 
+SECONDS_TO_WRITE = 20.0
 NEWCOMER = {"email": "ada@lab.example", "name": "Ada", "password": "a dozen words in a row"}
 
 
 def the_mail(site: Site, address: str) -> str:
-    """Send what is in the outbox as the worker does, and return the newest message to an address."""
-    send_due(site.database, sender(site.settings))
+    """Send what is in the outbox as the worker does, and return the newest message to an address.
+
+    It may be put in just after the answer that announces it.
+    """
     assert site.settings.mail_directory is not None
-    return str([mail for mail in read(site.settings.mail_directory) if mail["To"] == address][-1].get_content())
+    deadline = time.monotonic() + SECONDS_TO_WRITE
+    while True:
+        send_due(site.database, sender(site.settings))
+        found = [mail for mail in read(site.settings.mail_directory) if mail["To"] == address]
+        if found:
+            return str(found[-1].get_content())
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def path_of(link: str) -> str:
@@ -203,3 +214,39 @@ def test_who_goes_away_leaves_the_line(embedded_site: Site, monkeypatch: pytest.
         first.result()
     attempt(email, "last")
     assert checked == ["first", "last"]
+
+
+def test_the_time_to_ask_for_a_new_password_does_not_say_whether_there_is_an_account(
+    embedded_site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with embedded_site.writing() as session:
+        email = make_user(session).email
+    begun, end = threading.Event(), threading.Event()
+
+    def send(*_: object, **__: object) -> None:
+        begun.set()
+        assert end.wait(SECONDS_TO_WRITE)
+
+    monkeypatch.setattr(registration, "send_reset_link", send)
+    with embedded_site.client() as client:
+        assert send_form(client, "/forgotten-password", email=email).status_code == 303  # although nothing is sent yet
+        assert begun.wait(SECONDS_TO_WRITE)
+        end.set()
+
+
+def test_signing_in_again_ends_the_session_that_the_browser_had(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        first, second = make_user(session).email, make_user(session).email
+    with embedded_site.client() as client:
+        shown = client.get("/sign-in")
+        sign_in(client, first)
+        earlier = client.cookies["vocboard_session"]
+        token = token_of(client.get("/account"))
+        again = client.post(
+            "/sign-in", data={"csrf_token": token, "email": second, "password": PASSWORD}, headers=from_here(client)
+        )
+        assert (shown.status_code, again.status_code) == (200, 303)
+        assert second in client.get("/account").text
+        with embedded_site.client() as thief:
+            thief.cookies.set("vocboard_session", earlier)
+            assert thief.get("/account").status_code == 303, "the session of before has ended"
