@@ -27,7 +27,7 @@ Event = TypeVar("Event", bound=BaseModel)
 
 
 class OpenStreams:
-    """How many streams each person, or visitor's address, has open in this process."""
+    """How many streams each person, or visitor's network, has open in this process."""
 
     def __init__(self) -> None:
         self._open: Counter[uuid.UUID | str] = Counter()

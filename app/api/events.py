@@ -9,6 +9,7 @@ from vocboard.app.api.event_streams import EventStream, follow
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.submissions import SubmissionEvent
 from vocboard.app.database import Database
+from vocboard.app.rate_limits.attempts import network
 from vocboard.app.submissions import queries, queue
 from vocboard.app.submissions.models import State
 from vocboard.app.web.identity import ApiIdentity, Identity, Viewer, client_address, viewer_now
@@ -38,7 +39,7 @@ async def submission_events(
         partial(_look, database, submission_id, identity),
         name=EVENT,
         is_final=lambda event: event.state in FINAL_STATES,
-        subject=viewer.id if viewer else client_address(request),
+        subject=viewer.id if viewer else network(client_address(request)),
     )
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import partial
 
 from anyio import to_thread
-from sqlalchemy.orm import Session
 from starlette.requests import Request
 
 from vocboard.app.accounts.models import User
@@ -28,6 +27,7 @@ from vocboard.app.submissions.validation import Validator
 from vocboard.app.uploads.in_progress import cancelled_by_disconnect, off_the_loop, upload_in_progress
 from vocboard.app.uploads.models import UploadKind
 from vocboard.app.uploads.multipart import StreamedForm, receive_form
+from vocboard.app.web.identity import viewer_now
 from vocboard.evaluator.image_sets import ImageSets
 
 ARCHIVE_FIELD = "archive"
@@ -72,6 +72,7 @@ async def take_submission(
         TooLargeError: the archive is larger than allowed.
         TooSlowError: the body arrives too slowly.
         LimitedError: the quota, or a limit on uploads, is used up.
+        NotSignedInError: the token or browser session ended while the upload went on.
         ClientDisconnect: the client went away.
     """
     state = request.app.state
@@ -122,6 +123,7 @@ async def take_submission(
                     if report.has_columns:
                         columns.finish()
                     with database.writing() as session:
+                        viewer_now(session, request.state.identity)  # whoever has been signed out meanwhile is refused
                         return submissions.submit(
                             session,
                             user=user,
@@ -156,6 +158,7 @@ async def take_ground_truth(
         TooLargeError: it is larger than allowed.
         TooSlowError: the body arrives too slowly.
         LimitedError: a limit on uploads is used up.
+        NotSignedInError: the token or browser session ended while the upload went on.
     """
     state = request.app.state
     settings: Settings = state.settings
@@ -163,12 +166,9 @@ async def take_ground_truth(
     inbox: GroundTruthInbox = state.ground_truth_inbox
     notifier: WorkerNotifier = state.notifier
 
-    def organised(session: Session) -> Challenge:
-        return challenges.get_organised(session, slug, user)
-
     def check() -> uuid.UUID:
         with database.reading() as session:
-            return organised(session).id
+            return challenges.get_organised(session, slug, user).id
 
     challenge_id = await to_thread.run_sync(check)
     limit = settings.ground_truth_limit_bytes
@@ -183,10 +183,12 @@ async def take_ground_truth(
                 version_id = incoming.keep()
                 try:
                     with database.writing() as session:
+                        # Hours later the person may be signed out, or no organiser any more.
+                        present = viewer_now(session, request.state.identity) or user
                         return challenges.add_ground_truth_version(
                             session,
-                            challenge=organised(session),
-                            user=user,
+                            challenge=challenges.get_organised(session, slug, present),
+                            user=present,
                             file_name=received.file_name,
                             version_id=version_id,
                         ).id

@@ -1,0 +1,86 @@
+"""An upload that takes long counts for nothing if its sender may no longer upload by the time it is there."""
+
+import contextlib
+import socket
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import pytest
+from sqlalchemy import func, select
+
+from tests.support.backstage import wait_until
+from tests.support.factories import make_challenge, make_token, make_user
+from tests.support.site import Site
+from tests.support.small_world import results_of
+from vocboard.app.accounts import administration
+from vocboard.app.accounts import service as accounts
+from vocboard.app.accounts.models import Role, User
+from vocboard.app.challenges.models import GroundTruthVersion
+from vocboard.app.submissions.models import Submission
+from vocboard.app.uploads.models import Upload
+from vocboard.worker.ground_truth_directory import GroundTruthDirectory
+
+RESULTS = results_of({"Main/comp1_cls_test_car.txt": ["000001 0.5", "000002 0.25", "000003 0.75"]})
+BODY = (
+    b'--b\r\nContent-Disposition: form-data; name="method_name"\r\n\r\nM\r\n'
+    b'--b\r\nContent-Disposition: form-data; name="archive"; filename="x.tar.gz"\r\n\r\n' + RESULTS + b"\r\n--b--\r\n"
+)
+
+
+@contextlib.contextmanager
+def half_sent(site: Site, path: str, token: str) -> Iterator[socket.socket]:
+    """Send all but the end of an upload, and give the connection."""
+    address = urlsplit(site.url)
+    head = (
+        f"POST {path} HTTP/1.1\r\nHost: {address.netloc}\r\nAuthorization: Bearer {token}\r\n"
+        f"Content-Type: multipart/form-data; boundary=b\r\nContent-Length: {len(BODY)}\r\n\r\n"
+    )
+    with socket.create_connection((address.hostname or "", address.port or 0), timeout=20) as connection:
+        connection.sendall(head.encode() + BODY[:-10])
+        wait_until(lambda: _count(site, Upload) == 1)
+        yield connection
+
+
+def end(site: Site, user: User, how: str) -> None:
+    with site.writing() as session:
+        present = administration.get_user(session, user.email)
+        if how == "disabled":
+            administration.disable(session, user=present)
+        elif how == "participant":
+            administration.set_role(session, user=present, role=Role.PARTICIPANT)
+        else:
+            [row] = accounts.tokens_of(session, present)
+            accounts.revoke_token(session, user=present, token_id=row.id)
+
+
+@pytest.mark.parametrize("how", ["disabled", "revoked"])
+def test_a_submission(embedded_site: Site, how: str) -> None:
+    with embedded_site.writing() as session:
+        slug = make_challenge(session, edition="VOC2007", competitions=["comp1"]).slug
+        user = make_user(session)
+        token = make_token(session, user)
+    with half_sent(embedded_site, f"/api/v1/challenges/{slug}/submissions", token) as connection:
+        end(embedded_site, user, how)
+        connection.sendall(BODY[-10:])
+        assert b" 401 " in connection.recv(1000)
+    assert _count(embedded_site, Submission) == 0
+    wait_until(lambda: not [file for file in embedded_site.settings.archives.rglob("*") if file.is_file()])
+
+
+@pytest.mark.parametrize(("how", "status"), [("disabled", b"401"), ("revoked", b"401"), ("participant", b"403")])
+def test_ground_truth(embedded_site: Site, how: str, status: bytes) -> None:
+    GroundTruthDirectory(embedded_site.settings).private_key()  # published, so that ground truth is taken
+    with embedded_site.writing() as session:
+        user = make_user(session, role=Role.ORGANISER)
+        slug = make_challenge(session, organiser=user, ready=False).slug
+        token = make_token(session, user)
+    with half_sent(embedded_site, f"/api/v1/challenges/{slug}/ground-truth", token) as connection:
+        end(embedded_site, user, how)
+        connection.sendall(BODY[-10:])
+        assert b" %s " % status in connection.recv(1000)
+    assert _count(embedded_site, GroundTruthVersion) == 0
+
+
+def _count(site: Site, model: type) -> int:
+    with site.database.reading() as session:
+        return session.scalar(select(func.count()).select_from(model)) or 0
