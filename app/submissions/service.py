@@ -283,4 +283,12 @@ def _managed(session: Session, submission_id: uuid.UUID, user: User) -> Submissi
     return submission
 
 
-_CHANGING = ("state", "published_at", "finished_at", "anonymous_token_hash", "quota_returned_at")
+_CHANGING = (
+    "state",
+    "published_at",
+    "finished_at",
+    "anonymous_token_hash",
+    "quota_returned_at",
+    "lease_id",
+    "lease_expires_at",
+)

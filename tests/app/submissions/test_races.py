@@ -1,0 +1,85 @@
+"""Withdrawing, publishing and evaluating the same submissions at the same time, on both databases."""
+
+import random
+import threading
+import uuid
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+
+from tests.support.backstage import Backstage
+from vocboard.app.errors import ServiceError
+from vocboard.app.submissions import queue, service
+from vocboard.app.submissions.models import State
+
+ROUNDS = 15
+
+
+def test_nothing_withdrawn_is_published_and_nothing_scored_gives_its_quota_back(backstage: Backstage) -> None:
+    user, challenge = backstage.user(), backstage.challenge()
+    rng = random.Random(8)
+    scored: set[uuid.UUID] = set()
+
+    def evaluate() -> None:
+        with backstage.database.writing() as session:
+            claim = queue.claim(session, lease=timedelta(seconds=60))
+        if claim is not None:
+            with backstage.database.writing() as session:
+                if queue.finish(session, claim):
+                    scored.add(claim.submission_id)
+
+    def changing(change: Callable[..., object], submission_id: uuid.UUID) -> Callable[[], None]:
+        def run() -> None:
+            try:
+                with backstage.database.writing() as session:
+                    change(session, submission_id=submission_id, user=user)
+            except ServiceError:
+                pass
+
+        return run
+
+    submissions = [backstage.submit(user, challenge, method_name=f"Method {n}") for n in range(ROUNDS)]
+    with ThreadPoolExecutor(8) as pool:
+        for submission_id in submissions:
+            actions = [
+                evaluate,
+                evaluate,
+                *(changing(service.publish, submission_id) for _ in range(2)),
+                *(changing(service.withdraw, submission_id) for _ in range(2)),
+                changing(service.unpublish, submission_id),
+                changing(service.create_anonymous_link, submission_id),
+            ]
+            rng.shuffle(actions)
+            together = threading.Barrier(len(actions))
+
+            def at_once(action: Callable[[], None], together: threading.Barrier = together) -> None:
+                together.wait()
+                action()
+
+            for done in [pool.submit(at_once, action) for action in actions]:
+                done.result()
+    for submission_id in submissions:
+        row = backstage.submission(submission_id)
+        assert row.state is State.WITHDRAWN
+        assert row.published_at is None
+        assert row.anonymous_token_hash is None
+        assert row.lease_id is None
+        assert (row.quota_returned_at is None) or submission_id not in scored
+
+
+@pytest.mark.parametrize("action", [service.publish, service.create_anonymous_link])
+def test_a_withdrawn_submission_stays_so(backstage: Backstage, action: Callable[..., object]) -> None:
+    user, challenge = backstage.user(), backstage.challenge()
+    submission_id = backstage.submit(user, challenge)
+    with backstage.database.writing() as session:
+        claim = queue.claim(session, lease=timedelta(seconds=60))
+        assert claim is not None
+    with backstage.database.writing() as session:
+        service.withdraw(session, submission_id=submission_id, user=user)
+    with backstage.database.writing() as session:
+        assert not queue.finish(session, claim)
+    with pytest.raises(ServiceError), backstage.database.writing() as session:
+        action(session, submission_id=submission_id, user=user)
+    assert backstage.submission(submission_id).quota_returned_at is None
