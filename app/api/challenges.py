@@ -1,8 +1,5 @@
 """Challenges: list, read, create, change."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from datetime import timedelta
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -24,7 +21,6 @@ from vocboard.app.api.schemas.challenges import (
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import Database, now
-from vocboard.app.errors import InvalidInputError
 from vocboard.app.submissions.quota import quotas
 from vocboard.app.web.identity import ApiIdentity, OrganisingUser, Viewer
 from vocboard.evaluator.editions import Competition as EditionCompetition
@@ -104,9 +100,15 @@ def create_challenge(
 ) -> ChallengeDetails:
     """Make a challenge from an edition; its ground truth is uploaded next."""
     database: Database = request.app.state.database
-    fields = _service_fields(new.model_dump())
-    with _fields_of_the_api(), database.writing() as session:
-        challenge = challenges.create(session, organiser=user, **fields)
+    with database.writing() as session:
+        challenge = challenges.create(
+            session,
+            organiser=user,
+            slug=new.slug,
+            edition=new.edition,
+            edition_file=new.edition_file,
+            rules=new.rules(),
+        )
         details = _details(session, challenge, identity.reader)
     response.headers["Location"] = request.app.url_path_for("get_challenge", slug=challenge.slug)
     return details
@@ -118,45 +120,11 @@ def change_challenge(
 ) -> ChallengeDetails:
     """Change what is given; the rest stays. A date given as null is taken away."""
     database: Database = request.app.state.database
-    given = changes.model_dump(exclude_unset=True)
-    missing = [name for name, value in given.items() if value is None and name not in {"opens_at", "closes_at"}]
-    if missing:
-        raise InvalidInputError(dict.fromkeys(missing, "Leave this out, or give a value."))
-    with _fields_of_the_api(), database.writing() as session:
+    with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
-        present = {
-            "title": challenge.title,
-            "description": challenge.description,
-            "competitions": [competition.key for competition in challenge.competitions],
-            "opens_at": challenge.opens_at,
-            "closes_at": challenge.closes_at,
-            "quota_count": challenge.quota_count,
-            "quota_period_seconds": challenge.quota_period_seconds,
-            "visibility": challenge.visibility,
-            "decimals": challenge.decimals,
-            "detail": challenge.detail,
-        }
-        challenges.update(session, challenge=challenge, user=user, **_service_fields(present | given))
+        rules = changes.applied_to(challenges.rules_of(challenge))
+        challenges.update(session, challenge=challenge, user=user, rules=rules)
         return _details(session, challenge, identity.reader)
-
-
-@contextmanager
-def _fields_of_the_api() -> Iterator[None]:
-    """Name wrong fields as the API does, not as the service."""
-    try:
-        yield
-    except InvalidInputError as error:
-        names = {"quota_period": "quota_period_seconds"}
-        raise InvalidInputError({names.get(field, field): text for field, text in error.fields.items()}) from None
-
-
-def _service_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
-    named = dict(fields)
-    seconds = named.pop("quota_period_seconds")
-    try:
-        return named | {"quota_period": timedelta(seconds=seconds)}
-    except OverflowError:
-        raise InvalidInputError({"quota_period_seconds": "This is too long."}) from None
 
 
 def _summary(challenge: Challenge) -> ChallengeSummary:

@@ -3,6 +3,7 @@
 from functools import lru_cache
 
 from vocboard.app.challenges.models import Challenge
+from vocboard.app.forms.fields import FieldChecks
 from vocboard.evaluator import editions
 from vocboard.evaluator.editions import Edition
 
@@ -40,3 +41,28 @@ def own_edition(file: str) -> Edition:
 def source_of(challenge: Challenge) -> str:
     """Return the edition file of a challenge, for participants to check their results with."""
     return challenge.edition_file or editions.source(challenge.edition)
+
+
+def chosen_edition(checks: FieldChecks, name: str, file: str | None) -> Edition | None:
+    """Return the edition of this name, or that of an organiser's own file; or note what is wrong.
+
+    Args:
+        name: of an edition that comes with vocboard; beside a file empty, or the name that the file gives.
+        file: text of an edition file; None for one of vocboard's.
+    """
+    if file is None:
+        try:
+            return editions.load(name)
+        except editions.UnknownEditionError as error:
+            checks.fail("edition", str(error))
+            return None
+    try:
+        edition = own_edition(file)
+    except editions.EditionFileError as error:
+        checks.fail("edition_file", str(error))
+        return None
+    if edition.name.lower() in map(str.lower, editions.names()):
+        checks.fail("edition_file", f"{edition.name} is an edition that comes with vocboard. Choose another name.")
+    if name and name != edition.name:
+        checks.fail("edition", f"The edition file names it {edition.name!r}. Leave this empty.")
+    return edition

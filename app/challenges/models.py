@@ -41,7 +41,7 @@ class TruthState(StrEnum):
 
 
 class Challenge(Base):
-    """A challenge: an edition, a hidden ground truth, dates and rules."""
+    """A challenge: an edition, a hidden ground truth, and rules, which `app.challenges.rules` explains and checks."""
 
     __tablename__ = "challenges"
     __table_args__ = (
@@ -53,16 +53,16 @@ class Challenge(Base):
     created_at: Mapped[CreatedAt]
     slug: Mapped[str] = mapped_column(String(60), unique=True)
     title: Mapped[str] = mapped_column(String(200))
-    description: Mapped[str] = mapped_column(Text, default="")  # plain text, blank lines part paragraphs
+    description: Mapped[str] = mapped_column(Text)  # plain text, blank lines part paragraphs
     edition: Mapped[str] = mapped_column(String(60))  # its name
     edition_file: Mapped[str | None] = mapped_column(Text)  # the organiser's own; None for one that vocboard has
-    visibility: Mapped[Visibility] = mapped_column(text_enum(Visibility), default=Visibility.DRAFT)
+    visibility: Mapped[Visibility] = mapped_column(text_enum(Visibility))
     opens_at: Mapped[datetime | None]
     closes_at: Mapped[datetime | None]
-    quota_count: Mapped[int] = mapped_column(default=2)  # submissions a person and competition in a rolling period
-    quota_period_seconds: Mapped[int] = mapped_column(default=7 * 24 * 3600)
-    decimals: Mapped[int] = mapped_column(default=4)  # scores are fractions, rounded so in every view
-    detail: Mapped[Detail] = mapped_column(text_enum(Detail), default=Detail.CURVES)
+    quota_count: Mapped[int]  # submissions a person and competition in a rolling period
+    quota_period_seconds: Mapped[int]
+    decimals: Mapped[int]  # scores are fractions, rounded so in every view
+    detail: Mapped[Detail] = mapped_column(text_enum(Detail))
     current_scoring_id: Mapped[uuid.UUID | None] = mapped_column(
         ForeignKey("scorings.id", use_alter=True, name="fk_challenges_current_scoring_id_scorings")
     )

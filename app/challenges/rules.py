@@ -1,19 +1,21 @@
-"""Rules of a challenge: checks of what its form says."""
+"""The rules of a challenge: the one type that forms, the API, the command line and the service use, and its checks.
 
-import re
+To add a rule: add a field here and a check to `check_rules`, a column of the same name to `Challenge` with a migration,
+and a field to `app/pages/challenge_form.py` and its template. The API takes it from here; whether it shows it to
+everybody is decided in `app/api/schemas/challenges.py`.
+"""
+
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from vocboard.app.challenges.editions import own_edition
-from vocboard.app.challenges.models import Detail, Visibility
+from pydantic import BaseModel, ConfigDict, Field
+
+from vocboard.app.challenges.models import Challenge, Detail, Visibility
 from vocboard.app.forms.fields import FieldChecks
-from vocboard.evaluator import editions
+from vocboard.app.forms.instants import Instant
 from vocboard.evaluator.editions import Edition
 
-SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-LONGEST_SLUG = 60
-RESERVED_SLUGS = frozenset({"new", "registrations"})  # /organise/new and /organise/registrations are pages
 LONGEST_TITLE = 200
 LONGEST_DESCRIPTION = 20_000
 MOST_SUBMISSIONS = 10_000
@@ -22,41 +24,96 @@ EARLIEST, LATEST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo
 MOST_DECIMALS = 6  # more would help those who reconstruct the truth from scores, and nobody else
 
 
-def check_slug(checks: FieldChecks, slug: str) -> None:
-    """Check what shall be a challenge's part of the address."""
-    if not (SLUG.fullmatch(slug) and len(slug) <= LONGEST_SLUG):
-        checks.fail("slug", f"Use at most {LONGEST_SLUG} lower-case letters, digits and single hyphens.")
-    elif slug in RESERVED_SLUGS:
-        checks.fail("slug", "This name is reserved. Choose another one.")
+class PhaseRules(BaseModel):
+    """Rules that may differ from phase to phase: what is open, when, how often, and how much is shown.
+
+    Attributes:
+        competitions: keys; None for all of the edition's.
+        opens_at: the first instant at which submissions are taken; None if they are taken at once.
+        closes_at: the first instant at which they are taken no more; None for never.
+        quota_count: submissions that a person may make to a competition in any `quota_period_seconds`.
+        detail: how much of a result participants and visitors see.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    competitions: tuple[str, ...] | None = Field(None, description="Keys; null for all of the edition's.")
+    opens_at: Instant | None = None
+    closes_at: Instant | None = None
+    quota_count: int = 2
+    quota_period_seconds: int = 7 * 24 * 3600
+    detail: Detail = Detail.CURVES
 
 
-def chosen_edition(checks: FieldChecks, name: str, file: str | None) -> Edition | None:
-    """Return the edition of this name, or that of an organiser's own file; or note what is wrong.
+class ChallengeRules(PhaseRules):
+    """All that organisers choose of a challenge, and may change later.
+
+    Types are checked here, so that forms and the API say what is not a number or a date. What a rule may be, and what
+    fits together, is checked by `check_rules` when the service stores the rules.
+
+    Attributes:
+        description: plain text; blank lines separate paragraphs.
+        decimals: places to which scores (fractions) are rounded wherever they are shown.
+    """
+
+    title: str
+    description: str = ""
+    visibility: Visibility = Visibility.DRAFT
+    decimals: int = 4
+
+    def columns(self) -> dict[str, Any]:
+        """Return what `Challenge` has columns for; its competitions are rows of their own."""
+        return self.model_dump(exclude={"competitions"})
+
+    def as_logged(self) -> dict[str, Any]:
+        """Return the rules as the audit log keeps them, in JSON's types."""
+        return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in self}
+
+
+def rules_of(challenge: Challenge) -> ChallengeRules:
+    """Return the present rules of a challenge whose competitions are loaded."""
+    columns = {name: getattr(challenge, name) for name in ChallengeRules.model_fields if name != "competitions"}
+    return ChallengeRules(competitions=tuple(row.key for row in challenge.competitions), **columns)
+
+
+def check_rules(checks: FieldChecks, rules: ChallengeRules, edition: Edition | None) -> ChallengeRules:
+    """Check the rules of a challenge, and note everything that is wrong under the names of their fields.
 
     Args:
-        name: of an edition that comes with vocboard; beside a file empty, or the name that the file gives.
-        file: text of an edition file; None for one of vocboard's.
+        edition: None if it is unknown; then competitions are not checked.
+
+    Returns:
+        The rules as they are stored: texts tidied, and the competitions in the edition's order.
     """
-    if file is None:
-        try:
-            return editions.load(name)
-        except editions.UnknownEditionError as error:
-            checks.fail("edition", str(error))
-            return None
-    try:
-        edition = own_edition(file)
-    except editions.EditionFileError as error:
-        checks.fail("edition_file", str(error))
-        return None
-    if edition.name.lower() in map(str.lower, editions.names()):
-        checks.fail("edition_file", f"{edition.name} is an edition that comes with vocboard. Choose another name.")
-    if name and name != edition.name:
-        checks.fail("edition", f"The edition file names it {edition.name!r}. Leave this empty.")
-    return edition
+    _check_dates(checks, rules)
+    if not 1 <= rules.quota_count <= MOST_SUBMISSIONS:
+        checks.fail("quota_count", f"Choose between 1 and {MOST_SUBMISSIONS}.")
+    if not 1 <= rules.quota_period_seconds <= LONGEST_PERIOD.total_seconds():
+        checks.fail("quota_period_seconds", f"Choose between a second and {LONGEST_PERIOD.days} days.")
+    if not 1 <= rules.decimals <= MOST_DECIMALS:
+        checks.fail("decimals", f"Choose between 1 and {MOST_DECIMALS}.")
+    tidied = {
+        "title": checks.line("title", rules.title, longest=LONGEST_TITLE, required=True),
+        "description": checks.text("description", rules.description, longest=LONGEST_DESCRIPTION),
+        "competitions": _ordered_keys(checks, edition, rules.competitions) if edition else (),
+    }
+    return rules.model_copy(update=tidied)
 
 
-def ordered_keys(checks: FieldChecks, edition: Edition, chosen: Sequence[str] | None) -> tuple[str, ...]:
-    """Check the chosen competitions and return their keys in the edition's order."""
+def _check_dates(checks: FieldChecks, rules: PhaseRules) -> None:
+    dates = {"opens_at": rules.opens_at, "closes_at": rules.closes_at}
+    for name, instant in dates.items():
+        if instant is not None and instant.tzinfo is None:
+            checks.fail(name, "Give a time zone.")
+        elif instant is not None and not EARLIEST <= instant <= LATEST:
+            checks.fail(name, f"Choose a date between {EARLIEST.year} and {LATEST.year}.")
+    if checks.messages.keys() & dates.keys() or rules.opens_at is None or rules.closes_at is None:
+        return
+    if rules.closes_at <= rules.opens_at:
+        checks.fail("closes_at", "The closing date must be after the opening date.")
+
+
+def _ordered_keys(checks: FieldChecks, edition: Edition, chosen: Sequence[str] | None) -> tuple[str, ...]:
     if chosen is None:
         return tuple(edition.competitions)
     if unknown := [key for key in chosen if key not in edition.competitions]:
@@ -64,43 +121,3 @@ def ordered_keys(checks: FieldChecks, edition: Edition, chosen: Sequence[str] | 
     if not chosen:
         checks.fail("competitions", "Choose at least one competition.")
     return tuple(key for key in edition.competitions if key in chosen)
-
-
-def checked_rules(
-    checks: FieldChecks,
-    *,
-    title: str,
-    description: str,
-    opens_at: datetime | None,
-    closes_at: datetime | None,
-    quota_count: int,
-    quota_period: timedelta,
-    visibility: Visibility,
-    decimals: int,
-    detail: Detail,
-) -> dict[str, Any]:
-    """Check the rules of a challenge and return its columns' values."""
-    for name, instant in (("opens_at", opens_at), ("closes_at", closes_at)):
-        if instant is not None and instant.tzinfo is None:
-            checks.fail(name, "Give a time zone.")
-        elif instant is not None and not EARLIEST <= instant <= LATEST:
-            checks.fail(name, f"Choose a date between {EARLIEST.year} and {LATEST.year}.")
-    if not checks.messages.keys() & {"opens_at", "closes_at"} and opens_at and closes_at and closes_at <= opens_at:
-        checks.fail("closes_at", "The closing date must be after the opening date.")
-    if not 1 <= quota_count <= MOST_SUBMISSIONS:
-        checks.fail("quota_count", f"Choose between 1 and {MOST_SUBMISSIONS}.")
-    if not timedelta(seconds=1) <= quota_period <= LONGEST_PERIOD:
-        checks.fail("quota_period", f"Choose between a second and {LONGEST_PERIOD.days} days.")
-    if not 1 <= decimals <= MOST_DECIMALS:
-        checks.fail("decimals", f"Choose between 1 and {MOST_DECIMALS}.")
-    return {
-        "title": checks.line("title", title, longest=LONGEST_TITLE, required=True),
-        "description": checks.text("description", description, longest=LONGEST_DESCRIPTION),
-        "opens_at": opens_at,
-        "closes_at": closes_at,
-        "quota_count": quota_count,
-        "quota_period_seconds": int(quota_period.total_seconds()),
-        "visibility": visibility,
-        "decimals": decimals,
-        "detail": detail,
-    }

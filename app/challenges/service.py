@@ -1,7 +1,6 @@
 """Challenges: who sees which, their rules and their phase. Their ground truth is in `app.challenges.ground_truth`."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
 from hashlib import sha256
 
 from sqlalchemy.exc import IntegrityError
@@ -9,8 +8,8 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.audit import service as audit
-from vocboard.app.challenges import queries, rules
-from vocboard.app.challenges.editions import edition_of, source_of
+from vocboard.app.challenges import queries
+from vocboard.app.challenges.editions import chosen_edition, edition_of, source_of
 from vocboard.app.challenges.ground_truth import (
     add_ground_truth_version,
     current_image_sets,
@@ -18,12 +17,15 @@ from vocboard.app.challenges.ground_truth import (
     ground_truth_versions,
     image_sets_json,
 )
-from vocboard.app.challenges.models import Challenge, ChallengeCompetition, ChallengeOrganiser, Detail, Visibility
+from vocboard.app.challenges.models import Challenge, ChallengeCompetition, ChallengeOrganiser, Detail
 from vocboard.app.challenges.phases import Phase, check_accepting, phase
+from vocboard.app.challenges.rules import ChallengeRules, check_rules, rules_of
+from vocboard.app.challenges.slugs import SLUG, check_slug
 from vocboard.app.errors import ConflictError, ForbiddenError, NotFoundError
 from vocboard.app.forms.fields import FieldChecks
 
 __all__ = [
+    "ChallengeRules",
     "Phase",
     "add_ground_truth_version",
     "check_accepting",
@@ -39,6 +41,8 @@ __all__ = [
     "organised_challenges",
     "phase",
     "replace_edition_file",
+    "rules_of",
+    "set_detail",
     "source_of",
     "update",
     "visible_challenges",
@@ -92,18 +96,9 @@ def create(
     *,
     organiser: User,
     slug: str,
-    title: str,
-    description: str,
     edition: str,
     edition_file: str | None = None,
-    competitions: Sequence[str] | None,
-    opens_at: datetime | None,
-    closes_at: datetime | None,
-    quota_count: int,
-    quota_period: timedelta,
-    visibility: Visibility,
-    decimals: int,
-    detail: Detail = Detail.CURVES,
+    rules: ChallengeRules,
 ) -> Challenge:
     """Make a challenge with this person as its organiser.
 
@@ -111,14 +106,10 @@ def create(
         slug: its part of the address.
         edition: name of one that comes with vocboard; empty if there is a file.
         edition_file: the text of the organiser's own.
-        competitions: keys out of the edition's; None for all of them.
-        quota_count: submissions a person may make to a competition in any `quota_period`.
-        decimals: places to which scores (fractions) are rounded wherever they are shown.
-        detail: how much of a result participants and visitors see.
 
     Raises:
         ForbiddenError: the person is a participant.
-        InvalidInputError: with everything that is wrong, by the names above.
+        InvalidInputError: with everything that is wrong, by the names above and those of the rules.
         ConflictError: the slug is taken.
     """
     if organiser.role is Role.PARTICIPANT:
@@ -126,24 +117,17 @@ def create(
             "Only organisers can create challenges. Ask the operator of this server for the organiser role."
         )
     checks = FieldChecks()
-    rules.check_slug(checks, slug)
-    known = rules.chosen_edition(checks, edition, edition_file)
-    columns = rules.checked_rules(
-        checks,
-        title=title,
-        description=description,
-        opens_at=opens_at,
-        closes_at=closes_at,
-        quota_count=quota_count,
-        quota_period=quota_period,
-        visibility=visibility,
-        decimals=decimals,
-        detail=detail,
-    )
-    keys = rules.ordered_keys(checks, known, competitions) if known else ()
+    check_slug(checks, slug)
+    known = chosen_edition(checks, edition, edition_file)
+    rules = check_rules(checks, rules, known)
     checks.finish()
-    name = known.name if known else ""
-    challenge = Challenge(slug=slug, edition=name, edition_file=edition_file, competitions=_rows(keys), **columns)
+    challenge = Challenge(
+        slug=slug,
+        edition=known.name if known else "",
+        edition_file=edition_file,
+        competitions=_rows(rules.competitions or ()),
+        **rules.columns(),
+    )
     try:
         with session.begin_nested():
             session.add(challenge)
@@ -151,51 +135,24 @@ def create(
     except IntegrityError:
         raise ConflictError(f"Another challenge has the address {slug!r}. Choose a different one.") from None
     session.add(ChallengeOrganiser(challenge_id=challenge.id, user_id=organiser.id))
-    audit.record(session, actor=organiser, action="challenge.create", subject=challenge, details=_logged(challenge))
+    details = rules.as_logged() | {"edition": challenge.edition, "edition_file": _hash_of_own_file(challenge)}
+    audit.record(session, actor=organiser, action="challenge.create", subject=challenge, details=details)
     return challenge
 
 
-def update(
-    session: Session,
-    *,
-    challenge: Challenge,
-    user: User,
-    title: str,
-    description: str,
-    competitions: Sequence[str] | None,
-    opens_at: datetime | None,
-    closes_at: datetime | None,
-    quota_count: int,
-    quota_period: timedelta,
-    visibility: Visibility,
-    decimals: int,
-    detail: Detail,
-) -> None:
+def update(session: Session, *, challenge: Challenge, user: User, rules: ChallengeRules) -> None:
     """Change the rules of a challenge that `get_organised` gave; slug and edition stay what they are.
-
-    Args: as for `create`.
 
     Raises:
         InvalidInputError: with everything that is wrong; also competitions that the current ground truth cannot score.
         ConflictError: a competition to be taken away has submissions.
     """
     queries.lock_challenge(session, challenge.id)
-    before = _logged(challenge)
+    before = rules_of(challenge).as_logged()
     checks = FieldChecks()
-    columns = rules.checked_rules(
-        checks,
-        title=title,
-        description=description,
-        opens_at=opens_at,
-        closes_at=closes_at,
-        quota_count=quota_count,
-        quota_period=quota_period,
-        visibility=visibility,
-        decimals=decimals,
-        detail=detail,
-    )
-    keys = rules.ordered_keys(checks, edition_of(challenge), competitions)
-    if detail is Detail.EVERYTHING is not challenge.detail and challenge.current_scoring_id is not None:
+    rules = check_rules(checks, rules, edition_of(challenge))
+    keys = rules.competitions or ()
+    if rules.detail is Detail.EVERYTHING is not challenge.detail and challenge.current_scoring_id is not None:
         checks.fail("detail", EVERYTHING_IS_THE_OPERATORS.format(slug=challenge.slug))
     truth = current_truth(session, challenge)
     if truth is not None and (missing := [key for key in keys if key not in (truth.competitions or ())]):
@@ -205,11 +162,11 @@ def update(
         entered = queries.entered_competitions(session, challenge.id)
         if kept := [key for key in removed if key in entered]:
             raise ConflictError(f"{', '.join(kept)} cannot be removed because there are submissions.")
-    for name, value in columns.items():
+    for name, value in rules.columns().items():
         setattr(challenge, name, value)
     challenge.competitions = _same_or_new(challenge, keys)
     session.flush()
-    after = _logged(challenge)
+    after = rules.as_logged()
     changes = {name: {"from": before[name], "to": after[name]} for name in after if before[name] != after[name]}
     if changes:
         audit.record(session, actor=user, action="challenge.update", subject=challenge, details=changes)
@@ -244,7 +201,7 @@ def replace_edition_file(session: Session, *, challenge: Challenge, user: User, 
     """
     queries.lock_challenge(session, challenge.id)
     checks = FieldChecks()
-    edition = rules.chosen_edition(checks, "", edition_file)
+    edition = chosen_edition(checks, "", edition_file)
     checks.finish()
     if queries.last_truth_number(session, challenge.id):
         raise ConflictError("The edition cannot be changed because ground truth has been uploaded.")
@@ -258,7 +215,7 @@ def replace_edition_file(session: Session, *, challenge: Challenge, user: User, 
 
 def _find(session: Session, slug: str, viewer: User | None) -> tuple[Challenge, bool]:
     # Anything else is not a slug, and PostgreSQL refuses to be asked for some of it.
-    found = queries.challenge_by_slug(session, slug, viewer) if rules.SLUG.fullmatch(slug) else None
+    found = queries.challenge_by_slug(session, slug, viewer) if SLUG.fullmatch(slug) else None
     if found is None:
         raise NotFoundError("This challenge does not exist.")
     return found
@@ -277,19 +234,5 @@ def _same_or_new(challenge: Challenge, keys: Sequence[str]) -> list[ChallengeCom
     return rows
 
 
-def _logged(challenge: Challenge) -> dict[str, object]:
-    """What the audit log keeps of a challenge's rules."""
-    return {
-        "title": challenge.title,
-        "description": challenge.description,
-        "edition": challenge.edition,
-        "edition_file": sha256(challenge.edition_file.encode()).hexdigest() if challenge.edition_file else None,
-        "competitions": [row.key for row in challenge.competitions],
-        "opens_at": challenge.opens_at.isoformat() if challenge.opens_at else None,
-        "closes_at": challenge.closes_at.isoformat() if challenge.closes_at else None,
-        "quota_count": challenge.quota_count,
-        "quota_period_seconds": challenge.quota_period_seconds,
-        "visibility": challenge.visibility.value,
-        "decimals": challenge.decimals,
-        "detail": challenge.detail.value,
-    }
+def _hash_of_own_file(challenge: Challenge) -> str | None:
+    return sha256(challenge.edition_file.encode()).hexdigest() if challenge.edition_file else None

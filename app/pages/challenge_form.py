@@ -1,11 +1,12 @@
 """The form of a challenge's rules: what an organiser types, and what the service takes."""
 
-from datetime import UTC, datetime, timedelta
-from typing import TypedDict
+from datetime import UTC, datetime
+from typing import Any
 
 from pydantic import BaseModel
 
 from vocboard.app.challenges.models import Challenge, Detail, Visibility
+from vocboard.app.challenges.rules import ChallengeRules, rules_of
 from vocboard.app.errors import InvalidInputError
 from vocboard.app.pages import formats
 
@@ -27,19 +28,23 @@ SECONDS_PER_DAY = 86_400
 MOST_DIGITS = 9  # of whole numbers; the service has the real bounds
 
 
-class Rules(TypedDict):
-    """What `challenges.service.create` and `update` take of a form."""
+def _as_typed(rules: ChallengeRules) -> dict[str, Any]:
+    """Return the fields that say these rules."""
+    return {
+        "title": rules.title,
+        "description": rules.description,
+        "competitions": list(rules.competitions or ()),
+        "opens_at": formats.date_field(rules.opens_at),
+        "closes_at": formats.date_field(rules.closes_at),
+        "quota_count": str(rules.quota_count),
+        "quota_days": f"{rules.quota_period_seconds / SECONDS_PER_DAY:.10g}",
+        "decimals": str(rules.decimals),
+        "detail": rules.detail.value,
+        "visibility": rules.visibility.value,
+    }
 
-    title: str
-    description: str
-    competitions: list[str] | None
-    opens_at: datetime | None
-    closes_at: datetime | None
-    quota_count: int
-    quota_period: timedelta
-    visibility: Visibility
-    decimals: int
-    detail: Detail
+
+OF_A_NEW_CHALLENGE = _as_typed(ChallengeRules(title=""))
 
 
 class ChallengeForm(BaseModel):
@@ -53,45 +58,32 @@ class ChallengeForm(BaseModel):
     competitions: list[str] = []
     opens_at: str = ""
     closes_at: str = ""
-    quota_count: str = "2"
-    quota_days: str = "7"
-    decimals: str = "4"
-    detail: str = Detail.CURVES.value
-    visibility: str = Visibility.DRAFT.value
+    quota_count: str = OF_A_NEW_CHALLENGE["quota_count"]
+    quota_days: str = OF_A_NEW_CHALLENGE["quota_days"]
+    decimals: str = OF_A_NEW_CHALLENGE["decimals"]
+    detail: str = OF_A_NEW_CHALLENGE["detail"]
+    visibility: str = OF_A_NEW_CHALLENGE["visibility"]
 
     @classmethod
     def of(cls, challenge: Challenge) -> "ChallengeForm":
         """The form that says what a challenge's rules are now."""
-        return cls(
-            title=challenge.title,
-            slug=challenge.slug,
-            description=challenge.description,
-            edition=challenge.edition,
-            competitions=[row.key for row in challenge.competitions],
-            opens_at=formats.date_field(challenge.opens_at),
-            closes_at=formats.date_field(challenge.closes_at),
-            quota_count=str(challenge.quota_count),
-            quota_days=f"{challenge.quota_period_seconds / SECONDS_PER_DAY:.10g}",
-            decimals=str(challenge.decimals),
-            detail=challenge.detail,
-            visibility=challenge.visibility,
-        )
+        return cls(slug=challenge.slug, edition=challenge.edition, **_as_typed(rules_of(challenge)))
 
-    def rules(self) -> Rules:
+    def rules(self) -> ChallengeRules:
         """What the fields mean.
 
         Raises:
             InvalidInputError: with every field that is not what it should be.
         """
         wrong: dict[str, str] = {}
-        rules = Rules(
+        rules = ChallengeRules(
             title=self.title,
             description=self.description,
-            competitions=self.competitions or None,
+            competitions=tuple(self.competitions) or None,
             opens_at=_instant("opens_at", self.opens_at, wrong),
             closes_at=_instant("closes_at", self.closes_at, wrong),
             quota_count=_whole("quota_count", self.quota_count, wrong),
-            quota_period=_days("quota_days", self.quota_days, wrong),
+            quota_period_seconds=_days("quota_days", self.quota_days, wrong),
             visibility=_visibility(self.visibility, wrong),
             decimals=_whole("decimals", self.decimals, wrong),
             detail=_detail(self.detail, wrong),
@@ -119,12 +111,13 @@ def _whole(field: str, text: str, wrong: dict[str, str]) -> int:
     return 0
 
 
-def _days(field: str, text: str, wrong: dict[str, str]) -> timedelta:
+def _days(field: str, text: str, wrong: dict[str, str]) -> int:
+    """Return the seconds of so many days."""
     try:
-        return timedelta(days=float(text))
-    except (ValueError, OverflowError):
+        return int(float(text) * SECONDS_PER_DAY)
+    except (ValueError, OverflowError):  # not a number, infinite
         wrong[field] = "Give a number of days."
-        return timedelta()
+        return 0
 
 
 def _visibility(text: str, wrong: dict[str, str]) -> Visibility:

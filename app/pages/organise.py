@@ -67,7 +67,7 @@ def create_challenge(
                 slug=form.slug,
                 edition="" if own else form.edition,
                 edition_file=own,
-                **rules,
+                rules=rules,
             )
     except ForbiddenError:
         raise
@@ -99,7 +99,7 @@ def edit(request: Request, user: Organiser, slug: str, form: Annotated[Challenge
         rules = form.rules()
         with database.writing() as session:
             challenge = challenges.get_organised(session, slug, user)
-            challenges.update(session, challenge=challenge, user=user, **rules)
+            challenges.update(session, challenge=challenge, user=user, rules=rules)
     except (ForbiddenError, NotFoundError):
         raise
     except ServiceError as error:
@@ -144,7 +144,7 @@ async def upload_ground_truth(request: Request, user: Organiser, slug: str) -> R
 def _form_page(request: Request, form: ChallengeForm, challenge: Challenge | None, errors: FormErrors) -> Response:
     known = [editions.load(name) for name in editions.names()]
     shown = [challenges.edition_of(challenge)] if challenge else known
-    fields = {"quota_period": "quota_days"}
+    fields = {"quota_period_seconds": "quota_days"}
     return render(
         request,
         "organise/form.html",

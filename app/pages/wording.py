@@ -92,7 +92,7 @@ FIELD_LABELS = {
     "closes_at": "Closes",
     "quota_count": "Submissions per competition",
     "quota_days": "Every … days",
-    "quota_period": "Every … days",
+    "quota_period_seconds": "Every … days",
     "detail": "What participants see",
     "email": "E-mail address",
     "training_data": "Training data statement",

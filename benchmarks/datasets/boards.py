@@ -17,6 +17,7 @@ from vocboard.app.challenges.models import (
     TruthState,
     Visibility,
 )
+from vocboard.app.challenges.rules import ChallengeRules
 from vocboard.app.database import Base
 from vocboard.app.evaluations.models import ClassScore, CompetitionResult, Evaluation, Measure
 from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
@@ -52,15 +53,14 @@ def fill(session: Session, *, submissions: int, published: int) -> None:
             for number, each in enumerate(people)
         ],
     )
+    rules = ChallengeRules(title="Visual object classes", visibility=Visibility.PUBLIC, opens_at=BEGIN)
     session.add(
         Challenge(
             id=challenge_id,
             slug=SLUG,
-            title="Visual object classes",
             edition=EDITION,
-            visibility=Visibility.PUBLIC,
-            opens_at=BEGIN,
             competitions=[ChallengeCompetition(key=COMPETITION, position=0)],
+            **rules.columns(),
         )
     )
     session.flush()

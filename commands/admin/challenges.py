@@ -4,7 +4,8 @@ import argparse
 import sys
 import tarfile
 import time
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, cast
 from uuid import UUID
@@ -20,6 +21,8 @@ from vocboard.commands.admin.actions import Actions
 
 CHUNK_BYTES = 1024 * 1024
 SECONDS_BETWEEN_LOOKS = 0.5
+SECONDS_PER_DAY = 86_400
+RULES = service.ChallengeRules.model_fields.keys()
 
 
 def configure(actions: Actions) -> None:
@@ -32,21 +35,7 @@ def configure(actions: Actions) -> None:
     edition.add_argument(
         "--edition-file", type=Path, metavar="FILE", help="one of your own; check it with check-edition"
     )
-    action.add_argument("--title", required=True)
-    action.add_argument("--description", default="")
-    action.add_argument("--competition", action="append", help="such as comp3; may be repeated (default: all)")
-    action.add_argument("--opens-at", type=instant, metavar="TIME", help="ISO 8601; UTC unless it has an offset")
-    action.add_argument("--closes-at", type=instant, metavar="TIME")
-    action.add_argument("--quota", type=int, default=2, help="submissions a person and competition (default: 2)")
-    action.add_argument("--quota-days", type=float, default=7, help="in any so many days (default: 7)")
-    action.add_argument("--visibility", choices=list(map(str, Visibility)), default="draft")
-    action.add_argument("--decimals", type=int, default=4, help="places of the scores shown (default: 4)")
-    action.add_argument(
-        "--detail",
-        choices=list(map(str, Detail)),
-        default="curves",
-        help="what participants see of a result (default: curves)",
-    )
+    add_rules(action)
     action.set_defaults(do=create_challenge)
 
     action = actions.add_parser("set-detail", help="change what participants see of a challenge's results")
@@ -61,6 +50,45 @@ def configure(actions: Actions) -> None:
     action.add_argument("--organiser", required=True, metavar="EMAIL", help="who answers for it")
     action.add_argument("--wait", action="store_true", help="until the worker has imported it")
     action.set_defaults(do=import_truth)
+
+
+def add_rules(action: argparse.ArgumentParser) -> None:
+    """Add the rules of a challenge, each under its name in `ChallengeRules`; those not given have its defaults."""
+    add = partial(action.add_argument, default=argparse.SUPPRESS)
+    add("--title", required=True)
+    add("--description")
+    add(
+        "--competition",
+        dest="competitions",
+        action="append",
+        metavar="KEY",
+        help="such as comp3; may be repeated (default: all)",
+    )
+    add("--opens-at", type=instant, metavar="TIME", help="ISO 8601; UTC unless it has an offset")
+    add("--closes-at", type=instant, metavar="TIME")
+    add("--quota", dest="quota_count", type=int, metavar="N", help="submissions a person and competition (default: 2)")
+    add(
+        "--quota-days",
+        dest="quota_period_seconds",
+        type=seconds_of_days,
+        metavar="DAYS",
+        help="in any so many days (default: 7)",
+    )
+    add("--visibility", choices=list(map(str, Visibility)), help="who can find it (default: draft)")
+    add("--decimals", type=int, metavar="N", help="places of the scores shown (default: 4)")
+    add("--detail", choices=list(map(str, Detail)), help="what participants see of a result (default: curves)")
+
+
+def seconds_of_days(text: str) -> int:
+    """Parse a number of days.
+
+    >>> seconds_of_days("0.5")
+    43200
+    """
+    try:
+        return int(float(text) * SECONDS_PER_DAY)
+    except OverflowError:
+        raise ValueError(text) from None
 
 
 def instant(text: str) -> datetime:
@@ -80,23 +108,15 @@ def create_challenge(arguments: argparse.Namespace, database: Database, _setting
     except (OSError, UnicodeDecodeError) as error:
         print(f"vocboard admin: {arguments.edition_file}: {error}", file=sys.stderr)
         return 1
+    given = vars(arguments)
     with database.writing() as session:
         service.create(
             session,
             organiser=administration.get_user(session, arguments.organiser),
             slug=arguments.slug,
-            title=arguments.title,
-            description=arguments.description,
             edition=arguments.edition,
             edition_file=file,
-            competitions=arguments.competition,
-            opens_at=arguments.opens_at,
-            closes_at=arguments.closes_at,
-            quota_count=arguments.quota,
-            quota_period=timedelta(days=arguments.quota_days),
-            visibility=Visibility(arguments.visibility),
-            decimals=arguments.decimals,
-            detail=Detail(arguments.detail),
+            rules=service.ChallengeRules(**{name: value for name, value in given.items() if name in RULES}),
         )
     return 0
 

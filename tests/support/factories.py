@@ -16,6 +16,7 @@ from vocboard.app.accounts.people import new_user
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.ground_truth import make_current, pack_image_sets, start_scoring
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState, Visibility
+from vocboard.app.challenges.rules import ChallengeRules
 from vocboard.app.database import now
 from vocboard.evaluator.editions import Edition, Task
 from vocboard.evaluator.image_sets import ImageSet, ImageSets
@@ -63,20 +64,19 @@ def make_challenge(session: Session, *, organiser: User | None = None, ready: bo
     Args:
         ready: with ground truth that `make_truth` makes; without it the challenge takes no submissions yet.
     """
-    fields: dict[str, Any] = {
-        "slug": f"challenge-{next(_numbers)}",
+    set_up = {"slug": f"challenge-{next(_numbers)}", "edition": "VOC2012", "edition_file": None}
+    rules = {
         "title": "A challenge",
-        "description": "",
-        "edition": "VOC2012",
         "competitions": ["comp1", "comp3"],
         "opens_at": now() - timedelta(days=1),
-        "closes_at": None,
-        "quota_count": 2,
-        "quota_period": WEEK,
         "visibility": Visibility.PUBLIC,
-        "decimals": 4,
     }
-    challenge = challenges.create(session, organiser=organiser or make_organiser(session), **{**fields, **given})
+    challenge = challenges.create(
+        session,
+        organiser=organiser or make_organiser(session),
+        rules=ChallengeRules(**{**rules, **{name: given[name] for name in given if name not in set_up}}),
+        **{**set_up, **{name: given[name] for name in given if name in set_up}},
+    )
     if ready:
         make_truth(session, challenge)
     return challenge

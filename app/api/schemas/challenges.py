@@ -1,13 +1,14 @@
 """What the API says of challenges and their ground truth."""
 
 import uuid
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from vocboard.app.api.problems import UploadProblem
 from vocboard.app.api.schemas.values import Instant
 from vocboard.app.challenges.models import Detail, TruthState, Visibility
-from vocboard.app.challenges.service import Phase
+from vocboard.app.challenges.service import ChallengeRules, Phase
 from vocboard.evaluator.editions import Declaration, Metric, Task, Training
 
 
@@ -69,41 +70,33 @@ class ChallengeDetails(ChallengeSummary):
     )
 
 
-class ChallengeChanges(BaseModel):
-    """What an organiser changes of a challenge; what is left out stays."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    title: str | None = None
-    description: str | None = None
-    competitions: list[str] | None = Field(None, description="Keys.")
-    opens_at: Instant | None = None
-    closes_at: Instant | None = None
-    quota_count: int | None = None
-    quota_period_seconds: int | None = None
-    visibility: Visibility | None = None
-    decimals: int | None = None
-    detail: Detail | None = None
-
-
-class NewChallenge(BaseModel):
+class NewChallenge(ChallengeRules):
     """A challenge to create."""
 
-    model_config = ConfigDict(extra="forbid")
-
     slug: str = Field(examples=["voc2007"])
-    title: str
-    description: str = ""
     edition: str = Field("", description="One that comes with vocboard; not beside a file.", examples=["VOC2007"])
     edition_file: str | None = Field(None, description="The text of an edition file of one's own, TOML.")
-    competitions: list[str] | None = Field(None, description="Keys; null for all of the edition's.")
-    opens_at: Instant | None = None
-    closes_at: Instant | None = None
-    quota_count: int = 2
-    quota_period_seconds: int = 7 * 24 * 3600
-    visibility: Visibility = Visibility.DRAFT
-    decimals: int = 4
-    detail: Detail = Detail.CURVES
+
+    def rules(self) -> ChallengeRules:
+        """Return the rules alone."""
+        return ChallengeRules(**{name: getattr(self, name) for name in ChallengeRules.model_fields})
+
+
+def _without_defaults(schema: dict[str, Any]) -> None:
+    for field in schema["properties"].values():
+        field.pop("default", None)  # what a new challenge gets; here, what is left out stays
+
+
+class ChallengeChanges(ChallengeRules):
+    """What an organiser changes of a challenge; what is left out stays. A date given as null is taken away."""
+
+    model_config = ConfigDict(json_schema_extra=_without_defaults)
+
+    title: str = ""
+
+    def applied_to(self, rules: ChallengeRules) -> ChallengeRules:
+        """Return the rules with what was given here."""
+        return rules.model_copy(update={name: getattr(self, name) for name in self.model_fields_set})
 
 
 class EditionFile(BaseModel):

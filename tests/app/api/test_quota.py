@@ -31,7 +31,9 @@ def settings(settings: Settings) -> Settings:
 @pytest.fixture
 def challenge(site: Site) -> Challenge:
     with site.writing() as session:
-        return make_challenge(session, edition="VOC2007", quota_count=QUOTA, quota_period=WEEK)
+        return make_challenge(
+            session, edition="VOC2007", quota_count=QUOTA, quota_period_seconds=int(WEEK.total_seconds())
+        )
 
 
 @pytest.fixture

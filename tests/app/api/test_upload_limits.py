@@ -60,7 +60,11 @@ class Entrant:
         self.site = site
         with site.writing() as session:
             self.challenge = make_challenge(
-                session, edition="VOC2007", competitions=["comp1"], quota_count=quota, quota_period=WEEK
+                session,
+                edition="VOC2007",
+                competitions=["comp1"],
+                quota_count=quota,
+                quota_period_seconds=int(WEEK.total_seconds()),
             )
             self.token = make_token(session, make_user(session))
 

@@ -13,6 +13,7 @@ from vocboard.app.accounts.models import Role, User
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges import service
 from vocboard.app.challenges.models import Challenge, Detail, Visibility
+from vocboard.app.challenges.rules import ChallengeRules
 from vocboard.app.challenges.service import Phase
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError, NotFoundError
@@ -22,7 +23,7 @@ NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
 
 
-def rules(**given: Any) -> dict[str, Any]:
+def rules(**given: Any) -> ChallengeRules:
     fields: dict[str, Any] = {
         "title": "Another title",
         "description": "First.\r\n\r\nSecond.",
@@ -30,12 +31,12 @@ def rules(**given: Any) -> dict[str, Any]:
         "opens_at": None,
         "closes_at": None,
         "quota_count": 3,
-        "quota_period": WEEK,
+        "quota_period_seconds": WEEK.total_seconds(),
         "visibility": Visibility.PUBLIC,
         "decimals": 3,
         "detail": Detail.CLASSES,
     }
-    return {**fields, **given}
+    return ChallengeRules(**{**fields, **given})
 
 
 def enter(session: Session, challenge: Challenge, user: User, competition: str) -> None:
@@ -149,7 +150,7 @@ def test_everything_wrong_with_a_new_challenge_is_told_at_once(database: Databas
             opens_at=NOON,
             closes_at=NOON,
             quota_count=0,
-            quota_period=timedelta(),
+            quota_period_seconds=0,
             decimals=17,
         )
     assert set(caught.value.fields) == {
@@ -159,7 +160,7 @@ def test_everything_wrong_with_a_new_challenge_is_told_at_once(database: Databas
         "edition",
         "closes_at",
         "quota_count",
-        "quota_period",
+        "quota_period_seconds",
         "decimals",
     }
 
@@ -235,7 +236,7 @@ def test_whether_submissions_are_taken_is_read_anew(database: Database) -> None:
         stale = service.get_visible(session, slug, None)
     with database.writing() as session:
         fresh = service.get_organised(session, slug, organiser)
-        service.update(session, challenge=fresh, user=organiser, **rules(closes_at=now() - MINUTE))
+        service.update(session, challenge=fresh, user=organiser, rules=rules(closes_at=now() - MINUTE))
     with database.writing() as session, pytest.raises(ConflictError, match="closed"):
         service.check_accepting(session, stale, at=now())
 
@@ -244,7 +245,7 @@ def test_changed_rules_hold_and_the_log_says_what_changed(database: Database) ->
     with database.writing() as session:
         organiser = make_organiser(session)
         challenge = make_challenge(session, organiser=organiser, title="Before")
-        service.update(session, challenge=challenge, user=organiser, **rules(title="After", closes_at=NOON))
+        service.update(session, challenge=challenge, user=organiser, rules=rules(title="After", closes_at=NOON))
     with database.reading() as session:
         found = service.get_visible(session, challenge.slug, None)
         assert (found.title, found.description, found.closes_at) == ("After", "First.\n\nSecond.", NOON)
@@ -264,7 +265,7 @@ def test_refused_rules_change_nothing(database: Database) -> None:
     with database.writing() as session:
         found = service.get_organised(session, slug, organiser)
         with pytest.raises(InvalidInputError):
-            service.update(session, challenge=found, user=organiser, **rules(title="After", quota_count=0))
+            service.update(session, challenge=found, user=organiser, rules=rules(title="After", quota_count=0))
     with database.reading() as session:
         assert service.get_visible(session, slug, None).title == "Before"
 
@@ -277,10 +278,10 @@ def test_a_competition_with_submissions_stays(database: Database) -> None:
     with database.writing() as session:
         found = service.get_organised(session, challenge.slug, organiser)
         with pytest.raises(ConflictError, match="comp3"):
-            service.update(session, challenge=found, user=organiser, **rules(competitions=["comp1"]))
+            service.update(session, challenge=found, user=organiser, rules=rules(competitions=["comp1"]))
     with database.writing() as session:
         found = service.get_organised(session, challenge.slug, organiser)
-        service.update(session, challenge=found, user=organiser, **rules(competitions=["comp3"]))
+        service.update(session, challenge=found, user=organiser, rules=rules(competitions=["comp3"]))
     with database.reading() as session:
         found = service.get_visible(session, challenge.slug, None)
         assert [(row.key, row.position) for row in found.competitions] == [("comp3", 0)]
@@ -291,7 +292,7 @@ def test_a_competition_that_the_ground_truth_cannot_score_is_not_taken_on(databa
         organiser = make_organiser(session)
         challenge = make_challenge(session, organiser=organiser)
         with pytest.raises(InvalidInputError, match="comp5"):
-            service.update(session, challenge=challenge, user=organiser, **rules(competitions=["comp1", "comp5"]))
+            service.update(session, challenge=challenge, user=organiser, rules=rules(competitions=["comp1", "comp5"]))
 
 
 def test_who_is_an_organiser_no_more_organises_nothing(database: Database) -> None:

@@ -184,7 +184,10 @@ def test_every_competition_has_its_own_quota(backstage: Backstage) -> None:
 
 def test_the_quota_opens_again_after_its_period(backstage: Backstage) -> None:
     period = timedelta(hours=1)
-    challenge, user = backstage.challenge(quota_count=2, quota_period=period), backstage.user()
+    challenge, user = (
+        backstage.challenge(quota_count=2, quota_period_seconds=int(period.total_seconds())),
+        backstage.user(),
+    )
     first, _ = backstage.submit(user, challenge), backstage.submit(user, challenge)
     made_at = backstage.submission(first).created_at
     with backstage.database.reading() as session:

@@ -1,0 +1,17 @@
+"""Slugs: what a challenge is called in addresses."""
+
+import re
+
+from vocboard.app.forms.fields import FieldChecks
+
+SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+LONGEST_SLUG = 60
+RESERVED_SLUGS = frozenset({"new", "registrations"})  # /organise/new and /organise/registrations are pages
+
+
+def check_slug(checks: FieldChecks, slug: str) -> None:
+    """Check the slug of a new challenge."""
+    if not (SLUG.fullmatch(slug) and len(slug) <= LONGEST_SLUG):
+        checks.fail("slug", f"Use at most {LONGEST_SLUG} lower-case letters, digits and single hyphens.")
+    elif slug in RESERVED_SLUGS:
+        checks.fail("slug", "This name is reserved. Choose another one.")
