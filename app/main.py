@@ -26,8 +26,8 @@ from vocboard.app.database import Database
 from vocboard.app.leaderboards.current import Boards
 from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.settings import Environment, Settings
-from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox
+from vocboard.app.storage.stores import archive_store
 from vocboard.app.submissions.pruning import prune
 from vocboard.app.submissions.validation import Validator
 from vocboard.app.web import access_log, health, problem_details, security_txt
@@ -75,7 +75,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     )
     application.state.settings = settings
     application.state.database = Database(settings.database)
-    application.state.store = ArchiveStore(settings.archives)
+    application.state.store = archive_store(settings)
     application.state.ground_truth_inbox = GroundTruthInbox(settings.ground_truth_inbox)
     application.state.validator = Validator(settings)
     application.state.notifier = WorkerNotifier(settings)
@@ -108,8 +108,8 @@ class Assets(StaticFiles):
 
 @asynccontextmanager
 async def _lifespan(application: FastAPI) -> AsyncIterator[None]:
-    for directory in (application.state.settings.archives, application.state.settings.ground_truth_inbox):
-        directory.mkdir(parents=True, exist_ok=True)
+    application.state.store.set_up()
+    application.state.settings.ground_truth_inbox.mkdir(parents=True, exist_ok=True)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(application.state.validator.keep_ready)
         tasks.start_soon(_keep_pruned, application)

@@ -19,7 +19,8 @@ from vocboard.app.accounts.models import User
 from vocboard.app.challenges.ground_truth import pack_image_sets
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import Database
-from vocboard.app.storage.archives import ArchiveStore, columns_limit
+from vocboard.app.storage.archives import columns_limit
+from vocboard.app.storage.stores import archive_store
 from vocboard.app.submissions import queue, service
 from vocboard.app.submissions.forms import SubmissionForm
 from vocboard.app.submissions.report import EnteredCompetition, Report
@@ -47,7 +48,7 @@ class Competition:
 
     def queue(self, archive: Path, number: int) -> None:
         """Queue the same valid results so many times, all at one moment, as the web process does after its checks."""
-        store, classes = ArchiveStore(self.installation.settings.archives), load(EDITION).classes
+        store, classes = archive_store(self.installation.settings), load(EDITION).classes
         content, columns = archive.read_bytes(), self._columns(archive)
         entries = tuple(EnteredCompetition(key, classes) for key in COMPETITIONS)
         report = Report((), entries, has_columns=True)

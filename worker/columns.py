@@ -63,7 +63,7 @@ def evaluate(
     """
     if uploaded.columns_sha256 is not None and uploaded.columns_reader == READER_VERSION:
         try:
-            with store.verify(uploaded.columns_sha256).open("rb") as file:
+            with store.open(uploaded.columns_sha256) as file:
                 return _score(file, uploaded, edition, truth)
         except (FileNotFoundError, DamagedArchiveError, ColumnsError) as error:
             _log.warning("archive %s is read again, its columns are of no use: %s", uploaded.archive_sha256, error)
@@ -83,9 +83,8 @@ def _score(file: BinaryIO, uploaded: Uploaded, edition: Edition, truth: GroundTr
 def _read_again(
     uploaded: Uploaded, store: ArchiveStore, edition: Edition, truth: GroundTruth, memory_limit_bytes: int
 ) -> Iterator[BinaryIO]:
-    """Give the columns of an archive, read in a process that can open nothing but its folder, one of 256."""
-    archive = store.verify(uploaded.archive_sha256)
-    with tempfile.TemporaryFile() as file:
+    """Give the columns of an archive, read in a process that can open nothing but its folder."""
+    with store.local_file(uploaded.archive_sha256) as archive, tempfile.TemporaryFile() as file:
         # Its folder, not the file: an upload of the same content may replace the file at any moment.
         process = ReadingProcess(archive.parent)
         try:

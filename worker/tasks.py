@@ -13,6 +13,7 @@ from vocboard.app.messaging.mail import delivery
 from vocboard.app.messaging.mail.sending import send_due
 from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore
+from vocboard.app.storage.stores import archive_store
 from vocboard.worker import ground_truth_import, recovery, rescoring
 from vocboard.worker.evaluation import evaluate_next
 
@@ -34,7 +35,7 @@ class Process:
     @cached_property
     def store(self) -> ArchiveStore:
         """The submissions' archives."""
-        return ArchiveStore(self.settings.archives)
+        return archive_store(self.settings)
 
 
 def register(application: Celery, settings: Settings) -> None:

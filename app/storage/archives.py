@@ -1,41 +1,114 @@
-"""Submissions' archives, and the columns read from them, in a directory, by the SHA-256 of their content.
+"""The interface of archive stores, which keep submissions' archives, and the columns read from them.
 
-An upload is written to a temporary file of the same file system, and renamed to its place when it is kept. Whatever
-ends the upload before that (a disconnect, a full disk, an exception) leaves nothing behind.
+Content is named by its SHA-256, and never changes. An upload is received into a file of this machine, since an isolated
+process reads it before it is kept; whatever ends the upload before that (a disconnect, a full disk, an exception)
+leaves nothing behind. The database says which content is needed: see `app.submissions.pruning`.
+
+`app.storage.directory_store` is the one implementation; `app.storage.stores` chooses.
 """
 
 import hashlib
-import os
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager
 from datetime import timedelta
 from pathlib import Path
+from typing import BinaryIO, Protocol
 
 from vocboard.app.errors import TooLargeError
-from vocboard.app.storage.incoming_file import IncomingFile, remove_abandoned
+from vocboard.app.storage.incoming_file import IncomingFile
 
 SET_ASIDE_FOR = timedelta(days=7)  # what no row of the database needs, before it is removed for good
 COLUMNS_PER_ARCHIVE = 4  # bytes of columns to a byte of the archive that they were read from
 COLUMNS_AT_LEAST = 1024 * 1024  # bytes; however small the archive is
 _NAME = re.compile(r"[0-9a-f]{64}")
-_INCOMING, _SET_ASIDE = "incoming", "set-aside"
 
 
-def columns_limit(archive_bytes: int) -> int:
-    """How many bytes the columns of an archive of this size may have, to be stored; what they take is then bounded."""
-    return COLUMNS_AT_LEAST + COLUMNS_PER_ARCHIVE * archive_bytes
+class ArchiveStore(Protocol):
+    """Where archives are kept. Its methods may be called by several threads and processes at once.
+
+    Any method raises `OSError` if the store cannot be reached, and those that take a SHA-256 `ValueError` if it is
+    none: see `check_name`.
+    """
+
+    @property
+    def incoming(self) -> Path:
+        """The directory of this machine in which uploads lie while they arrive. Isolated processes read it."""
+        ...
+
+    def set_up(self) -> None:
+        """Make ready what the store needs. Called when the web application starts; changes nothing the second time."""
+        ...
+
+    def can_write(self) -> bool:
+        """Whether the store can be written to now, for health checks."""
+        ...
+
+    def receive(self, *, limit: int) -> "IncomingArchive":
+        """Begin an upload of at most `limit` bytes; use it in a `with` block, which removes what is not kept."""
+        ...
+
+    def keep(self, archive: "IncomingArchive") -> str:
+        """Store an upload for good, and return its SHA-256. The same content is stored once.
+
+        When this returns, the content survives a power cut.
+        """
+        ...
+
+    def open(self, sha256: str) -> AbstractContextManager[BinaryIO]:
+        """Open an archive to read and seek, after checking its content against its hash.
+
+        Raises:
+            FileNotFoundError: there is none.
+            DamagedArchiveError: the content has changed since it was stored.
+        """
+        ...
+
+    def local_file(self, sha256: str) -> AbstractContextManager[Path]:
+        """Give the path of an archive on this machine, for an isolated process; checked as by `open`.
+
+        The process is given the file's folder, and nothing secret is in it. The file stays until the block ends.
+
+        Raises:
+            FileNotFoundError, DamagedArchiveError: as for `open`.
+        """
+        ...
+
+    def stored(self) -> Iterator[str]:
+        """Give the SHA-256 of every archive in the store, in no order."""
+        ...
+
+    def remove(self, sha256: str) -> None:
+        """Remove an archive, which no row of the database may need any more. Does nothing if there is none."""
+        ...
+
+    def set_aside(self, sha256: str) -> None:
+        """Take an archive that no row of the database knows out of the store, for `SET_ASIDE_FOR`."""
+        ...
+
+    def bring_back(self, sha256: str) -> bool:
+        """Put an archive that was set aside into the store again; whether there was one, and none in the store."""
+        ...
+
+    def aside(self) -> Sequence[str]:
+        """Return the SHA-256 of every archive that is set aside."""
+        ...
+
+    def remove_abandoned(self) -> int:
+        """Remove what killed processes left while it arrived, and what was set aside long ago; how many files."""
+        ...
 
 
 class IncomingArchive(IncomingFile):
-    """An upload while it arrives.
+    """An upload while it arrives, in a file of this machine.
 
     Attributes:
+        path: the file, which can be read after `finish`.
         size: bytes so far.
         limit: how many there may be.
     """
 
-    def __init__(self, store: "ArchiveStore", *, limit: int) -> None:
+    def __init__(self, store: ArchiveStore, *, limit: int) -> None:
         super().__init__(store.incoming)
         self._store = store
         self.limit = limit
@@ -62,106 +135,42 @@ class IncomingArchive(IncomingFile):
 
     def keep(self) -> str:
         """Put the upload into the store for good, and return its SHA-256."""
+        self.finish()
         return self._store.keep(self)
-
-
-class ArchiveStore:
-    """The archives below one directory, at `ab/cdef...` for the SHA-256 `abcdef...`."""
-
-    def __init__(self, directory: Path) -> None:
-        self._directory = directory
-
-    @property
-    def incoming(self) -> Path:
-        """Where uploads are written while they arrive."""
-        return self._directory / _INCOMING
-
-    def receive(self, *, limit: int) -> IncomingArchive:
-        """Begin an upload of at most `limit` bytes; use it in a `with` block, which removes what is not kept."""
-        self.incoming.mkdir(parents=True, exist_ok=True)
-        return IncomingArchive(self, limit=limit)
-
-    def keep(self, archive: IncomingArchive) -> str:
-        """Put an upload into its place for good, and return its SHA-256. The same content is stored once."""
-        archive.finish()
-        target = self.path(archive.sha256)
-        if not target.parent.exists():
-            target.parent.mkdir(exist_ok=True)
-            _bring_to_disk(self._directory)
-        archive.path.replace(target)
-        _bring_to_disk(target.parent)
-        return archive.sha256
-
-    def path(self, sha256: str) -> Path:
-        """Where the archive with this content lies, or would lie."""
-        if not _NAME.fullmatch(sha256):
-            raise ValueError(f"{sha256!r} is not a SHA-256 in hexadecimal")
-        return self._directory / sha256[:2] / sha256[2:]
-
-    def verify(self, sha256: str) -> Path:
-        """Return the path of an archive after checking its content against its hash.
-
-        Raises:
-            FileNotFoundError: there is none.
-            DamagedArchiveError: the content has changed since it was stored.
-        """
-        path = self.path(sha256)
-        with path.open("rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
-        if found != sha256:
-            raise DamagedArchiveError(f"{path} now has the SHA-256 {found}")
-        return path
-
-    def stored(self) -> Iterator[str]:
-        """The SHA-256 of every archive in the store, in no order."""
-        for folder in self._directory.glob("[0-9a-f][0-9a-f]"):
-            for path in folder.iterdir():
-                if _NAME.fullmatch(name := folder.name + path.name):
-                    yield name
-
-    def remove(self, sha256: str) -> None:
-        """Remove an archive, which no row of the database may need any more."""
-        self.path(sha256).unlink(missing_ok=True)
-
-    def set_aside(self, sha256: str) -> None:
-        """Take an archive that no row of the database knows out of the store, for `SET_ASIDE_FOR`."""
-        self._aside(sha256).parent.mkdir(exist_ok=True)
-        with suppress(FileNotFoundError):
-            os.utime(self.path(sha256))
-            self.path(sha256).replace(self._aside(sha256))
-
-    def bring_back(self, sha256: str) -> bool:
-        """Put an archive that was set aside into the store again; whether there was one, and none in the store."""
-        if self.path(sha256).exists() or not self._aside(sha256).exists():
-            return False
-        self._aside(sha256).replace(self.path(sha256))
-        return True
-
-    def aside(self) -> Sequence[str]:
-        """The SHA-256 of every archive that is set aside."""
-        directory = self._directory / _SET_ASIDE
-        names = [path.name for path in directory.iterdir()] if directory.exists() else []
-        return [name for name in names if _NAME.fullmatch(name)]
-
-    def remove_abandoned(self) -> int:
-        """Remove what killed processes left while it arrived, and what was set aside long ago; how many files."""
-        removed = 0
-        if self.incoming.exists():
-            removed += remove_abandoned(self.incoming.iterdir())
-        return removed + remove_abandoned(map(self._aside, self.aside()), older_than=SET_ASIDE_FOR)
-
-    def _aside(self, sha256: str) -> Path:
-        return self._directory / _SET_ASIDE / sha256
 
 
 class DamagedArchiveError(Exception):
     """A stored archive is not what was uploaded."""
 
 
-def _bring_to_disk(directory: Path) -> None:
-    """Make the names in a directory survive a power cut."""
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+def is_name(text: str) -> bool:
+    """Whether a text is a SHA-256 in hexadecimal, and so can name an archive."""
+    return _NAME.fullmatch(text) is not None
+
+
+def check_name(sha256: str) -> str:
+    """Return a SHA-256 that may become part of a path or an address.
+
+    Raises:
+        ValueError: it is not a SHA-256 in hexadecimal.
+    """
+    if not is_name(sha256):
+        raise ValueError(f"{sha256!r} is not a SHA-256 in hexadecimal")
+    return sha256
+
+
+def check_content(file: BinaryIO, sha256: str) -> None:
+    """Check that a file has this hash, and go back to its beginning.
+
+    Raises:
+        DamagedArchiveError: it has not.
+    """
+    found = hashlib.file_digest(file, "sha256").hexdigest()
+    if found != sha256:
+        raise DamagedArchiveError(f"the archive {sha256} now has the SHA-256 {found}")
+    file.seek(0)
+
+
+def columns_limit(archive_bytes: int) -> int:
+    """How many bytes the columns of an archive of this size may have, to be stored; what they take is then bounded."""
+    return COLUMNS_AT_LEAST + COLUMNS_PER_ARCHIVE * archive_bytes

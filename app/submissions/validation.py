@@ -9,7 +9,8 @@ import anyio
 
 from vocboard.app.errors import TooLargeError
 from vocboard.app.settings import Settings
-from vocboard.app.storage.archives import ArchiveStore, IncomingArchive
+from vocboard.app.storage.archives import IncomingArchive
+from vocboard.app.storage.stores import archive_store
 from vocboard.app.submissions.reading_process import CHECK, GET_READY
 from vocboard.app.submissions.report import EnteredCompetition, Report
 from vocboard.app.submissions.turns import FairTurns
@@ -43,7 +44,7 @@ class Validator:
         self._seconds = settings.validation_time_limit.total_seconds()
         self._memory_limit = settings.validation_memory_limit_bytes
         self._turns = turns or FairTurns(settings.validation_processes)
-        self._processes = ValidationProcesses(ArchiveStore(settings.archives).incoming)
+        self._processes = ValidationProcesses(archive_store(settings).incoming)
         self._upload_expected = anyio.Event()
 
     @property

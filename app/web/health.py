@@ -1,6 +1,5 @@
 """Whether this process lives, and whether it and the workers can do their work."""
 
-import os
 from typing import Literal
 
 from fastapi import APIRouter, Request, Response
@@ -9,7 +8,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from vocboard.app.database import Database, now
 from vocboard.app.messaging.broker import SCORING
-from vocboard.app.settings import Settings
+from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.workers import heartbeats
 
 LIVE_PATH, READY_PATH = "/healthz", "/readyz"
@@ -48,8 +47,8 @@ def readyz(request: Request, response: Response) -> Readiness:
     balancer that took it out of service would turn a delay into an outage.
     """
     database: Database = request.app.state.database
-    settings: Settings = request.app.state.settings
-    archives: State = "ok" if os.access(settings.archives, os.W_OK | os.X_OK) else "failing"
+    store: ArchiveStore = request.app.state.store
+    archives: State = "ok" if store.can_write() else "failing"
     try:
         workers = _workers(database)
         database_state: State = "ok"

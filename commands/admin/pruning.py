@@ -4,7 +4,7 @@ import argparse
 
 from vocboard.app.database import Database
 from vocboard.app.settings import Settings
-from vocboard.app.storage.archives import ArchiveStore
+from vocboard.app.storage.stores import archive_store
 from vocboard.app.submissions.pruning import prune as prune_archives
 from vocboard.commands.admin.actions import Actions
 
@@ -17,9 +17,7 @@ def configure(actions: Actions) -> None:
 
 def prune(_arguments: argparse.Namespace, database: Database, settings: Settings) -> int:
     """Prune once and say what was removed."""
-    pruned = prune_archives(
-        database, ArchiveStore(settings.archives), withdrawn_kept_for=settings.withdrawn_archives_kept_for
-    )
+    pruned = prune_archives(database, archive_store(settings), withdrawn_kept_for=settings.withdrawn_archives_kept_for)
     print(f"{pruned.withdrawn} archives of withdrawn submissions removed")
     print(f"{pruned.abandoned} files of killed processes removed")
     print(f"{pruned.unknown} archives without a submission set aside, {pruned.brought_back} brought back")

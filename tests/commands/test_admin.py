@@ -20,7 +20,7 @@ from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges.service import Phase, get_visible, phase
 from vocboard.app.database import Database, now
 from vocboard.app.settings import Settings
-from vocboard.app.storage.archives import ArchiveStore
+from vocboard.app.storage.directory_store import DirectoryStore
 from vocboard.commands.main import main
 from vocboard.worker import ground_truth_import
 from vocboard.worker.ground_truth_directory import GroundTruthDirectory
@@ -172,7 +172,7 @@ def events(database: Database) -> Sequence[AuditEvent]:
 def test_prune_removes_what_nothing_needs_and_says_so(
     settings: Settings, embedded: Database, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    store = ArchiveStore(settings.archives)
+    store = DirectoryStore(settings.archives)
     with store.receive(limit=10) as incoming:
         incoming.write(b"unknown")
         sha256 = incoming.keep()

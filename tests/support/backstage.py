@@ -30,7 +30,7 @@ from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.queries import current_truth
 from vocboard.app.database import Database
 from vocboard.app.settings import Settings
-from vocboard.app.storage.archives import ArchiveStore
+from vocboard.app.storage.directory_store import DirectoryStore
 from vocboard.app.submissions import service
 from vocboard.app.submissions.forms import SubmissionForm
 from vocboard.app.submissions.models import State, Submission
@@ -53,7 +53,7 @@ class Backstage:
 
     settings: Settings
     database: Database
-    store: ArchiveStore
+    store: DirectoryStore
 
     @property
     def truth_file(self) -> Path:
@@ -196,7 +196,7 @@ def backstage(database_url: str, broker_url: str, tmp_path: Path) -> Iterator[Ba
     )
     settings.archives.mkdir(parents=True)
     database = Database(settings.database)
-    yield Backstage(settings, database, ArchiveStore(settings.archives))
+    yield Backstage(settings, database, DirectoryStore(settings.archives))
     database.close()
 
 

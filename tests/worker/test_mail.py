@@ -17,7 +17,7 @@ from vocboard.app.messaging.mail import outbox
 from vocboard.app.messaging.mail.models import OutgoingMail
 from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.settings import Settings
-from vocboard.app.storage.archives import ArchiveStore
+from vocboard.app.storage.directory_store import DirectoryStore
 from vocboard.app.workers import heartbeats
 from vocboard.migrations import privileges, upgrade
 
@@ -133,7 +133,7 @@ def test_the_role_of_the_mail_worker_is_enough(
     database = Database(empty_postgres_url)
     settings = Settings(data_directory=tmp_path / "data", database_url=empty_postgres_url, broker_url=redis_url)
     settings.data_directory.mkdir()
-    backstage = Backstage(settings, database, ArchiveStore(settings.archives))
+    backstage = Backstage(settings, database, DirectoryStore(settings.archives))
     put(backstage)
     as_mail = in_full(make_url(empty_postgres_url).update_query_dict({"options": f"-c role={privileges.MAIL_ROLE}"}))
     with backstage.running("worker", "--only", "mail", mail_url=server.url, database_url=as_mail) as worker:

@@ -35,7 +35,7 @@ from vocboard.app.rescores import queue as rescore_queue
 from vocboard.app.rescores import service as rescores
 from vocboard.app.rescores.models import RescoreState
 from vocboard.app.settings import Settings
-from vocboard.app.storage.archives import ArchiveStore
+from vocboard.app.storage.directory_store import DirectoryStore
 from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox
 from vocboard.app.submissions import queries, queue
 from vocboard.app.submissions import service as submissions
@@ -139,7 +139,7 @@ def test_each_process_may_do_its_part(web: Database, worker: Database, settings:
     assert has_work(worker, ground_truth_queue.is_due)
     assert ground_truth_import.import_next(worker, settings)
 
-    store = ArchiveStore(settings.archives)
+    store = DirectoryStore(settings.archives)
     with store.receive(limit=100_000) as incoming:
         incoming.write(results())
         incoming.finish()
@@ -178,7 +178,7 @@ def score_again(web: Database, worker: Database, settings: Settings, challenge: 
             session, challenge=organised, user=organiser, ground_truth_version=1, reason="Labels corrected"
         )
     assert has_work(worker, partial(rescore_queue.due, evaluator_version=VERSION))
-    store, until = ArchiveStore(settings.archives), time.monotonic() + 60
+    store, until = DirectoryStore(settings.archives), time.monotonic() + 60
     while rescoring.rescore_next(worker, store, settings, until=until):
         pass
     with web.writing() as session:

@@ -40,7 +40,7 @@ from tests.app.submissions.inside import (
 )
 from vocboard.app.errors import TooLargeError
 from vocboard.app.isolation.confinement import ALL_MEANS
-from vocboard.app.storage.archives import ArchiveStore
+from vocboard.app.storage.directory_store import DirectoryStore
 from vocboard.app.submissions.report import Report
 from vocboard.app.submissions.validation_processes import StoppedProcessError, ValidationProcesses
 
@@ -245,7 +245,7 @@ def test_a_piece_of_columns_that_is_too_large_ends_it(uploads: Path) -> None:
 
 
 def test_more_columns_than_there_may_be_end_it(uploads: Path) -> None:
-    with ArchiveStore(uploads.parent).receive(limit=2_500_000) as columns:
+    with DirectoryStore(uploads.parent).receive(limit=2_500_000) as columns:
 
         async def ask() -> None:
             await ValidationProcesses(uploads).run(*call_with_columns(inside_pieces, 3, 2**20), sink=columns.write)

@@ -14,7 +14,7 @@ from anyio.lowlevel import checkpoint
 from tests.support.backstage import EDITION, make_archive
 from tests.support.factories import make_image_sets
 from vocboard.app.settings import Settings
-from vocboard.app.storage.archives import ArchiveStore
+from vocboard.app.storage.directory_store import DirectoryStore
 from vocboard.app.submissions.report import Report
 from vocboard.app.submissions.turns import FairTurns
 from vocboard.app.submissions.validation import Validator
@@ -33,7 +33,7 @@ def validate(path: Path, **settings: object) -> Report:
 async def start(
     validator: Validator, path: Path, owner: uuid.UUID | None = None, *, kept: Path | None = None, limit: int = 10**6
 ) -> Report:
-    with ArchiveStore(Settings().archives).receive(limit=limit) as columns:
+    with DirectoryStore(Settings().archives).receive(limit=limit) as columns:
         report = await validator.validate(
             path,
             owner=owner or uuid.uuid4(),
@@ -52,7 +52,7 @@ async def start(
 def incoming(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Give the directory in which uploads lie while they are read."""
     monkeypatch.setenv("VOCBOARD_DATA_DIRECTORY", str(tmp_path))
-    directory = ArchiveStore(Settings().archives).incoming
+    directory = DirectoryStore(Settings().archives).incoming
     directory.mkdir(parents=True)
     return directory
 

@@ -1,0 +1,119 @@
+"""Archives in a directory, at `ab/cdef...` for the SHA-256 `abcdef...`.
+
+Web and workers share it: on one machine, or over a network file system that renames and locks as a local one does. An
+upload is written to a temporary file of the same file system, and renamed to its place when it is kept.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from vocboard.app.storage.archives import SET_ASIDE_FOR, IncomingArchive, check_content, check_name, is_name
+from vocboard.app.storage.incoming_file import remove_abandoned
+
+_INCOMING, _SET_ASIDE = "incoming", "set-aside"
+
+
+class DirectoryStore:
+    """An `ArchiveStore` in one directory; its methods do what is said there."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    @property
+    def incoming(self) -> Path:
+        """A folder of the directory, so that keeping an upload is renaming it."""
+        return self._directory / _INCOMING
+
+    def set_up(self) -> None:
+        """Make the directory."""
+        self._directory.mkdir(parents=True, exist_ok=True)
+
+    def can_write(self) -> bool:
+        """Whether the directory is there and writable."""
+        return os.access(self._directory, os.W_OK | os.X_OK)
+
+    def receive(self, *, limit: int) -> IncomingArchive:
+        """Begin an upload."""
+        self.incoming.mkdir(parents=True, exist_ok=True)
+        return IncomingArchive(self, limit=limit)
+
+    def keep(self, archive: IncomingArchive) -> str:
+        """Rename an upload to its place."""
+        target = self.path(archive.sha256)
+        if not target.parent.exists():
+            target.parent.mkdir(exist_ok=True)
+            _bring_to_disk(self._directory)
+        archive.path.replace(target)
+        _bring_to_disk(target.parent)
+        return archive.sha256
+
+    def path(self, sha256: str) -> Path:
+        """Where the archive with this content lies, or would lie."""
+        check_name(sha256)
+        return self._directory / sha256[:2] / sha256[2:]
+
+    @contextmanager
+    def open(self, sha256: str) -> Iterator[BinaryIO]:
+        """Open an archive."""
+        with self.path(sha256).open("rb") as file:
+            check_content(file, sha256)
+            yield file
+
+    @contextmanager
+    def local_file(self, sha256: str) -> Iterator[Path]:
+        """Give the path of an archive, in one of 256 folders of archives."""
+        with self.open(sha256):
+            yield self.path(sha256)
+
+    def stored(self) -> Iterator[str]:
+        """Give the names of all archives."""
+        for folder in self._directory.glob("[0-9a-f][0-9a-f]"):
+            for path in folder.iterdir():
+                if is_name(name := folder.name + path.name):
+                    yield name
+
+    def remove(self, sha256: str) -> None:
+        """Remove an archive."""
+        self.path(sha256).unlink(missing_ok=True)
+
+    def set_aside(self, sha256: str) -> None:
+        """Move an archive to a folder that `stored` does not read; it is as old there as it has been set aside."""
+        self._aside(sha256).parent.mkdir(exist_ok=True)
+        with suppress(FileNotFoundError):
+            os.utime(self.path(sha256))
+            self.path(sha256).replace(self._aside(sha256))
+
+    def bring_back(self, sha256: str) -> bool:
+        """Move an archive back."""
+        if self.path(sha256).exists() or not self._aside(sha256).exists():
+            return False
+        self._aside(sha256).replace(self.path(sha256))
+        return True
+
+    def aside(self) -> Sequence[str]:
+        """Return the names of all archives that are set aside."""
+        directory = self._directory / _SET_ASIDE
+        names = [path.name for path in directory.iterdir()] if directory.exists() else []
+        return [name for name in names if is_name(name)]
+
+    def remove_abandoned(self) -> int:
+        """Remove files that nobody needs any more."""
+        removed = 0
+        if self.incoming.exists():
+            removed += remove_abandoned(self.incoming.iterdir())
+        return removed + remove_abandoned(map(self._aside, self.aside()), older_than=SET_ASIDE_FOR)
+
+    def _aside(self, sha256: str) -> Path:
+        return self._directory / _SET_ASIDE / check_name(sha256)
+
+
+def _bring_to_disk(directory: Path) -> None:
+    """Make the names in a directory survive a power cut."""
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

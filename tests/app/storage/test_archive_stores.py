@@ -1,0 +1,203 @@
+"""What every archive store has to do. To test another one, add it to `STORES`."""
+
+import hashlib
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from vocboard.app.errors import TooLargeError
+from vocboard.app.settings import Settings
+from vocboard.app.storage.archives import ArchiveStore, DamagedArchiveError
+from vocboard.app.storage.directory_store import DirectoryStore
+from vocboard.app.storage.stores import archive_store
+
+CONTENT = b"results" * 1000
+SHA256 = hashlib.sha256(CONTENT).hexdigest()
+OTHER = hashlib.sha256(b"other").hexdigest()
+
+
+@dataclass(frozen=True)
+class Tested:
+    """A store, and a way around it.
+
+    Attributes:
+        overwrite: replaces the content that is stored under a SHA-256.
+    """
+
+    store: ArchiveStore
+    overwrite: Callable[[str, bytes], object]
+
+
+def directory_store(directory: Path) -> Tested:
+    store = DirectoryStore(directory)
+    return Tested(store, lambda sha256, content: store.path(sha256).write_bytes(content))
+
+
+STORES = {"directory": directory_store}
+
+
+@pytest.fixture(params=STORES)
+def tested(request: pytest.FixtureRequest, tmp_path: Path) -> Tested:
+    made = STORES[request.param](tmp_path / "store")
+    made.store.set_up()
+    return made
+
+
+@pytest.fixture
+def store(tested: Tested) -> ArchiveStore:
+    return tested.store
+
+
+def keep(store: ArchiveStore, content: bytes = CONTENT) -> str:
+    with store.receive(limit=len(content)) as archive:
+        for start in range(0, len(content), 100):
+            archive.write(content[start : start + 100])
+        return archive.keep()
+
+
+def content_of(store: ArchiveStore, sha256: str) -> bytes:
+    with store.open(sha256) as file:
+        return file.read()
+
+
+def incoming(store: ArchiveStore) -> list[Path]:
+    return [path for path in store.incoming.rglob("*") if path.is_file()]
+
+
+def test_is_ready_once_set_up(store: ArchiveStore) -> None:
+    store.set_up()  # again
+    assert store.can_write()
+    assert (list(store.stored()), list(store.aside()), store.remove_abandoned()) == ([], [], 0)
+
+
+def test_keeps_content_under_its_hash(store: ArchiveStore) -> None:
+    assert keep(store) == SHA256
+    assert keep(store, b"other") == OTHER
+    assert (content_of(store, SHA256), content_of(store, OTHER)) == (CONTENT, b"other")
+    assert sorted(store.stored()) == sorted([SHA256, OTHER])
+    assert incoming(store) == []
+
+
+def test_keeps_the_same_content_once(store: ArchiveStore) -> None:
+    assert keep(store) == keep(store)
+    assert list(store.stored()) == [SHA256]
+
+
+def test_the_same_content_may_arrive_twice_at_once(store: ArchiveStore) -> None:
+    with ThreadPoolExecutor(4) as threads:
+        assert set(threads.map(lambda _: keep(store), range(20))) == {SHA256}
+    assert content_of(store, SHA256) == CONTENT
+
+
+def test_content_is_read_in_pieces_and_from_anywhere(store: ArchiveStore) -> None:
+    keep(store)
+    with store.open(SHA256) as file:
+        assert (file.read(7), file.tell()) == (b"results", 7)
+        assert file.seek(-7, 2) == len(CONTENT) - 7
+        assert file.read() == b"results"
+
+
+def test_an_upload_can_be_read_before_it_is_kept(store: ArchiveStore) -> None:
+    with store.receive(limit=10) as archive:
+        archive.write(b"ab")
+        archive.finish()
+        assert archive.path.parent == store.incoming
+        assert (archive.path.read_bytes(), archive.size) == (b"ab", 2)
+        assert archive.sha256 == hashlib.sha256(b"ab").hexdigest()
+    assert list(store.stored()) == []
+
+
+def test_refuses_a_byte_too_many_and_leaves_nothing(store: ArchiveStore) -> None:
+    with store.receive(limit=2) as archive:
+        archive.write(b"ab")
+        with pytest.raises(TooLargeError, match="2 bytes"):
+            archive.write(b"c")
+    assert incoming(store) == []
+    assert list(store.stored()) == []
+
+
+def test_what_is_not_kept_leaves_nothing(store: ArchiveStore) -> None:
+    def break_off() -> None:
+        with store.receive(limit=10) as archive:
+            archive.write(b"ab")
+            raise ConnectionError
+
+    with pytest.raises(ConnectionError):
+        break_off()
+    assert incoming(store) == []
+    assert list(store.stored()) == []
+
+
+def test_an_isolated_process_gets_a_file(store: ArchiveStore) -> None:
+    keep(store)
+    with store.local_file(SHA256) as path:
+        assert path.read_bytes() == CONTENT
+
+
+def test_changed_content_is_not_read(tested: Tested) -> None:
+    keep(tested.store)
+    tested.overwrite(SHA256, b"something else")
+    with pytest.raises(DamagedArchiveError, match=SHA256), tested.store.open(SHA256):
+        pass
+    with pytest.raises(DamagedArchiveError, match=SHA256), tested.store.local_file(SHA256):
+        pass
+
+
+def test_what_is_not_there_is_told(store: ArchiveStore) -> None:
+    with pytest.raises(FileNotFoundError), store.open(SHA256):
+        pass
+    with pytest.raises(FileNotFoundError), store.local_file(SHA256):
+        pass
+    store.remove(SHA256)
+    store.set_aside(SHA256)
+    assert not store.bring_back(SHA256)
+    assert list(store.aside()) == []
+
+
+@pytest.mark.parametrize("name", ["", "../../etc/passwd", "a" * 63, "A" * 64])
+def test_only_a_hash_names_an_archive(store: ArchiveStore, name: str) -> None:
+    with pytest.raises(ValueError, match="not a SHA-256"), store.open(name):
+        pass
+    with pytest.raises(ValueError, match="not a SHA-256"), store.local_file(name):
+        pass
+    for method in (store.remove, store.set_aside, store.bring_back):
+        with pytest.raises(ValueError, match="not a SHA-256"):
+            method(name)
+
+
+def test_removes_content(store: ArchiveStore) -> None:
+    keep(store)
+    keep(store, b"other")
+    store.remove(SHA256)
+    assert list(store.stored()) == [OTHER]
+
+
+def test_what_is_set_aside_is_not_in_the_store_until_it_is_brought_back(store: ArchiveStore) -> None:
+    keep(store)
+    store.set_aside(SHA256)
+    assert (list(store.stored()), list(store.aside())) == ([], [SHA256])
+    with pytest.raises(FileNotFoundError), store.open(SHA256):
+        pass
+    assert store.remove_abandoned() == 0, "it was set aside just now"
+    assert store.bring_back(SHA256)
+    assert not store.bring_back(SHA256), "it is there"
+    assert (list(store.stored()), list(store.aside())) == ([SHA256], [])
+    assert content_of(store, SHA256) == CONTENT
+
+
+def test_what_still_arrives_is_not_abandoned(store: ArchiveStore) -> None:
+    with store.receive(limit=10) as archive:
+        archive.write(b"ab")
+        assert store.remove_abandoned() == 0
+        assert archive.keep() == hashlib.sha256(b"ab").hexdigest()
+
+
+def test_the_settings_choose_a_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VOCBOARD_DATA_DIRECTORY", str(tmp_path))
+    store = archive_store(Settings())
+    store.set_up()
+    keep(store)
+    assert content_of(DirectoryStore(tmp_path / "archives"), SHA256) == CONTENT

@@ -1,0 +1,83 @@
+"""Archives in a directory: what other stores do differently. The rest is in test_archive_stores.py."""
+
+import errno
+import hashlib
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from vocboard.app.storage.archives import SET_ASIDE_FOR
+from vocboard.app.storage.directory_store import DirectoryStore
+from vocboard.app.storage.incoming_file import ABANDONED_AFTER
+
+CONTENT = b"results" * 1000
+SHA256 = hashlib.sha256(CONTENT).hexdigest()
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> DirectoryStore:
+    return DirectoryStore(tmp_path)
+
+
+def files(directory: Path) -> list[Path]:
+    return [path for path in directory.rglob("*") if path.is_file()]
+
+
+def keep(store: DirectoryStore) -> None:
+    with store.receive(limit=len(CONTENT)) as archive:
+        archive.write(CONTENT)
+        archive.keep()
+
+
+def age(path: Path, seconds: float) -> None:
+    long_ago = time.time() - seconds - 60
+    os.utime(path, (long_ago, long_ago))
+
+
+def test_the_beginning_of_a_hash_is_a_folder(store: DirectoryStore, tmp_path: Path) -> None:
+    keep(store)
+    assert files(tmp_path) == [tmp_path / SHA256[:2] / SHA256[2:]]
+
+
+def test_without_its_directory_it_cannot_be_written(tmp_path: Path) -> None:
+    assert not DirectoryStore(tmp_path / "missing").can_write()
+
+
+def descriptors_of(path: Path) -> list[int]:
+    """Return the numbers under which this process has a file open."""
+    return [int(link.name) for link in Path("/proc/self/fd").iterdir() if link.resolve() == path.resolve()]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs Linux's /dev/full")
+def test_a_full_disk_is_told_and_leaves_nothing(store: DirectoryStore, tmp_path: Path) -> None:
+    def fill() -> None:
+        with store.receive(limit=10**6) as archive, Path("/dev/full").open("wb") as full:
+            for descriptor in descriptors_of(archive.path):
+                os.dup2(full.fileno(), descriptor)
+            archive.write(CONTENT)
+            archive.finish()
+
+    with pytest.raises(OSError, match=os.strerror(errno.ENOSPC)):
+        fill()
+    assert files(tmp_path) == []
+
+
+def test_removes_what_killed_uploads_left_but_not_what_still_arrives(store: DirectoryStore, tmp_path: Path) -> None:
+    with store.receive(limit=10) as archive:
+        left = store.incoming / "left"
+        left.write_bytes(b"half")
+        for path in (left, archive.path):
+            age(path, ABANDONED_AFTER.total_seconds())
+        assert store.remove_abandoned() == 1
+        assert files(tmp_path) == [archive.path]
+
+
+def test_removes_what_was_set_aside_long_ago(store: DirectoryStore, tmp_path: Path) -> None:
+    keep(store)
+    store.set_aside(SHA256)
+    [aside] = files(tmp_path)
+    age(aside, SET_ASIDE_FOR.total_seconds())
+    assert store.remove_abandoned() == 1
+    assert (files(tmp_path), list(store.aside())) == ([], [])
