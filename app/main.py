@@ -21,7 +21,6 @@ from vocboard.app import api, pages
 from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.accounts.signing_in import SignInDesk
 from vocboard.app.api import documentation
-from vocboard.app.api.event_streams import OpenStreams
 from vocboard.app.database import Database
 from vocboard.app.leaderboards.current import Boards
 from vocboard.app.messaging.notifier import WorkerNotifier
@@ -33,9 +32,11 @@ from vocboard.app.submissions.validation import Validator
 from vocboard.app.web import access_log, health, problem_details, security_txt
 from vocboard.app.web.body_limit import BodyLimit
 from vocboard.app.web.csrf import ForgeryProtection
+from vocboard.app.web.dependencies import Services
 from vocboard.app.web.forwarded import Forwarded
 from vocboard.app.web.head import HeadAsGet
 from vocboard.app.web.headers import SecurityHeaders
+from vocboard.app.web.open_streams import OpenStreams
 from vocboard.app.web.public_host import PublicHost
 from vocboard.evaluator.version import VERSION
 
@@ -49,8 +50,7 @@ _log = logging.getLogger(__name__)
 def create_app(settings: Settings | None = None) -> FastAPI:
     """Return the web application.
 
-    Its state holds what handlers need: `settings`, `database`, `store` (of archives), `ground_truth_inbox`, `validator`
-    (of uploads), `notifier`, `boards`, `open_streams` (of events), `password_work` (argon2) and `sign_in_desk`.
+    What its handlers need is in `application.state.services`; `app.web.dependencies` gives it to them.
 
     Args:
         settings: by default those of the environment.
@@ -73,16 +73,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         lifespan=_lifespan,
         middleware=_middleware(settings),
     )
-    application.state.settings = settings
-    application.state.database = Database(settings.database)
-    application.state.store = archive_store(settings)
-    application.state.ground_truth_inbox = GroundTruthInbox(settings.ground_truth_inbox)
-    application.state.validator = Validator(settings)
-    application.state.notifier = WorkerNotifier(settings)
-    application.state.boards = Boards(application.state.database)
-    application.state.open_streams = OpenStreams()
-    application.state.password_work = PasswordWork()
-    application.state.sign_in_desk = SignInDesk(application.state.password_work, settings)
+    application.state.services = _services(settings)
     problem_details.install(application)
     documentation.install(application)
     access_log.install()
@@ -93,6 +84,22 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     application.include_router(security_txt.router)
     application.include_router(pages.router)
     return application
+
+
+def _services(settings: Settings) -> Services:
+    database, work = Database(settings.database), PasswordWork()
+    return Services(
+        settings=settings,
+        database=database,
+        store=archive_store(settings),
+        ground_truth_inbox=GroundTruthInbox(settings.ground_truth_inbox),
+        validator=Validator(settings),
+        notifier=WorkerNotifier(settings),
+        boards=Boards(database),
+        open_streams=OpenStreams(),
+        password_work=work,
+        sign_in_desk=SignInDesk(work, settings),
+    )
 
 
 class Assets(StaticFiles):
@@ -108,27 +115,26 @@ class Assets(StaticFiles):
 
 @asynccontextmanager
 async def _lifespan(application: FastAPI) -> AsyncIterator[None]:
-    application.state.store.set_up()
-    application.state.settings.ground_truth_inbox.mkdir(parents=True, exist_ok=True)
+    services: Services = application.state.services
+    services.store.set_up()
+    services.settings.ground_truth_inbox.mkdir(parents=True, exist_ok=True)
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(application.state.validator.keep_ready)
-        tasks.start_soon(_keep_pruned, application)
+        tasks.start_soon(services.validator.keep_ready)
+        tasks.start_soon(_keep_pruned, services)
         yield
         tasks.cancel_scope.cancel()
-    application.state.password_work.close()
-    application.state.database.close()
+    services.password_work.close()
+    services.database.close()
 
 
-async def _keep_pruned(application: FastAPI) -> None:
+async def _keep_pruned(services: Services) -> None:
     """Prune the archives now and then; whatever goes wrong is logged and tried again."""
-    state = application.state
+    kept_for = services.settings.withdrawn_archives_kept_for
     while True:
         await anyio.sleep(PRUNING_DELAY.total_seconds())
         try:
             await anyio.to_thread.run_sync(
-                partial(
-                    prune, state.database, state.store, withdrawn_kept_for=state.settings.withdrawn_archives_kept_for
-                )
+                partial(prune, services.database, services.store, withdrawn_kept_for=kept_for)
             )
         except (OSError, SQLAlchemyError):
             _log.exception("pruning the archives failed")

@@ -20,8 +20,9 @@ from vocboard.app.api.schemas.challenges import (
 )
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge
-from vocboard.app.database import Database, now
+from vocboard.app.database import now
 from vocboard.app.submissions.quota import quotas
+from vocboard.app.web.dependencies import DatabaseDep
 from vocboard.app.web.identity import ApiIdentity, OrganisingUser, Viewer
 from vocboard.evaluator.editions import Competition as EditionCompetition
 
@@ -36,19 +37,17 @@ _IMAGE_SETS: dict[int | str, dict[str, Any]] = {200: {"content": {"application/j
 
 @router.get("/challenges", responses=problem_responses(401, 403))
 def list_challenges(
-    request: Request, viewer: Viewer, page: PageNumber = FIRST_PAGE, per_page: PerPage = DEFAULT_PER_PAGE
+    database: DatabaseDep, viewer: Viewer, page: PageNumber = FIRST_PAGE, per_page: PerPage = DEFAULT_PER_PAGE
 ) -> ItemPage[ChallengeSummary]:
     """The public challenges, and those that the person organises, the newest first."""
-    database: Database = request.app.state.database
     with database.reading() as session:
         listed = challenges.visible_challenges(session, viewer)
     return item_page(page_of(listed, page=page, per_page=per_page), _summary)
 
 
 @router.get("/challenges/{slug}", responses=problem_responses(401, 403, 404))
-def get_challenge(request: Request, viewer: Viewer, slug: str) -> ChallengeDetails:
+def get_challenge(database: DatabaseDep, viewer: Viewer, slug: str) -> ChallengeDetails:
     """One challenge: rules, competitions, dates, and what is left of the person's quota."""
-    database: Database = request.app.state.database
     with database.reading() as session:
         return _details(session, challenges.get_visible(session, slug, viewer), viewer)
 
@@ -58,9 +57,8 @@ def get_challenge(request: Request, viewer: Viewer, slug: str) -> ChallengeDetai
     response_class=Response,
     responses=problem_responses(401, 403, 404, 409) | _IMAGE_SETS,
 )
-def get_image_sets(request: Request, viewer: Viewer, slug: str) -> Response:
+def get_image_sets(database: DatabaseDep, viewer: Viewer, slug: str) -> Response:
     """What is public of the test set: image ids, image sizes, person indices; for `vocboard validate --image-sets`."""
-    database: Database = request.app.state.database
     with database.reading() as session:
         content = challenges.image_sets_json(session, challenges.get_visible(session, slug, viewer))
     return Response(content, media_type="application/json")
@@ -69,9 +67,8 @@ def get_image_sets(request: Request, viewer: Viewer, slug: str) -> Response:
 @router.get(
     "/challenges/{slug}/edition", response_class=Response, responses=problem_responses(401, 403, 404) | _EDITION_FILE
 )
-def get_edition(request: Request, viewer: Viewer, slug: str) -> Response:
+def get_edition(database: DatabaseDep, viewer: Viewer, slug: str) -> Response:
     """The edition file: classes, competitions, result files, metrics; for `vocboard validate` and `evaluate`."""
-    database: Database = request.app.state.database
     with database.reading() as session:
         challenge = challenges.get_visible(session, slug, viewer)
         content, name = challenges.source_of(challenge), challenge.edition
@@ -84,10 +81,9 @@ def get_edition(request: Request, viewer: Viewer, slug: str) -> Response:
 
 @router.put("/challenges/{slug}/edition", responses=problem_responses(400, 401, 403, 404, 409, 413, 422))
 def replace_edition(
-    request: Request, user: OrganisingUser, identity: ApiIdentity, slug: str, given: EditionFile
+    database: DatabaseDep, user: OrganisingUser, identity: ApiIdentity, slug: str, given: EditionFile
 ) -> ChallengeDetails:
     """Give a challenge another edition file, as long as it has no ground truth."""
-    database: Database = request.app.state.database
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         challenges.replace_edition_file(session, challenge=challenge, user=user, edition_file=given.edition_file)
@@ -96,10 +92,14 @@ def replace_edition(
 
 @router.post("/challenges", status_code=201, responses=problem_responses(400, 401, 403, 409, 422))
 def create_challenge(
-    request: Request, response: Response, user: OrganisingUser, identity: ApiIdentity, new: NewChallenge
+    request: Request,
+    database: DatabaseDep,
+    response: Response,
+    user: OrganisingUser,
+    identity: ApiIdentity,
+    new: NewChallenge,
 ) -> ChallengeDetails:
     """Make a challenge from an edition; its ground truth is uploaded next."""
-    database: Database = request.app.state.database
     with database.writing() as session:
         challenge = challenges.create(
             session,
@@ -116,10 +116,9 @@ def create_challenge(
 
 @router.patch("/challenges/{slug}", responses=problem_responses(400, 401, 403, 404, 409, 422))
 def change_challenge(
-    request: Request, user: OrganisingUser, identity: ApiIdentity, slug: str, changes: ChallengeChanges
+    database: DatabaseDep, user: OrganisingUser, identity: ApiIdentity, slug: str, changes: ChallengeChanges
 ) -> ChallengeDetails:
     """Change what is given; the rest stays. A date given as null is taken away."""
-    database: Database = request.app.state.database
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         rules = changes.applied_to(challenges.rules_of(challenge))

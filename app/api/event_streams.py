@@ -4,52 +4,22 @@ Source: WHATWG HTML, section 9.2, "Server-sent events".
 """
 
 import uuid
-from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from datetime import timedelta
 from typing import TypeVar
 
 import anyio
 from anyio import to_thread
-from fastapi import Request
 from pydantic import BaseModel
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.types import Receive, Scope, Send
 
-from vocboard.app.database import now
-from vocboard.app.errors import LimitedError, NotFoundError, NotSignedInError
+from vocboard.app.errors import NotFoundError, NotSignedInError
+from vocboard.app.web.open_streams import OpenStreams
 
 INTERVAL = timedelta(seconds=1)  # between two looks at the database
-MOST_STREAMS = 20  # open at once to one person, in one web process: each of them costs those looks
-PAUSE = timedelta(seconds=10)  # before somebody who has so many may ask for another
 
 Event = TypeVar("Event", bound=BaseModel)
-
-
-class OpenStreams:
-    """How many streams each person, or visitor's network, has open in this process."""
-
-    def __init__(self) -> None:
-        self._open: Counter[uuid.UUID | str] = Counter()
-
-    def enter(self, subject: uuid.UUID | str) -> None:
-        """Count one more.
-
-        Raises:
-            LimitedError: there are `MOST_STREAMS` already.
-        """
-        if self._open[subject] >= MOST_STREAMS:
-            raise LimitedError(
-                f"You follow {MOST_STREAMS} submissions already. Close some of the pages that show them.",
-                allowed_at=now() + PAUSE,
-            )
-        self._open[subject] += 1
-
-    def leave(self, subject: uuid.UUID | str) -> None:
-        """Count one less."""
-        self._open[subject] -= 1
-        if not self._open[subject]:
-            del self._open[subject]
 
 
 class EventStream(EventSourceResponse):
@@ -59,7 +29,7 @@ class EventStream(EventSourceResponse):
 
 
 async def follow(
-    request: Request,
+    streams: OpenStreams,
     look: Callable[[], Event],
     *,
     name: str,
@@ -76,7 +46,6 @@ async def follow(
     Raises:
         LimitedError: the subject has too many open.
     """
-    streams: OpenStreams = request.app.state.open_streams
     first = await to_thread.run_sync(look)
     return _CountedStream(_events(look, first, name, is_final), streams, subject)
 

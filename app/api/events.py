@@ -12,7 +12,10 @@ from vocboard.app.database import Database
 from vocboard.app.rate_limits.attempts import network
 from vocboard.app.submissions import queries, queue
 from vocboard.app.submissions.models import State
-from vocboard.app.web.identity import ApiIdentity, Identity, Viewer, client_address, viewer_now
+from vocboard.app.web.client import client_address
+from vocboard.app.web.dependencies import DatabaseDep, OpenStreamsDep
+from vocboard.app.web.identity import ApiIdentity, Viewer
+from vocboard.app.web.viewer import Identity, viewer_now
 
 router = APIRouter(tags=["submissions"])
 
@@ -27,15 +30,19 @@ EVENT = "state"
     | {200: {"model": SubmissionEvent, "description": "The data of each event."}},
 )
 async def submission_events(
-    request: Request, viewer: Viewer, identity: ApiIdentity, submission_id: uuid.UUID
+    request: Request,
+    streams: OpenStreamsDep,
+    database: DatabaseDep,
+    viewer: Viewer,
+    identity: ApiIdentity,
+    submission_id: uuid.UUID,
 ) -> EventStream:
     """Events named `state`, with the state and the place in the queue, until the state is a final one.
 
     The stream also ends with the token or browser session that it was asked for with.
     """
-    database: Database = request.app.state.database
     return await follow(
-        request,
+        streams,
         partial(_look, database, submission_id, identity),
         name=EVENT,
         is_final=lambda event: event.state in FINAL_STATES,

@@ -10,8 +10,7 @@ from vocboard.app.api.problems import UploadProblem, problem_responses
 from vocboard.app.api.schemas.challenges import GroundTruthVersion
 from vocboard.app.challenges import models
 from vocboard.app.challenges import service as challenges
-from vocboard.app.database import Database
-from vocboard.app.uploads.intake import take_ground_truth
+from vocboard.app.web.dependencies import DatabaseDep, IntakeDep
 from vocboard.app.web.identity import OrganisingUser
 
 router = APIRouter(tags=["ground truth"])
@@ -41,14 +40,13 @@ UPLOAD_FORM: dict[str, Any] = {
 
 @router.get("/challenges/{slug}/ground-truth", responses=problem_responses(401, 403, 404))
 def list_ground_truth(
-    request: Request,
+    database: DatabaseDep,
     user: OrganisingUser,
     slug: str,
     page: PageNumber = FIRST_PAGE,
     per_page: PerPage = DEFAULT_PER_PAGE,
 ) -> ItemPage[GroundTruthVersion]:
     """The uploaded versions of a challenge's ground truth, the newest first; for its organisers."""
-    database: Database = request.app.state.database
     with database.reading() as session:
         challenge = challenges.get_organised(session, slug, user)
         current = challenges.current_truth(session, challenge)
@@ -63,12 +61,13 @@ def list_ground_truth(
     responses=problem_responses(400, 401, 403, 404, 408, 409, 413, 415, 422, 429),
     openapi_extra=UPLOAD_FORM,
 )
-async def upload_ground_truth(request: Request, user: OrganisingUser, slug: str) -> GroundTruthVersion:
+async def upload_ground_truth(
+    request: Request, intake: IntakeDep, database: DatabaseDep, user: OrganisingUser, slug: str
+) -> GroundTruthVersion:
     """Upload a version of the ground truth. A worker imports it; the list says how that went."""
-    version_id = await take_ground_truth(request, slug=slug, user=user)
+    version_id = await intake.take_ground_truth(request, slug=slug, user=user)
 
     def described() -> GroundTruthVersion:
-        database: Database = request.app.state.database
         with database.reading() as session:
             challenge = challenges.get_organised(session, slug, user)
             versions = {version.id: version for version in challenges.ground_truth_versions(session, challenge)}

@@ -9,9 +9,9 @@ from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.leaderboards import Correction, Leaderboard, LeaderboardRow
 from vocboard.app.errors import ServiceError
 from vocboard.app.leaderboards import export
-from vocboard.app.leaderboards.current import Boards
 from vocboard.app.leaderboards.service import Board, BoardRow
 from vocboard.app.web.cached_responses import KEPT_BUT_ASKED_FOR, Rendering, answer
+from vocboard.app.web.dependencies import BoardsDep
 from vocboard.app.web.identity import Viewer
 
 router = APIRouter(tags=["leaderboards"])
@@ -57,6 +57,7 @@ class NotAcceptableError(ServiceError):
 )
 async def leaderboard(
     request: Request,
+    boards: BoardsDep,
     viewer: Viewer,
     slug: str,
     competition: str,
@@ -70,7 +71,6 @@ async def leaderboard(
     if dot and ending in set(Format):
         competition, wanted = name, Format(ending)
     wanted = wanted or _accepted(request.headers.get("accept") or "*/*")
-    boards: Boards = request.app.state.boards
     current = await boards.get(slug, competition, viewer)
     rendering = await boards.rendered(current, wanted, lambda: _written(current.board, wanted))
     headers = {"Vary": "Accept"}

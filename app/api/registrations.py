@@ -2,17 +2,15 @@
 
 import uuid
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 
 from vocboard.app.accounts import administration, registration
 from vocboard.app.accounts.models import User
 from vocboard.app.api.paging import DEFAULT_PER_PAGE, FIRST_PAGE, ItemPage, PageNumber, PerPage, item_page, page_of
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.accounts import WaitingRegistration
-from vocboard.app.database import Database
 from vocboard.app.errors import ForbiddenError
-from vocboard.app.messaging.notifier import WorkerNotifier
-from vocboard.app.settings import Settings
+from vocboard.app.web.dependencies import DatabaseDep, NotifierDep, SettingsDep
 from vocboard.app.web.identity import ApiIdentity, OrganisingUser
 
 router = APIRouter(tags=["registrations"])
@@ -21,7 +19,7 @@ REFUSALS = problem_responses(401, 403, 404, 409)
 
 @router.get("/registrations", responses=problem_responses(401, 403))
 def list_registrations(
-    request: Request,
+    database: DatabaseDep,
     _user: OrganisingUser,
     identity: ApiIdentity,
     page: PageNumber = FIRST_PAGE,
@@ -29,7 +27,6 @@ def list_registrations(
 ) -> ItemPage[WaitingRegistration]:
     """The people who have confirmed their e-mail address and wait for approval, the longest first."""
     _require_organiser(identity)
-    database: Database = request.app.state.database
     with database.reading() as session:
         waiting = registration.waiting(session)
     return item_page(page_of(waiting, page=page, per_page=per_page), _waiting)
@@ -39,13 +36,15 @@ def list_registrations(
     "/registrations/{registration_id}/approve", status_code=204, responses=problem_responses(401, 403, 404, 409)
 )
 def approve_registration(
-    request: Request, user: OrganisingUser, identity: ApiIdentity, registration_id: uuid.UUID
+    settings: SettingsDep,
+    database: DatabaseDep,
+    notifier: NotifierDep,
+    user: OrganisingUser,
+    identity: ApiIdentity,
+    registration_id: uuid.UUID,
 ) -> None:
     """Let a person submit; an e-mail tells them."""
     _require_organiser(identity)
-    settings: Settings = request.app.state.settings
-    database: Database = request.app.state.database
-    notifier: WorkerNotifier = request.app.state.notifier
     with database.writing() as session:
         person = registration.registered(session, registration_id)
         administration.approve(session, user=person, site=settings.public_url, actor=user)
@@ -56,13 +55,15 @@ def approve_registration(
     "/registrations/{registration_id}/reject", status_code=204, responses=problem_responses(401, 403, 404, 409)
 )
 def reject_registration(
-    request: Request, user: OrganisingUser, identity: ApiIdentity, registration_id: uuid.UUID
+    settings: SettingsDep,
+    database: DatabaseDep,
+    notifier: NotifierDep,
+    user: OrganisingUser,
+    identity: ApiIdentity,
+    registration_id: uuid.UUID,
 ) -> None:
     """Keep a person out; an e-mail tells them."""
     _require_organiser(identity)
-    settings: Settings = request.app.state.settings
-    database: Database = request.app.state.database
-    notifier: WorkerNotifier = request.app.state.notifier
     with database.writing() as session:
         person = registration.registered(session, registration_id)
         administration.reject(session, user=person, site=settings.public_url, actor=user)

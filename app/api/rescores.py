@@ -16,11 +16,12 @@ from vocboard.app.api.submission_views import changed
 from vocboard.app.challenges import service as challenges
 from vocboard.app.database import Database
 from vocboard.app.errors import NotSignedInError
-from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.rescores import models, queries, service
 from vocboard.app.rescores.models import OPEN, RescoreState
 from vocboard.app.submissions import queries as submissions
-from vocboard.app.web.identity import ApiIdentity, Identity, OrganisingUser, viewer_now
+from vocboard.app.web.dependencies import DatabaseDep, NotifierDep, OpenStreamsDep
+from vocboard.app.web.identity import ApiIdentity, OrganisingUser
+from vocboard.app.web.viewer import Identity, viewer_now
 
 router = APIRouter(tags=["re-scores"])
 
@@ -29,14 +30,13 @@ EVENT = "progress"
 
 @router.get("/challenges/{slug}/rescores", responses=problem_responses(401, 403, 404))
 def list_rescores(
-    request: Request,
+    database: DatabaseDep,
     user: OrganisingUser,
     slug: str,
     page: PageNumber = FIRST_PAGE,
     per_page: PerPage = DEFAULT_PER_PAGE,
 ) -> ItemPage[RescoreSummary]:
     """The re-scores of a challenge, the latest first; for its organisers."""
-    database: Database = request.app.state.database
     with database.reading() as session:
         challenge = challenges.get_organised(session, slug, user)
         found = queries.of_challenge(session, challenge)
@@ -46,10 +46,16 @@ def list_rescores(
 @router.post(
     "/challenges/{slug}/rescores", status_code=201, responses=problem_responses(401, 403, 404, 409), tags=["challenges"]
 )
-def start_rescore(request: Request, response: Response, user: OrganisingUser, slug: str, wanted: NewRescore) -> Rescore:
+def start_rescore(
+    request: Request,
+    database: DatabaseDep,
+    notifier: NotifierDep,
+    response: Response,
+    user: OrganisingUser,
+    slug: str,
+    wanted: NewRescore,
+) -> Rescore:
     """Evaluate all submissions again, for a report of what would change. Leaderboards stay as they are."""
-    database: Database = request.app.state.database
-    notifier: WorkerNotifier = request.app.state.notifier
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         started = service.start(
@@ -61,37 +67,34 @@ def start_rescore(request: Request, response: Response, user: OrganisingUser, sl
         )
     notifier.rescore_changed()
     response.headers["Location"] = _path(request, started.id)
-    return _read(request, user, started.id)
+    return _read(database, user, started.id)
 
 
 @router.get("/rescores/{rescore_id}", responses=problem_responses(401, 403, 404))
-def get_rescore(request: Request, user: OrganisingUser, rescore_id: uuid.UUID) -> Rescore:
+def get_rescore(database: DatabaseDep, user: OrganisingUser, rescore_id: uuid.UUID) -> Rescore:
     """One re-score: how far it is, and once it is ready what it would change."""
-    return _read(request, user, rescore_id)
+    return _read(database, user, rescore_id)
 
 
 @router.post("/rescores/{rescore_id}/apply", responses=problem_responses(401, 403, 404, 409))
-def apply_rescore(request: Request, user: OrganisingUser, rescore_id: uuid.UUID) -> Rescore:
+def apply_rescore(database: DatabaseDep, notifier: NotifierDep, user: OrganisingUser, rescore_id: uuid.UUID) -> Rescore:
     """Switch to the results of a re-score, all at once.
 
     A worker does so; the answer waits a moment for it. If its state is still `ready`, ask again.
     """
-    database: Database = request.app.state.database
-    notifier: WorkerNotifier = request.app.state.notifier
     with database.writing() as session:
         service.request_apply(session, rescore_id=rescore_id, user=user)
     notifier.rescore_changed()
     service.wait_until_applied(database, rescore_id)
-    return _read(request, user, rescore_id)
+    return _read(database, user, rescore_id)
 
 
 @router.post("/rescores/{rescore_id}/discard", responses=problem_responses(401, 403, 404, 409))
-def discard_rescore(request: Request, user: OrganisingUser, rescore_id: uuid.UUID) -> Rescore:
+def discard_rescore(database: DatabaseDep, user: OrganisingUser, rescore_id: uuid.UUID) -> Rescore:
     """End a re-score without any change; a running one is cancelled."""
-    database: Database = request.app.state.database
     with database.writing() as session:
         service.discard(session, rescore_id=rescore_id, user=user)
-    return _read(request, user, rescore_id)
+    return _read(database, user, rescore_id)
 
 
 @router.get(
@@ -101,12 +104,11 @@ def discard_rescore(request: Request, user: OrganisingUser, rescore_id: uuid.UUI
     | {200: {"model": RescoreEvent, "description": "The data of each event."}},
 )
 async def rescore_events(
-    request: Request, user: OrganisingUser, identity: ApiIdentity, rescore_id: uuid.UUID
+    streams: OpenStreamsDep, database: DatabaseDep, user: OrganisingUser, identity: ApiIdentity, rescore_id: uuid.UUID
 ) -> EventStream:
     """Events named `progress` until the re-score is ready and nobody has asked to apply it, or has ended."""
-    database: Database = request.app.state.database
     look = partial(_look, database, rescore_id, identity)
-    return await follow(request, look, name=EVENT, is_final=_is_final, subject=user.id)
+    return await follow(streams, look, name=EVENT, is_final=_is_final, subject=user.id)
 
 
 @router.post(
@@ -115,8 +117,10 @@ async def rescore_events(
     responses=problem_responses(401, 403, 404, 409),
     tags=["submissions"],
 )
-def evaluate_again(  # noqa: PLR0917  # given by name
+def evaluate_again(
     request: Request,
+    database: DatabaseDep,
+    notifier: NotifierDep,
     response: Response,
     user: OrganisingUser,
     identity: ApiIdentity,
@@ -127,8 +131,6 @@ def evaluate_again(  # noqa: PLR0917  # given by name
 
     For a scored one, `Location` is the re-score to follow and to apply.
     """
-    database: Database = request.app.state.database
-    notifier: WorkerNotifier = request.app.state.notifier
     with database.writing() as session:
         submission, rescore = service.evaluate_again(
             session, submission_id=submission_id, user=user, reason=wanted.reason if wanted else ""
@@ -143,8 +145,7 @@ def evaluate_again(  # noqa: PLR0917  # given by name
     return answer
 
 
-def _read(request: Request, user: User, rescore_id: uuid.UUID) -> Rescore:
-    database: Database = request.app.state.database
+def _read(database: Database, user: User, rescore_id: uuid.UUID) -> Rescore:
     with database.reading() as session:
         return _details(session, queries.get_organised(session, rescore_id, user))
 

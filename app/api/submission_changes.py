@@ -10,37 +10,38 @@ from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.submissions import AnonymousLink, SubmissionDetails
 from vocboard.app.api.submission_views import changed
 from vocboard.app.database import Database
-from vocboard.app.settings import Settings
 from vocboard.app.submissions import queries
 from vocboard.app.submissions import service as submissions
 from vocboard.app.submissions.models import Submission
-from vocboard.app.web.identity import ApiIdentity, Identity, SubmittingUser
+from vocboard.app.web.dependencies import DatabaseDep, SettingsDep
+from vocboard.app.web.identity import ApiIdentity, SubmittingUser
+from vocboard.app.web.viewer import Identity
 
 router = APIRouter(tags=["submissions"])
 
 
 @router.post("/submissions/{submission_id}/publish", responses=problem_responses(401, 403, 404, 409))
 def publish(
-    request: Request, user: SubmittingUser, identity: ApiIdentity, submission_id: uuid.UUID
+    database: DatabaseDep, user: SubmittingUser, identity: ApiIdentity, submission_id: uuid.UUID
 ) -> SubmissionDetails:
     """Put a scored submission on the leaderboards of its competitions."""
-    return _changed(request, submissions.publish, submission_id, user, identity)
+    return _changed(database, submissions.publish, submission_id, user, identity)
 
 
 @router.post("/submissions/{submission_id}/unpublish", responses=problem_responses(401, 403, 404))
 def unpublish(
-    request: Request, user: SubmittingUser, identity: ApiIdentity, submission_id: uuid.UUID
+    database: DatabaseDep, user: SubmittingUser, identity: ApiIdentity, submission_id: uuid.UUID
 ) -> SubmissionDetails:
     """Take a submission off the leaderboards."""
-    return _changed(request, submissions.unpublish, submission_id, user, identity)
+    return _changed(database, submissions.unpublish, submission_id, user, identity)
 
 
 @router.post("/submissions/{submission_id}/withdraw", responses=problem_responses(401, 403, 404, 409))
 def withdraw(
-    request: Request, user: SubmittingUser, identity: ApiIdentity, submission_id: uuid.UUID
+    database: DatabaseDep, user: SubmittingUser, identity: ApiIdentity, submission_id: uuid.UUID
 ) -> SubmissionDetails:
     """Take a submission back for good; while it is still queued, its quota is given back."""
-    return _changed(request, submissions.withdraw, submission_id, user, identity)
+    return _changed(database, submissions.withdraw, submission_id, user, identity)
 
 
 @router.post(
@@ -48,10 +49,10 @@ def withdraw(
     status_code=201,
     responses=problem_responses(401, 403, 404, 409),
 )
-def create_anonymous_link(request: Request, user: SubmittingUser, submission_id: uuid.UUID) -> AnonymousLink:
+def create_anonymous_link(
+    request: Request, database: DatabaseDep, settings: SettingsDep, user: SubmittingUser, submission_id: uuid.UUID
+) -> AnonymousLink:
     """Make an address that shows the result without names, for double-blind papers."""
-    database: Database = request.app.state.database
-    settings: Settings = request.app.state.settings
     with database.writing() as session:
         token = submissions.create_anonymous_link(session, submission_id=submission_id, user=user)
     return AnonymousLink(url=settings.public_url.rstrip("/") + request.app.url_path_for("anonymous_page", token=token))
@@ -60,17 +61,19 @@ def create_anonymous_link(request: Request, user: SubmittingUser, submission_id:
 @router.delete(
     "/submissions/{submission_id}/anonymous-link", status_code=204, responses=problem_responses(401, 403, 404)
 )
-def revoke_anonymous_link(request: Request, user: SubmittingUser, submission_id: uuid.UUID) -> None:
+def revoke_anonymous_link(database: DatabaseDep, user: SubmittingUser, submission_id: uuid.UUID) -> None:
     """End the anonymous address."""
-    database: Database = request.app.state.database
     with database.writing() as session:
         submissions.revoke_anonymous_link(session, submission_id=submission_id, user=user)
 
 
 def _changed(
-    request: Request, change: Callable[..., Submission], submission_id: uuid.UUID, user: User, identity: Identity
+    database: Database,
+    change: Callable[..., Submission],
+    submission_id: uuid.UUID,
+    user: User,
+    identity: Identity,
 ) -> SubmissionDetails:
-    database: Database = request.app.state.database
     with database.writing() as session:
         change(session, submission_id=submission_id, user=user)
         return changed(session, queries.get_for(session, submission_id, user), identity)

@@ -12,7 +12,7 @@ from vocboard.app.evaluations.results import visible_evaluation
 from vocboard.app.submissions import queries, queue
 from vocboard.app.submissions.models import Submission
 from vocboard.app.submissions.service import not_declared
-from vocboard.app.web.identity import Identity
+from vocboard.app.web.viewer import Identity
 
 
 def summary(submission: Submission) -> SubmissionSummary:

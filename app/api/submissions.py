@@ -13,14 +13,13 @@ from vocboard.app.api.schemas.submissions import Curves, Declarations, Submissio
 from vocboard.app.api.scores import curves_of
 from vocboard.app.api.submission_views import accepted, changed, details, organisers_summary, summary
 from vocboard.app.challenges import service as challenges
-from vocboard.app.database import Database
 from vocboard.app.errors import ForbiddenError, NotFoundError
 from vocboard.app.evaluations.results import visible_evaluation
 from vocboard.app.submissions import queries
 from vocboard.app.submissions.forms import SubmissionForm, read_listed_images, unpack_hashes
 from vocboard.app.submissions.models import FlickrImages, TrainingAnnotation
 from vocboard.app.submissions.service import declare as declare_training
-from vocboard.app.uploads.intake import take_submission
+from vocboard.app.web.dependencies import DatabaseDep, IntakeDep
 from vocboard.app.web.identity import ApiIdentity, OrganisingUser, ReadingUser, SubmittingUser, Viewer
 
 router = APIRouter(tags=["submissions"])
@@ -84,14 +83,19 @@ UPLOAD_FORM: dict[str, Any] = {
     openapi_extra=UPLOAD_FORM,
 )
 async def create_submission(
-    request: Request, response: Response, user: SubmittingUser, identity: ApiIdentity, slug: str
+    request: Request,
+    intake: IntakeDep,
+    database: DatabaseDep,
+    response: Response,
+    user: SubmittingUser,
+    identity: ApiIdentity,
+    slug: str,
 ) -> SubmissionDetails:
     """Upload results. They are checked at once; a valid upload is queued and answered with 201 and its address."""
-    submission_id = await take_submission(request, slug=slug, user=user)
+    submission_id = await intake.take_submission(request, slug=slug, user=user)
     response.headers["Location"] = request.app.url_path_for("get_submission", submission_id=str(submission_id))
 
     def described() -> SubmissionDetails:
-        database: Database = request.app.state.database
         with database.reading() as session:
             return accepted(session, queries.get_for(session, submission_id, user), identity)
 
@@ -100,24 +104,22 @@ async def create_submission(
 
 @router.get("/submissions", responses=problem_responses(401, 403))
 def list_submissions(
-    request: Request, user: ReadingUser, page: PageNumber = FIRST_PAGE, per_page: PerPage = DEFAULT_PER_PAGE
+    database: DatabaseDep, user: ReadingUser, page: PageNumber = FIRST_PAGE, per_page: PerPage = DEFAULT_PER_PAGE
 ) -> ItemPage[SubmissionSummary]:
     """The person's own submissions, the latest first."""
-    database: Database = request.app.state.database
     with database.reading() as session:
         return item_page(queries.mine(session, user=user, page=page, per_page=per_page), summary)
 
 
 @router.get("/challenges/{slug}/submissions", responses=problem_responses(401, 403, 404))
 def list_challenge_submissions(
-    request: Request,
+    database: DatabaseDep,
     user: OrganisingUser,
     slug: str,
     page: PageNumber = FIRST_PAGE,
     per_page: PerPage = DEFAULT_PER_PAGE,
 ) -> ItemPage[SubmissionSummary]:
     """Everyone's submissions to a challenge, the latest first; for its organisers."""
-    database: Database = request.app.state.database
     with database.reading() as session:
         challenge = challenges.get_organised(session, slug, user)
         listed = queries.of_challenge(session, challenge=challenge, page=page, per_page=per_page)
@@ -125,19 +127,17 @@ def list_challenge_submissions(
 
 
 @router.get("/submissions/{submission_id}", responses=problem_responses(401, 403, 404))
-def get_submission(request: Request, viewer: Viewer, submission_id: uuid.UUID) -> SubmissionDetails:
+def get_submission(database: DatabaseDep, viewer: Viewer, submission_id: uuid.UUID) -> SubmissionDetails:
     """One submission: its state, its place in the queue, its scores. Published ones are for everyone to see."""
-    database: Database = request.app.state.database
     with database.reading() as session:
         return details(session, queries.get_for(session, submission_id, viewer), viewer)
 
 
 @router.patch("/submissions/{submission_id}", responses=problem_responses(400, 401, 403, 404, 409, 422))
 def declare(
-    request: Request, user: SubmittingUser, identity: ApiIdentity, submission_id: uuid.UUID, given: Declarations
+    database: DatabaseDep, user: SubmittingUser, identity: ApiIdentity, submission_id: uuid.UUID, given: Declarations
 ) -> SubmissionDetails:
     """Add or correct what was declared of the method's training."""
-    database: Database = request.app.state.database
     corrections: dict[str, Any] = {name: text or "" for name, text in given.model_dump(exclude_unset=True).items()}
     if "flickr_image_hashes" in corrections:
         corrections["flickr_image_hashes"] = read_listed_images(corrections["flickr_image_hashes"])
@@ -160,9 +160,8 @@ def declare(
     responses=problem_responses(401, 403, 404)
     | {200: {"content": {"text/plain": {"schema": {"type": "string"}}}, "description": "One image a line."}},
 )
-def get_flickr_images(request: Request, user: ReadingUser, submission_id: uuid.UUID) -> Response:
+def get_flickr_images(database: DatabaseDep, user: ReadingUser, submission_id: uuid.UUID) -> Response:
     """The hashes of the listed images from flickr, for its owner and the organisers; see `vocboard admin`."""
-    database: Database = request.app.state.database
     with database.reading() as session:
         submission = queries.get_for(session, submission_id, user)
         if not queries.is_managed_by(session, submission, user):
@@ -171,12 +170,11 @@ def get_flickr_images(request: Request, user: ReadingUser, submission_id: uuid.U
 
 
 @router.get("/submissions/{submission_id}/curves/{competition}", responses=problem_responses(401, 403, 404))
-def get_curves(request: Request, viewer: Viewer, submission_id: uuid.UUID, competition: str) -> Curves:
+def get_curves(database: DatabaseDep, viewer: Viewer, submission_id: uuid.UUID, competition: str) -> Curves:
     """The curves of one competition, by class: of precision and recall, or where it is scored by one, the ROC.
 
     Eleven points with two decimals; every corner at the detail level `everything`, none below `curves`.
     """
-    database: Database = request.app.state.database
     with database.reading() as session:
         submission = queries.get_for(session, submission_id, viewer)
         if competition not in {entry.competition for entry in submission.entries}:

@@ -14,18 +14,18 @@ from starlette.responses import Response
 from vocboard.app.accounts import password_changes
 from vocboard.app.accounts import service as accounts
 from vocboard.app.accounts.models import Role, Scope, User
-from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.accounts.passwords import LEAST_CHARACTERS
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ServiceError
-from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.password_check import verify_password
 from vocboard.app.pages.rendering import render
 from vocboard.app.rate_limits.attempts import network
 from vocboard.app.settings import Settings
+from vocboard.app.web.client import client_address
 from vocboard.app.web.csrf import protect_form
-from vocboard.app.web.identity import CurrentIdentity, SignedIn, client_address
+from vocboard.app.web.dependencies import DatabaseDep, NotifierDep, PasswordWorkDep, SettingsDep
+from vocboard.app.web.identity import CurrentIdentity, SignedIn
 
 router = APIRouter()
 form_router = APIRouter(dependencies=[Depends(protect_form)])
@@ -64,20 +64,23 @@ class NewToken:
 
 
 @router.get("/account")
-def account_page(request: Request, user: SignedIn) -> Response:
+def account_page(request: Request, database: DatabaseDep, settings: SettingsDep, user: SignedIn) -> Response:
     """The account."""
-    return _page(request, user)
+    return _page(request, database, settings, user)
 
 
 @form_router.post("/account/password")
 async def change_password(
-    request: Request, user: SignedIn, identity: CurrentIdentity, form: Annotated[PasswordForm, Form()]
+    request: Request,
+    settings: SettingsDep,
+    database: DatabaseDep,
+    work: PasswordWorkDep,
+    notifier: NotifierDep,
+    user: SignedIn,
+    identity: CurrentIdentity,
+    form: Annotated[PasswordForm, Form()],
 ) -> Response:
     """Set a new password."""
-    settings: Settings = request.app.state.settings
-    database: Database = request.app.state.database
-    work: PasswordWork = request.app.state.password_work
-    notifier: WorkerNotifier = request.app.state.notifier
 
     def store(verified_hash: str, password_hash: str) -> None:
         with database.writing() as session:
@@ -92,29 +95,37 @@ async def change_password(
         notifier.mail_queued()
 
     try:
-        verified_hash = await verify_password(request, user, form.current_password, field="current_password")
+        verified_hash = await verify_password(
+            request, database, work, user, form.current_password, field="current_password"
+        )
         password_changes.check_new(user, form.new_password, field="new_password")
         password_hash = await work.hashed(form.new_password, client=network(client_address(request)))
         await to_thread.run_sync(store, verified_hash, password_hash)
     except ServiceError as error:
-        return await to_thread.run_sync(partial(_page, request, user, password_errors=FormErrors.of(error)))
+        return await to_thread.run_sync(
+            partial(_page, request, database, settings, user, password_errors=FormErrors.of(error))
+        )
     return go_to("/account", done="password")
 
 
 @form_router.post("/account/sessions/{session_id}/revoke")
-def end_session(request: Request, user: SignedIn, session_id: uuid.UUID) -> Response:
+def end_session(database: DatabaseDep, user: SignedIn, session_id: uuid.UUID) -> Response:
     """Sign another browser out."""
-    database: Database = request.app.state.database
     with database.writing() as session:
         accounts.revoke_session(session, user=user, session_id=session_id)
     return go_to("/account", done="session")
 
 
 @form_router.post("/account/tokens")
-async def create_token(request: Request, user: SignedIn, form: Annotated[TokenForm, Form()]) -> Response:
+async def create_token(
+    request: Request,
+    settings: SettingsDep,
+    database: DatabaseDep,
+    work: PasswordWorkDep,
+    user: SignedIn,
+    form: Annotated[TokenForm, Form()],
+) -> Response:
     """Make a token, once the password is given again; this page alone tells its secret."""
-    settings: Settings = request.app.state.settings
-    database: Database = request.app.state.database
     days = int(form.lifetime) if form.lifetime in map(str, LIFETIMES_DAYS) else 0  # 0 is refused by the service
 
     def create() -> NewToken:
@@ -129,18 +140,17 @@ async def create_token(request: Request, user: SignedIn, form: Annotated[TokenFo
             return NewToken(token.label, secret)
 
     try:
-        await verify_password(request, user, form.password, field="password")
+        await verify_password(request, database, work, user, form.password, field="password")
         new_token = await to_thread.run_sync(create)
     except ServiceError as error:
-        failed = partial(_page, request, user, token_form=form, token_errors=FormErrors.of(error))
+        failed = partial(_page, request, database, settings, user, token_form=form, token_errors=FormErrors.of(error))
         return await to_thread.run_sync(failed)
-    return await to_thread.run_sync(partial(_page, request, user, new_token=new_token))
+    return await to_thread.run_sync(partial(_page, request, database, settings, user, new_token=new_token))
 
 
 @form_router.post("/account/tokens/{token_id}/revoke")
-def revoke_token(request: Request, user: SignedIn, token_id: uuid.UUID) -> Response:
+def revoke_token(database: DatabaseDep, user: SignedIn, token_id: uuid.UUID) -> Response:
     """Revoke a token."""
-    database: Database = request.app.state.database
     with database.writing() as session:
         accounts.revoke_token(session, user=user, token_id=token_id)
     return go_to("/account", done="token")
@@ -148,6 +158,8 @@ def revoke_token(request: Request, user: SignedIn, token_id: uuid.UUID) -> Respo
 
 def _page(
     request: Request,
+    database: Database,
+    settings: Settings,
     user: User,
     *,
     token_form: TokenForm | None = None,
@@ -155,11 +167,10 @@ def _page(
     password_errors: FormErrors = NO_ERRORS,
     new_token: NewToken | None = None,
 ) -> Response:
-    database: Database = request.app.state.database
     with database.reading() as session:
         tokens = accounts.tokens_of(session, user)
         sessions = accounts.sessions_of(session, user)
-    longest = request.app.state.settings.token_lifetime
+    longest = settings.token_lifetime
     return render(
         request,
         "account.html",

@@ -4,18 +4,17 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from vocboard.app.challenges import service as challenges
-from vocboard.app.database import Database
 from vocboard.app.pages.rendering import render
 from vocboard.app.pages.results import result_view
 from vocboard.app.submissions import queries
+from vocboard.app.web.dependencies import DatabaseDep
 
 router = APIRouter()
 
 
 @router.get("/anonymous/{token}")
-def anonymous_page(request: Request, token: str, competition: str | None = None) -> Response:
+def anonymous_page(request: Request, database: DatabaseDep, token: str, competition: str | None = None) -> Response:
     """The scores behind an anonymous link; who is signed in does not matter, and is not looked up."""
-    database: Database = request.app.state.database
     with database.reading() as session:
         submission = queries.by_anonymous_token(session, token)
         competitions = challenges.edition_of(submission.challenge).competitions

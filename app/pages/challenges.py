@@ -9,9 +9,10 @@ from starlette.responses import Response
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.service import Phase
-from vocboard.app.database import Database, now
+from vocboard.app.database import now
 from vocboard.app.pages import wording
 from vocboard.app.pages.rendering import render
+from vocboard.app.web.dependencies import DatabaseDep
 from vocboard.app.web.identity import CurrentIdentity
 from vocboard.evaluator.editions import Competition, Edition, TaskRules
 from vocboard.evaluator.tasks.definition import TaskDefinition
@@ -53,18 +54,16 @@ class TaskFormat:
 
 
 @router.get("/")
-def challenge_list(request: Request, identity: CurrentIdentity) -> Response:
+def challenge_list(request: Request, database: DatabaseDep, identity: CurrentIdentity) -> Response:
     """All challenges that the person may see."""
-    database: Database = request.app.state.database
     with database.reading() as session:
         found = challenges.visible_challenges(session, identity.user)
     return render(request, "challenges.html", challenges=listed(found))
 
 
 @router.get("/challenges/{slug}")
-def challenge_page(request: Request, identity: CurrentIdentity, slug: str) -> Response:
+def challenge_page(request: Request, database: DatabaseDep, identity: CurrentIdentity, slug: str) -> Response:
     """One challenge."""
-    database: Database = request.app.state.database
     with database.reading() as session:
         challenge = challenges.get_visible(session, slug, identity.user)
         organises = challenges.is_organiser(session, challenge, identity.user)

@@ -10,18 +10,16 @@ from starlette.responses import Response
 
 from vocboard.app.accounts import links, password_changes, registration
 from vocboard.app.accounts.models import LinkPurpose
-from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.accounts.passwords import LEAST_CHARACTERS
-from vocboard.app.database import Database
 from vocboard.app.errors import ServiceError
-from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.rate_limits import attempts
 from vocboard.app.rate_limits.attempts import network
-from vocboard.app.settings import Settings
+from vocboard.app.web.client import client_address
 from vocboard.app.web.csrf import protect_form
-from vocboard.app.web.identity import CurrentIdentity, client_address
+from vocboard.app.web.dependencies import DatabaseDep, NotifierDep, PasswordWorkDep, SettingsDep
+from vocboard.app.web.identity import CurrentIdentity
 
 router = APIRouter()
 
@@ -46,11 +44,15 @@ def request_page(request: Request, _: CurrentIdentity) -> Response:
 
 
 @router.post("/forgotten-password", dependencies=[Depends(protect_form)])
-def request_reset(request: Request, _: CurrentIdentity, form: Annotated[RequestForm, Form()]) -> Response:
+def request_reset(
+    request: Request,
+    settings: SettingsDep,
+    database: DatabaseDep,
+    notifier: NotifierDep,
+    _: CurrentIdentity,
+    form: Annotated[RequestForm, Form()],
+) -> Response:
     """Send a link, if the address has an account; the answer is the same if not."""
-    settings: Settings = request.app.state.settings
-    database: Database = request.app.state.database
-    notifier: WorkerNotifier = request.app.state.notifier
     try:
         email = registration.normalised(form.email)
         with database.writing() as session:
@@ -71,27 +73,30 @@ def request_reset(request: Request, _: CurrentIdentity, form: Annotated[RequestF
 
 
 @router.get("/forgotten-password/sent")
-def sent_page(request: Request, _: CurrentIdentity) -> Response:
+def sent_page(request: Request, settings: SettingsDep, _: CurrentIdentity) -> Response:
     """What to do next; it says the same to everyone."""
-    return render(request, "forgotten_password_sent.html", mail_directory=request.app.state.settings.mail_directory)
+    return render(request, "forgotten_password_sent.html", mail_directory=settings.mail_directory)
 
 
 @router.get("/reset-password")
-def reset_page(request: Request, _: CurrentIdentity, token: str = "") -> Response:
+def reset_page(request: Request, database: DatabaseDep, _: CurrentIdentity, token: str = "") -> Response:
     """The form to choose a new password."""
-    database: Database = request.app.state.database
     with database.reading() as session:
         email = links.owner(session, token, LinkPurpose.RESET_PASSWORD).email
     return _reset_page(request, token, email, NO_ERRORS)
 
 
 @router.post("/reset-password", dependencies=[Depends(protect_form)])
-async def reset(request: Request, _: CurrentIdentity, form: Annotated[ResetForm, Form()]) -> Response:
+async def reset(
+    request: Request,
+    settings: SettingsDep,
+    database: DatabaseDep,
+    work: PasswordWorkDep,
+    notifier: NotifierDep,
+    _: CurrentIdentity,
+    form: Annotated[ResetForm, Form()],
+) -> Response:
     """Set the new password, confirm the address, and end all sessions and tokens."""
-    settings: Settings = request.app.state.settings
-    database: Database = request.app.state.database
-    work: PasswordWork = request.app.state.password_work
-    notifier: WorkerNotifier = request.app.state.notifier
     email = ""
 
     def check() -> str:

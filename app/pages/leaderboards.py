@@ -13,12 +13,13 @@ from starlette.responses import Response
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.service import Phase
 from vocboard.app.database import now
-from vocboard.app.leaderboards.current import Boards, CurrentBoard
+from vocboard.app.leaderboards.current import CurrentBoard
 from vocboard.app.leaderboards.service import Board, BoardRow, Cell
 from vocboard.app.pages.challenges import competitions_of
 from vocboard.app.pages.rendering import environment, render, theme_of
 from vocboard.app.pages.results import curve_kind
 from vocboard.app.web.cached_responses import KEPT_BUT_ASKED_FOR, Rendering, answer
+from vocboard.app.web.dependencies import BoardsDep
 from vocboard.app.web.identity import CurrentIdentity
 from vocboard.evaluator.editions import Metric
 from vocboard.evaluator.tasks.definitions import METRICS
@@ -97,8 +98,9 @@ def _ascending_at_first(board: Board) -> frozenset[str]:
 
 
 @router.get("/challenges/{slug}/leaderboards/{competition}")
-async def leaderboard_page(  # noqa: PLR0917  # the address's parameters, given by name
+async def leaderboard_page(
     request: Request,
+    boards: BoardsDep,
     identity: CurrentIdentity,
     slug: str,
     competition: str,
@@ -111,7 +113,6 @@ async def leaderboard_page(  # noqa: PLR0917  # the address's parameters, given 
     Who is not signed in gets the same page as all visitors, compressed. The pages of others hold the token of their
     forms; of these the rows alone are kept.
     """
-    boards: Boards = request.app.state.boards
     current = await boards.get(slug, competition, identity.user)
     text = " ".join(q.split())
     asked = Order.asked(sort, order, text, current.board)

@@ -21,12 +21,13 @@ from vocboard.app.pages.rendering import render
 from vocboard.app.pages.reports import stored
 from vocboard.app.rescores import queries as rescores
 from vocboard.app.rescores.models import OPEN
+from vocboard.app.settings import Settings
 from vocboard.app.submissions import queries as submissions
 from vocboard.app.submissions.declarations import TITLES
 from vocboard.app.submissions.service import not_declared
-from vocboard.app.uploads import intake
 from vocboard.app.uploads.multipart import StreamedForm
 from vocboard.app.web.csrf import FIELD, ForgedRequestError, protect_form, verify_csrf
+from vocboard.app.web.dependencies import DatabaseDep, IntakeDep, SettingsDep
 from vocboard.app.web.identity import Organiser
 from vocboard.evaluator import editions
 
@@ -36,9 +37,8 @@ UNFINISHED = frozenset({TruthState.UPLOADED, TruthState.IMPORTING})
 
 
 @router.get("")
-def organised_challenges(request: Request, user: Organiser) -> Response:
+def organised_challenges(request: Request, database: DatabaseDep, user: Organiser) -> Response:
     """The challenges that the person organises."""
-    database: Database = request.app.state.database
     with database.reading() as session:
         found = challenges.organised_challenges(session, user)
     return render(request, "organise/challenges.html", challenges=listed(found))
@@ -52,10 +52,13 @@ def newchallenge_page(request: Request, _: Organiser) -> Response:
 
 @router.post("/new", dependencies=[Depends(protect_form)])
 def create_challenge(
-    request: Request, user: Organiser, form: Annotated[ChallengeForm, Form()], edition_file: UploadedEdition
+    request: Request,
+    database: DatabaseDep,
+    user: Organiser,
+    form: Annotated[ChallengeForm, Form()],
+    edition_file: UploadedEdition,
 ) -> Response:
     """New challenge."""
-    database: Database = request.app.state.database
     form.edition_text = edition_file or form.edition_text.strip()
     own = form.edition_text or None
     try:
@@ -77,24 +80,26 @@ def create_challenge(
 
 
 @router.get("/{slug}")
-def organised_challenge(request: Request, user: Organiser, slug: str, page: int = 1) -> Response:
+def organised_challenge(
+    request: Request, database: DatabaseDep, settings: SettingsDep, user: Organiser, slug: str, page: int = 1
+) -> Response:
     """One challenge: its set-up, its ground truth, everyone's submissions."""
-    return challenge_page(request, user, slug, page=page)
+    return challenge_page(request, database, settings, user, slug, page=page)
 
 
 @router.get("/{slug}/edit")
-def edit_page(request: Request, user: Organiser, slug: str) -> Response:
+def edit_page(request: Request, database: DatabaseDep, user: Organiser, slug: str) -> Response:
     """The form to change a challenge."""
-    database: Database = request.app.state.database
     with database.reading() as session:
         challenge = challenges.get_organised(session, slug, user)
     return _form_page(request, ChallengeForm.of(challenge), challenge, NO_ERRORS)
 
 
 @router.post("/{slug}/edit", dependencies=[Depends(protect_form)])
-def edit(request: Request, user: Organiser, slug: str, form: Annotated[ChallengeForm, Form()]) -> Response:
+def edit(
+    request: Request, database: DatabaseDep, user: Organiser, slug: str, form: Annotated[ChallengeForm, Form()]
+) -> Response:
     """Change a challenge."""
-    database: Database = request.app.state.database
     try:
         rules = form.rules()
         with database.writing() as session:
@@ -110,9 +115,15 @@ def edit(request: Request, user: Organiser, slug: str, form: Annotated[Challenge
 
 
 @router.post("/{slug}/edition", dependencies=[Depends(protect_form)])
-def replace_edition(request: Request, user: Organiser, slug: str, edition_file: UploadedEdition) -> Response:
+def replace_edition(
+    request: Request,
+    database: DatabaseDep,
+    settings: SettingsDep,
+    user: Organiser,
+    slug: str,
+    edition_file: UploadedEdition,
+) -> Response:
     """Take another edition file, as long as there is no ground truth."""
-    database: Database = request.app.state.database
     try:
         with database.writing() as session:
             challenge = challenges.get_organised(session, slug, user)
@@ -120,12 +131,14 @@ def replace_edition(request: Request, user: Organiser, slug: str, edition_file: 
     except (ForbiddenError, NotFoundError):
         raise
     except ServiceError as error:
-        return challenge_page(request, user, slug, errors=FormErrors.of(error))
+        return challenge_page(request, database, settings, user, slug, errors=FormErrors.of(error))
     return go_to(f"/organise/{slug}", done="edition")
 
 
 @router.post("/{slug}/ground-truth")
-async def upload_ground_truth(request: Request, user: Organiser, slug: str) -> Response:
+async def upload_ground_truth(
+    request: Request, database: DatabaseDep, settings: SettingsDep, intake: IntakeDep, user: Organiser, slug: str
+) -> Response:
     """Take a development kit tree: sealed while it arrives, read by the worker alone."""
 
     def before_file(form: StreamedForm) -> None:
@@ -136,7 +149,7 @@ async def upload_ground_truth(request: Request, user: Organiser, slug: str) -> R
     except (ForbiddenError, NotFoundError, ForgedRequestError):
         raise
     except ServiceError as error:
-        page = partial(challenge_page, request, user, slug, errors=FormErrors.of(error))
+        page = partial(challenge_page, request, database, settings, user, slug, errors=FormErrors.of(error))
         return await to_thread.run_sync(page)
     return go_to(f"/organise/{slug}", done="truth")
 
@@ -162,6 +175,8 @@ def _form_page(request: Request, form: ChallengeForm, challenge: Challenge | Non
 
 def challenge_page(
     request: Request,
+    database: Database,
+    settings: Settings,
     user: User,
     slug: str,
     *,
@@ -175,7 +190,6 @@ def challenge_page(
         errors: what is wrong with the upload of ground truth, or an edition file.
         refusal: why something else on it could not be done.
     """
-    database: Database = request.app.state.database
     with database.reading() as session:
         challenge = challenges.get_organised(session, slug, user)
         versions = challenges.ground_truth_versions(session, challenge)
@@ -201,7 +215,7 @@ def challenge_page(
         unfinished=any(item.state in UNFINISHED for item in versions),
         page=found,
         not_declared={item.id: [TITLES[one].lower() for one in not_declared(item)] for item in found.items},
-        upload_limit=request.app.state.settings.ground_truth_limit_bytes,
+        upload_limit=settings.ground_truth_limit_bytes,
         message=errors.message,
         wrong=errors.wrong,
     )

@@ -8,10 +8,12 @@ from vocboard.app.accounts.models import User
 from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.database import Database
 from vocboard.app.rate_limits.attempts import network
-from vocboard.app.web.identity import client_address
+from vocboard.app.web.client import client_address
 
 
-async def verify_password(request: Request, user: User, password: str, *, field: str) -> str:
+async def verify_password(
+    request: Request, database: Database, work: PasswordWork, user: User, password: str, *, field: str
+) -> str:
     """Check a person's password without holding a thread or a connection while the check waits for its turn.
 
     Returns:
@@ -22,8 +24,6 @@ async def verify_password(request: Request, user: User, password: str, *, field:
         LimitedError: too many wrong passwords.
         BusyError: too many requests wait.
     """
-    database: Database = request.app.state.database
-    work: PasswordWork = request.app.state.password_work
 
     def look_up() -> str:
         with database.reading() as session:

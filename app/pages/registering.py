@@ -9,18 +9,17 @@ from starlette.responses import Response
 
 from vocboard.app.accounts import links, registration
 from vocboard.app.accounts.models import LinkPurpose, User
-from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.accounts.passwords import LEAST_CHARACTERS
-from vocboard.app.database import Database
 from vocboard.app.errors import ServiceError
-from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.password_check import verify_password
 from vocboard.app.pages.rendering import render
 from vocboard.app.rate_limits.attempts import network
 from vocboard.app.settings import Settings
+from vocboard.app.web.client import client_address
 from vocboard.app.web.csrf import protect_form
-from vocboard.app.web.identity import CurrentIdentity, client_address
+from vocboard.app.web.dependencies import DatabaseDep, NotifierDep, PasswordWorkDep, SettingsDep
+from vocboard.app.web.identity import CurrentIdentity
 
 router = APIRouter()
 
@@ -42,18 +41,26 @@ class ConfirmationForm(BaseModel):
 
 
 @router.get("/register")
-def registration_page(request: Request, identity: CurrentIdentity) -> Response:
+def registration_page(request: Request, settings: SettingsDep, identity: CurrentIdentity) -> Response:
     """The form to register."""
-    return go_to("/") if identity.user is not None else _registration_page(request, RegistrationForm(), NO_ERRORS)
+    return (
+        go_to("/")
+        if identity.user is not None
+        else _registration_page(request, settings, RegistrationForm(), NO_ERRORS)
+    )
 
 
 @router.post("/register", dependencies=[Depends(protect_form)])
-async def register(request: Request, _: CurrentIdentity, form: Annotated[RegistrationForm, Form()]) -> Response:
+async def register(
+    request: Request,
+    settings: SettingsDep,
+    database: DatabaseDep,
+    work: PasswordWorkDep,
+    notifier: NotifierDep,
+    _: CurrentIdentity,
+    form: Annotated[RegistrationForm, Form()],
+) -> Response:
     """Create an account; the answer is the same if the e-mail address has one."""
-    settings: Settings = request.app.state.settings
-    database: Database = request.app.state.database
-    work: PasswordWork = request.app.state.password_work
-    notifier: WorkerNotifier = request.app.state.notifier
     policy = settings.registration_policy
     address = client_address(request)
 
@@ -75,31 +82,35 @@ async def register(request: Request, _: CurrentIdentity, form: Annotated[Registr
         password_hash = await work.hashed(form.password, client=network(address))
         await to_thread.run_sync(store, checked, password_hash)
     except ServiceError as error:
-        return _registration_page(request, form, FormErrors.of(error))
+        return _registration_page(request, settings, form, FormErrors.of(error))
     return go_to("/register/sent")
 
 
 @router.get("/register/sent")
-def sent_page(request: Request, _: CurrentIdentity) -> Response:
+def sent_page(request: Request, settings: SettingsDep, _: CurrentIdentity) -> Response:
     """What to do next; it says the same to everyone."""
-    return render(request, "register_sent.html", mail_directory=request.app.state.settings.mail_directory)
+    return render(request, "register_sent.html", mail_directory=settings.mail_directory)
 
 
 @router.get("/confirm")
-def confirmation_page(request: Request, _: CurrentIdentity, token: str = "") -> Response:
+def confirmation_page(request: Request, database: DatabaseDep, _: CurrentIdentity, token: str = "") -> Response:
     """The form that confirms an e-mail address: opening a link changes nothing."""
-    database: Database = request.app.state.database
     with database.reading() as session:
         links.owner(session, token, LinkPurpose.CONFIRM_ADDRESS)
     return _confirmation_page(request, token, NO_ERRORS)
 
 
 @router.post("/confirm", dependencies=[Depends(protect_form)])
-async def confirm(request: Request, _: CurrentIdentity, form: Annotated[ConfirmationForm, Form()]) -> Response:
+async def confirm(
+    request: Request,
+    work: PasswordWorkDep,
+    settings: SettingsDep,
+    database: DatabaseDep,
+    notifier: NotifierDep,
+    _: CurrentIdentity,
+    form: Annotated[ConfirmationForm, Form()],
+) -> Response:
     """Confirm the e-mail address that a link was sent to, with the password of the registration."""
-    settings: Settings = request.app.state.settings
-    database: Database = request.app.state.database
-    notifier: WorkerNotifier = request.app.state.notifier
 
     def owner() -> User:
         with database.reading() as session:
@@ -113,7 +124,7 @@ async def confirm(request: Request, _: CurrentIdentity, form: Annotated[Confirma
         return user.is_approved
 
     try:
-        await verify_password(request, await to_thread.run_sync(owner), form.password, field="password")
+        await verify_password(request, database, work, await to_thread.run_sync(owner), form.password, field="password")
         is_approved = await to_thread.run_sync(finish)
     except links.InvalidLinkError:
         raise
@@ -128,7 +139,7 @@ def _confirmation_page(request: Request, token: str, errors: FormErrors) -> Resp
     )
 
 
-def _registration_page(request: Request, form: RegistrationForm, errors: FormErrors) -> Response:
+def _registration_page(request: Request, settings: Settings, form: RegistrationForm, errors: FormErrors) -> Response:
     return render(
         request,
         "register.html",
@@ -136,6 +147,6 @@ def _registration_page(request: Request, form: RegistrationForm, errors: FormErr
         form=form.model_dump(exclude={"password"}),
         wrong=errors.wrong,
         message=errors.message,
-        policy=request.app.state.settings.registration_policy,
+        policy=settings.registration_policy,
         least_password_characters=LEAST_CHARACTERS,
     )

@@ -6,12 +6,10 @@ from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 
 from vocboard.app.accounts import administration, registration
-from vocboard.app.database import Database
-from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.pages.forms import go_to
 from vocboard.app.pages.rendering import render
-from vocboard.app.settings import Settings
 from vocboard.app.web.csrf import protect_form
+from vocboard.app.web.dependencies import DatabaseDep, NotifierDep, SettingsDep
 from vocboard.app.web.identity import Organiser
 
 router = APIRouter()
@@ -19,21 +17,18 @@ PATH = "/organise/registrations"
 
 
 @router.get(PATH)
-def registrations_page(request: Request, _: Organiser) -> Response:
+def registrations_page(request: Request, settings: SettingsDep, database: DatabaseDep, _: Organiser) -> Response:
     """Who waits for approval."""
-    settings: Settings = request.app.state.settings
-    database: Database = request.app.state.database
     with database.reading() as session:
         waiting = registration.waiting(session)
     return render(request, "organise/registrations.html", waiting=waiting, policy=settings.registration_policy)
 
 
 @router.post(PATH + "/{user_id}/approve", dependencies=[Depends(protect_form)])
-def approve(request: Request, organiser: Organiser, user_id: uuid.UUID) -> Response:
+def approve(
+    settings: SettingsDep, database: DatabaseDep, notifier: NotifierDep, organiser: Organiser, user_id: uuid.UUID
+) -> Response:
     """Let a person submit."""
-    settings: Settings = request.app.state.settings
-    database: Database = request.app.state.database
-    notifier: WorkerNotifier = request.app.state.notifier
     with database.writing() as session:
         user = registration.registered(session, user_id)
         administration.approve(session, user=user, site=settings.public_url, actor=organiser)
@@ -42,11 +37,10 @@ def approve(request: Request, organiser: Organiser, user_id: uuid.UUID) -> Respo
 
 
 @router.post(PATH + "/{user_id}/reject", dependencies=[Depends(protect_form)])
-def reject(request: Request, organiser: Organiser, user_id: uuid.UUID) -> Response:
+def reject(
+    settings: SettingsDep, database: DatabaseDep, notifier: NotifierDep, organiser: Organiser, user_id: uuid.UUID
+) -> Response:
     """Keep a person out."""
-    settings: Settings = request.app.state.settings
-    database: Database = request.app.state.database
-    notifier: WorkerNotifier = request.app.state.notifier
     with database.writing() as session:
         user = registration.registered(session, user_id)
         administration.reject(session, user=user, site=settings.public_url, actor=organiser)

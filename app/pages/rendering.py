@@ -11,8 +11,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from vocboard.app.pages import formats, wording
 from vocboard.app.web.csrf import csrf_token
-from vocboard.app.web.identity import Identity
 from vocboard.app.web.problem_details import ProblemDetails
+from vocboard.app.web.viewer import Identity
 from vocboard.evaluator.tasks.definitions import PARTIAL_ENTRIES, TASKS
 from vocboard.evaluator.version import VERSION
 

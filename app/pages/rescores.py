@@ -11,13 +11,13 @@ from vocboard.app.accounts.models import User
 from vocboard.app.challenges import service as challenges
 from vocboard.app.database import Database
 from vocboard.app.errors import ConflictError, InvalidInputError, NotFoundError
-from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.pages.forms import go_to
 from vocboard.app.pages.organise import challenge_page
 from vocboard.app.pages.rendering import render
 from vocboard.app.rescores import queries, service
 from vocboard.app.rescores.models import Rescore, RescoreState
 from vocboard.app.web.csrf import protect_form
+from vocboard.app.web.dependencies import DatabaseDep, NotifierDep, SettingsDep
 from vocboard.app.web.identity import Organiser
 
 router = APIRouter()
@@ -27,22 +27,25 @@ SHOWN_AT_FIRST = 200  # changes of one competition; the API has all
 
 
 @router.get("/organise/{slug}/rescores/{rescore_id}")
-def rescore_page(request: Request, user: Organiser, slug: str, rescore_id: uuid.UUID) -> Response:
+def rescore_page(
+    request: Request, database: DatabaseDep, user: Organiser, slug: str, rescore_id: uuid.UUID
+) -> Response:
     """One re-score: its progress, and its report."""
-    return _page(request, user, slug, rescore_id)
+    return _page(request, database, user, slug, rescore_id)
 
 
 @form_router.post("/organise/{slug}/rescores")
 def start_rescore(
     request: Request,
+    database: DatabaseDep,
+    settings: SettingsDep,
+    notifier: NotifierDep,
     user: Organiser,
     slug: str,
     ground_truth_version: Annotated[int, Form(ge=1, le=2**31 - 1)],
     reason: Annotated[str, Form()] = "",
 ) -> Response:
     """Score with a version of the ground truth."""
-    database: Database = request.app.state.database
-    notifier: WorkerNotifier = request.app.state.notifier
     try:
         with database.writing() as session:
             challenge = challenges.get_organised(session, slug, user)
@@ -50,35 +53,39 @@ def start_rescore(
                 session, challenge=challenge, user=user, ground_truth_version=ground_truth_version, reason=reason
             )
     except (ConflictError, InvalidInputError) as error:
-        return challenge_page(request, user, slug, refusal=error)
+        return challenge_page(request, database, settings, user, slug, refusal=error)
     notifier.rescore_changed()
     return go_to(f"/organise/{slug}/rescores/{rescore.id}")
 
 
 @form_router.post("/organise/{slug}/rescores/{rescore_id}/apply")
-def apply_rescore(request: Request, user: Organiser, slug: str, rescore_id: uuid.UUID) -> Response:
+def apply_rescore(
+    request: Request, database: DatabaseDep, notifier: NotifierDep, user: Organiser, slug: str, rescore_id: uuid.UUID
+) -> Response:
     """Switch to the new results."""
-    database: Database = request.app.state.database
-    notifier: WorkerNotifier = request.app.state.notifier
-    response = _act(request, user, slug, rescore_id, service.request_apply, done="applying")
+    response = _act(request, database, user, slug, rescore_id, service.request_apply, done="applying")
     notifier.rescore_changed()
     service.wait_until_applied(database, rescore_id)
     return response
 
 
 @form_router.post("/organise/{slug}/rescores/{rescore_id}/discard")
-def discard_rescore(request: Request, user: Organiser, slug: str, rescore_id: uuid.UUID) -> Response:
+def discard_rescore(
+    request: Request, database: DatabaseDep, user: Organiser, slug: str, rescore_id: uuid.UUID
+) -> Response:
     """End a re-score without any change."""
-    return _act(request, user, slug, rescore_id, service.discard, done="discarded")
+    return _act(request, database, user, slug, rescore_id, service.discard, done="discarded")
 
 
 @form_router.post("/submissions/{submission_id}/evaluate-again")
 def evaluate_again(
-    request: Request, user: Organiser, submission_id: uuid.UUID, reason: Annotated[str, Form()] = ""
+    database: DatabaseDep,
+    notifier: NotifierDep,
+    user: Organiser,
+    submission_id: uuid.UUID,
+    reason: Annotated[str, Form()] = "",
 ) -> Response:
     """Evaluate one submission again."""
-    database: Database = request.app.state.database
-    notifier: WorkerNotifier = request.app.state.notifier
     with database.writing() as session:
         submission, rescore = service.evaluate_again(session, submission_id=submission_id, user=user, reason=reason)
     if rescore is None:
@@ -89,22 +96,34 @@ def evaluate_again(
 
 
 def _act(
-    request: Request, user: User, slug: str, rescore_id: uuid.UUID, action: Callable[..., Rescore], *, done: str
+    request: Request,
+    database: Database,
+    user: User,
+    slug: str,
+    rescore_id: uuid.UUID,
+    action: Callable[..., Rescore],
+    *,
+    done: str,
 ) -> Response:
-    database: Database = request.app.state.database
     try:
         with database.writing() as session:
             _check_challenge(queries.get_organised(session, rescore_id, user), slug)
             action(session, rescore_id=rescore_id, user=user)
     except (ConflictError, InvalidInputError) as error:
-        return _page(request, user, slug, rescore_id, message=str(error), status=error.status)
+        return _page(request, database, user, slug, rescore_id, message=str(error), status=error.status)
     return go_to(f"/organise/{slug}/rescores/{rescore_id}", done=done)
 
 
 def _page(
-    request: Request, user: User, slug: str, rescore_id: uuid.UUID, *, message: str | None = None, status: int = 200
+    request: Request,
+    database: Database,
+    user: User,
+    slug: str,
+    rescore_id: uuid.UUID,
+    *,
+    message: str | None = None,
+    status: int = 200,
 ) -> Response:
-    database: Database = request.app.state.database
     with database.reading() as session:
         rescore = queries.get_organised(session, rescore_id, user)
         _check_challenge(rescore, slug)

@@ -10,15 +10,15 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from vocboard.app.accounts import service as accounts
-from vocboard.app.accounts.signing_in import Attempt, SignedIn, SignInDesk
-from vocboard.app.database import Database
+from vocboard.app.accounts.signing_in import Attempt, SignedIn
 from vocboard.app.errors import ServiceError
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to, safe_path
 from vocboard.app.pages.rendering import render
-from vocboard.app.settings import Settings
 from vocboard.app.web import cookies
+from vocboard.app.web.client import client_address
 from vocboard.app.web.csrf import protect_form
-from vocboard.app.web.identity import CurrentIdentity, client_address
+from vocboard.app.web.dependencies import DatabaseDep, SettingsDep, SignInDeskDep
+from vocboard.app.web.identity import CurrentIdentity
 from vocboard.app.web.problem_details import details_of
 
 router = APIRouter()
@@ -41,10 +41,15 @@ def sign_in_page(request: Request, identity: CurrentIdentity, next: str = "/") -
 
 
 @router.post("/sign-in", dependencies=[Depends(protect_form)])
-async def sign_in(request: Request, identity: CurrentIdentity, form: Annotated[SignInForm, Form()]) -> Response:
+async def sign_in(
+    request: Request,
+    settings: SettingsDep,
+    desk: SignInDeskDep,
+    database: DatabaseDep,
+    identity: CurrentIdentity,
+    form: Annotated[SignInForm, Form()],
+) -> Response:
     """Sign a browser in."""
-    settings: Settings = request.app.state.settings
-    desk: SignInDesk = request.app.state.sign_in_desk
     attempt = Attempt(
         email=form.email,
         password=form.password,
@@ -54,7 +59,7 @@ async def sign_in(request: Request, identity: CurrentIdentity, form: Annotated[S
         replaces=identity.session,
     )
     try:
-        signed_in = await _while_connected(request, desk.sign_in(request.app.state.database, attempt))
+        signed_in = await _while_connected(request, desk.sign_in(database, attempt))
     except ServiceError as error:
         return _sign_in_page(request, form, FormErrors.of(error), details_of(error).headers)
     response = go_to(safe_path(form.next))
@@ -64,14 +69,13 @@ async def sign_in(request: Request, identity: CurrentIdentity, form: Annotated[S
 
 
 @router.post("/sign-out", dependencies=[Depends(protect_form)])
-def sign_out(request: Request, identity: CurrentIdentity) -> Response:
+def sign_out(database: DatabaseDep, settings: SettingsDep, identity: CurrentIdentity) -> Response:
     """Sign the browser out."""
-    database: Database = request.app.state.database
     if identity.session is not None:
         with database.writing() as session:
             accounts.sign_out(session, web_session=identity.session)
     response = go_to("/sign-in", done="signed-out")
-    cookies.clear_session(response, request.app.state.settings)
+    cookies.clear_session(response, settings)
     return response
 
 

@@ -19,13 +19,13 @@ from vocboard.app.pages.forms import NO_ERRORS, FormErrors, UploadedHashes, go_t
 from vocboard.app.pages.rendering import render
 from vocboard.app.pages.reports import stored
 from vocboard.app.pages.results import result_view
-from vocboard.app.settings import Settings
 from vocboard.app.submissions import queries, service
 from vocboard.app.submissions.declarations import Statement, needed_by, statements
 from vocboard.app.submissions.forms import SubmissionForm, read_listed_images, unpack_hashes
 from vocboard.app.submissions.models import State, Submission
 from vocboard.app.submissions.queue import queue_position
 from vocboard.app.web.csrf import protect_form
+from vocboard.app.web.dependencies import DatabaseDep, SettingsDep
 from vocboard.app.web.identity import CurrentIdentity, SignedIn
 from vocboard.evaluator.editions import Declaration
 
@@ -52,9 +52,8 @@ class Action:
 
 
 @router.get("/submissions")
-def my_submissions(request: Request, user: SignedIn, page: int = 1) -> Response:
+def my_submissions(request: Request, database: DatabaseDep, user: SignedIn, page: int = 1) -> Response:
     """The person's own submissions."""
-    database: Database = request.app.state.database
     with database.reading() as session:
         found = queries.mine(session, user=user, page=page)
         means = visible_means(session, found.items)
@@ -63,54 +62,59 @@ def my_submissions(request: Request, user: SignedIn, page: int = 1) -> Response:
 
 @router.get("/submissions/{submission_id}")
 def submission_page(
-    request: Request, identity: CurrentIdentity, submission_id: uuid.UUID, competition: str | None = None
+    request: Request,
+    database: DatabaseDep,
+    identity: CurrentIdentity,
+    submission_id: uuid.UUID,
+    competition: str | None = None,
 ) -> Response:
     """One submission."""
-    return _page(request, identity.user, submission_id, competition=competition)
+    return _page(request, database, identity.user, submission_id, competition=competition)
 
 
 @form_router.post("/submissions/{submission_id}/publish")
-def publish(request: Request, user: SignedIn, submission_id: uuid.UUID) -> Response:
+def publish(request: Request, database: DatabaseDep, user: SignedIn, submission_id: uuid.UUID) -> Response:
     """Put the result on the leaderboards."""
-    return _act(request, user, submission_id, service.publish, done="published")
+    return _act(request, database, user, submission_id, service.publish, done="published")
 
 
 @form_router.post("/submissions/{submission_id}/unpublish")
-def unpublish(request: Request, user: SignedIn, submission_id: uuid.UUID) -> Response:
+def unpublish(request: Request, database: DatabaseDep, user: SignedIn, submission_id: uuid.UUID) -> Response:
     """Take the result off the leaderboards."""
-    return _act(request, user, submission_id, service.unpublish, done="unpublished")
+    return _act(request, database, user, submission_id, service.unpublish, done="unpublished")
 
 
 @form_router.post("/submissions/{submission_id}/withdraw")
-def withdraw(request: Request, user: SignedIn, submission_id: uuid.UUID) -> Response:
+def withdraw(request: Request, database: DatabaseDep, user: SignedIn, submission_id: uuid.UUID) -> Response:
     """Take the submission back."""
-    return _act(request, user, submission_id, service.withdraw, done="withdrawn")
+    return _act(request, database, user, submission_id, service.withdraw, done="withdrawn")
 
 
 @form_router.post("/submissions/{submission_id}/anonymous-link")
-def create_anonymous_link(request: Request, user: SignedIn, submission_id: uuid.UUID) -> Response:
+def create_anonymous_link(
+    request: Request, settings: SettingsDep, database: DatabaseDep, user: SignedIn, submission_id: uuid.UUID
+) -> Response:
     """Make an address that shows the result without names; this page alone tells it."""
-    settings: Settings = request.app.state.settings
-    database: Database = request.app.state.database
     try:
         with database.writing() as session:
             token = service.create_anonymous_link(session, submission_id=submission_id, user=user)
     except ConflictError as error:
-        return _page(request, user, submission_id, message=str(error), status=error.status)
+        return _page(request, database, user, submission_id, message=str(error), status=error.status)
     address = f"{settings.public_url.rstrip('/')}/anonymous/{token}"
-    return _page(request, user, submission_id, anonymous_address=address)
+    return _page(request, database, user, submission_id, anonymous_address=address)
 
 
 @form_router.post("/submissions/{submission_id}/anonymous-link/revoke")
-def revoke_anonymous_link(request: Request, user: SignedIn, submission_id: uuid.UUID) -> Response:
+def revoke_anonymous_link(
+    request: Request, database: DatabaseDep, user: SignedIn, submission_id: uuid.UUID
+) -> Response:
     """End the anonymous link."""
-    return _act(request, user, submission_id, service.revoke_anonymous_link, done="link-revoked")
+    return _act(request, database, user, submission_id, service.revoke_anonymous_link, done="link-revoked")
 
 
 @router.get("/submissions/{submission_id}/flickr-images")
-def flickr_images(request: Request, user: SignedIn, submission_id: uuid.UUID) -> Response:
+def flickr_images(database: DatabaseDep, user: SignedIn, submission_id: uuid.UUID) -> Response:
     """The list of hashes of images from flickr, for its owner and the organisers."""
-    database: Database = request.app.state.database
     with database.reading() as session:
         submission = queries.get_for(session, submission_id, user)
         if not queries.is_managed_by(session, submission, user):
@@ -119,39 +123,39 @@ def flickr_images(request: Request, user: SignedIn, submission_id: uuid.UUID) ->
 
 
 @router.get("/submissions/{submission_id}/declarations")
-def declarations_page(request: Request, user: SignedIn, submission_id: uuid.UUID) -> Response:
+def declarations_page(request: Request, database: DatabaseDep, user: SignedIn, submission_id: uuid.UUID) -> Response:
     """The form to add or correct what was declared."""
-    return _declarations_page(request, user, submission_id)
+    return _declarations_page(request, database, user, submission_id)
 
 
 @form_router.post("/submissions/{submission_id}/declarations")
 def declare(
     request: Request,
+    database: DatabaseDep,
     user: SignedIn,
     submission_id: uuid.UUID,
     typed: Annotated[DeclarationsForm, Form()],
     hashes: UploadedHashes,
 ) -> Response:
     """Add or correct what was declared."""
-    database: Database = request.app.state.database
     form = SubmissionForm(method_name="", **typed.model_dump(), flickr_image_hashes=read_listed_images(hashes))
     try:
         with database.writing() as session:
             service.declare(session, submission_id=submission_id, user=user, form=form)
     except (InvalidInputError, ConflictError) as error:
-        return _declarations_page(request, user, submission_id, form=typed, errors=FormErrors.of(error))
+        return _declarations_page(request, database, user, submission_id, form=typed, errors=FormErrors.of(error))
     return go_to(f"/submissions/{submission_id}", done="declared")
 
 
 def _declarations_page(
     request: Request,
+    database: Database,
     user: User,
     submission_id: uuid.UUID,
     *,
     form: DeclarationsForm | None = None,
     errors: FormErrors = NO_ERRORS,
 ) -> Response:
-    database: Database = request.app.state.database
     with database.reading() as session:
         submission = queries.get_for(session, submission_id, user)
     if submission.user_id != user.id:
@@ -188,18 +192,20 @@ def actions_of(submission: Submission, *, own: bool) -> list[Action]:
     return found
 
 
-def _act(request: Request, user: User, submission_id: uuid.UUID, action: Callable[..., Any], *, done: str) -> Response:
-    database: Database = request.app.state.database
+def _act(
+    request: Request, database: Database, user: User, submission_id: uuid.UUID, action: Callable[..., Any], *, done: str
+) -> Response:
     try:
         with database.writing() as session:
             action(session, submission_id=submission_id, user=user)
     except (ConflictError, LimitedError) as error:
-        return _page(request, user, submission_id, message=str(error), status=error.status)
+        return _page(request, database, user, submission_id, message=str(error), status=error.status)
     return go_to(f"/submissions/{submission_id}", done=done)
 
 
 def _page(
     request: Request,
+    database: Database,
     user: User | None,
     submission_id: uuid.UUID,
     *,
@@ -208,7 +214,6 @@ def _page(
     anonymous_address: str | None = None,
     status: int = 200,
 ) -> Response:
-    database: Database = request.app.state.database
     with database.reading() as session:
         submission = queries.get_for(session, submission_id, user)
         own = user is not None and submission.user_id == user.id

@@ -18,11 +18,12 @@ from vocboard.app.pages.challenges import competitions_of, edition_argument
 from vocboard.app.pages.forms import FormErrors, go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.pages.reports import report_view
+from vocboard.app.settings import Settings
 from vocboard.app.submissions.declarations import needed_by
 from vocboard.app.submissions.quota import quotas
-from vocboard.app.uploads import intake
 from vocboard.app.uploads.multipart import StreamedForm
 from vocboard.app.web.csrf import FIELD, ForgedRequestError, verify_csrf
+from vocboard.app.web.dependencies import DatabaseDep, IntakeDep, SettingsDep
 from vocboard.app.web.identity import SignedIn
 from vocboard.evaluator.tasks.definitions import TASKS
 
@@ -30,13 +31,17 @@ router = APIRouter()
 
 
 @router.get("/challenges/{slug}/submit")
-def submit_page(request: Request, user: SignedIn, slug: str) -> Response:
+def submit_page(request: Request, database: DatabaseDep, settings: SettingsDep, user: SignedIn, slug: str) -> Response:
     """The form to submit results with."""
-    return _page(request, user, slug, form={"affiliation": user.affiliation, "contributors": user.name})
+    return _page(
+        request, database, settings, user, slug, form={"affiliation": user.affiliation, "contributors": user.name}
+    )
 
 
 @router.post("/challenges/{slug}/submit")
-async def submit(request: Request, user: SignedIn, slug: str) -> Response:
+async def submit(
+    request: Request, database: DatabaseDep, settings: SettingsDep, intake: IntakeDep, user: SignedIn, slug: str
+) -> Response:
     """Take an upload; whatever is wrong is told above the form, which keeps what was typed."""
     typed = StreamedForm()
 
@@ -52,14 +57,20 @@ async def submit(request: Request, user: SignedIn, slug: str) -> Response:
     except ServiceError as error:
         form: dict[str, Any] = {name: typed.value(name) for name in typed.fields}
         form["segmentation_classes"] = typed.fields.get("segmentation_classes", [])
-        return await to_thread.run_sync(partial(_page, request, user, slug, form=form, error=error))
+        return await to_thread.run_sync(partial(_page, request, database, settings, user, slug, form=form, error=error))
     return go_to(f"/submissions/{submission_id}")
 
 
 def _page(
-    request: Request, user: User, slug: str, *, form: dict[str, Any], error: ServiceError | None = None
+    request: Request,
+    database: Database,
+    settings: Settings,
+    user: User,
+    slug: str,
+    *,
+    form: dict[str, Any],
+    error: ServiceError | None = None,
 ) -> Response:
-    database: Database = request.app.state.database
     with database.reading() as session:
         challenge = challenges.get_visible(session, slug, user)
         keys = [row.key for row in challenge.competitions]
@@ -78,7 +89,7 @@ def _page(
         phase=phase,
         obstacle=_obstacle(user),
         phase_message="" if phase is Phase.OPEN else wording.CANNOT_SUBMIT[phase],
-        upload_limit=request.app.state.settings.upload_limit_bytes,
+        upload_limit=settings.upload_limit_bytes,
         quotas=left,
         needed=needed_by(competitions_of(challenge)),
         form=form,

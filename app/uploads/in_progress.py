@@ -21,7 +21,7 @@ from vocboard.app.uploads.limits import LEASE, PersonLimits, person_limits, serv
 from vocboard.app.uploads.models import UploadKind
 from vocboard.app.uploads.pace import Pace
 from vocboard.app.uploads.service import Attempt
-from vocboard.app.web.identity import client_address
+from vocboard.app.web.client import client_address
 
 END_RETRY_SECONDS = 1.0
 
@@ -30,7 +30,9 @@ _ending: set[asyncio.Task[None]] = set()  # the event loop itself keeps weak ref
 
 
 @asynccontextmanager
-async def upload_in_progress(request: Request, *, user: User, kind: UploadKind) -> AsyncIterator[Pace]:
+async def upload_in_progress(
+    request: Request, *, user: User, kind: UploadKind, database: Database, settings: Settings
+) -> AsyncIterator[Pace]:
     """Record an attempt to upload before its body is read, and end it with the block.
 
     Yields:
@@ -39,8 +41,6 @@ async def upload_in_progress(request: Request, *, user: User, kind: UploadKind) 
     Raises:
         LimitedError, TooLargeError: as `uploads.begin`.
     """
-    database: Database = request.app.state.database
-    settings: Settings = request.app.state.settings
     limits = person_limits(settings, kind)
     attempt = Attempt(user.id, network(client_address(request)), kind, _announced_bytes(request, limits))
 

@@ -27,7 +27,7 @@ from vocboard.app.submissions.validation import Validator
 from vocboard.app.uploads.in_progress import cancelled_by_disconnect, off_the_loop, upload_in_progress
 from vocboard.app.uploads.models import UploadKind
 from vocboard.app.uploads.multipart import StreamedForm, receive_form
-from vocboard.app.web.identity import viewer_now
+from vocboard.app.web.viewer import viewer_now
 from vocboard.evaluator.image_sets import ImageSets
 
 ARCHIVE_FIELD = "archive"
@@ -49,156 +49,164 @@ class _Target:
     image_sets: ImageSets
 
 
-async def take_submission(
-    request: Request, *, slug: str, user: User, before_file: BeforeFile | None = None
-) -> uuid.UUID:
-    """Receive, check and queue the submission in a request's multipart form.
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """Takes the uploads of one web process."""
 
-    The fields are `archive` (the file) and those of `submission_form`. Nothing of the body is read before it is sure
-    that the person may submit, and nothing of a refused upload stays. A client that goes away ends the checks, too.
+    settings: Settings
+    database: Database
+    store: ArchiveStore
+    ground_truth_inbox: GroundTruthInbox
+    validator: Validator
+    notifier: WorkerNotifier
 
-    Args:
-        before_file: is given the fields that came before the file; what it raises ends the upload at once.
+    async def take_submission(
+        self, request: Request, *, slug: str, user: User, before_file: BeforeFile | None = None
+    ) -> uuid.UUID:
+        """Receive, check and queue the submission in a request's multipart form.
 
-    Returns:
-        The new submission's id.
+        The fields are `archive` (the file) and those of `submission_form`. Nothing of the body is read before it is
+        sure that the person may submit, and nothing of a refused upload stays. A client that goes away ends the checks,
+        too.
 
-    Raises:
-        NotFoundError: there is no such challenge, as far as this person may know.
-        ForbiddenError: the person's e-mail address is not confirmed, or the registration not approved.
-        ConflictError: the challenge takes no submissions.
-        InvalidInputError: fields of the form are wrong.
-        InvalidArchiveError: the archive has problems.
-        TooLargeError: the archive is larger than allowed.
-        TooSlowError: the body arrives too slowly.
-        LimitedError: the quota, or a limit on uploads, is used up.
-        NotSignedInError: the token or browser session ended while the upload went on.
-        ClientDisconnect: the client went away.
-    """
-    state = request.app.state
-    settings: Settings = state.settings
-    database: Database = state.database
-    store: ArchiveStore = state.store
-    validator: Validator = state.validator
-    notifier: WorkerNotifier = state.notifier
-    began_at = now()
-    async with upload_in_progress(request, user=user, kind=UploadKind.SUBMISSION) as pace:
-        target = await to_thread.run_sync(_target, database, slug, user)
-        edition = challenges.edition_of(target.challenge)
-        validator.expect_upload()
-        archive = await to_thread.run_sync(partial(store.receive, limit=settings.upload_limit_bytes))
-        async with off_the_loop(archive):
-            received = await receive_form(
-                request,
-                file_field=ARCHIVE_FIELD,
-                sink=archive,
-                limit=settings.upload_limit_bytes,
-                pace=pace,
-                before_file=before_file,
-                text_files=(HASHES_FIELD,),
-                field_limits=FIELD_LIMITS,
-            )
-            await to_thread.run_sync(archive.finish)
-            offered = [edition.competitions[row.key] for row in target.challenge.competitions]
-            needed = needed_by_each(offered)
-            form = await to_thread.run_sync(
-                lambda: forms.checked(submission_form(received), edition=edition, needed=needed)
-            )
-            columns = await to_thread.run_sync(partial(store.receive, limit=columns_limit(archive.size)))
-            async with off_the_loop(columns):
-                with cancelled_by_disconnect(request):
-                    report = await validator.validate(
-                        archive.path,
-                        owner=user.id,
-                        edition=edition,
-                        image_sets=target.image_sets,
-                        competitions=[competition.key for competition in offered],
-                        columns=columns,
-                        segmentation_classes=form.segmentation_classes,
-                    )
-                if report.refuses:
-                    raise InvalidArchiveError(report.problems)
+        Args:
+            before_file: is given the fields that came before the file; what it raises ends the upload at once.
 
-                def queue() -> uuid.UUID:
-                    if report.has_columns:
-                        columns.finish()
-                    with database.writing() as session:
-                        viewer_now(session, request.state.identity)  # whoever has been signed out meanwhile is refused
-                        return submissions.submit(
-                            session,
-                            user=user,
-                            challenge=target.challenge,
-                            form=form,
-                            archive=archive,
-                            report=report,
+        Returns:
+            The new submission's id.
+
+        Raises:
+            NotFoundError: there is no such challenge, as far as this person may know.
+            ForbiddenError: the person's e-mail address is not confirmed, or the registration not approved.
+            ConflictError: the challenge takes no submissions.
+            InvalidInputError: fields of the form are wrong.
+            InvalidArchiveError: the archive has problems.
+            TooLargeError: the archive is larger than allowed.
+            TooSlowError: the body arrives too slowly.
+            LimitedError: the quota, or a limit on uploads, is used up.
+            NotSignedInError: the token or browser session ended while the upload went on.
+            ClientDisconnect: the client went away.
+        """
+        began_at = now()
+        async with upload_in_progress(
+            request, user=user, kind=UploadKind.SUBMISSION, database=self.database, settings=self.settings
+        ) as pace:
+            target = await to_thread.run_sync(_target, self.database, slug, user)
+            edition = challenges.edition_of(target.challenge)
+            self.validator.expect_upload()
+            archive = await to_thread.run_sync(partial(self.store.receive, limit=self.settings.upload_limit_bytes))
+            async with off_the_loop(archive):
+                received = await receive_form(
+                    request,
+                    file_field=ARCHIVE_FIELD,
+                    sink=archive,
+                    limit=self.settings.upload_limit_bytes,
+                    pace=pace,
+                    before_file=before_file,
+                    text_files=(HASHES_FIELD,),
+                    field_limits=FIELD_LIMITS,
+                )
+                await to_thread.run_sync(archive.finish)
+                offered = [edition.competitions[row.key] for row in target.challenge.competitions]
+                needed = needed_by_each(offered)
+                form = await to_thread.run_sync(
+                    lambda: forms.checked(submission_form(received), edition=edition, needed=needed)
+                )
+                columns = await to_thread.run_sync(partial(self.store.receive, limit=columns_limit(archive.size)))
+                async with off_the_loop(columns):
+                    with cancelled_by_disconnect(request):
+                        report = await self.validator.validate(
+                            archive.path,
+                            owner=user.id,
+                            edition=edition,
+                            image_sets=target.image_sets,
+                            competitions=[competition.key for competition in offered],
                             columns=columns,
-                            began_at=began_at,
-                        ).id
+                            segmentation_classes=form.segmentation_classes,
+                        )
+                    if report.refuses:
+                        raise InvalidArchiveError(report.problems)
 
-                submission_id = await to_thread.run_sync(queue)
-    await to_thread.run_sync(notifier.submission_queued)
-    return submission_id
+                    def queue() -> uuid.UUID:
+                        if report.has_columns:
+                            columns.finish()
+                        with self.database.writing() as session:
+                            viewer_now(
+                                session, request.state.identity
+                            )  # whoever has been signed out meanwhile is refused
+                            return submissions.submit(
+                                session,
+                                user=user,
+                                challenge=target.challenge,
+                                form=form,
+                                archive=archive,
+                                report=report,
+                                columns=columns,
+                                began_at=began_at,
+                            ).id
 
+                    submission_id = await to_thread.run_sync(queue)
+        await to_thread.run_sync(self.notifier.submission_queued)
+        return submission_id
 
-async def take_ground_truth(
-    request: Request, *, slug: str, user: User, before_file: BeforeFile | None = None
-) -> uuid.UUID:
-    """Receive the ground truth in the field `archive` of a request's multipart form, sealed to the worker as it comes.
+    async def take_ground_truth(
+        self, request: Request, *, slug: str, user: User, before_file: BeforeFile | None = None
+    ) -> uuid.UUID:
+        """Receive ground truth in the field `archive` of a request's multipart form, sealed to the worker as it comes.
 
-    Args:
-        before_file: as for `take_submission`.
+        Args:
+            before_file: as for `take_submission`.
 
-    Returns:
-        The id of its version, which the worker imports next.
+        Returns:
+            The id of its version, which the worker imports next.
 
-    Raises:
-        NotFoundError, ForbiddenError: as `challenges.get_organised`.
-        ConflictError: no worker has started yet.
-        InvalidInputError: there is no file.
-        TooLargeError: it is larger than allowed.
-        TooSlowError: the body arrives too slowly.
-        LimitedError: a limit on uploads is used up.
-        NotSignedInError: the token or browser session ended while the upload went on.
-    """
-    state = request.app.state
-    settings: Settings = state.settings
-    database: Database = state.database
-    inbox: GroundTruthInbox = state.ground_truth_inbox
-    notifier: WorkerNotifier = state.notifier
+        Raises:
+            NotFoundError, ForbiddenError: as `challenges.get_organised`.
+            ConflictError: no worker has started yet.
+            InvalidInputError: there is no file.
+            TooLargeError: it is larger than allowed.
+            TooSlowError: the body arrives too slowly.
+            LimitedError: a limit on uploads is used up.
+            NotSignedInError: the token or browser session ended while the upload went on.
+        """
 
-    def check() -> uuid.UUID:
-        with database.reading() as session:
-            return challenges.get_organised(session, slug, user).id
+        def check() -> uuid.UUID:
+            with self.database.reading() as session:
+                return challenges.get_organised(session, slug, user).id
 
-    challenge_id = await to_thread.run_sync(check)
-    limit = settings.ground_truth_limit_bytes
-    async with upload_in_progress(request, user=user, kind=UploadKind.GROUND_TRUTH) as pace:
-        incoming = await to_thread.run_sync(partial(inbox.receive, challenge_id=challenge_id, limit=limit))
-        async with off_the_loop(incoming):
-            received = await receive_form(
-                request, file_field=ARCHIVE_FIELD, sink=incoming, limit=limit, pace=pace, before_file=before_file
+        challenge_id = await to_thread.run_sync(check)
+        limit = self.settings.ground_truth_limit_bytes
+        async with upload_in_progress(
+            request, user=user, kind=UploadKind.GROUND_TRUTH, database=self.database, settings=self.settings
+        ) as pace:
+            incoming = await to_thread.run_sync(
+                partial(self.ground_truth_inbox.receive, challenge_id=challenge_id, limit=limit)
             )
+            async with off_the_loop(incoming):
+                received = await receive_form(
+                    request, file_field=ARCHIVE_FIELD, sink=incoming, limit=limit, pace=pace, before_file=before_file
+                )
 
-            def announce() -> uuid.UUID:
-                version_id = incoming.keep()
-                try:
-                    with database.writing() as session:
-                        # Hours later the person may be signed out, or no organiser any more.
-                        present = viewer_now(session, request.state.identity) or user
-                        return challenges.add_ground_truth_version(
-                            session,
-                            challenge=challenges.get_organised(session, slug, present),
-                            user=present,
-                            file_name=received.file_name,
-                            version_id=version_id,
-                        ).id
-                except BaseException:
-                    inbox.discard(version_id)
-                    raise
+                def announce() -> uuid.UUID:
+                    version_id = incoming.keep()
+                    try:
+                        with self.database.writing() as session:
+                            # Hours later the person may be signed out, or no organiser any more.
+                            present = viewer_now(session, request.state.identity) or user
+                            return challenges.add_ground_truth_version(
+                                session,
+                                challenge=challenges.get_organised(session, slug, present),
+                                user=present,
+                                file_name=received.file_name,
+                                version_id=version_id,
+                            ).id
+                    except BaseException:
+                        self.ground_truth_inbox.discard(version_id)
+                        raise
 
-            version_id = await to_thread.run_sync(announce)
-    await to_thread.run_sync(notifier.ground_truth_uploaded)
-    return version_id
+                version_id = await to_thread.run_sync(announce)
+        await to_thread.run_sync(self.notifier.ground_truth_uploaded)
+        return version_id
 
 
 def submission_form(form: StreamedForm) -> SubmissionForm:

@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from vocboard.app.errors import ForbiddenError
 from vocboard.app.settings import Settings
 from vocboard.app.web import cookies
+from vocboard.app.web.dependencies import services_of
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 FIELD = "csrf_token"
@@ -37,7 +38,7 @@ def csrf_token(request: Request) -> str:
 
     A browser that has no cookie yet gets one with the response.
     """
-    settings: Settings = request.app.state.settings
+    settings = services_of(request).settings
     secret = _cookie(request, settings) or getattr(request.state, "new_visitor", None)
     if secret is None:
         secret = request.state.new_visitor = secrets.token_urlsafe(VISITOR_TOKEN_BYTES)
@@ -50,7 +51,7 @@ def verify_csrf(request: Request, token: str | None) -> None:
     Raises:
         ForgedRequestError: it is missing, or another session's.
     """
-    settings: Settings = request.app.state.settings
+    settings = services_of(request).settings
     secret = _cookie(request, settings)
     if not token or secret is None or not hmac.compare_digest(_token(secret, settings).encode(), token.encode()):
         raise ForgedRequestError(_FORGED)

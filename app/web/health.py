@@ -2,13 +2,13 @@
 
 from typing import Literal
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Response
 from pydantic import BaseModel
 from sqlalchemy.exc import SQLAlchemyError
 
 from vocboard.app.database import Database, now
 from vocboard.app.messaging.broker import SCORING
-from vocboard.app.storage.archives import ArchiveStore
+from vocboard.app.web.dependencies import DatabaseDep, StoreDep
 from vocboard.app.workers import heartbeats
 
 LIVE_PATH, READY_PATH = "/healthz", "/readyz"
@@ -40,14 +40,12 @@ async def healthz() -> dict[str, str]:
 
 
 @router.get(READY_PATH)
-def readyz(request: Request, response: Response) -> Readiness:
+def readyz(response: Response, database: DatabaseDep, store: StoreDep) -> Readiness:
     """Whether the database answers and archives can be written: 503 if not. Says nothing more to strangers.
 
     Workers that do not work are told of with 200: this process serves pages and takes uploads without them. A load
     balancer that took it out of service would turn a delay into an outage.
     """
-    database: Database = request.app.state.database
-    store: ArchiveStore = request.app.state.store
     archives: State = "ok" if store.can_write() else "failing"
     try:
         workers = _workers(database)

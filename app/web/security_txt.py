@@ -5,12 +5,12 @@ Source: RFC 9116, "A File Format to Aid in Security Vulnerability Disclosure".
 
 from datetime import timedelta
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from starlette.responses import PlainTextResponse
 
 from vocboard.app.database import now
 from vocboard.app.errors import NotFoundError
-from vocboard.app.settings import Settings
+from vocboard.app.web.dependencies import SettingsDep
 
 PATH = "/.well-known/security.txt"
 VALIDITY = timedelta(days=180)  # where the operator gives no date; RFC 9116 asks for less than a year
@@ -19,9 +19,8 @@ router = APIRouter(include_in_schema=False)
 
 
 @router.get(PATH)
-async def security_txt(request: Request) -> PlainTextResponse:
+async def security_txt(settings: SettingsDep) -> PlainTextResponse:
     """The contact that the operator has set; without one there is no such file."""
-    settings: Settings = request.app.state.settings
     if not settings.security_contact:
         raise NotFoundError("The operator of this server has not given a contact for vulnerability reports.")
     expires = settings.security_expires or now() + VALIDITY

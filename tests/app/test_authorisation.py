@@ -60,9 +60,9 @@ def world(site: Site, built: tuple[World, Path], tmp_path: Path) -> Iterator[Wor
     """Give a world in which nothing has happened yet."""
     given, file = built
     database = Database(f"sqlite:///{shutil.copy(file, tmp_path / 'world.sqlite')}")
-    before, site.application.state.database = site.database, database
+    before, site.application.state.services.database = site.database, database
     yield given
-    site.application.state.database = before
+    site.application.state.services.database = before
     database.close()
 
 

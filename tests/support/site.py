@@ -35,7 +35,7 @@ class Site:
     @property
     def database(self) -> Database:
         """The application's own."""
-        database: Database = self.application.state.database
+        database: Database = self.application.state.services.database
         return database
 
     @contextlib.contextmanager

@@ -18,7 +18,9 @@ SECONDS_TO_NOTICE = 30
 
 
 def test_one_person_cannot_open_streams_without_end(embedded_site: Site) -> None:
-    backstage = Backstage(embedded_site.settings, embedded_site.database, embedded_site.application.state.store)
+    backstage = Backstage(
+        embedded_site.settings, embedded_site.database, embedded_site.application.state.services.store
+    )
     user, other = backstage.user(), backstage.user()
     challenge = backstage.challenge()
     addresses = {one.id: f"/api/v1/submissions/{backstage.submit(one, challenge)}/events" for one in (user, other)}
@@ -46,7 +48,9 @@ def test_one_person_cannot_open_streams_without_end(embedded_site: Site) -> None
 
 @pytest.mark.parametrize("end", ["disable", "revoke"])
 def test_a_stream_ends_with_what_it_was_asked_for_with(embedded_site: Site, end: str) -> None:
-    backstage = Backstage(embedded_site.settings, embedded_site.database, embedded_site.application.state.store)
+    backstage = Backstage(
+        embedded_site.settings, embedded_site.database, embedded_site.application.state.services.store
+    )
     user = backstage.user()
     address = f"/api/v1/submissions/{backstage.submit(user, backstage.challenge())}/events"
     with embedded_site.writing() as session:
@@ -68,7 +72,9 @@ def test_a_stream_ends_with_what_it_was_asked_for_with(embedded_site: Site, end:
 
 
 def test_an_organisers_stream_ends_with_the_role(embedded_site: Site) -> None:
-    backstage = Backstage(embedded_site.settings, embedded_site.database, embedded_site.application.state.store)
+    backstage = Backstage(
+        embedded_site.settings, embedded_site.database, embedded_site.application.state.services.store
+    )
     user = backstage.user()
     address = f"/api/v1/submissions/{backstage.submit(user, backstage.challenge())}/events"
     with embedded_site.writing() as session:

@@ -240,7 +240,7 @@ def test_a_body_that_trickles_is_ended(serve: Serve) -> None:
 def test_a_client_that_goes_away_ends_the_checks(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     """The upload is a pipe that nobody writes to by the time it is checked, so that reading it takes for ever."""
     entrant = Entrant(serve(uploads_per_hour=2, validation_processes=1))
-    archives = entrant.site.application.state.store
+    archives = entrant.site.application.state.services.store
     receive = archives.receive
 
     def receive_into_pipe(**given: int) -> object:
@@ -259,7 +259,7 @@ def test_a_client_that_goes_away_ends_the_checks(serve: Serve, monkeypatch: pyte
     body = (
         PART.encode() + RESULTS + b'\r\n--b\r\nContent-Disposition: form-data; name="method_name"\r\n\r\nM\r\n--b--\r\n'
     )
-    validator = entrant.site.application.state.validator
+    validator = entrant.site.application.state.services.validator
     with entrant.sending(body, length=len(body)):
         wait_until(lambda: validator.reading == 1)
     wait_until(lambda: validator.reading == 0)

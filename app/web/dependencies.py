@@ -1,0 +1,111 @@
+"""What handlers are given besides the request: `database: DatabaseDep` as a parameter of a handler is the database.
+
+To add one, add a field to `Services`, make it in `create_app`, and add a function and its alias here. Who has sent the
+request is in `app.web.identity`.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Request
+from starlette.requests import HTTPConnection
+
+from vocboard.app.accounts.password_work import PasswordWork
+from vocboard.app.accounts.signing_in import SignInDesk
+from vocboard.app.database import Database
+from vocboard.app.leaderboards.current import Boards
+from vocboard.app.messaging.notifier import WorkerNotifier
+from vocboard.app.settings import Settings
+from vocboard.app.storage.archives import ArchiveStore
+from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox
+from vocboard.app.submissions.validation import Validator
+from vocboard.app.uploads.intake import Intake
+from vocboard.app.web.open_streams import OpenStreams
+
+
+@dataclass(slots=True)
+class Services:
+    """What one web process makes once and all its requests use; `application.state.services`.
+
+    Attributes:
+        store: of submissions' archives.
+        validator: of uploads.
+        boards: the current leaderboards.
+        open_streams: of events.
+        password_work: hashes passwords.
+    """
+
+    settings: Settings
+    database: Database
+    store: ArchiveStore
+    ground_truth_inbox: GroundTruthInbox
+    validator: Validator
+    notifier: WorkerNotifier
+    boards: Boards
+    open_streams: OpenStreams
+    password_work: PasswordWork
+    sign_in_desk: SignInDesk
+
+
+def services_of(connection: HTTPConnection) -> Services:
+    """Return the services of the application that serves a request."""
+    services: Services = connection.app.state.services
+    return services
+
+
+# Asynchronous, so that none of them waits for a thread.
+
+
+async def _settings(request: Request) -> Settings:
+    return services_of(request).settings
+
+
+async def _database(request: Request) -> Database:
+    return services_of(request).database
+
+
+async def _store(request: Request) -> ArchiveStore:
+    return services_of(request).store
+
+
+async def _notifier(request: Request) -> WorkerNotifier:
+    return services_of(request).notifier
+
+
+async def _boards(request: Request) -> Boards:
+    return services_of(request).boards
+
+
+async def _open_streams(request: Request) -> OpenStreams:
+    return services_of(request).open_streams
+
+
+async def _password_work(request: Request) -> PasswordWork:
+    return services_of(request).password_work
+
+
+async def _sign_in_desk(request: Request) -> SignInDesk:
+    return services_of(request).sign_in_desk
+
+
+async def _intake(request: Request) -> Intake:
+    services = services_of(request)
+    return Intake(
+        settings=services.settings,
+        database=services.database,
+        store=services.store,
+        ground_truth_inbox=services.ground_truth_inbox,
+        validator=services.validator,
+        notifier=services.notifier,
+    )
+
+
+SettingsDep = Annotated[Settings, Depends(_settings)]
+DatabaseDep = Annotated[Database, Depends(_database)]
+StoreDep = Annotated[ArchiveStore, Depends(_store)]
+NotifierDep = Annotated[WorkerNotifier, Depends(_notifier)]
+BoardsDep = Annotated[Boards, Depends(_boards)]
+OpenStreamsDep = Annotated[OpenStreams, Depends(_open_streams)]
+PasswordWorkDep = Annotated[PasswordWork, Depends(_password_work)]
+SignInDeskDep = Annotated[SignInDesk, Depends(_sign_in_desk)]
+IntakeDep = Annotated[Intake, Depends(_intake)]
