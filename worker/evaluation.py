@@ -22,7 +22,7 @@ from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.submissions import queue
 from vocboard.app.submissions.models import Submission
-from vocboard.app.submissions.queue import Claim
+from vocboard.app.work_queues.leased_queue import Claim
 from vocboard.evaluator.editions import Edition
 from vocboard.worker import ground_truth_store, leases
 from vocboard.worker.columns import UnscorableError, Uploaded, evaluate
@@ -67,7 +67,7 @@ def evaluate_next(database: Database, store: ArchiveStore, settings: Settings) -
     if claim is None:
         return False
     renew = partial(queue.renew, claim=claim, lease=settings.lease)
-    with leases.kept(database, renew, lease=settings.lease, of=f"submission {claim.submission_id}"):
+    with leases.kept(database, renew, lease=settings.lease, of=f"submission {claim.id}"):
         try:
             _evaluate(database, store, settings, claim, _work(found))
         except (OSError, SQLAlchemyError):
@@ -129,7 +129,7 @@ def _find_work(session: Session, claim: Claim) -> Row[*tuple[Any, ...]] | None:
         .join(Challenge, Challenge.id == Submission.challenge_id)
         .join(Scoring, Scoring.id == Challenge.current_scoring_id)
         .join(GroundTruthVersion, GroundTruthVersion.id == Scoring.ground_truth_version_id)
-        .where(Submission.id == claim.submission_id)
+        .where(Submission.id == claim.id)
     )
     return session.execute(query).one_or_none()
 
@@ -159,7 +159,7 @@ def _still_counts(session: Session, claim: Claim, work: Work) -> bool:
 
 
 def _fail(database: Database, claim: Claim, failure: str, *, lease: timedelta) -> None:
-    _log.exception("submission %s: attempt %d failed", claim.submission_id, claim.attempt)
+    _log.exception("submission %s: attempt %d failed", claim.id, claim.attempt)
     detail = traceback.format_exc()
 
     def store_failure() -> None:

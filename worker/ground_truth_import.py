@@ -81,7 +81,7 @@ def _import(claimed: TruthClaim, sealed: Path, settings: Settings) -> ImportedTr
     from vocboard.evaluator.ground_truth.reader import read_ground_truth  # noqa: PLC0415
 
     directory, edition = GroundTruthDirectory(settings), claimed.edition
-    scratch = directory.scratch(claimed.version_id, claimed.lease_id)
+    scratch = directory.scratch(claimed.version_id, claimed.claim.lease_id)
     try:
         _unseal(sealed, directory.private_key(), purpose_of(claimed.challenge_id, claimed.version_id), scratch)
         truth = read_ground_truth(scratch, edition)

@@ -19,5 +19,7 @@ def sweep(database: Database, settings: Settings) -> None:
         heartbeats.remove_old(session)
         exact_copies.synchronise(session)
     ground_truth_import.sweep(database, settings)
-    if released.queued or released.failed:
-        _log.warning("workers went silent: %d submissions queued again, %d failed", released.queued, released.failed)
+    if released.returned or released.given_up:
+        _log.warning(
+            "workers went silent: %d submissions queued again, %d failed", released.returned, released.given_up
+        )

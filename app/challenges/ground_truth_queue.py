@@ -3,31 +3,42 @@
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, or_, select, update
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from vocboard.app.challenges import queries
 from vocboard.app.challenges.editions import edition_from
 from vocboard.app.challenges.ground_truth import make_current, start_scoring
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState
-from vocboard.app.database import now
+from vocboard.app.work_queues.leased_queue import Claim, LeasedQueue
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.problems import Problem, Severity
 
 MOST_PROBLEMS = 200  # that are kept; the rest are counted
+_STOPPED = Problem(
+    "import_stopped",
+    Severity.ERROR,
+    "The import repeatedly stopped the worker. Ask the operator to check the worker's log.",
+)
+
+_queue = LeasedQueue(GroundTruthVersion, waiting=TruthState.UPLOADED, running=TruthState.IMPORTING)
 
 
 @dataclass(frozen=True, slots=True)
 class TruthClaim:
     """The right to import one version, until the lease expires."""
 
-    version_id: uuid.UUID
+    claim: Claim
     challenge_id: uuid.UUID
-    lease_id: uuid.UUID
     edition: Edition
+
+    @property
+    def version_id(self) -> uuid.UUID:
+        """The id of the version."""
+        return self.claim.id
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,72 +62,55 @@ class ImportedTruth:
 def claim(session: Session, *, lease: timedelta, attempts: int) -> TruthClaim | None:
     """Claim the version that has waited longest: an uploaded one, or one whose worker fell silent.
 
-    One that has been tried `attempts` times in vain is given up, and the next is looked at.
+    Those that have been tried `attempts` times in vain are given up.
     """
-    instant = now()
-    waiting = (
-        select(GroundTruthVersion)
-        .where(_is_due(instant))
+    given_up = {"state": TruthState.FAILED, "problems": _as_stored([_STOPPED])}
+    _queue.release_expired(session, attempts=attempts, given_up=given_up)
+    chosen = (
+        select(GroundTruthVersion.id)
+        .where(_queue.is_waiting)
         .order_by(GroundTruthVersion.created_at, GroundTruthVersion.id)
         .limit(1)
         .with_for_update(skip_locked=True)
+        .scalar_subquery()
     )
-    while version := session.scalar(waiting):
-        if version.attempts >= attempts:
-            message = "The import repeatedly stopped the worker. Ask the operator to check the worker's log."
-            _give_up(version, [Problem("import_stopped", Severity.ERROR, message)])
-            session.flush()
-            continue
-        version.state = TruthState.IMPORTING
-        version.attempts += 1
-        version.lease_id = uuid.uuid4()
-        version.lease_expires_at = instant + lease
-        session.flush()
-        columns = select(Challenge.edition, Challenge.edition_file).where(Challenge.id == version.challenge_id)
-        name, file = session.execute(columns).one()
-        return TruthClaim(version.id, version.challenge_id, version.lease_id, edition_from(name, file))
-    return None
+    claimed = _queue.claim(session, chosen=chosen, lease=lease)
+    if claimed is None:
+        return None
+    row = session.execute(
+        select(Challenge.id, Challenge.edition, Challenge.edition_file)
+        .join(GroundTruthVersion, GroundTruthVersion.challenge_id == Challenge.id)
+        .where(GroundTruthVersion.id == claimed.id)
+    ).one()
+    return TruthClaim(claimed, row.id, edition_from(row.edition, row.edition_file))
 
 
 def is_due(session: Session) -> bool:
     """Whether `claim` would find something."""
-    return session.scalar(select(GroundTruthVersion.id).where(_is_due(now())).limit(1)) is not None
+    return _queue.waiting(session) > 0 or _queue.has_expired(session)
 
 
 def renew(session: Session, claimed: TruthClaim, *, lease: timedelta) -> bool:
     """Prolong a lease; False if it is no longer held."""
-    renewed = session.execute(
-        update(GroundTruthVersion)
-        .where(GroundTruthVersion.id == claimed.version_id, GroundTruthVersion.lease_id == claimed.lease_id)
-        .values(lease_expires_at=now() + lease)
-        .returning(GroundTruthVersion.id)
-    )
-    return renewed.first() is not None
+    return _queue.renew(session, claimed.claim, lease=lease)
 
 
 def finish(session: Session, claimed: TruthClaim, imported: ImportedTruth) -> bool:
     """Store what was imported; False, and nothing stored, if the lease is no longer held."""
-    version = _held(session, claimed)
-    if version is None:
-        return False
-    version.state = TruthState.READY
-    version.sha256 = imported.sha256
-    version.summary = imported.summary
-    version.competitions = list(imported.competitions)
-    version.image_sets = imported.image_sets
-    version.lease_id = version.lease_expires_at = None
-    session.flush()
-    return True
+    return _queue.finish(
+        session,
+        claimed.claim,
+        state=TruthState.READY,
+        sha256=imported.sha256,
+        summary=imported.summary,
+        competitions=list(imported.competitions),
+        image_sets=imported.image_sets,
+    )
 
 
 def refuse(session: Session, claimed: TruthClaim, problems: Sequence[Problem]) -> bool:
     """Store why a version cannot be imported; False, and nothing stored, if the lease is no longer held."""
-    version = _held(session, claimed)
-    if version is None:
-        return False
-    _give_up(version, problems)
-    session.flush()
-    return True
+    return _queue.finish(session, claimed.claim, state=TruthState.FAILED, problems=_as_stored(problems))
 
 
 def start_first_scorings(session: Session) -> int:
@@ -150,24 +144,8 @@ def waiting_versions(session: Session) -> set[uuid.UUID]:
     return set(session.scalars(select(GroundTruthVersion.id).where(GroundTruthVersion.state.in_(unfinished))))
 
 
-def _is_due(instant: datetime) -> ColumnElement[bool]:
-    return or_(
-        GroundTruthVersion.state == TruthState.UPLOADED,
-        and_(GroundTruthVersion.state == TruthState.IMPORTING, GroundTruthVersion.lease_expires_at <= instant),
-    )
-
-
-def _held(session: Session, claimed: TruthClaim) -> GroundTruthVersion | None:
-    return session.scalar(
-        select(GroundTruthVersion)
-        .where(GroundTruthVersion.id == claimed.version_id, GroundTruthVersion.lease_id == claimed.lease_id)
-        .with_for_update()
-    )
-
-
-def _give_up(version: GroundTruthVersion, problems: Sequence[Problem]) -> None:
-    version.state = TruthState.FAILED
-    version.problems = [problem.as_json() for problem in problems[:MOST_PROBLEMS]]
+def _as_stored(problems: Sequence[Problem]) -> list[dict[str, Any]]:
+    stored = [problem.as_json() for problem in problems[:MOST_PROBLEMS]]
     if (more := len(problems) - MOST_PROBLEMS) > 0:
-        version.problems += [Problem("more_problems", Severity.ERROR, f"There are {more} more problems.").as_json()]
-    version.lease_id = version.lease_expires_at = None
+        stored.append(Problem("more_problems", Severity.ERROR, f"There are {more} more problems.").as_json())
+    return stored

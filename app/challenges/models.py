@@ -9,6 +9,7 @@ from sqlalchemy import JSON, CheckConstraint, ForeignKey, LargeBinary, String, T
 from sqlalchemy.orm import Mapped, deferred, mapped_column, relationship
 
 from vocboard.app.database import Base, CreatedAt, Identifier, text_enum
+from vocboard.app.work_queues.models import Leased
 
 
 class Visibility(StrEnum):
@@ -96,8 +97,8 @@ class ChallengeCompetition(Base):
     position: Mapped[int]
 
 
-class GroundTruthVersion(Base):
-    """One uploaded ground truth. The row holds what is public of it, never the truth."""
+class GroundTruthVersion(Leased, Base):
+    """One uploaded ground truth, which a worker imports. The row holds what is public of it, never the truth."""
 
     __tablename__ = "ground_truth_versions"
     __table_args__ = (UniqueConstraint("challenge_id", "number"),)
@@ -109,9 +110,6 @@ class GroundTruthVersion(Base):
     uploaded_by_id: Mapped[uuid.UUID | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
     file_name: Mapped[str] = mapped_column(String(255))
     state: Mapped[TruthState] = mapped_column(text_enum(TruthState), default=TruthState.UPLOADED, index=True)
-    lease_id: Mapped[uuid.UUID | None]  # which worker is importing it: one whose lease was taken over stores nothing
-    lease_expires_at: Mapped[datetime | None]
-    attempts: Mapped[int] = mapped_column(default=0)
     sha256: Mapped[str | None] = mapped_column(String(64))  # of the canonical content
     summary: Mapped[dict[str, Any] | None] = mapped_column(JSON)  # counts, for organisers alone
     competitions: Mapped[list[str] | None] = mapped_column(JSON)  # keys that this truth can score

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Mapped, deferred, mapped_column, relationship
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import Base, CreatedAt, Identifier, now, text_enum
+from vocboard.app.work_queues.models import Leased
 
 
 class State(StrEnum):
@@ -66,11 +67,10 @@ class Method(Base):
     name: Mapped[str] = mapped_column(String(100))
 
 
-class Submission(Base):
+class Submission(Leased, Base):
     """One accepted upload, and its place in the queue.
 
-    The database is the queue: a worker claims a row by giving it a lease and renews the lease while it lives; the
-    sweep returns rows with an expired lease.
+    The database is the queue: see `app.submissions.queue`. The sweep returns rows with an expired lease.
     """
 
     __tablename__ = "submissions"
@@ -114,9 +114,6 @@ class Submission(Base):
     queued_at: Mapped[datetime] = mapped_column(default=now)
     claimed_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]
-    lease_id: Mapped[uuid.UUID | None]  # who holds it: a worker whose lease was taken over can no longer store
-    lease_expires_at: Mapped[datetime | None]
-    attempts: Mapped[int] = mapped_column(default=0)
     failure: Mapped[str | None] = mapped_column(Text)  # for the participant: never a traceback
     failure_detail: Mapped[str | None] = mapped_column(Text)  # for the operator
     quota_returned_at: Mapped[datetime | None]

@@ -9,7 +9,7 @@ import pytest
 from tests.support.backstage import Backstage
 from vocboard.app.submissions import queue
 from vocboard.app.submissions.models import State
-from vocboard.app.submissions.queue import Claim
+from vocboard.app.work_queues.leased_queue import Claim, Released
 
 LEASE = timedelta(minutes=1)
 EXPIRED = timedelta(0)
@@ -35,7 +35,7 @@ def position(backstage: Backstage, submission_id: uuid.UUID) -> int | None:
 def test_serves_one_person_in_the_order_of_submission(backstage: Backstage) -> None:
     challenge, user = backstage.challenge(), backstage.user()
     submissions = [backstage.submit(user, challenge) for _ in range(3)]
-    assert [claim(backstage).submission_id for _ in range(3)] == submissions
+    assert [claim(backstage).id for _ in range(3)] == submissions
 
 
 @pytest.mark.parametrize("workers", [1, 3])
@@ -47,7 +47,7 @@ def test_nobody_waits_behind_one_persons_many_uploads(backstage: Backstage, work
     assert position(backstage, one) == 1
     assert position(backstage, many[workers]) == 2
     finish(backstage, running[0])
-    assert claim(backstage).submission_id == one
+    assert claim(backstage).id == one
 
 
 def test_people_who_all_have_many_take_turns(backstage: Backstage) -> None:
@@ -58,7 +58,7 @@ def test_people_who_all_have_many_take_turns(backstage: Backstage) -> None:
     for _ in range(9):
         claimed = claim(backstage)
         finish(backstage, claimed)
-        served.append(owner[claimed.submission_id])
+        served.append(owner[claimed.id])
     ids = [person.id for person in people]
     assert served == ids * 3
 
@@ -72,7 +72,7 @@ def test_positions_are_the_order_in_which_submissions_are_claimed(backstage: Bac
     for _ in submissions:
         now_served = claim(backstage)
         finish(backstage, now_served)
-        claimed.append(now_served.submission_id)
+        claimed.append(now_served.id)
     assert claimed == by_position
     assert position(backstage, claimed[0]) is None
 
@@ -82,7 +82,7 @@ def test_parallel_workers_never_get_the_same_submission(backstage: Backstage) ->
     submissions = {backstage.submit(users[number % 4], challenge) for number in range(12)}
     with ThreadPoolExecutor(6) as workers:
         claimed = [done.result() for done in [workers.submit(claim, backstage) for _ in range(12)]]
-    assert {one.submission_id for one in claimed} == submissions
+    assert {one.id for one in claimed} == submissions
     with backstage.database.writing() as session:
         assert queue.claim(session, lease=LEASE) is None
 
@@ -91,9 +91,9 @@ def test_a_worker_that_lost_its_hold_can_store_nothing(backstage: Backstage) -> 
     submission_id = backstage.submit(backstage.user(), backstage.challenge())
     slow = claim(backstage, EXPIRED)
     with backstage.database.writing() as session:
-        assert queue.release_expired(session, attempts=3).queued == 1
+        assert queue.release_expired(session, attempts=3).returned == 1
     fresh = claim(backstage)
-    assert fresh.submission_id == slow.submission_id == submission_id
+    assert fresh.id == slow.id == submission_id
     with backstage.database.writing() as session:
         assert not queue.renew(session, slow, lease=LEASE)
         assert not queue.fail(session, slow, failure="", detail="")
@@ -107,7 +107,7 @@ def test_a_renewed_lease_does_not_expire(backstage: Backstage) -> None:
     claimed = claim(backstage, EXPIRED)
     with backstage.database.writing() as session:
         assert queue.renew(session, claimed, lease=LEASE)
-        assert queue.release_expired(session, attempts=3) == queue.Released(queued=0, failed=0)
+        assert queue.release_expired(session, attempts=3) == Released(returned=0, given_up=0)
     assert backstage.submission(submission_id).lease_id == claimed.lease_id
 
 
