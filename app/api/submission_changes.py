@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Callable
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 
 from vocboard.app.accounts.models import User
 from vocboard.app.api.problems import problem_responses
@@ -50,12 +50,12 @@ def withdraw(
     responses=problem_responses(401, 403, 404, 409),
 )
 def create_anonymous_link(
-    request: Request, database: DatabaseDep, settings: SettingsDep, user: SubmittingUser, submission_id: uuid.UUID
+    database: DatabaseDep, settings: SettingsDep, user: SubmittingUser, submission_id: uuid.UUID
 ) -> AnonymousLink:
     """Make an address that shows the result without names, for double-blind papers."""
     with database.writing() as session:
         token = submissions.create_anonymous_link(session, submission_id=submission_id, user=user)
-    return AnonymousLink(url=settings.public_url.rstrip("/") + request.app.url_path_for("anonymous_page", token=token))
+    return AnonymousLink(url=submissions.anonymous_address(settings.public_url, token))
 
 
 @router.delete(

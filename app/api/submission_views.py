@@ -10,8 +10,8 @@ from vocboard.app.api.schemas.submissions import Archive, Method, SubmissionDeta
 from vocboard.app.api.scores import evaluation_of, scores_of
 from vocboard.app.evaluations.results import visible_evaluation
 from vocboard.app.submissions import queries, queue
+from vocboard.app.submissions.declaring import not_declared
 from vocboard.app.submissions.models import Submission
-from vocboard.app.submissions.service import not_declared
 from vocboard.app.web.viewer import Identity
 
 

@@ -1,7 +1,6 @@
 """Submissions: upload, list, read."""
 
 import uuid
-from dataclasses import replace
 from typing import Any
 
 from anyio import to_thread
@@ -13,12 +12,11 @@ from vocboard.app.api.schemas.submissions import Curves, Declarations, Submissio
 from vocboard.app.api.scores import curves_of
 from vocboard.app.api.submission_views import accepted, changed, details, organisers_summary, summary
 from vocboard.app.challenges import service as challenges
-from vocboard.app.errors import ForbiddenError, NotFoundError
+from vocboard.app.errors import NotFoundError
 from vocboard.app.evaluations.results import visible_evaluation
-from vocboard.app.submissions import queries
-from vocboard.app.submissions.forms import SubmissionForm, read_listed_images, unpack_hashes
+from vocboard.app.submissions import declaring, queries
+from vocboard.app.submissions.forms import read_listed_images
 from vocboard.app.submissions.models import FlickrImages, TrainingAnnotation
-from vocboard.app.submissions.service import declare as declare_training
 from vocboard.app.web.dependencies import DatabaseDep, IntakeDep
 from vocboard.app.web.identity import ApiIdentity, OrganisingUser, ReadingUser, SubmittingUser, Viewer
 
@@ -138,19 +136,11 @@ def declare(
     database: DatabaseDep, user: SubmittingUser, identity: ApiIdentity, submission_id: uuid.UUID, given: Declarations
 ) -> SubmissionDetails:
     """Add or correct what was declared of the method's training."""
-    corrections: dict[str, Any] = {name: text or "" for name, text in given.model_dump(exclude_unset=True).items()}
-    if "flickr_image_hashes" in corrections:
-        corrections["flickr_image_hashes"] = read_listed_images(corrections["flickr_image_hashes"])
+    changes: dict[str, Any] = {name: text or "" for name, text in given.model_dump(exclude_unset=True).items()}
+    if "flickr_image_hashes" in changes:
+        changes["flickr_image_hashes"] = read_listed_images(changes["flickr_image_hashes"])
     with database.writing() as session:
-        submission = queries.get_for(session, submission_id, user)
-        present = SubmissionForm(
-            method_name="",
-            training_data=submission.training_data,
-            training_annotation=submission.training_annotation or "",
-            flickr_images=submission.flickr_images or "",
-        )
-        form = replace(present, **corrections)
-        declare_training(session, submission_id=submission_id, user=user, form=form)
+        declaring.declare(session, submission_id=submission_id, user=user, changes=changes)
         return changed(session, queries.get_for(session, submission_id, user), identity)
 
 
@@ -163,10 +153,8 @@ def declare(
 def get_flickr_images(database: DatabaseDep, user: ReadingUser, submission_id: uuid.UUID) -> Response:
     """The hashes of the listed images from flickr, for its owner and the organisers; see `vocboard admin`."""
     with database.reading() as session:
-        submission = queries.get_for(session, submission_id, user)
-        if not queries.is_managed_by(session, submission, user):
-            raise ForbiddenError("Only the owner of a submission and the challenge's organisers can see this.")
-        return Response(unpack_hashes(submission.flickr_hashes), media_type="text/plain")
+        listed = declaring.listed_images(session, submission_id=submission_id, user=user)
+    return Response(listed, media_type="text/plain")
 
 
 @router.get("/submissions/{submission_id}/curves/{competition}", responses=problem_responses(401, 403, 404))

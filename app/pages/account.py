@@ -11,20 +11,17 @@ from fastapi import APIRouter, Depends, Form, Request
 from pydantic import BaseModel
 from starlette.responses import Response
 
-from vocboard.app.accounts import password_changes
 from vocboard.app.accounts import service as accounts
 from vocboard.app.accounts.models import Role, Scope, User
 from vocboard.app.accounts.passwords import LEAST_CHARACTERS
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ServiceError
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
-from vocboard.app.pages.password_check import verify_password
 from vocboard.app.pages.rendering import render
-from vocboard.app.rate_limits.attempts import network
 from vocboard.app.settings import Settings
 from vocboard.app.web.client import client_address
 from vocboard.app.web.csrf import protect_form
-from vocboard.app.web.dependencies import DatabaseDep, NotifierDep, PasswordWorkDep, SettingsDep
+from vocboard.app.web.dependencies import AccountDeskDep, DatabaseDep, SettingsDep
 from vocboard.app.web.identity import CurrentIdentity, SignedIn
 
 router = APIRouter()
@@ -74,37 +71,17 @@ async def change_password(
     request: Request,
     settings: SettingsDep,
     database: DatabaseDep,
-    work: PasswordWorkDep,
-    notifier: NotifierDep,
+    desk: AccountDeskDep,
     user: SignedIn,
     identity: CurrentIdentity,
     form: Annotated[PasswordForm, Form()],
 ) -> Response:
     """Set a new password."""
-
-    def store(verified_hash: str, password_hash: str) -> None:
-        with database.writing() as session:
-            password_changes.change(
-                session,
-                user=user,
-                verified_hash=verified_hash,
-                password_hash=password_hash,
-                keep=identity.session,
-                site=settings.public_url,
-            )
-        notifier.mail_queued()
-
     try:
-        verified_hash = await verify_password(
-            request, database, work, user, form.current_password, field="current_password"
-        )
-        password_changes.check_new(user, form.new_password, field="new_password")
-        password_hash = await work.hashed(form.new_password, client=network(client_address(request)))
-        await to_thread.run_sync(store, verified_hash, password_hash)
+        await desk.change_password(user, **form.model_dump(), keep=identity.session, address=client_address(request))
     except ServiceError as error:
-        return await to_thread.run_sync(
-            partial(_page, request, database, settings, user, password_errors=FormErrors.of(error))
-        )
+        failed = partial(_page, request, database, settings, user, password_errors=FormErrors.of(error))
+        return await to_thread.run_sync(failed)
     return go_to("/account", done="password")
 
 
@@ -121,31 +98,25 @@ async def create_token(
     request: Request,
     settings: SettingsDep,
     database: DatabaseDep,
-    work: PasswordWorkDep,
+    desk: AccountDeskDep,
     user: SignedIn,
     form: Annotated[TokenForm, Form()],
 ) -> Response:
     """Make a token, once the password is given again; this page alone tells its secret."""
+    page = partial(_page, request, database, settings, user)
     days = int(form.lifetime) if form.lifetime in map(str, LIFETIMES_DAYS) else 0  # 0 is refused by the service
-
-    def create() -> NewToken:
-        with database.writing() as session:
-            token, secret = accounts.create_token(
-                session,
-                user=user,
-                label=form.label,
-                scopes=[Scope(scope) for scope in form.scopes if scope in set(Scope)],
-                lifetime=min(timedelta(days=days), settings.token_lifetime),
-            )
-            return NewToken(token.label, secret)
-
     try:
-        await verify_password(request, database, work, user, form.password, field="password")
-        new_token = await to_thread.run_sync(create)
+        token, secret = await desk.create_token(
+            user,
+            password=form.password,
+            label=form.label,
+            scopes=[Scope(scope) for scope in form.scopes if scope in set(Scope)],
+            lifetime=timedelta(days=days),
+            address=client_address(request),
+        )
     except ServiceError as error:
-        failed = partial(_page, request, database, settings, user, token_form=form, token_errors=FormErrors.of(error))
-        return await to_thread.run_sync(failed)
-    return await to_thread.run_sync(partial(_page, request, database, settings, user, new_token=new_token))
+        return await to_thread.run_sync(partial(page, token_form=form, token_errors=FormErrors.of(error)))
+    return await to_thread.run_sync(partial(page, new_token=NewToken(token.label, secret)))
 
 
 @form_router.post("/account/tokens/{token_id}/revoke")

@@ -8,17 +8,16 @@ from pydantic import BaseModel
 from starlette.background import BackgroundTask
 from starlette.responses import Response
 
-from vocboard.app.accounts import links, password_changes, registration
+from vocboard.app.accounts import links
 from vocboard.app.accounts.models import LinkPurpose
 from vocboard.app.accounts.passwords import LEAST_CHARACTERS
+from vocboard.app.database import Database
 from vocboard.app.errors import ServiceError
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.rendering import render
-from vocboard.app.rate_limits import attempts
-from vocboard.app.rate_limits.attempts import network
 from vocboard.app.web.client import client_address
 from vocboard.app.web.csrf import protect_form
-from vocboard.app.web.dependencies import DatabaseDep, NotifierDep, PasswordWorkDep, SettingsDep
+from vocboard.app.web.dependencies import AccountDeskDep, DatabaseDep, SettingsDep
 from vocboard.app.web.identity import CurrentIdentity
 
 router = APIRouter()
@@ -45,30 +44,16 @@ def request_page(request: Request, _: CurrentIdentity) -> Response:
 
 @router.post("/forgotten-password", dependencies=[Depends(protect_form)])
 def request_reset(
-    request: Request,
-    settings: SettingsDep,
-    database: DatabaseDep,
-    notifier: NotifierDep,
-    _: CurrentIdentity,
-    form: Annotated[RequestForm, Form()],
+    request: Request, desk: AccountDeskDep, _: CurrentIdentity, form: Annotated[RequestForm, Form()]
 ) -> Response:
     """Send a link, if the address has an account; the answer is the same if not."""
     try:
-        email = registration.normalised(form.email)
-        with database.writing() as session:
-            registration.count_attempt(
-                session, email=email, address=client_address(request), of_account=attempts.RESET_OF_ACCOUNT
-            )
+        email = desk.count_reset_request(email=form.email, address=client_address(request))
     except ServiceError as error:
         return _request_page(request, form, FormErrors.of(error))
-
-    def send() -> None:
-        with database.writing() as session:
-            registration.send_reset_link(session, email=email, site=settings.public_url)
-        notifier.mail_queued()
-
     response = go_to("/forgotten-password/sent")
-    response.background = BackgroundTask(send)  # after the answer: how long it takes says whether there is an account
+    # After the answer: how long it takes says whether there is an account.
+    response.background = BackgroundTask(desk.send_reset_link, email)
     return response
 
 
@@ -81,47 +66,24 @@ def sent_page(request: Request, settings: SettingsDep, _: CurrentIdentity) -> Re
 @router.get("/reset-password")
 def reset_page(request: Request, database: DatabaseDep, _: CurrentIdentity, token: str = "") -> Response:
     """The form to choose a new password."""
-    with database.reading() as session:
-        email = links.owner(session, token, LinkPurpose.RESET_PASSWORD).email
-    return _reset_page(request, token, email, NO_ERRORS)
+    return _reset_page(request, database, token, NO_ERRORS)
 
 
 @router.post("/reset-password", dependencies=[Depends(protect_form)])
 async def reset(
     request: Request,
-    settings: SettingsDep,
     database: DatabaseDep,
-    work: PasswordWorkDep,
-    notifier: NotifierDep,
+    desk: AccountDeskDep,
     _: CurrentIdentity,
     form: Annotated[ResetForm, Form()],
 ) -> Response:
     """Set the new password, confirm the address, and end all sessions and tokens."""
-    email = ""
-
-    def check() -> str:
-        with database.reading() as session:
-            user = links.owner(session, form.token, LinkPurpose.RESET_PASSWORD)
-        nonlocal email
-        email = user.email
-        password_changes.check_new(user, form.new_password, field="new_password")
-        return email
-
-    def store(password_hash: str) -> bool:
-        with database.writing() as session:
-            user = links.use(session, form.token, LinkPurpose.RESET_PASSWORD)
-            password_changes.reset(session, user=user, password_hash=password_hash, site=settings.public_url)
-        notifier.mail_queued()
-        return user.is_approved
-
     try:
-        await to_thread.run_sync(check)
-        password_hash = await work.hashed(form.new_password, client=network(client_address(request)))
-        await to_thread.run_sync(store, password_hash)
+        await desk.reset_password(**form.model_dump(), address=client_address(request))
     except links.InvalidLinkError:
         raise
     except ServiceError as error:
-        return _reset_page(request, form.token, email, FormErrors.of(error))
+        return await to_thread.run_sync(_reset_page, request, database, form.token, FormErrors.of(error))
     return go_to("/sign-in", done="reset")
 
 
@@ -136,7 +98,9 @@ def _request_page(request: Request, form: RequestForm, errors: FormErrors) -> Re
     )
 
 
-def _reset_page(request: Request, token: str, email: str, errors: FormErrors) -> Response:
+def _reset_page(request: Request, database: Database, token: str, errors: FormErrors) -> Response:
+    with database.reading() as session:
+        email = links.owner(session, token, LinkPurpose.RESET_PASSWORD).email
     return render(
         request,
         "reset_password.html",

@@ -24,7 +24,7 @@ from vocboard.app.rescores.models import OPEN
 from vocboard.app.settings import Settings
 from vocboard.app.submissions import queries as submissions
 from vocboard.app.submissions.declarations import TITLES
-from vocboard.app.submissions.service import not_declared
+from vocboard.app.submissions.declaring import not_declared
 from vocboard.app.uploads.multipart import StreamedForm
 from vocboard.app.web.csrf import FIELD, ForgedRequestError, protect_form, verify_csrf
 from vocboard.app.web.dependencies import DatabaseDep, IntakeDep, SettingsDep

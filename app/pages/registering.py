@@ -2,23 +2,20 @@
 
 from typing import Annotated
 
-from anyio import to_thread
 from fastapi import APIRouter, Depends, Form, Request
 from pydantic import BaseModel
 from starlette.responses import Response
 
-from vocboard.app.accounts import links, registration
-from vocboard.app.accounts.models import LinkPurpose, User
+from vocboard.app.accounts import links
+from vocboard.app.accounts.models import LinkPurpose
 from vocboard.app.accounts.passwords import LEAST_CHARACTERS
 from vocboard.app.errors import ServiceError
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
-from vocboard.app.pages.password_check import verify_password
 from vocboard.app.pages.rendering import render
-from vocboard.app.rate_limits.attempts import network
 from vocboard.app.settings import Settings
 from vocboard.app.web.client import client_address
 from vocboard.app.web.csrf import protect_form
-from vocboard.app.web.dependencies import DatabaseDep, NotifierDep, PasswordWorkDep, SettingsDep
+from vocboard.app.web.dependencies import AccountDeskDep, DatabaseDep, SettingsDep
 from vocboard.app.web.identity import CurrentIdentity
 
 router = APIRouter()
@@ -54,33 +51,13 @@ def registration_page(request: Request, settings: SettingsDep, identity: Current
 async def register(
     request: Request,
     settings: SettingsDep,
-    database: DatabaseDep,
-    work: PasswordWorkDep,
-    notifier: NotifierDep,
+    desk: AccountDeskDep,
     _: CurrentIdentity,
     form: Annotated[RegistrationForm, Form()],
 ) -> Response:
     """Create an account; the answer is the same if the e-mail address has one."""
-    policy = settings.registration_policy
-    address = client_address(request)
-
-    def check() -> registration.Registration:
-        checked = registration.check(**form.model_dump(), policy=policy)
-        with database.writing() as session:
-            registration.count_attempt(session, email=checked.email, address=address)
-        return checked
-
-    def store(checked: registration.Registration, password_hash: str) -> None:
-        with database.writing() as session:
-            registration.register(
-                session, checked, password_hash=password_hash, policy=policy, site=settings.public_url
-            )
-        notifier.mail_queued()
-
     try:
-        checked = await to_thread.run_sync(check)
-        password_hash = await work.hashed(form.password, client=network(address))
-        await to_thread.run_sync(store, checked, password_hash)
+        await desk.register(**form.model_dump(), address=client_address(request))
     except ServiceError as error:
         return _registration_page(request, settings, form, FormErrors.of(error))
     return go_to("/register/sent")
@@ -102,35 +79,16 @@ def confirmation_page(request: Request, database: DatabaseDep, _: CurrentIdentit
 
 @router.post("/confirm", dependencies=[Depends(protect_form)])
 async def confirm(
-    request: Request,
-    work: PasswordWorkDep,
-    settings: SettingsDep,
-    database: DatabaseDep,
-    notifier: NotifierDep,
-    _: CurrentIdentity,
-    form: Annotated[ConfirmationForm, Form()],
+    request: Request, desk: AccountDeskDep, _: CurrentIdentity, form: Annotated[ConfirmationForm, Form()]
 ) -> Response:
     """Confirm the e-mail address that a link was sent to, with the password of the registration."""
-
-    def owner() -> User:
-        with database.reading() as session:
-            return links.owner(session, form.token, LinkPurpose.CONFIRM_ADDRESS)
-
-    def finish() -> bool:
-        with database.writing() as session:
-            user = links.use(session, form.token, LinkPurpose.CONFIRM_ADDRESS)
-            registration.confirm(session, user=user, site=settings.public_url)
-        notifier.mail_queued()
-        return user.is_approved
-
     try:
-        await verify_password(request, database, work, await to_thread.run_sync(owner), form.password, field="password")
-        is_approved = await to_thread.run_sync(finish)
+        user = await desk.confirm_address(**form.model_dump(), address=client_address(request))
     except links.InvalidLinkError:
         raise
     except ServiceError as error:
         return _confirmation_page(request, form.token, FormErrors.of(error))
-    return go_to("/sign-in", done="confirmed" if is_approved else "waits")
+    return go_to("/sign-in", done="confirmed" if user.is_approved else "waits")
 
 
 def _confirmation_page(request: Request, token: str, errors: FormErrors) -> Response:

@@ -5,11 +5,11 @@ import uuid
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 
-from vocboard.app.accounts import administration, registration
+from vocboard.app.accounts import registration
 from vocboard.app.pages.forms import go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.web.csrf import protect_form
-from vocboard.app.web.dependencies import DatabaseDep, NotifierDep, SettingsDep
+from vocboard.app.web.dependencies import AccountDeskDep, DatabaseDep, SettingsDep
 from vocboard.app.web.identity import Organiser
 
 router = APIRouter()
@@ -25,24 +25,14 @@ def registrations_page(request: Request, settings: SettingsDep, database: Databa
 
 
 @router.post(PATH + "/{user_id}/approve", dependencies=[Depends(protect_form)])
-def approve(
-    settings: SettingsDep, database: DatabaseDep, notifier: NotifierDep, organiser: Organiser, user_id: uuid.UUID
-) -> Response:
+def approve(desk: AccountDeskDep, organiser: Organiser, user_id: uuid.UUID) -> Response:
     """Let a person submit."""
-    with database.writing() as session:
-        user = registration.registered(session, user_id)
-        administration.approve(session, user=user, site=settings.public_url, actor=organiser)
-    notifier.mail_queued()
+    desk.approve_registration(user_id, actor=organiser)
     return go_to(PATH, done="approved")
 
 
 @router.post(PATH + "/{user_id}/reject", dependencies=[Depends(protect_form)])
-def reject(
-    settings: SettingsDep, database: DatabaseDep, notifier: NotifierDep, organiser: Organiser, user_id: uuid.UUID
-) -> Response:
+def reject(desk: AccountDeskDep, organiser: Organiser, user_id: uuid.UUID) -> Response:
     """Keep a person out."""
-    with database.writing() as session:
-        user = registration.registered(session, user_id)
-        administration.reject(session, user=user, site=settings.public_url, actor=organiser)
-    notifier.mail_queued()
+    desk.reject_registration(user_id, actor=organiser)
     return go_to(PATH, done="rejected")

@@ -13,15 +13,15 @@ from starlette.responses import PlainTextResponse, Response
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges import service as challenges
 from vocboard.app.database import Database
-from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError, LimitedError
+from vocboard.app.errors import ConflictError, InvalidInputError, LimitedError
 from vocboard.app.evaluations.results import visible_means
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, UploadedHashes, go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.pages.reports import stored
 from vocboard.app.pages.results import result_view
-from vocboard.app.submissions import queries, service
+from vocboard.app.submissions import declaring, queries, service
 from vocboard.app.submissions.declarations import Statement, needed_by, statements
-from vocboard.app.submissions.forms import SubmissionForm, read_listed_images, unpack_hashes
+from vocboard.app.submissions.forms import read_listed_images
 from vocboard.app.submissions.models import State, Submission
 from vocboard.app.submissions.queue import queue_position
 from vocboard.app.web.csrf import protect_form
@@ -100,7 +100,7 @@ def create_anonymous_link(
             token = service.create_anonymous_link(session, submission_id=submission_id, user=user)
     except ConflictError as error:
         return _page(request, database, user, submission_id, message=str(error), status=error.status)
-    address = f"{settings.public_url.rstrip('/')}/anonymous/{token}"
+    address = service.anonymous_address(settings.public_url, token)
     return _page(request, database, user, submission_id, anonymous_address=address)
 
 
@@ -116,10 +116,7 @@ def revoke_anonymous_link(
 def flickr_images(database: DatabaseDep, user: SignedIn, submission_id: uuid.UUID) -> Response:
     """The list of hashes of images from flickr, for its owner and the organisers."""
     with database.reading() as session:
-        submission = queries.get_for(session, submission_id, user)
-        if not queries.is_managed_by(session, submission, user):
-            raise ForbiddenError("Only the owner of a submission and the challenge's organisers can see this.")
-        return PlainTextResponse(unpack_hashes(submission.flickr_hashes))
+        return PlainTextResponse(declaring.listed_images(session, submission_id=submission_id, user=user))
 
 
 @router.get("/submissions/{submission_id}/declarations")
@@ -138,10 +135,10 @@ def declare(
     hashes: UploadedHashes,
 ) -> Response:
     """Add or correct what was declared."""
-    form = SubmissionForm(method_name="", **typed.model_dump(), flickr_image_hashes=read_listed_images(hashes))
+    changes = {**typed.model_dump(), "flickr_image_hashes": read_listed_images(hashes)}
     try:
         with database.writing() as session:
-            service.declare(session, submission_id=submission_id, user=user, form=form)
+            declaring.declare(session, submission_id=submission_id, user=user, changes=changes)
     except (InvalidInputError, ConflictError) as error:
         return _declarations_page(request, database, user, submission_id, form=typed, errors=FormErrors.of(error))
     return go_to(f"/submissions/{submission_id}", done="declared")
@@ -157,9 +154,7 @@ def _declarations_page(
     errors: FormErrors = NO_ERRORS,
 ) -> Response:
     with database.reading() as session:
-        submission = queries.get_for(session, submission_id, user)
-    if submission.user_id != user.id:
-        raise ForbiddenError("Only the owner of a submission can declare its training data.")
+        submission = declaring.get_to_declare(session, submission_id, user)
     present = DeclarationsForm(
         training_data=submission.training_data,
         training_annotation=submission.training_annotation or "",

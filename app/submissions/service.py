@@ -2,7 +2,6 @@
 
 import secrets
 import uuid
-from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 
 from sqlalchemy import select
@@ -17,13 +16,12 @@ from vocboard.app.errors import ConflictError, ForbiddenError, InvalidArchiveErr
 from vocboard.app.forms.fields import FieldChecks
 from vocboard.app.storage.archives import IncomingArchive
 from vocboard.app.submissions import queries
-from vocboard.app.submissions.declarations import needed_by, statements
-from vocboard.app.submissions.forms import NO_IMAGES, ListedImages, SubmissionForm, checked, checked_declarations
-from vocboard.app.submissions.models import FlickrImages, Method, State, Submission, SubmissionEntry
+from vocboard.app.submissions.declarations import needed_by
+from vocboard.app.submissions.forms import SubmissionForm, checked, checked_declarations
+from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
 from vocboard.app.submissions.pruning import hold_archive
 from vocboard.app.submissions.quota import check_quota
 from vocboard.app.submissions.report import Report
-from vocboard.evaluator.editions import Declaration
 from vocboard.evaluator.stored_results.reader_version import READER_VERSION
 
 ANONYMOUS_TOKEN_BYTES = 32
@@ -106,50 +104,6 @@ def submit(
     return submission
 
 
-def declare(session: Session, *, submission_id: uuid.UUID, user: User, form: SubmissionForm) -> Submission:
-    """Add or correct what was declared of a submission's training; what it was before is in the audit log.
-
-    Args:
-        form: of it, the declarations count; a list of images from flickr that is empty keeps the one that is there.
-
-    Raises:
-        NotFoundError, ForbiddenError: it is not the person's own.
-        InvalidInputError: with all that is wrong.
-        ConflictError: it is withdrawn.
-    """
-    submission = _locked(session, submission_id, user)
-    if submission.user_id != user.id:
-        raise ForbiddenError("Only the owner of a submission can declare its training data.")
-    if submission.state == State.WITHDRAWN:
-        raise ConflictError("The submission is withdrawn.")
-    if form.flickr_images == FlickrImages.YES and form.flickr_image_hashes == NO_IMAGES:
-        form = replace(form, flickr_image_hashes=ListedImages(submission.flickr_count, submission.flickr_hashes))
-    known = edition_of(submission.challenge)
-    form = checked(
-        replace(form, method_name=submission.method.name),
-        edition=known,
-        needed=needed_by(known.competitions[entry.competition] for entry in submission.entries),
-    )
-    before = submission.declared
-    after = checked_declarations(FieldChecks(), form)
-    submission.training_data = after.training_data
-    submission.training_annotation = after.training_annotation
-    submission.flickr_images = after.flickr_images
-    submission.flickr_count = after.flickr_count
-    submission.flickr_hashes = form.flickr_image_hashes.packed
-    if after != before:
-        details = {"from": asdict(before), "to": asdict(after)}
-        audit.record(session, actor=user, action="submission.declare", subject=submission, details=details)
-    return submission
-
-
-def not_declared(submission: Submission) -> list[Declaration]:
-    """What the competitions of a submission ask for and its owner has left open."""
-    known = edition_of(submission.challenge).competitions
-    needed = needed_by(known[entry.competition] for entry in submission.entries if entry.competition in known)
-    return [one.declaration for one in statements(submission.declared, needed) if one.text is None]
-
-
 def withdraw(session: Session, *, submission_id: uuid.UUID, user: User) -> Submission:
     """Take a submission back. One that is still queued gives its quota back; a published one leaves the board.
 
@@ -157,7 +111,7 @@ def withdraw(session: Session, *, submission_id: uuid.UUID, user: User) -> Submi
         NotFoundError, ForbiddenError: it is not the person's own.
         ConflictError: it has failed or is withdrawn already.
     """
-    submission = _locked(session, submission_id, user)
+    submission = locked(session, submission_id, user)
     if submission.user_id != user.id:
         raise ForbiddenError("Only the owner of a submission can withdraw it.")
     if submission.state in (State.FAILED, State.WITHDRAWN):
@@ -214,13 +168,13 @@ def unpublish(session: Session, *, submission_id: uuid.UUID, user: User) -> Subm
 
 
 def create_anonymous_link(session: Session, *, submission_id: uuid.UUID, user: User) -> str:
-    """Return the token of a new anonymous link to a scored submission. An earlier link ends.
+    """Return the token of a new anonymous link to a scored submission: see `anonymous_address`. An earlier link ends.
 
     Raises:
         NotFoundError, ForbiddenError: it is not the person's own.
         ConflictError: it is not scored.
     """
-    submission = _locked(session, submission_id, user)
+    submission = locked(session, submission_id, user)
     if submission.user_id != user.id:
         raise ForbiddenError("Only the owner of a submission can create an anonymous link.")
     if submission.state != State.SCORED:
@@ -231,13 +185,22 @@ def create_anonymous_link(session: Session, *, submission_id: uuid.UUID, user: U
     return token
 
 
+def anonymous_address(site: str, token: str) -> str:
+    """Return the address of an anonymous link.
+
+    Args:
+        site: the public URL.
+    """
+    return f"{site.rstrip('/')}/anonymous/{token}"
+
+
 def revoke_anonymous_link(session: Session, *, submission_id: uuid.UUID, user: User) -> Submission:
     """End a submission's anonymous link; without one it changes nothing.
 
     Raises:
         NotFoundError, ForbiddenError: it is not the person's own.
     """
-    submission = _locked(session, submission_id, user)
+    submission = locked(session, submission_id, user)
     if submission.user_id != user.id:
         raise ForbiddenError("Only the owner of a submission can revoke its anonymous link.")
     if submission.anonymous_token_hash is not None:
@@ -269,15 +232,19 @@ def _method(session: Session, user: User, challenge: Challenge, name: str) -> Me
     return method
 
 
-def _locked(session: Session, submission_id: uuid.UUID, user: User) -> Submission:
-    """The submission, if the person may see it, held against other changes to the end of the transaction."""
+def locked(session: Session, submission_id: uuid.UUID, user: User) -> Submission:
+    """Return a submission that the person may see, held against other changes to the end of the transaction.
+
+    Raises:
+        NotFoundError: as `queries.get_for`.
+    """
     submission = queries.get_for(session, submission_id, user)
     session.refresh(submission, attribute_names=_CHANGING, with_for_update={"of": Submission})
     return submission
 
 
 def _managed(session: Session, submission_id: uuid.UUID, user: User) -> Submission:
-    submission = _locked(session, submission_id, user)
+    submission = locked(session, submission_id, user)
     if not queries.is_managed_by(session, submission, user):
         raise ForbiddenError("Only the owner of a submission and the challenge's organisers can do this.")
     return submission

@@ -10,6 +10,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 from starlette.requests import HTTPConnection
 
+from vocboard.app.accounts.account_desk import AccountDesk
 from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.accounts.signing_in import SignInDesk
 from vocboard.app.database import Database
@@ -80,8 +81,14 @@ async def _open_streams(request: Request) -> OpenStreams:
     return services_of(request).open_streams
 
 
-async def _password_work(request: Request) -> PasswordWork:
-    return services_of(request).password_work
+async def _account_desk(request: Request) -> AccountDesk:
+    services = services_of(request)
+    return AccountDesk(
+        settings=services.settings,
+        database=services.database,
+        password_work=services.password_work,
+        notifier=services.notifier,
+    )
 
 
 async def _sign_in_desk(request: Request) -> SignInDesk:
@@ -106,6 +113,6 @@ StoreDep = Annotated[ArchiveStore, Depends(_store)]
 NotifierDep = Annotated[WorkerNotifier, Depends(_notifier)]
 BoardsDep = Annotated[Boards, Depends(_boards)]
 OpenStreamsDep = Annotated[OpenStreams, Depends(_open_streams)]
-PasswordWorkDep = Annotated[PasswordWork, Depends(_password_work)]
+AccountDeskDep = Annotated[AccountDesk, Depends(_account_desk)]
 SignInDeskDep = Annotated[SignInDesk, Depends(_sign_in_desk)]
 IntakeDep = Annotated[Intake, Depends(_intake)]

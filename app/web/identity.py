@@ -146,3 +146,17 @@ Viewer = Annotated[User | None, Depends(reader)]
 ReadingUser = Annotated[User, Depends(requires(Scope.READ))]
 SubmittingUser = Annotated[User, Depends(requires(Scope.SUBMIT))]
 OrganisingUser = Annotated[User, Depends(requires(Scope.ORGANISE))]
+
+
+async def require_api_organiser(user: OrganisingUser, identity: ApiIdentity) -> User:
+    """Dependency of API routes that are for organisers, whatever challenges they organise.
+
+    Raises:
+        ForbiddenError: a participant.
+    """
+    if not identity.may_organise:
+        raise ForbiddenError("Only organisers can do this.")
+    return user
+
+
+ApiOrganiser = Annotated[User, Depends(require_api_organiser)]

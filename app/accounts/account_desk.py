@@ -1,0 +1,222 @@
+"""What people do with their accounts, and organisers with registrations: each in one call, for whichever page or API.
+
+Each call checks, hashes passwords between two short transactions, commits, and then lets the e-mails go.
+"""
+
+import uuid
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import timedelta
+
+from anyio import to_thread
+
+from vocboard.app.accounts import administration, links, password_changes, registration, service
+from vocboard.app.accounts.models import ApiToken, LinkPurpose, Scope, User, WebSession
+from vocboard.app.accounts.password_work import PasswordWork
+from vocboard.app.database import Database
+from vocboard.app.messaging.notifier import WorkerNotifier
+from vocboard.app.rate_limits import attempts
+from vocboard.app.rate_limits.attempts import network
+from vocboard.app.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class AccountDesk:
+    """Serves people one request at a time. `address` is always the client's, for limits."""
+
+    settings: Settings
+    database: Database
+    password_work: PasswordWork
+    notifier: WorkerNotifier
+
+    async def register(self, *, email: str, name: str, affiliation: str, password: str, address: str) -> None:
+        """Register a person; nobody learns from this whether the e-mail address has an account already.
+
+        Raises:
+            ForbiddenError, InvalidInputError: as `registration.check`.
+            LimitedError: too many registrations.
+            BusyError: too many passwords wait to be hashed.
+        """
+        policy = self.settings.registration_policy
+
+        def check() -> registration.Registration:
+            checked = registration.check(
+                email=email, name=name, affiliation=affiliation, password=password, policy=policy
+            )
+            with self.database.writing() as session:
+                registration.count_attempt(session, email=checked.email, address=address)
+            return checked
+
+        def store() -> None:
+            with self.database.writing() as session:
+                registration.register(
+                    session, checked, password_hash=password_hash, policy=policy, site=self.settings.public_url
+                )
+            self.notifier.mail_queued()
+
+        checked = await to_thread.run_sync(check)
+        password_hash = await self.password_work.hashed(password, client=network(address))
+        await to_thread.run_sync(store)
+
+    async def confirm_address(self, *, token: str, password: str, address: str) -> User:
+        """Confirm the e-mail address that a link was sent to, with the password of the registration.
+
+        Returns:
+            The person, whose registration may still wait for approval.
+
+        Raises:
+            InvalidLinkError: the link is not valid.
+            WrongPasswordError: on `password`; the attempt is counted.
+            ConflictError: another address of the same mailbox has an account.
+            LimitedError, BusyError: as `register`.
+        """
+
+        def owner() -> User:
+            with self.database.reading() as session:
+                return links.owner(session, token, LinkPurpose.CONFIRM_ADDRESS)
+
+        def confirm() -> User:
+            with self.database.writing() as session:
+                user = links.use(session, token, LinkPurpose.CONFIRM_ADDRESS)
+                registration.confirm(session, user=user, site=self.settings.public_url)
+            self.notifier.mail_queued()
+            return user
+
+        await self._verify(await to_thread.run_sync(owner), password, field="password", address=address)
+        return await to_thread.run_sync(confirm)
+
+    def count_reset_request(self, *, email: str, address: str) -> str:
+        """Count a request for a link to choose a new password; return the normalised e-mail address.
+
+        Raises:
+            InvalidInputError: on `email`.
+            LimitedError: too many requests.
+        """
+        normalised = registration.normalised(email)
+        with self.database.writing() as session:
+            registration.count_attempt(session, email=normalised, address=address, of_account=attempts.RESET_OF_ACCOUNT)
+        return normalised
+
+    def send_reset_link(self, email: str) -> None:
+        """Send a link to choose a new password, if the (normalised) address has an account."""
+        with self.database.writing() as session:
+            registration.send_reset_link(session, email=email, site=self.settings.public_url)
+        self.notifier.mail_queued()
+
+    async def reset_password(self, *, token: str, new_password: str, address: str) -> None:
+        """Set a new password with a link from an e-mail, confirm the address, and end all sessions and tokens.
+
+        Raises:
+            InvalidLinkError: the link is not valid.
+            InvalidInputError: on `new_password`.
+            ConflictError: another address of the same mailbox has an account.
+            BusyError: too many passwords wait to be hashed.
+        """
+
+        def check() -> None:
+            with self.database.reading() as session:
+                user = links.owner(session, token, LinkPurpose.RESET_PASSWORD)
+            password_changes.check_new(user, new_password, field="new_password")
+
+        def store() -> None:
+            with self.database.writing() as session:
+                user = links.use(session, token, LinkPurpose.RESET_PASSWORD)
+                password_changes.reset(session, user=user, password_hash=password_hash, site=self.settings.public_url)
+            self.notifier.mail_queued()
+
+        await to_thread.run_sync(check)
+        password_hash = await self.password_work.hashed(new_password, client=network(address))
+        await to_thread.run_sync(store)
+
+    async def change_password(
+        self, user: User, *, current_password: str, new_password: str, keep: WebSession | None, address: str
+    ) -> None:
+        """Set a new password, revoke all tokens, and end all sessions but one.
+
+        Raises:
+            WrongPasswordError: on `current_password`; the attempt is counted.
+            InvalidInputError: on `new_password`.
+            NotSignedInError: the password has been changed meanwhile.
+            LimitedError, BusyError: as `register`.
+        """
+
+        def store() -> None:
+            with self.database.writing() as session:
+                password_changes.change(
+                    session,
+                    user=user,
+                    verified_hash=verified_hash,
+                    password_hash=password_hash,
+                    keep=keep,
+                    site=self.settings.public_url,
+                )
+            self.notifier.mail_queued()
+
+        verified_hash = await self._verify(user, current_password, field="current_password", address=address)
+        password_changes.check_new(user, new_password, field="new_password")
+        password_hash = await self.password_work.hashed(new_password, client=network(address))
+        await to_thread.run_sync(store)
+
+    async def create_token(
+        self, user: User, *, password: str, label: str, scopes: Collection[Scope], lifetime: timedelta, address: str
+    ) -> tuple[ApiToken, str]:
+        """Make a token, once the password is given again; return it with its secret, which nothing tells later.
+
+        Args:
+            lifetime: shortened to the longest that the settings allow.
+
+        Raises:
+            WrongPasswordError: on `password`; the attempt is counted.
+            InvalidInputError, ForbiddenError: as `service.create_token`.
+            LimitedError, BusyError: as `register`.
+        """
+
+        def create() -> tuple[ApiToken, str]:
+            with self.database.writing() as session:
+                allowed = min(lifetime, self.settings.token_lifetime)
+                return service.create_token(session, user=user, label=label, scopes=scopes, lifetime=allowed)
+
+        await self._verify(user, password, field="password", address=address)
+        return await to_thread.run_sync(create)
+
+    def approve_registration(self, user_id: uuid.UUID, *, actor: User) -> None:
+        """Let a person submit; an e-mail tells them.
+
+        Raises:
+            NotFoundError, ConflictError: as `registration.registered`.
+        """
+        with self.database.writing() as session:
+            user = registration.registered(session, user_id)
+            administration.approve(session, user=user, site=self.settings.public_url, actor=actor)
+        self.notifier.mail_queued()
+
+    def reject_registration(self, user_id: uuid.UUID, *, actor: User) -> None:
+        """Keep a person out; an e-mail tells them.
+
+        Raises:
+            NotFoundError, ConflictError: as `registration.registered`.
+        """
+        with self.database.writing() as session:
+            user = registration.registered(session, user_id)
+            administration.reject(session, user=user, site=self.settings.public_url, actor=actor)
+        self.notifier.mail_queued()
+
+    async def _verify(self, user: User, password: str, *, field: str, address: str) -> str:
+        """Check a person's present password without holding a thread or a connection while it waits for its turn.
+
+        Returns:
+            The hash that the password was checked against, to see later whether it has changed meanwhile.
+        """
+
+        def look_up() -> str:
+            with self.database.reading() as session:
+                return service.password_hash_of(session, user=user)
+
+        def refuse() -> None:
+            with self.database.writing() as session:
+                service.refuse_password(session, user=user, field=field)
+
+        password_hash = await to_thread.run_sync(look_up)
+        if not await self.password_work.matches(password, password_hash, client=network(address)):
+            await to_thread.run_sync(refuse)
+        return password_hash

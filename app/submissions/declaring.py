@@ -1,0 +1,105 @@
+"""What owners declare of a submission's training after the upload, and what they have left open."""
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+
+from sqlalchemy.orm import Session
+
+from vocboard.app.accounts.models import User
+from vocboard.app.audit import service as audit
+from vocboard.app.challenges.editions import edition_of
+from vocboard.app.errors import ConflictError, ForbiddenError
+from vocboard.app.forms.fields import FieldChecks
+from vocboard.app.submissions import queries
+from vocboard.app.submissions.declarations import needed_by, statements
+from vocboard.app.submissions.forms import (
+    NO_IMAGES,
+    ListedImages,
+    SubmissionForm,
+    checked,
+    checked_declarations,
+    unpack_hashes,
+)
+from vocboard.app.submissions.models import FlickrImages, State, Submission
+from vocboard.app.submissions.service import locked
+from vocboard.evaluator.editions import Declaration
+
+
+def get_to_declare(session: Session, submission_id: uuid.UUID, user: User) -> Submission:
+    """Return a submission of the person's own.
+
+    Raises:
+        NotFoundError, ForbiddenError: it is not the person's own.
+    """
+    submission = queries.get_for(session, submission_id, user)
+    _require_owner(submission, user)
+    return submission
+
+
+def declare(
+    session: Session, *, submission_id: uuid.UUID, user: User, changes: Mapping[str, str | ListedImages]
+) -> Submission:
+    """Add or correct what was declared of a submission's training; what it was before is in the audit log.
+
+    Args:
+        changes: fields of `SubmissionForm` that declare something; those left out stay. A list of images from flickr
+            that is empty keeps the one that is there.
+
+    Raises:
+        NotFoundError, ForbiddenError: it is not the person's own.
+        InvalidInputError: with all that is wrong.
+        ConflictError: it is withdrawn.
+    """
+    submission = locked(session, submission_id, user)
+    _require_owner(submission, user)
+    if submission.state == State.WITHDRAWN:
+        raise ConflictError("The submission is withdrawn.")
+    present = SubmissionForm(
+        method_name=submission.method.name,
+        training_data=submission.training_data,
+        training_annotation=submission.training_annotation or "",
+        flickr_images=submission.flickr_images or "",
+    )
+    form = replace(present, **changes)
+    if form.flickr_images == FlickrImages.YES and form.flickr_image_hashes == NO_IMAGES:
+        form = replace(form, flickr_image_hashes=ListedImages(submission.flickr_count, submission.flickr_hashes))
+    known = edition_of(submission.challenge)
+    needed = needed_by(known.competitions[entry.competition] for entry in submission.entries)
+    form = checked(form, edition=known, needed=needed)
+    before = submission.declared
+    after = checked_declarations(FieldChecks(), form)
+    submission.training_data = after.training_data
+    submission.training_annotation = after.training_annotation
+    submission.flickr_images = after.flickr_images
+    submission.flickr_count = after.flickr_count
+    submission.flickr_hashes = form.flickr_image_hashes.packed
+    if after != before:
+        details = {"from": asdict(before), "to": asdict(after)}
+        audit.record(session, actor=user, action="submission.declare", subject=submission, details=details)
+    return submission
+
+
+def not_declared(submission: Submission) -> list[Declaration]:
+    """What the competitions of a submission ask for and its owner has left open."""
+    known = edition_of(submission.challenge).competitions
+    needed = needed_by(known[entry.competition] for entry in submission.entries if entry.competition in known)
+    return [one.declaration for one in statements(submission.declared, needed) if one.text is None]
+
+
+def listed_images(session: Session, *, submission_id: uuid.UUID, user: User) -> str:
+    """Return the hashes of the listed images from flickr, one a line.
+
+    Raises:
+        NotFoundError: the person may not see the submission.
+        ForbiddenError: the person is neither its owner nor an organiser of its challenge.
+    """
+    submission = queries.get_for(session, submission_id, user)
+    if not queries.is_managed_by(session, submission, user):
+        raise ForbiddenError("Only the owner of a submission and the challenge's organisers can see this.")
+    return unpack_hashes(submission.flickr_hashes)
+
+
+def _require_owner(submission: Submission, user: User) -> None:
+    if submission.user_id != user.id:
+        raise ForbiddenError("Only the owner of a submission can declare its training data.")
