@@ -24,6 +24,7 @@ from vocboard.app.api import documentation
 from vocboard.app.database import Database
 from vocboard.app.leaderboards.current import Boards
 from vocboard.app.messaging.notifier import WorkerNotifier
+from vocboard.app.pages.rendering import error_page
 from vocboard.app.settings import Environment, Settings
 from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox
 from vocboard.app.storage.stores import archive_store
@@ -74,7 +75,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         middleware=_middleware(settings),
     )
     application.state.services = _services(settings)
-    problem_details.install(application)
+    problem_details.install(application, error_page=error_page)
     documentation.install(application)
     access_log.install()
     application.mount("/static", Assets(directory=STATIC_DIRECTORY), name="static")
@@ -147,7 +148,7 @@ def _middleware(settings: Settings) -> list[Middleware]:
         Middleware(Forwarded, secret=settings.proxy_secret.get_secret_value()),
         Middleware(SecurityHeaders, tls=settings.secure_cookies),
         Middleware(HeadAsGet),
-        Middleware(problem_details.ErrorResponses),
+        Middleware(problem_details.ErrorResponses, error_page=error_page),
         Middleware(BodyLimit),
         Middleware(ForgeryProtection, settings=settings),
     ]

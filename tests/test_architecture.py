@@ -133,6 +133,24 @@ def test_services_queries_and_models_know_no_http() -> None:
     assert violations(ours("app", but=WEB), *WEB, *WEB_LIBRARIES) == []
 
 
+def test_api_and_pages_are_imported_by_the_application_alone() -> None:
+    handlers = ("app.api", "app.pages")
+    assert violations(ours("app", but=("app.main", *handlers)), *handlers) == []
+    assert violations(ours("app.api"), "app.pages") == []
+    assert violations(ours("app.pages"), "app.api") == []
+
+
+def test_handlers_get_what_they_need_as_dependencies() -> None:
+    """`app.web.dependencies` alone looks into the application's state, and makes what it finds there typed."""
+    readers = {
+        module
+        for module in ours("app")
+        for node in ast.walk(ast.parse(modules()[module].read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute) and ast.unparse(node).endswith("app.state")
+    }
+    assert readers == {"app.web.dependencies"}
+
+
 def test_models_import_no_service() -> None:
     for module in ours("app"):
         if module.endswith(".models"):
@@ -169,10 +187,14 @@ def test_each_task_has_a_half_that_the_web_process_may_not_import() -> None:
     assert set(halves) == set(Task)
 
 
-def test_evaluator_has_no_import_cycles() -> None:
-    """Nor with what importing a module runs besides: the `__init__` of every package around it."""
+def test_there_are_no_import_cycles() -> None:
+    """Between modules, also through imports inside functions, and with what importing a module runs besides.
+
+    Importing a module runs the `__init__` of every package around it; that of its own packages has begun already.
+    Imports inside functions may save time at the start, and nothing else: they must not hide a cycle.
+    """
     reached: dict[str, set[str]] = {}
-    for module in ours("evaluator"):
+    for module in modules():
         targets = {imported_module(found) for found in imports(module)}
         around = {target.rsplit(".", count)[0] for target in targets for count in range(1, target.count(".") + 1)}
         reached[module] = {target for target in targets | around if target in modules() and not within(module, target)}

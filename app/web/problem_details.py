@@ -5,7 +5,7 @@ Source: RFC 9457, "Problem Details for HTTP APIs".
 
 import logging
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC
 from functools import singledispatch
@@ -68,6 +68,8 @@ class ProblemDetails:
             **self.members,
         }
 
+
+ErrorPage = Callable[[Request, ProblemDetails], Response]  # the page for people, which the pages have
 
 _DETAILS = {HTTPStatus.NOT_FOUND: "This page does not exist. The link may be old."}
 
@@ -160,7 +162,7 @@ def wants_json(request: Request) -> bool:
     return request.url.path.startswith("/api/") or ("json" in accept and "text/html" not in accept)
 
 
-def render(request: Request, error: Exception) -> Response:
+def render(request: Request, error: Exception, error_page: ErrorPage) -> Response:
     """Answer a request with an error."""
     if isinstance(error.__cause__, ServiceError):  # the framework wraps what is raised while it reads a body
         error = error.__cause__
@@ -172,16 +174,15 @@ def render(request: Request, error: Exception) -> Response:
         if request.method == "GET" and request.url.query:
             wanted += f"?{request.url.query}"
         return RedirectResponse(f"{SIGN_IN_PATH}?{urlencode({'next': wanted})}", 303)
-    from vocboard.app.pages.rendering import error_page  # noqa: PLC0415  # pages import this module for its types
-
     return error_page(request, details)
 
 
 class ErrorResponses:
     """Answers for whatever passes the application's own handlers, so that headers and logging are never missed."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, *, error_page: ErrorPage) -> None:
         self._app = app
+        self._error_page = error_page
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -204,14 +205,14 @@ class ErrorResponses:
                 _log.exception("%s %s failed", scope["method"], loggable(scope["path"]))
             if started:
                 raise
-            await render(Request(scope, receive), error)(scope, receive, send)
+            await render(Request(scope, receive), error, self._error_page)(scope, receive, send)
 
 
-def install(app: FastAPI) -> None:
+def install(app: FastAPI, *, error_page: ErrorPage) -> None:
     """Let this module answer for every error that a handler of `app` raises."""
 
     async def handler(request: Request, error: Exception) -> Response:
-        return render(request, error)
+        return render(request, error, error_page)
 
     for kind in (ServiceError, HTTPException, RequestValidationError):
         app.add_exception_handler(kind, handler)
