@@ -23,10 +23,7 @@ from vocboard.evaluator.conversion import (
     LABEL_MAP_FORMATS,
     ConversionError,
     coco_to_tree,
-    from_results,
-    layouts_from_results,
     layouts_to_results,
-    maps_from_results,
     maps_to_results,
     read_category_names,
     read_image_names,
@@ -36,16 +33,14 @@ from vocboard.evaluator.conversion import (
     write_colour_map,
 )
 from vocboard.evaluator.conversion.decimals import decimal
-from vocboard.evaluator.conversion.detection_output import write_detections
-from vocboard.evaluator.conversion.detections import detection_competition, image_set_of, sizes_by_image
 from vocboard.evaluator.conversion.result_archive import ARCHIVE_SUFFIXES
+from vocboard.evaluator.conversion.reverse import LAYOUT, REVERSIBLE, convert_from_results
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.ground_truth.errors import GroundTruthError
-from vocboard.evaluator.image_sets import ImageSets
 from vocboard.evaluator.problems import Problem, Severity, counted
 from vocboard.evaluator.whole_output import OutputExistsError
 
-OTHERS = ("layout", "segmentations-from-detections", "coco-ground-truth", "colour-map")
+OTHERS = (LAYOUT, "segmentations-from-detections", "coco-ground-truth", "colour-map")
 FIRST_CATEGORY = {"yolo": 0, "ultralytics": 0, "mmdetection": 0, "huggingface": 0}  # of names without numbers; else 1
 
 
@@ -146,8 +141,13 @@ def _results(
     if not arguments.reverse and not output.name.endswith(ARCHIVE_SUFFIXES):
         raise MisuseError(f"{output} does not end in {', '.join(ARCHIVE_SUFFIXES)}, which result archives do")
     if arguments.reverse:
-        return _from_results(arguments, source, edition, image_sets, advance), ()
-    if arguments.format == "layout":
+        if arguments.format not in REVERSIBLE:
+            raise MisuseError(f"{arguments.format} has no --reverse")
+        count = convert_from_results(
+            arguments.format, source, output, edition=edition, competition=key, image_sets=image_sets, progress=advance
+        )
+        return f"{output}: {counted(count, _written(arguments.format))}", ()
+    if arguments.format == LAYOUT:
         done = layouts_to_results(source, output, edition, key, image_sets)
         return f"{output}: {counted(done.detections, 'layout')}", done.problems
     if arguments.format in LABEL_MAP_FORMATS:
@@ -174,34 +174,10 @@ def _results(
     return f"{output}: {counted(done.detections, 'detection')} of {classes}", done.problems
 
 
-def _from_results(
-    arguments: argparse.Namespace,
-    source: Path,
-    edition: Edition,
-    image_sets: ImageSets,
-    advance: Callable[[int], None],
-) -> str:
-    output, key = arguments.output, arguments.competition
-    if arguments.format == "layout":
-        return f"{output}: {counted(layouts_from_results(source, output, edition, key, image_sets), 'layout')}"
-    if arguments.format in LABEL_MAP_FORMATS:
-        count = maps_from_results(
-            arguments.format, source, output, edition=edition, competition=key, image_sets=image_sets, progress=advance
-        )
-        return f"{output}: {counted(count, 'label map')}"
-    if arguments.format not in FORMATS:
-        raise MisuseError(f"{arguments.format} has no --reverse")
-    image_set = image_set_of(detection_competition(edition, key), image_sets)
-    found, _ = from_results(source, edition, key, image_sets)
-    write_detections(
-        arguments.format,
-        found,
-        output,
-        classes=edition.classes,
-        images=image_set.images,
-        sizes=sizes_by_image(image_set),
-    )
-    return f"{output}: {counted(len(found), 'detection')}"
+def _written(target_format: str) -> str:
+    if target_format == LAYOUT:
+        return "layout"
+    return "label map" if target_format in LABEL_MAP_FORMATS else "detection"
 
 
 def _edition(arguments: argparse.Namespace) -> Edition:

@@ -4,8 +4,8 @@ import argparse
 from pathlib import Path
 
 from vocboard.commands.offline import MisuseError, chosen_edition
-from vocboard.evaluator.editions import Edition, names
-from vocboard.evaluator.ground_truth.edition_of_tree import editions_of_tree
+from vocboard.evaluator.editions import Edition
+from vocboard.evaluator.ground_truth.edition_of_tree import UnclearEditionError, edition_name_of_tree
 
 
 def add_tree_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,10 +25,7 @@ def edition_of(tree: Path, name: str | None) -> Edition:
     """
     if name is not None:
         return chosen_edition(name)
-    found = editions_of_tree(tree)
-    if len(found) == 1:
-        return chosen_edition(found[0])
-    if found:
-        raise MisuseError(f"{tree} has {', '.join(found)}; name one with --edition")
-    message = f"{tree} has no folder of an edition ({', '.join(names())}) with ImageSets/ in it; name its edition with"
-    raise MisuseError(f"{message} --edition")
+    try:
+        return chosen_edition(edition_name_of_tree(tree))
+    except UnclearEditionError as error:
+        raise MisuseError(f"{error}; name its edition with --edition") from error

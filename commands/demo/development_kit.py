@@ -9,9 +9,11 @@ from vocboard.commands.demo.annotations import annotation_files
 from vocboard.commands.demo.scenes import Key, Scene, SceneObject, World
 from vocboard.evaluator.editions import Edition, LayoutProtocol, Task
 from vocboard.evaluator.ground_truth.image_set_files import file_of
+from vocboard.evaluator.tasks.segmentation.png import voc_colours
 
 VOID = 255
 BORDER_PIXELS = 5
+COLOURS = 256  # of a palette
 
 
 def write_development_kit(world: World, edition: Edition, directory: Path) -> Path:
@@ -55,23 +57,8 @@ def paint(scene: Scene, objects: Iterable[SceneObject], edition: Edition, *, voi
 def palette_image(labels: Image.Image) -> Image.Image:
     """Turn a map of labels into an indexed image with the VOC colour map."""
     image = Image.frombytes("P", labels.size, labels.tobytes())
-    image.putpalette(_colour_map())
+    image.putpalette(voc_colours(COLOURS))
     return image
-
-
-def _colour_map() -> bytes:
-    """The VOC colour map: bits of the index spread over the channels (VOClabelcolormap)."""
-    colours = bytearray()
-    for index in range(256):
-        red = green = blue = 0
-        rest = index
-        for bit in range(7, -1, -1):
-            red |= (rest & 1) << bit
-            green |= (rest >> 1 & 1) << bit
-            blue |= (rest >> 2 & 1) << bit
-            rest >>= 3
-        colours += bytes((red, green, blue))
-    return bytes(colours)
 
 
 def _image_set_files(key: Key, scenes: Iterable[Scene], edition: Edition) -> Iterator[tuple[str, Iterable[str]]]:

@@ -8,6 +8,25 @@ from vocboard.evaluator.editions import names
 _LOOKED_AT = 1_000  # members of an archive: the folder stands before every name
 
 
+class UnclearEditionError(ValueError):
+    """A tree does not say of which one edition it is; the message says what it has instead."""
+
+
+def edition_name_of_tree(tree: Path) -> str:
+    """Return the name of the one edition that a tree has a folder of.
+
+    Raises:
+        UnclearEditionError: it has none, or several.
+        OSError: the tree cannot be read.
+    """
+    found = editions_of_tree(tree)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise UnclearEditionError(f"{tree} has {', '.join(found)}")
+    raise UnclearEditionError(f"{tree} has no folder of an edition ({', '.join(names())}) with ImageSets/ in it")
+
+
 def editions_of_tree(tree: Path) -> tuple[str, ...]:
     """Return the editions that a tree has a folder of, in their order; several if it holds several years.
 

@@ -4,26 +4,21 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from vocboard.evaluator.conversion import (
-    FORMATS,
     LABEL_MAP_FORMATS,
     coco_to_tree,
-    from_results,
-    layouts_from_results,
     layouts_to_results,
-    maps_from_results,
     maps_to_results,
     segmentations_from_detections,
     to_results,
     tree_to_coco,
 )
 from vocboard.evaluator.conversion.decimals import decimal
-from vocboard.evaluator.conversion.detection_output import write_detections
-from vocboard.evaluator.conversion.detections import detection_competition, image_set_of, sizes_by_image
-from vocboard.evaluator.editions import Edition, names
+from vocboard.evaluator.conversion.reverse import LAYOUT, REVERSIBLE, convert_from_results
+from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.examples import METHODS
 from vocboard.evaluator.examples import example as run_example
 from vocboard.evaluator.ground_truth import GroundTruth
-from vocboard.evaluator.ground_truth.edition_of_tree import editions_of_tree
+from vocboard.evaluator.ground_truth.edition_of_tree import UnclearEditionError, edition_name_of_tree
 from vocboard.evaluator.image_sets import ImageSets
 from vocboard.evaluator.problems import Problem
 from vocboard.evaluator.public_api.inputs import (
@@ -38,9 +33,8 @@ from vocboard.evaluator.tasks.names import Task
 from vocboard.evaluator.viewing import ViewSummary
 from vocboard.evaluator.viewing import view as write_view
 
-LAYOUT, COCO_GROUND_TRUTH = "layout", "coco-ground-truth"
-FROM_DETECTIONS = "segmentations-from-detections"
-CONVERSIONS = (*FORMATS, *LABEL_MAP_FORMATS, LAYOUT, FROM_DETECTIONS, COCO_GROUND_TRUTH)
+FROM_DETECTIONS, COCO_GROUND_TRUTH = "segmentations-from-detections", "coco-ground-truth"
+CONVERSIONS = (*REVERSIBLE, FROM_DETECTIONS, COCO_GROUND_TRUTH)
 
 Progress = Callable[[int], None]
 
@@ -184,7 +178,9 @@ def convert(
     if reverse:
         if source_format == FROM_DETECTIONS:
             raise ValueError(f"{source_format} has no reverse")
-        _from_results(source_format, given, target, chosen, competition, image_sets=sets, progress=progress)
+        convert_from_results(
+            source_format, given, target, edition=chosen, competition=competition, image_sets=sets, progress=progress
+        )
         return ()
     if source_format == FROM_DETECTIONS:
         if from_competition is None:
@@ -228,35 +224,6 @@ def _ground_truth(
     return coco_to_tree(source, output, edition, drop_unmatched=drop, progress=progress).problems
 
 
-def _from_results(
-    target_format: str,
-    results: Path,
-    output: Path,
-    edition: Edition,
-    competition: str,
-    *,
-    image_sets: ImageSets,
-    progress: Progress | None,
-) -> None:
-    if target_format == LAYOUT:
-        layouts_from_results(results, output, edition, competition, image_sets)
-    elif target_format in LABEL_MAP_FORMATS:
-        maps_from_results(
-            target_format,
-            results,
-            output,
-            edition=edition,
-            competition=competition,
-            image_sets=image_sets,
-            progress=progress,
-        )
-    else:
-        of_set = image_set_of(detection_competition(edition, competition), image_sets)
-        found, _ = from_results(results, edition, competition, image_sets)
-        classes, sizes = edition.classes, sizes_by_image(of_set)
-        write_detections(target_format, found, output, classes=classes, images=of_set.images, sizes=sizes)
-
-
 def _image_sets(given: ImageSets | GroundTruth | AnyPath, edition: Edition) -> ImageSets:
     if isinstance(given, ImageSets):
         return given
@@ -267,9 +234,7 @@ def _edition_of(tree: Path, edition: AnyEdition | None) -> Edition:
     """Return the edition that is given, or else the one whose folder the tree has."""
     if edition is not None:
         return load_edition(edition)
-    found = editions_of_tree(tree)
-    if len(found) == 1:
-        return load_edition(found[0])
-    if found:
-        raise ValueError(f"{tree} has {', '.join(found)}; choose one with edition=")
-    raise ValueError(f"{tree} has no folder of an edition ({', '.join(names())}); say which it is with edition=")
+    try:
+        return load_edition(edition_name_of_tree(tree))
+    except UnclearEditionError as error:
+        raise ValueError(f"{error}; say which with edition=") from error

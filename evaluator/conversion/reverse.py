@@ -1,0 +1,66 @@
+"""From VOC's result files to the formats of other tools, whichever the format is."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from vocboard.evaluator.conversion.detection_output import write_detections
+from vocboard.evaluator.conversion.detections import (
+    FORMATS,
+    detection_competition,
+    from_results,
+    image_set_of,
+    sizes_by_image,
+)
+from vocboard.evaluator.conversion.label_map_formats import LABEL_MAP_FORMATS, maps_from_results
+from vocboard.evaluator.conversion.layouts import layouts_from_results
+from vocboard.evaluator.editions import Edition
+from vocboard.evaluator.image_sets import ImageSets
+
+LAYOUT = "layout"
+REVERSIBLE = (*FORMATS, *LABEL_MAP_FORMATS, LAYOUT)
+
+
+def convert_from_results(
+    target_format: str,
+    results: Path,
+    output: Path,
+    *,
+    edition: Edition,
+    competition: str,
+    image_sets: ImageSets,
+    progress: Callable[[int], None] | None = None,
+) -> int:
+    """Write the results of one competition in another tool's format, whole or not at all.
+
+    Args:
+        target_format: one of `REVERSIBLE`.
+        results: archive or directory of result files.
+
+    Returns:
+        How many layouts, label maps or detections were written.
+
+    Raises:
+        ConversionError: with everything that is wrong; nothing is written.
+        ValueError: the format is not one of these.
+        OSError: something cannot be read or written.
+    """
+    if target_format == LAYOUT:
+        return layouts_from_results(results, output, edition, competition, image_sets)
+    if target_format in LABEL_MAP_FORMATS:
+        return maps_from_results(
+            target_format,
+            results,
+            output,
+            edition=edition,
+            competition=competition,
+            image_sets=image_sets,
+            progress=progress,
+        )
+    if target_format not in FORMATS:
+        raise ValueError(f"results cannot be converted to {target_format!r}")
+    of_set = image_set_of(detection_competition(edition, competition), image_sets)
+    found, _ = from_results(results, edition, competition, image_sets)
+    write_detections(
+        target_format, found, output, classes=edition.classes, images=of_set.images, sizes=sizes_by_image(of_set)
+    )
+    return len(found)
