@@ -1,8 +1,8 @@
 """The rules of a challenge: the one type that forms, the API, the command line and the service use, and its checks.
 
 To add a rule: add a field here and a check to `check_rules`, a column of the same name to `Challenge` with a migration,
-and a field to `app/pages/challenge_form.py` and its template. The API takes it from here; whether it shows it to
-everybody is decided in `app/api/schemas/challenges.py`.
+and a field to `app/pages/organise/challenge_form.py` and its template. The API and the audit log take it from here;
+whether the API shows it to everybody is decided in `app/api/schemas/challenges.py`.
 """
 
 from collections.abc import Sequence

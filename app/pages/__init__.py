@@ -10,8 +10,6 @@ from vocboard.app.pages import (
     leaderboards,
     organise,
     registering,
-    registrations,
-    rescores,
     signing_in,
     submissions,
     submit,
@@ -28,8 +26,6 @@ _PARTS = (
     submissions,
     anonymous,
     account,
-    registrations,
-    rescores,
     organise,
 )
 for part in _PARTS:

@@ -14,9 +14,9 @@ from vocboard.app.challenges.models import Challenge, TruthState
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ForbiddenError, NotFoundError, ServiceError
 from vocboard.app.pages import wording
-from vocboard.app.pages.challenge_form import DETAILS, VISIBILITIES, ChallengeForm
 from vocboard.app.pages.challenges import listed
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, UploadedEdition, go_to
+from vocboard.app.pages.organise.challenge_form import DETAILS, VISIBILITIES, ChallengeForm
 from vocboard.app.pages.rendering import render
 from vocboard.app.pages.reports import stored
 from vocboard.app.rescores import queries as rescores

@@ -12,11 +12,12 @@ from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.dependencies import AccountDeskDep, DatabaseDep, SettingsDep
 from vocboard.app.web.identity import Organiser
 
-router = APIRouter()
 PATH = "/organise/registrations"
 
+router = APIRouter(prefix=PATH)
 
-@router.get(PATH)
+
+@router.get("")
 def registrations_page(request: Request, settings: SettingsDep, database: DatabaseDep, _: Organiser) -> Response:
     """Who waits for approval."""
     with database.reading() as session:
@@ -24,14 +25,14 @@ def registrations_page(request: Request, settings: SettingsDep, database: Databa
     return render(request, "organise/registrations.html", waiting=waiting, policy=settings.registration_policy)
 
 
-@router.post(PATH + "/{user_id}/approve", dependencies=[Depends(protect_form)])
+@router.post("/{user_id}/approve", dependencies=[Depends(protect_form)])
 def approve(desk: AccountDeskDep, organiser: Organiser, user_id: uuid.UUID) -> Response:
     """Let a person submit."""
     desk.approve_registration(user_id, actor=organiser)
     return go_to(PATH, done="approved")
 
 
-@router.post(PATH + "/{user_id}/reject", dependencies=[Depends(protect_form)])
+@router.post("/{user_id}/reject", dependencies=[Depends(protect_form)])
 def reject(desk: AccountDeskDep, organiser: Organiser, user_id: uuid.UUID) -> Response:
     """Keep a person out."""
     desk.reject_registration(user_id, actor=organiser)

@@ -12,7 +12,7 @@ from vocboard.app.challenges import service as challenges
 from vocboard.app.database import Database
 from vocboard.app.errors import ConflictError, InvalidInputError, NotFoundError
 from vocboard.app.pages.forms import go_to
-from vocboard.app.pages.organise import challenge_page
+from vocboard.app.pages.organise.challenges import challenge_page
 from vocboard.app.pages.rendering import render
 from vocboard.app.rescores import queries, service
 from vocboard.app.rescores.models import Rescore, RescoreState
