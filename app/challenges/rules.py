@@ -37,7 +37,7 @@ class PhaseRules(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    competitions: tuple[str, ...] | None = Field(None, description="Keys; null for all of the edition's.")
+    competitions: tuple[str, ...] | None = Field(default=None, description="Keys; null for all of the edition's.")
     opens_at: Instant | None = None
     closes_at: Instant | None = None
     quota_count: int = 2

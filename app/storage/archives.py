@@ -21,6 +21,7 @@ from vocboard.app.storage.incoming_file import IncomingFile
 SET_ASIDE_FOR = timedelta(days=7)  # what no row of the database needs, before it is removed for good
 COLUMNS_PER_ARCHIVE = 4  # bytes of columns to a byte of the archive that they were read from
 COLUMNS_AT_LEAST = 1024 * 1024  # bytes; however small the archive is
+CHUNK_BYTES = 1024 * 1024
 _NAME = re.compile(r"[0-9a-f]{64}")
 
 
@@ -165,9 +166,11 @@ def check_content(file: BinaryIO, sha256: str) -> None:
     Raises:
         DamagedArchiveError: it has not.
     """
-    found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != sha256:
-        raise DamagedArchiveError(f"the archive {sha256} now has the SHA-256 {found}")
+    digest = hashlib.sha256()
+    while chunk := file.read(CHUNK_BYTES):
+        digest.update(chunk)
+    if digest.hexdigest() != sha256:
+        raise DamagedArchiveError(f"the archive {sha256} now has the SHA-256 {digest.hexdigest()}")
     file.seek(0)
 
 

@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Mapping
 from dataclasses import asdict, replace
+from typing import Any
 
 from sqlalchemy.orm import Session
 
@@ -37,9 +38,7 @@ def get_to_declare(session: Session, submission_id: uuid.UUID, user: User) -> Su
     return submission
 
 
-def declare(
-    session: Session, *, submission_id: uuid.UUID, user: User, changes: Mapping[str, str | ListedImages]
-) -> Submission:
+def declare(session: Session, *, submission_id: uuid.UUID, user: User, changes: Mapping[str, Any]) -> Submission:
     """Add or correct what was declared of a submission's training; what it was before is in the audit log.
 
     Args:

@@ -20,7 +20,7 @@ OTHER = hashlib.sha256(b"other").hexdigest()
 
 
 @dataclass(frozen=True)
-class Tested:
+class StoreUnderTest:
     """A store, and a way around it.
 
     Attributes:
@@ -31,23 +31,23 @@ class Tested:
     overwrite: Callable[[str, bytes], object]
 
 
-def directory_store(directory: Path) -> Tested:
+def directory_store(directory: Path) -> StoreUnderTest:
     store = DirectoryStore(directory)
-    return Tested(store, lambda sha256, content: store.path(sha256).write_bytes(content))
+    return StoreUnderTest(store, lambda sha256, content: store.path(sha256).write_bytes(content))
 
 
 STORES = {"directory": directory_store}
 
 
 @pytest.fixture(params=STORES)
-def tested(request: pytest.FixtureRequest, tmp_path: Path) -> Tested:
+def tested(request: pytest.FixtureRequest, tmp_path: Path) -> StoreUnderTest:
     made = STORES[request.param](tmp_path / "store")
     made.store.set_up()
     return made
 
 
 @pytest.fixture
-def store(tested: Tested) -> ArchiveStore:
+def store(tested: StoreUnderTest) -> ArchiveStore:
     return tested.store
 
 
@@ -137,7 +137,7 @@ def test_an_isolated_process_gets_a_file(store: ArchiveStore) -> None:
         assert path.read_bytes() == CONTENT
 
 
-def test_changed_content_is_not_read(tested: Tested) -> None:
+def test_changed_content_is_not_read(tested: StoreUnderTest) -> None:
     keep(tested.store)
     tested.overwrite(SHA256, b"something else")
     with pytest.raises(DamagedArchiveError, match=SHA256), tested.store.open(SHA256):
