@@ -161,7 +161,7 @@ def check_name(sha256: str) -> str:
 
 
 def check_content(file: BinaryIO, sha256: str) -> None:
-    """Check that a file has this hash, and go back to its beginning.
+    """Read a file to its end, and check that it has this hash.
 
     Raises:
         DamagedArchiveError: it has not.
@@ -171,7 +171,6 @@ def check_content(file: BinaryIO, sha256: str) -> None:
         digest.update(chunk)
     if digest.hexdigest() != sha256:
         raise DamagedArchiveError(f"the archive {sha256} now has the SHA-256 {digest.hexdigest()}")
-    file.seek(0)
 
 
 def columns_limit(archive_bytes: int) -> int:

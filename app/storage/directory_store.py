@@ -60,13 +60,16 @@ class DirectoryStore:
         """Open an archive."""
         with self.path(sha256).open("rb") as file:
             check_content(file, sha256)
+            file.seek(0)
             yield file
 
     @contextmanager
     def local_file(self, sha256: str) -> Iterator[Path]:
         """Give the path of an archive, in one of 256 folders of archives."""
-        with self.open(sha256):
-            yield self.path(sha256)
+        path = self.path(sha256)
+        with path.open("rb") as file:
+            check_content(file, sha256)
+        yield path
 
     def stored(self) -> Iterator[str]:
         """Give the names of all archives."""

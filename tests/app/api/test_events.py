@@ -12,7 +12,7 @@ from tests.support.site import Site
 from vocboard.app.accounts import administration
 from vocboard.app.accounts import service as accounts
 from vocboard.app.accounts.models import Role
-from vocboard.app.api.event_streams import MOST_STREAMS
+from vocboard.app.web.open_streams import MOST_STREAMS
 
 SECONDS_TO_NOTICE = 30
 
