@@ -1,4 +1,4 @@
 """The participant's side of the REST API: what `vocboard login`, `submit`, `status`, `results` and `leaderboard` do.
 
-Needs no server installed: only httpx and the light modules of the evaluator.
+It needs only httpx and the parts of the evaluator that load quickly, not the server's packages.
 """

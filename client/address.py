@@ -7,16 +7,16 @@ import httpx
 
 from vocboard.client.errors import MisuseError
 
-OWN_PATHS = ("/api/v1", "/api/docs", "/api")  # what people copy out of the browser besides the address itself
+OWN_PATHS = ("/api/v1", "/api/docs", "/api")  # paths that people copy from the browser along with the address
 
 
 def normalised(text: str) -> str:
-    """Return a server's address in the one form it is stored under: scheme, host, port and path, no final slash.
+    """Return a server's address in canonical form: scheme, host, port and path, without a trailing slash.
 
-    A missing scheme is https, or http for this very machine.
+    The scheme defaults to https, or to http for this machine.
 
     Raises:
-        MisuseError: this is no address of a web server, or it holds a name and password.
+        MisuseError: the text is not the address of a web server, or contains a user name and password.
 
     >>> normalised("VOC.example.org/api/docs"), normalised("localhost:8000/")
     ('https://voc.example.org', 'http://localhost:8000')
@@ -28,11 +28,11 @@ def normalised(text: str) -> str:
         parts = urlsplit(given)
         host, port = parts.hostname, parts.port
     except ValueError as error:
-        raise MisuseError(f"{text!r} is not the address of a server; write https://HOST") from error
+        raise MisuseError(f"{text!r} is not a server address; use the form https://HOST") from error
     if parts.scheme not in ("http", "https") or not host or any(character.isspace() for character in given):
-        raise MisuseError(f"{text!r} is not the address of a server; write https://HOST")
+        raise MisuseError(f"{text!r} is not a server address; use the form https://HOST")
     if parts.username is not None or parts.password is not None:
-        raise MisuseError("leave name and password out of the address; a token is all that is needed")
+        raise MisuseError("remove the user name and password from the address; only a token is needed")
     host = f"[{host}]" if ":" in host else host
     default_port = {"http": 80, "https": 443}[parts.scheme]
     path = parts.path.rstrip("/")
@@ -40,12 +40,12 @@ def normalised(text: str) -> str:
         path = path.removesuffix(own)
     address = f"{parts.scheme}://{host}{'' if port in (None, default_port) else f':{port}'}{path}"
     if not _is_possible(address):
-        raise MisuseError(f"{text!r} is not the address of a server; no host can have that name")
+        raise MisuseError(f"{text!r} is not a server address: the host name is invalid")
     return address
 
 
 def _is_possible(address: str) -> bool:
-    """Tell whether those who will look the host up, the HTTP library and the system, take its name for one."""
+    """Return whether the HTTP library and the system's resolver accept the host name."""
     try:
         httpx.URL(address).host.encode("idna")
     except (httpx.InvalidURL, ValueError):
@@ -54,7 +54,7 @@ def _is_possible(address: str) -> bool:
 
 
 def is_loopback(address: str) -> bool:
-    """Tell whether an address names this machine itself, where nobody listens on the way.
+    """Return whether an address is this machine, so that traffic never crosses a network.
 
     >>> is_loopback("http://127.0.0.1:8000"), is_loopback("http://localhost.example.org")
     (True, False)
@@ -72,5 +72,5 @@ def is_loopback(address: str) -> bool:
 
 
 def can_be_overheard(address: str) -> bool:
-    """Tell whether what is sent there, the token included, travels unencrypted over a network."""
+    """Return whether requests to this address, with the token, cross a network unencrypted."""
     return address.startswith("http://") and not is_loopback(address)

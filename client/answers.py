@@ -1,4 +1,4 @@
-"""The server's answers as types: the part of them that is shown. More may be in them than is known here."""
+"""Types for the server's responses. They contain only the fields that the client uses; unknown fields are ignored."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ FINAL_STATES = frozenset({"scored", "failed", "withdrawn"})
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Whom a token belongs to, and what it may be used for."""
+    """The owner of a token, and the token's scopes."""
 
     email: str
     scopes: tuple[str, ...]
@@ -23,10 +23,10 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Challenge:
-    """A challenge; `phase` is `open` while it takes submissions.
+    """A challenge; `phase` is `open` while it accepts submissions.
 
     Attributes:
-        declarations: what entrants must state, and the competitions that ask for it.
+        declarations: for each declaration, the competitions that require it.
     """
 
     slug: str
@@ -39,7 +39,7 @@ class Challenge:
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """A submission, as in a list; `SubmissionDetails` is one with everything."""
+    """A submission as lists show it; `SubmissionDetails` has all fields."""
 
     id: str
     challenge: str
@@ -51,7 +51,7 @@ class Submission:
 
     @property
     def is_final(self) -> bool:
-        """Whether its state will not change by itself any more."""
+        """Whether the state is final."""
         return self.state in FINAL_STATES
 
 
@@ -60,9 +60,9 @@ class SubmissionDetails(Submission):
     """One submission.
 
     Attributes:
-        queue_position: 1 for the next; None unless it waits.
-        failure: what went wrong on the server's side; None unless it failed.
-        scores: in the edition's order; empty until it is scored.
+        queue_position: 1 for the next in line; None unless it is queued.
+        failure: the server's error message; None unless evaluation failed.
+        scores: in the edition's order; empty until the submission is scored.
     """
 
     queue_position: int | None
@@ -73,26 +73,26 @@ class SubmissionDetails(Submission):
 
 @dataclass(frozen=True, slots=True)
 class StateEvent:
-    """What the event stream says."""
+    """An event of the event stream."""
 
     state: str
     queue_position: int | None
 
 
 def understood(convert: Callable[[Any], Content], answer: object) -> Content:
-    """Return an answer as a type.
+    """Convert a response to a type.
 
     Args:
         convert: one of the functions below.
 
     Raises:
-        UnexpectedAnswerError: something that is needed is missing or of another kind.
+        UnexpectedAnswerError: a required field is missing or has the wrong type.
     """
     try:
         return convert(answer)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise UnexpectedAnswerError(
-            "the server's answer lacks something this program needs; is one of the two out of date?"
+            "the server's response lacks a required field; the server or this client may be out of date"
         ) from error
 
 

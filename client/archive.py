@@ -1,4 +1,4 @@
-"""The archive on its way out."""
+"""The archive to upload, as a file-like object."""
 
 import os
 from collections.abc import Callable
@@ -10,20 +10,22 @@ from vocboard.client.errors import ClientError, MisuseError
 
 
 class OutgoingArchive:
-    """A file as the HTTP library reads it: piece by piece, telling how far it is, and not a byte more than announced.
+    """A file that the HTTP library reads in chunks. It reports progress and never returns more bytes than announced.
 
     Attributes:
         name: its file name, without directories.
-        size: in bytes, when it was opened.
-        advanced: called with the number of bytes of each piece that goes out; set it before sending.
+        size: in bytes, when the file was opened.
+        advanced: called with the size of each chunk that is sent; set it before sending.
 
     Raises:
-        MisuseError: there is no such file, it cannot be read, or it is a directory.
+        MisuseError: the file does not exist, cannot be read, or is a directory.
     """
 
     def __init__(self, path: Path) -> None:
         if path.is_dir():
-            raise MisuseError(f"{path} is a directory; pack it, for example with `tar czf results.tar.gz {path}`")
+            raise MisuseError(
+                f"{path} is a directory; create an archive first, for example with `tar czf results.tar.gz {path}`"
+            )
         try:
             self._file = path.open("rb")
         except OSError as error:
@@ -42,26 +44,26 @@ class OutgoingArchive:
         self._file.close()
 
     def fileno(self) -> int:
-        """Let the HTTP library learn the length."""
+        """Return the file descriptor, from which the HTTP library gets the length."""
         return self._file.fileno()
 
     def seek(self, position: int) -> None:
-        """Start from the beginning, the only place that is asked for."""
+        """Seek to a position; the HTTP library only asks for the start."""
         self._file.seek(position)
         self._left = self.size - position
 
     def read(self, count: int) -> bytes:
-        """Return the next piece, of at most `count` bytes; nothing at the end.
+        """Return the next chunk, of at most `count` bytes; empty at the end.
 
         Raises:
-            ClientError: the file has become shorter since it was opened, or cannot be read any more.
+            ClientError: the file became shorter after it was opened, or can no longer be read.
         """
         try:
             piece = self._file.read(min(count, self._left))
         except OSError as error:
-            raise ClientError(f"cannot read {self.name} to its end: {error.strerror}") from error
+            raise ClientError(f"cannot read all of {self.name}: {error.strerror}") from error
         if not piece and self._left:
-            raise ClientError(f"{self.name} changed while it was uploaded; try again once it is complete")
+            raise ClientError(f"{self.name} changed during the upload; try again when the file is complete")
         self._left -= len(piece)
         if self.advanced is not None:
             self.advanced(len(piece))

@@ -32,12 +32,12 @@ from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.image_sets import ImageSets
 from vocboard.evaluator.whole_output import whole_file
 
-PER_PAGE = 200  # the most that servers give at once
+PER_PAGE = 200  # the maximum that servers allow
 EDITION_MEDIA_TYPE = "application/toml"
 
 
 class WaitTimeoutError(ClientError, TimeoutError):
-    """A submission was not finished in the time allowed; it goes on."""
+    """The submission was not finished before the timeout; its evaluation continues."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +49,15 @@ class DownloadedFiles:
 
 
 class Client:
-    """A server, in one person's name. Close it after use, or use it as a context manager.
+    """A connection to a server as one user. Close it after use, or use it as a context manager.
 
-    Every method raises a `ClientError` if the server refuses or cannot be reached, with a message that says what to do:
-    `InvalidArchiveError` has the `problems` of an archive, `LimitedError` says when the next upload is allowed.
+    Every method raises a `ClientError` if the server rejects the request or cannot be reached. The message says what to
+    do. `InvalidArchiveError` lists the `problems` of an archive; `LimitedError` says when the next upload is allowed.
 
     Args:
-        server: its address; by default that of `VOCBOARD_SERVER`, or the one last logged in to by `vocboard login`.
-        token: from the page Account of the server; by default that of `VOCBOARD_TOKEN`, or the one that
-            `vocboard login` stored. Without one, what is public can be read.
+        server: its address. Default: `VOCBOARD_SERVER`, or the server of the last `vocboard login`.
+        token: API token from the server's Account page. Default: `VOCBOARD_TOKEN`, or the token stored by `vocboard
+            login`. Without a token, only public data can be read.
     """
 
     def __init__(self, server: str | None = None, token: str | None = None) -> None:
@@ -83,19 +83,19 @@ class Client:
         return f"Client({self.server!r})"
 
     def close(self) -> None:
-        """End the connection."""
+        """Close the connection."""
         self._connection.close()
 
     def whoami(self) -> Person:
-        """Return whom the token belongs to, and what it may be used for."""
+        """Return the owner and the scopes of the token."""
         return understood(person, self._connection.get("/me"))
 
     def challenges(self) -> list[Challenge]:
-        """Return the challenges that this person may see, the newest first."""
+        """Return the challenges that this user may see, newest first."""
         return [understood(challenge, item) for item in self._items("/challenges")]
 
     def challenge(self, slug: str) -> Challenge:
-        """Return one challenge by its short name, the last part of its address."""
+        """Return one challenge by its short name, the last part of its URL."""
         return understood(challenge, self._connection.get(path("challenges", slug)))
 
     def edition(self, slug: str) -> Edition:
@@ -104,7 +104,7 @@ class Client:
         return understood(lambda answer: editions.read_text(answer, slug), text)
 
     def image_sets(self, slug: str) -> ImageSets:
-        """Return what is public of a challenge's test set, to check results with before they are submitted."""
+        """Return the public part of a challenge's test set, for validating results before submission."""
         text = self._connection.get_text(path("challenges", slug, "image-sets"), accept="application/json")
         return understood(ImageSets.from_json, text)
 
@@ -147,24 +147,24 @@ class Client:
         segmentation_classes: Sequence[str] | None = None,
         progress: Callable[[int, int], object] | None = None,
     ) -> SubmissionDetails:
-        """Upload an archive of results, and return the submission that waits to be scored.
+        """Upload an archive of results, and return the queued submission.
 
         Args:
             challenge: short name of the challenge.
             archive: `.tar`, `.tar.gz`, `.tar.xz`, `.tar.bz2` or `.zip`.
             method: name of the method.
-            description: of the method.
-            contributors: who made it.
-            affiliation: where.
-            training_data: what it was trained on, for the competitions that ask for it.
-            training_annotation: of a segmentation method: `segmentation_only` or `other_annotation`.
-            flickr_images: whether it was trained on images from flickr: `yes` or `no`.
+            description: description of the method.
+            contributors: names of the authors.
+            affiliation: affiliation of the authors.
+            training_data: what the method was trained on, for competitions that require it.
+            training_annotation: for segmentation methods: `segmentation_only` or `other_annotation`.
+            flickr_images: whether the method was trained on images from flickr: `yes` or `no`.
             flickr_image_hashes: with `yes`, the file that `vocboard hash-images` writes.
-            segmentation_classes: those entered for segmentation; all by default.
-            progress: called with the number of bytes sent so far, and of all bytes.
+            segmentation_classes: classes entered for segmentation. Default: all.
+            progress: called with the number of bytes sent so far and the total.
 
         Raises:
-            InvalidArchiveError: the archive has problems: `problems` holds all of them.
+            InvalidArchiveError: the archive has problems; `problems` lists all of them.
             LimitedError: no further upload is allowed before `allowed_at`.
             ClientError: see above.
         """
@@ -188,11 +188,11 @@ class Client:
         return understood(submission_details, answer)
 
     def submissions(self) -> list[Submission]:
-        """Return one's own submissions, the latest first."""
+        """Return the user's own submissions, newest first."""
         return [understood(submission, item) for item in self._items("/submissions")]
 
     def status(self, submission: str) -> SubmissionDetails:
-        """Return a submission: its state, its place in the queue, its scores."""
+        """Return a submission with its state, queue position and scores."""
         return understood(submission_details, self._connection.get(path("submissions", submission)))
 
     def wait(
@@ -206,11 +206,11 @@ class Client:
 
         Args:
             submission: its identifier.
-            timeout: seconds to wait at most; None for ever.
+            timeout: maximum number of seconds to wait; None for no limit.
             progress: called with each change of its `state` or `queue_position`.
 
         Raises:
-            WaitTimeoutError: the time has passed; a `TimeoutError`.
+            WaitTimeoutError: the timeout has passed. It is a `TimeoutError`.
         """
         until = math.inf if timeout is None else time.monotonic() + timeout
         for step in follow(self._connection, submission, until=until):
@@ -218,14 +218,16 @@ class Client:
                 progress(step)
             if isinstance(step, SubmissionDetails) and step.is_final:
                 return step
-        raise WaitTimeoutError(f"submission {submission} was not finished in {timeout} seconds; it goes on")
+        raise WaitTimeoutError(
+            f"submission {submission} was not finished within {timeout} seconds; its evaluation continues"
+        )
 
     def results(self, submission: str) -> Mapping[str, CompetitionScores]:
         """Return the scores of a submission by competition; empty until it is scored."""
         return {scores.competition: scores for scores in self.status(submission).scores}
 
     def curves(self, submission: str, competition: str) -> Mapping[str, Mapping[str, Sequence[float | None]]]:
-        """Return the curves of one competition by class, as the challenge's detail level shows them.
+        """Return the curves of one competition by class, at the challenge's detail level.
 
         Returns:
             Mappings with `recall` and `precision`, or `false_positive_rate` and `true_positive_rate`, of equal length.
@@ -238,19 +240,19 @@ class Client:
         return understood(board, self._connection.get(path("challenges", challenge, "leaderboards", competition)))
 
     def publish(self, submission: str) -> Submission:
-        """Put a scored submission on the leaderboard."""
+        """Publish a scored submission on the leaderboard."""
         return self._changed(submission, "publish")
 
     def unpublish(self, submission: str) -> Submission:
-        """Take a submission off the leaderboard."""
+        """Remove a submission from the leaderboard."""
         return self._changed(submission, "unpublish")
 
     def withdraw(self, submission: str) -> Submission:
-        """Withdraw a submission for good."""
+        """Withdraw a submission. This cannot be undone."""
         return self._changed(submission, "withdraw")
 
     def anonymous_link(self, submission: str) -> str:
-        """Make an address that shows the result without names; a new one ends the earlier."""
+        """Create a URL that shows the result without names. An earlier URL stops working."""
         answer = self._connection.post(path("submissions", submission, "anonymous-link"))
         return understood(lambda content: str(content["url"]), answer)
 

@@ -1,4 +1,4 @@
-"""One connection to one server: requests, patience with its bad moments, and its refusals as errors."""
+"""A connection to a server: requests, retries, and error responses as exceptions."""
 
 import ssl
 import time
@@ -18,23 +18,23 @@ from vocboard.client.refusals import refusal, retry_after
 from vocboard.client.terminal import printable
 
 API = "/api/v1"
-# Nothing takes long but checking an upload, which has its own limit at the server and may have to wait for a process.
+# Only validating an upload takes long: the server limits its time, but it may first wait for a free process.
 CONNECT_SECONDS = 15.0
 SILENCE_SECONDS = 60.0
 CHECKING_SECONDS = 600.0
-PAUSES_SECONDS = (0.5, 2.0, 5.0)  # before each further attempt
-LONGEST_PAUSE_SECONDS = 30.0  # if the server asks for more, the person is told instead
-PASSING_STATUSES = frozenset({502, 503, 504})
+PAUSES_SECONDS = (0.5, 2.0, 5.0)  # before each retry
+LONGEST_PAUSE_SECONDS = 30.0  # if the server asks for more, report it instead of waiting
+TEMPORARY_STATUSES = frozenset({502, 503, 504})
 
 FieldValue = str | list[str]
 Answer = Any  # decoded JSON; `client.answers` gives it types
 
 
 def path(*parts: str) -> str:
-    """Return a path below the API's root, of parts that people may have typed.
+    """Return a path below the API's root, with its parts URL-encoded.
 
     Raises:
-        MisuseError: a part is empty or consists of dots, and would lead elsewhere.
+        MisuseError: a part is empty or consists of dots, which would change the path.
 
     >>> path("challenges", "../me")
     '/challenges/..%2Fme'
@@ -45,19 +45,19 @@ def path(*parts: str) -> str:
 
 
 class Connection:
-    """Requests to one server in one person's name.
+    """Requests to one server as one user.
 
-    Reading is tried again when the network or the server has a bad moment; what changes something never is. Redirects
-    are not followed: a token belongs to one server.
+    Reads are retried on network errors and on 502, 503 and 504. Requests that change something are never retried.
+    Redirects are not followed, because the token must only go to this server.
 
     Args:
-        address: as `client.address.normalised` returns it.
-        token: None for a visitor.
+        address: the server's address, from `client.address.normalised`.
+        token: API token; None to read only public data.
         transport: for tests; None for the network.
         sleep: for tests.
 
     Raises:
-        ClientError: certificates or a proxy that the environment names cannot be used.
+        ClientError: a certificate file or proxy set in the environment cannot be used.
     """
 
     def __init__(
@@ -79,12 +79,12 @@ class Connection:
                 headers=headers,
                 timeout=_timeout(SILENCE_SECONDS),
                 follow_redirects=False,
-                mounts=_past_proxies(address),
+                mounts=_no_proxy_for_loopback(address),
                 transport=transport,
             )
-        except (OSError, ValueError, ImportError) as error:  # the library reads certificates and proxies at once
+        except (OSError, ValueError, ImportError) as error:  # certificates and proxies are read here
             raise ClientError(
-                f"the environment's SSL_CERT_FILE, SSL_CERT_DIR or proxy cannot be used: {printable(str(error))}"
+                f"SSL_CERT_FILE, SSL_CERT_DIR or the proxy in the environment cannot be used: {printable(str(error))}"
             ) from error
 
     def __enter__(self) -> Self:
@@ -96,7 +96,7 @@ class Connection:
         self.close()
 
     def close(self) -> None:
-        """End the connection."""
+        """Close the connection."""
         self._client.close()
 
     def get(self, path: str, parameters: Mapping[str, str | int] | None = None) -> Answer:
@@ -108,7 +108,7 @@ class Connection:
         return self._decoded(self._read(path, parameters, "application/json"))
 
     def get_text(self, path: str, parameters: Mapping[str, str | int] | None = None, *, accept: str) -> str:
-        """Read a document of another media type, such as `text/csv`, as it is.
+        """Read a document of another media type, such as `text/csv`, as text.
 
         Raises:
             ClientError: see `client.errors`.
@@ -119,7 +119,7 @@ class Connection:
         return answer.text
 
     def post(self, path: str) -> Answer:
-        """Ask for a change, without a body, and return the answer. Never repeated.
+        """Send a POST request without a body, and return the response. Never retried.
 
         Raises:
             ClientError: see `client.errors`.
@@ -130,17 +130,17 @@ class Connection:
             raise self._unreachable(error) from error
         except httpx.RequestError as error:
             raise NetworkError(
-                f"the connection to {self.address} broke before the request was answered; "
-                "see whether the change was made before you try again"
+                f"the connection to {self.address} was lost before the server responded; check whether the change was "
+                f"made before you try again"
             ) from error
         return self._decoded(self._successful(answer))
 
     def upload(self, path: str, fields: Mapping[str, FieldValue], archive: OutgoingArchive) -> Answer:
-        """Send a form with an archive, in pieces of bounded size, and return the answer. Never repeated.
+        """Send a form with an archive, in chunks of limited size, and return the response. Never retried.
 
         Args:
             path: below the API's root.
-            fields: the form's other fields, the values of a repeated one as a list; they go first.
+            fields: the form's other fields, sent before the archive; a list for a repeated field.
             archive: sent in the field `archive`.
 
         Raises:
@@ -158,21 +158,21 @@ class Connection:
             raise self._unreachable(error) from error
         except httpx.RequestError as error:
             raise NetworkError(
-                f"the connection to {self.address} broke before the upload was answered; "
-                "see with `vocboard status` whether it arrived before you try again"
+                f"the connection to {self.address} was lost before the server responded; check with `vocboard status` "
+                f"whether the upload arrived before you try again"
             ) from error
         return self._decoded(self._successful(answer))
 
     @contextmanager
     def events(self, path: str, *, patience_seconds: float) -> Iterator[Iterator[str]]:
-        """Open a stream of server-sent events and give its lines, until the server ends it.
+        """Open a stream of server-sent events, and yield its lines until the server closes it.
 
         Args:
             path: below the API's root.
-            patience_seconds: how long a silence may last; the server sends at least comments meanwhile.
+            patience_seconds: maximum time between two lines; the server sends comments to keep the stream alive.
 
         Raises:
-            ClientError: see `client.errors`. Also while the lines are read.
+            ClientError: see `client.errors`; also raised while the lines are read.
         """
         timeout = _timeout(patience_seconds)
         try:
@@ -197,7 +197,7 @@ class Connection:
                 pass
             else:
                 wait = max(pause, retry_after(answer) or 0.0)
-                if answer.status_code not in PASSING_STATUSES or wait > LONGEST_PAUSE_SECONDS:
+                if answer.status_code not in TEMPORARY_STATUSES or wait > LONGEST_PAUSE_SECONDS:
                     return self._successful(answer)
             self._sleep(wait)
         return self._successful(self._read_once(path, parameters, accept))
@@ -212,8 +212,7 @@ class Connection:
         if answer.is_redirect:
             target = answer.headers.get("Location", "elsewhere")
             raise UnexpectedAnswerError(
-                f"{self.address} sends us on to {printable(target)}; if you trust that server, log in to it by that "
-                "address"
+                f"{self.address} redirects to {printable(target)}; if you trust that server, log in with that address"
             )
         if not answer.is_success:
             raise refusal(answer, self.address)
@@ -226,16 +225,16 @@ class Connection:
             raise self._unexpected() from error
 
     def _unexpected(self) -> UnexpectedAnswerError:
-        return UnexpectedAnswerError(f"{self.address} does not answer as a vocboard server does; check the address")
+        return UnexpectedAnswerError(f"{self.address} is not a vocboard server; check the address")
 
     def _unreachable(self, error: httpx.RequestError) -> NetworkError:
         if _is_certificate_error(error):
             return CertificateError(
-                f"the certificate of {self.address} cannot be verified; if it comes from your institution's own "
-                "authority, name that authority's certificate file in SSL_CERT_FILE"
+                f"the certificate of {self.address} cannot be verified; if your institution has its own certificate "
+                f"authority, set SSL_CERT_FILE to that authority's certificate file"
             )
         if isinstance(error, httpx.TimeoutException):
-            return NetworkError(f"{self.address} does not answer in time; try again later")
+            return NetworkError(f"{self.address} did not respond in time; try again later")
         reason = printable(str(error)) or type(error).__name__
         return NetworkError(f"cannot reach {self.address} ({reason}); check the address and your network")
 
@@ -244,8 +243,8 @@ def _timeout(silence_seconds: float) -> httpx.Timeout:
     return httpx.Timeout(SILENCE_SECONDS, connect=CONNECT_SECONDS, read=silence_seconds)
 
 
-def _past_proxies(address: str) -> dict[str, None]:
-    """Say that this very machine is never reached by a proxy, whatever the environment has for the world outside."""
+def _no_proxy_for_loopback(address: str) -> dict[str, None]:
+    """Exempt this machine from the proxies that the environment sets."""
     return {f"all://{urlsplit(address).hostname}": None} if is_loopback(address) else {}
 
 

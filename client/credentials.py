@@ -1,4 +1,4 @@
-"""The servers this person has logged in to and the token for each, in one file that only they can read."""
+"""Stored servers and their tokens, in one file that only its owner can read."""
 
 import json
 import os
@@ -24,19 +24,19 @@ class Credentials:
     """What is stored.
 
     Attributes:
-        tokens: by the server's address. Kept out of `repr`, so that no log or traceback shows them.
-        default: address of the server that commands talk to unless told otherwise; the last one logged in to.
+        tokens: by server address. Excluded from `repr`, so that no log or traceback shows them.
+        default: address of the server that commands use by default: that of the last login.
     """
 
     tokens: Mapping[str, str] = field(default_factory=dict, repr=False)
     default: str | None = None
 
     def with_server(self, address: str, token: str) -> "Credentials":
-        """These and one more, which becomes the default."""
+        """Return a copy with one more server, which becomes the default."""
         return replace(self, tokens={**self.tokens, address: token}, default=address)
 
     def without_server(self, address: str) -> "Credentials":
-        """These without one; the default passes to one of the others."""
+        """Return a copy without a server; another one becomes the default."""
         tokens = {known: token for known, token in self.tokens.items() if known != address}
         default = self.default if self.default in tokens else next(reversed(tokens), None)
         return Credentials(tokens, default)
@@ -45,13 +45,13 @@ class Credentials:
 def directory(
     platform: str = sys.platform, environment: Mapping[str, str] = os.environ, home: Path | None = None
 ) -> Path:
-    """Return where this platform keeps a program's settings for one person.
+    """Return the platform's directory for a user's settings.
 
     That is `$XDG_CONFIG_HOME/vocboard` or `~/.config/vocboard`, on macOS `~/Library/Application Support/vocboard`, on
-    Windows `%APPDATA%\\vocboard`. `XDG_CONFIG_HOME` holds everywhere if it is set.
+    Windows `%APPDATA%\\vocboard`. `XDG_CONFIG_HOME` is used on every platform if it is set.
     """
     configured = environment.get("XDG_CONFIG_HOME", "")
-    if os.path.isabs(configured):  # the specification has relative ones ignored
+    if os.path.isabs(configured):  # the specification says to ignore relative paths
         return Path(configured) / "vocboard"
     home = home or Path.home()
     if platform == "darwin":
@@ -62,10 +62,10 @@ def directory(
 
 
 def load(file: Path | None = None) -> Credentials:
-    """Read what is stored; nothing if there is no file.
+    """Read the stored credentials; empty if there is no file.
 
     Raises:
-        ClientError: the file cannot be read or is not what `save` writes.
+        ClientError: the file cannot be read or does not have the format of `save`.
     """
     file = file or directory() / FILE_NAME
     try:
@@ -77,13 +77,13 @@ def load(file: Path | None = None) -> Credentials:
     except OSError as error:
         raise ClientError(f"cannot read {file}: {error.strerror}") from error
     except (ValueError, LookupError, TypeError, AttributeError):
-        # Without the cause: it may quote the file, and so a token.
+        # Without the cause: its message may quote a token from the file.
         raise ClientError(f"{file} is damaged; delete it and run `vocboard login` again") from None
     return Credentials(tokens, default if default in tokens else None)
 
 
 def save(credentials: Credentials, file: Path | None = None) -> Path:
-    """Store, whole or not at all, in a file that is only its owner's from its first byte on.
+    """Write the credentials atomically, to a file that only its owner can ever read.
 
     Raises:
         ClientError: the file cannot be written.
@@ -105,12 +105,12 @@ def save(credentials: Credentials, file: Path | None = None) -> Path:
             temporary.unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise ClientError(f"cannot write {file}: {error.strerror}; tokens are stored nowhere else") from error
+        raise ClientError(f"cannot write {file}: {error.strerror}; no token was stored") from error
     return file
 
 
 def readable_by_others(file: Path | None = None) -> bool:
-    """Tell whether the stored tokens can be read by other people of this machine (never so on Windows)."""
+    """Return whether other users of this machine can read the stored tokens (always False on Windows)."""
     file = file or directory() / FILE_NAME
     if sys.platform == "win32" or not file.exists():
         return False
@@ -118,36 +118,36 @@ def readable_by_others(file: Path | None = None) -> bool:
 
 
 def checked_token(text: str) -> str:
-    """Return a token without the white space around it.
+    """Return a token without surrounding white space.
 
     Raises:
-        MisuseError: it is empty or cannot be one. The message does not repeat it.
+        MisuseError: it is empty or malformed. The message does not contain the token.
     """
     token = text.strip()
     if not token:
-        raise MisuseError("no token given; make one on the page `Account` of the server")
+        raise MisuseError("no token given; create one on the server's Account page")
     if len(token) > LONGEST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
-        raise MisuseError("this is not a token; copy the whole of it, and nothing else, from the page `Account`")
+        raise MisuseError("this is not a token; copy the complete token from the Account page")
     return token
 
 
 def chosen_server(given: str | None, stored: Credentials) -> str:
-    """Return the address of the server to talk to: the one given, that of the environment, or the default.
+    """Return the server's address: the argument, the environment variable, or the default.
 
     Raises:
-        MisuseError: there is none of these, or it is not an address.
+        MisuseError: none of these is set, or the value is not an address.
     """
     address = given or os.environ.get(SERVER_VARIABLE) or stored.default
     if not address:
-        raise MisuseError("which server? run `vocboard login URL` once, or name it with --server URL")
+        raise MisuseError("no server given; run `vocboard login URL` once, or use --server URL")
     return normalised(address)
 
 
 def chosen_token(address: str, stored: Credentials) -> str | None:
-    """Return the token for a server: that of the environment, or the one stored; None without one.
+    """Return the token for a server: the environment variable or the stored one; None if there is neither.
 
     Raises:
-        MisuseError: the one of the environment cannot be a token.
+        MisuseError: the environment variable is not a valid token.
     """
     token = os.environ.get(TOKEN_VARIABLE) or stored.tokens.get(address)
     return None if token is None else checked_token(token)

@@ -1,4 +1,4 @@
-"""What can go wrong between here and a server. Every message is one line that says what to do."""
+"""Exceptions of the client. Every message is one line that says what to do."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -7,32 +7,32 @@ from vocboard.evaluator.problems import Problem
 
 
 class ClientError(Exception):
-    """Trouble with the server or on the way to it; the message is for the person at the terminal."""
+    """Base class of the client's exceptions; the message is for the user."""
 
 
 class MisuseError(ClientError):
-    """The command cannot be done as it was given: no such challenge, no token, a wrong field, no such file."""
+    """The request is wrong: an unknown challenge, a missing token, an invalid field or a missing file."""
 
 
 class NetworkError(ClientError):
-    """The server could not be reached, or the connection broke."""
+    """The server could not be reached, or the connection was lost."""
 
 
 class CertificateError(NetworkError):
-    """The server cannot prove that it is the one it claims to be; trying again does not help."""
+    """The server's certificate cannot be verified; retrying does not help."""
 
 
 class UnexpectedAnswerError(ClientError):
-    """Something answered, but not as a vocboard server does."""
+    """The response is not that of a vocboard server."""
 
 
 class RefusedError(ClientError):
-    """The server understood and said no.
+    """The server rejected the request.
 
     Attributes:
         status: the HTTP status.
-        code: the server's stable identifier of the reason; empty if it gave none.
-        detail: what the server said, for people.
+        code: the server's stable error code; empty if it sent none.
+        detail: the server's message.
     """
 
     def __init__(self, message: str, *, status: int, code: str = "", detail: str = "") -> None:
@@ -43,11 +43,11 @@ class RefusedError(ClientError):
 
 
 class MisdirectedError(RefusedError, MisuseError):
-    """Refused because of what was asked: an unknown challenge, or one that is closed to this person."""
+    """The server rejected the request as wrong: for example, an unknown challenge, or one this user may not see."""
 
 
 class InvalidFieldsError(MisdirectedError):
-    """Fields of a form are wrong: `fields` holds a message by field name."""
+    """Fields of a form are invalid: `fields` maps field names to messages."""
 
     def __init__(self, message: str, *, fields: Mapping[str, str], status: int = 422, code: str = "") -> None:
         super().__init__(message, status=status, code=code)
@@ -55,7 +55,7 @@ class InvalidFieldsError(MisdirectedError):
 
 
 class InvalidArchiveError(RefusedError):
-    """The archive has problems: `problems` holds all of them, warnings included."""
+    """The archive has problems: `problems` lists all of them, including warnings."""
 
     def __init__(self, message: str, *, problems: Sequence[Problem], status: int = 422, code: str = "") -> None:
         super().__init__(message, status=status, code=code)
@@ -63,7 +63,7 @@ class InvalidArchiveError(RefusedError):
 
 
 class LimitedError(RefusedError):
-    """Too often; `allowed_at` is when the next is allowed, if the server said so."""
+    """A rate limit or quota was exceeded; `allowed_at` is when the next request is allowed, if known."""
 
     def __init__(self, message: str, *, allowed_at: datetime | None, status: int = 429, code: str = "") -> None:
         super().__init__(message, status=status, code=code)

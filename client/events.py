@@ -1,4 +1,4 @@
-"""Server-sent events as they come over the wire.
+"""Parser for server-sent events.
 
 Source: HTML standard, section 9.2.6, "Interpreting an event stream".
 """
@@ -16,7 +16,7 @@ class Event:
 
 
 def parse(lines: Iterable[str]) -> Iterator[Event]:
-    """Give the events in a stream of lines without line ends; comments and an unfinished last event are left out.
+    """Yield the events in a stream of lines without line ends. Comments and an incomplete last event are skipped.
 
     >>> list(parse([": ping", "event: state", 'data: {"state":', 'data: "queued"}', "", "data: cut short"]))
     [Event(name='state', data='{"state":\\n"queued"}')]

@@ -18,11 +18,11 @@ from vocboard.client.answers import (
 from vocboard.client.connection import Connection, path
 from vocboard.client.errors import LimitedError, NetworkError, RefusedError, UnexpectedAnswerError
 
-PATIENCE_SECONDS = 45.0  # a stream that is silent for longer has died on the way; the server pings more often
-FIRST_PAUSE_SECONDS = 1.0  # between two looks while no stream lasts
+PATIENCE_SECONDS = 45.0  # the server pings more often; after a longer silence the connection is dead
+FIRST_PAUSE_SECONDS = 1.0  # between two requests while there is no event stream
 LONGEST_PAUSE_SECONDS = 15.0
-SETTLING_SECONDS = 0.1  # between the announcement of a final state and the look at it
-UNREACHABLE_SECONDS = 300.0  # a server may be restarted meanwhile
+SETTLING_SECONDS = 0.1  # between the event for a final state and the request for the submission
+UNREACHABLE_SECONDS = 300.0  # long enough for a restart of the server
 
 
 def follow(
@@ -33,32 +33,32 @@ def follow(
     clock: Callable[[], float] = time.monotonic,
     until: float = math.inf,
 ) -> Iterator[SubmissionDetails | StateEvent]:
-    """Give the submission now, each change of its state or place in the queue, and at last the final submission.
+    """Yield the submission, then each change of its state or queue position, and last the final submission.
 
-    Looks once, then listens to the server's events; where these cannot be had or break off, it goes on looking from
-    time to time. A server that cannot be reached, or is in trouble, is given a few minutes.
+    Requests the submission once, then listens to the server's events. If the event stream is unavailable or is cut off,
+    it polls. If the server cannot be reached or returns server errors, it keeps trying for a few minutes.
 
     Args:
         connection: to the server.
         identifier: of the submission.
         sleep: for tests.
         clock: for tests.
-        until: when to stop, as `clock` has it, final or not.
+        until: the `clock` time at which to stop, even if the submission is not final.
 
     Raises:
-        ClientError: there is no such submission, or the trouble lasts.
+        ClientError: there is no such submission, or the server stays unavailable.
     """
     seen: StateEvent | None = None
     pause = FIRST_PAUSE_SECONDS
-    well_at = clock()
+    available_at = clock()
     while clock() < until:
         try:
             current = understood(submission_details, connection.get(path("submissions", identifier)))
         except (NetworkError, RefusedError) as error:
-            if not _may_pass(error) or clock() - well_at > UNREACHABLE_SECONDS:
+            if not _is_temporary(error) or clock() - available_at > UNREACHABLE_SECONDS:
                 raise
         else:
-            well_at = clock()
+            available_at = clock()
             state = StateEvent(current.state, current.queue_position)
             if state != seen or current.is_final:
                 yield current
@@ -79,7 +79,7 @@ def follow(
 def _events(
     connection: Connection, identifier: str, patience_seconds: float, clock: Callable[[], float], until: float
 ) -> Iterator[StateEvent]:
-    """Give the server's events for as long as the stream lasts; none where there is no stream, or no time left."""
+    """Yield the server's events until the stream ends; nothing if there is no stream or no time left."""
     if patience_seconds <= 0:
         return
     try:
@@ -87,8 +87,8 @@ def _events(
             for event in events.parse(takewhile(lambda _: clock() < until, lines)):
                 yield understood(state_event, json.loads(event.data))
     except (NetworkError, RefusedError, UnexpectedAnswerError, ValueError):
-        return  # whoever follows looks by itself
+        return  # the caller polls
 
 
-def _may_pass(error: NetworkError | RefusedError) -> bool:
+def _is_temporary(error: NetworkError | RefusedError) -> bool:
     return isinstance(error, NetworkError | LimitedError) or (isinstance(error, RefusedError) and error.status >= 500)

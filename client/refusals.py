@@ -1,4 +1,4 @@
-"""A server's refusal (RFC 9457 problem details, or whatever a proxy on the way sent) as an error of ours."""
+"""Error responses as exceptions: RFC 9457 problem details from the server, or any response of a proxy."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -19,11 +19,11 @@ from vocboard.client.terminal import duration, instant, printable
 
 
 def refusal(answer: httpx.Response, address: str) -> RefusedError:
-    """Return what an answer with a 4xx or 5xx status means.
+    """Return the exception for a response with a 4xx or 5xx status.
 
     Args:
-        answer: read to its end.
-        address: the server's, for the message.
+        answer: the response, read completely.
+        address: of the server, for the message.
     """
     details = _details(answer)
     status = answer.status_code
@@ -35,25 +35,27 @@ def refusal(answer: httpx.Response, address: str) -> RefusedError:
         return _limited(answer, details, code, detail)
     if status == 401:
         message = (
-            f"{address} does not accept the token{': ' + detail if detail else ''}; make a new one on the page "
-            f"`Account` there, then run `vocboard login {address}`"
+            f"{address} does not accept the token{': ' + detail if detail else ''}; create a new one on the "
+            f"server's Account page, then run `vocboard login {address}`"
         )
         return RefusedError(_sentence(message), status=status, code=code, detail=detail)
     if status in (403, 404, 405, 409, 413, 415):
         message = {
-            403: detail or "this token may not do that",
-            404: detail or "the server knows nothing of that name",
-            413: detail or "the archive is larger than the server takes",
-        }.get(status, detail or f"the server refuses (status {status})")
+            403: detail or "this token does not permit the request",
+            404: detail or "not found on the server",
+            413: detail or "the archive is larger than the server allows",
+        }.get(status, detail or f"the server rejected the request (status {status})")
         return MisdirectedError(message, status=status, code=code, detail=detail)
     if status >= 500:
-        message = f"{address} has trouble (status {status}): {detail or 'try again later'}"
+        message = f"{address} reported a server error (status {status}): {detail or 'try again later'}"
         return RefusedError(message, status=status, code=code, detail=detail)
-    return RefusedError(detail or f"{address} refuses (status {status})", status=status, code=code, detail=detail)
+    return RefusedError(
+        detail or f"{address} rejected the request (status {status})", status=status, code=code, detail=detail
+    )
 
 
 def retry_after(answer: httpx.Response, now: datetime | None = None) -> float | None:
-    """Return the seconds that a `Retry-After` header asks to wait; None without a readable one.
+    """Return the seconds to wait according to the `Retry-After` header; None if it is missing or malformed.
 
     Source: RFC 9110, section 10.2.3: a number of seconds or a date.
     """
@@ -78,7 +80,7 @@ def _unprocessable(details: Mapping[str, Any], code: str, detail: str) -> Refuse
         texts = {str(field): printable(str(message)) for field, message in fields.items()}
         message = "; ".join(f"{field.replace('_', ' ')}: {text}" for field, text in texts.items())
         return InvalidFieldsError(message, fields=texts, code=code)
-    return MisdirectedError(detail or "the server cannot make sense of the request", status=422, code=code)
+    return MisdirectedError(detail or "the server could not process the request", status=422, code=code)
 
 
 def _limited(answer: httpx.Response, details: Mapping[str, Any], code: str, detail: str) -> LimitedError:
@@ -94,7 +96,7 @@ def _limited(answer: httpx.Response, details: Mapping[str, Any], code: str, deta
         allowed_at = allowed_at.replace(tzinfo=UTC)
     message = (detail or "too many requests").rstrip(".")
     if allowed_at is not None:
-        message += f"; the next is allowed at {instant(allowed_at)}, in {duration(allowed_at - now)}"
+        message += f"; the next one is allowed at {instant(allowed_at)}, in {duration(allowed_at - now)}"
     return LimitedError(message, allowed_at=allowed_at, code=code)
 
 

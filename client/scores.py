@@ -1,4 +1,4 @@
-"""Scores and leaderboards as the server's JSON, and the evaluator's, has them."""
+"""Scores and leaderboards, read from the JSON of the server or the evaluator."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One metric of one competition: fractions as the server rounds them, None where undefined."""
+    """One metric of one competition: fractions rounded by the server, None if undefined."""
 
     metric: str
     per_class: Mapping[str, float | None]
@@ -16,7 +16,7 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Counts behind one class's score: what there was to find, and what was entered."""
+    """Counts for one class: positives in the ground truth, and results entered."""
 
     positives: int
     results: int
@@ -24,7 +24,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class CompetitionScores:
-    """The scores of one competition, from a server or from the evaluator: their JSON is the same."""
+    """The scores of one competition. Servers and the evaluator use the same JSON."""
 
     competition: str
     task: str
@@ -40,12 +40,12 @@ class CompetitionScores:
 
     @property
     def mean(self) -> float | None:
-        """Its mean, a fraction; None where undefined."""
+        """Mean of the primary metric, a fraction; None if undefined."""
         return self.primary.mean
 
     @property
     def per_class(self) -> Mapping[str, float | None]:
-        """Its value for each class; empty where the challenge shows means alone."""
+        """Primary metric by class; empty if the challenge shows only means."""
         return self.primary.per_class
 
 
@@ -56,7 +56,7 @@ class BoardRow:
     Attributes:
         rank: None if the mean is undefined.
         per_class: fractions; a class that was not entered is missing.
-        best: classes in which no method is better; with `mean` for the mean.
+        best: classes in which no method scores higher; contains `mean` if this holds for the mean.
     """
 
     rank: int | None
@@ -69,7 +69,7 @@ class BoardRow:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """The leaderboard of one competition, the best first."""
+    """The leaderboard of one competition, best method first."""
 
     challenge: str
     competition: str

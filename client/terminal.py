@@ -1,4 +1,4 @@
-"""What is particular to terminals: text from others made harmless, times, sizes, and a progress bar."""
+"""Terminal output: safe text, times, sizes, and a progress bar."""
 
 import shutil
 import sys
@@ -15,10 +15,10 @@ SIZE_UNITS = ("bytes", "kB", "MB", "GB", "TB")
 
 
 def printable(text: str) -> str:
-    """Return text that others wrote (names of methods, of people, of files) as it may be shown on a terminal.
+    """Return untrusted text (names of methods, people, files) in a form that is safe to print on a terminal.
 
-    Control characters, which could move the cursor, recolour the screen or worse, and those that turn the direction of
-    all that follows become visible marks; line breaks and tabs become spaces.
+    Control characters, which could move the cursor or change colours, and characters that change the text direction are
+    replaced by visible marks. Line breaks and tabs become spaces.
 
     >>> printable("YOLO\\x1b[2J\\nv1")
     'YOLO\ufffd[2J v1'
@@ -34,7 +34,7 @@ def _is_control(character: str) -> bool:
 
 
 def display_width(text: str) -> int:
-    """Return how many columns a text takes: East Asian wide characters take two, combining marks none.
+    """Return the width of a text in columns: East Asian wide characters take two, combining marks none.
 
     >>> display_width("Zoë"), display_width("検出")
     (3, 4)
@@ -46,7 +46,7 @@ def display_width(text: str) -> int:
 
 
 def size(count: float) -> str:
-    """Return a number of bytes for people, in decimal units.
+    """Format a number of bytes, in decimal units.
 
     >>> size(999), size(1_500_000)
     ('999 bytes', '1.5 MB')
@@ -59,7 +59,7 @@ def size(count: float) -> str:
 
 
 def duration(span: timedelta) -> str:
-    """Return a span of time for people, with the precision they care for.
+    """Format a duration, with less precision for longer ones.
 
     >>> duration(timedelta(seconds=42)), duration(timedelta(minutes=61)), duration(timedelta(days=2, hours=3))
     ('42 seconds', '1 h 1 min', '2 days 3 h')
@@ -67,7 +67,7 @@ def duration(span: timedelta) -> str:
     seconds = max(0, round(span.total_seconds()))
     if seconds < 90:
         return f"{seconds} second{'' if seconds == 1 else 's'}"
-    minutes = -(-seconds // 60)  # rounded up: whoever waits so long is not sent away again
+    minutes = -(-seconds // 60)  # rounded up: a limit has passed when this time is over
     if minutes < 60:
         return f"{minutes} min"
     hours, minutes = divmod(minutes, 60)
@@ -78,13 +78,13 @@ def duration(span: timedelta) -> str:
 
 
 def instant(moment: datetime) -> str:
-    """Return a moment in the reader's own time zone, with the zone."""
+    """Format a time in the local time zone, with the zone."""
     local = moment.astimezone()
     return f"{local:%Y-%m-%d %H:%M} {local.tzname() or local.strftime('%z')}"
 
 
 class ProgressBar:
-    """One line on a terminal that shows how far an upload is, and vanishes at its end; nothing elsewhere.
+    """A progress bar for an upload, removed at its end. Prints nothing if the stream is not a terminal.
 
     Usage: `with ProgressBar("results.tar.gz", total) as bar: bar.advance(count)`.
     """
@@ -117,13 +117,13 @@ class ProgressBar:
             self._stream.flush()
 
     def advance(self, count: int) -> None:
-        """Say that so many more bytes are done."""
+        """Add a number of bytes to those done."""
         self._done += count
         if self._clock() - self._drawn >= REDRAW_SECONDS or self._done >= self._total:
             self._draw()
 
     def say(self, text: str) -> None:
-        """Show a text in place of the bar."""
+        """Show a text instead of the bar."""
         self._write(text)
 
     def _draw(self) -> None:
@@ -138,7 +138,7 @@ class ProgressBar:
             self._stream.flush()
 
     def line(self, *, unicode: bool) -> str:
-        """Return the bar as text: label, bar, per cent, sizes, speed and the time left."""
+        """Return the bar as text: label, bar, percentage, sizes, speed and time left."""
         fraction = min(1.0, self._done / self._total) if self._total else 1.0
         full = int(fraction * BAR_WIDTH)
         drawn = ("█" if unicode else "#") * full + ("░" if unicode else ".") * (BAR_WIDTH - full)

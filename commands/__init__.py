@@ -1,4 +1,4 @@
-"""The `vocboard` program: one module a command, imported only when it is called.
+"""The `vocboard` program. Each command has a module, which is imported only when the command is called.
 
 Each module has `configure(parser)`, which adds its arguments, and `run(arguments)`, which returns the exit status.
 """

@@ -1,4 +1,4 @@
-"""`vocboard check`: what is wrong with one's own ground truth, as a server would say it, before any upload."""
+"""`vocboard check`: check ground truth as a server does, before uploading it."""
 
 import argparse
 
@@ -26,17 +26,17 @@ _LACKS_SETS = "no_image_sets"
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.description = (
-        "Read a tree as a server reads ground truth, and list everything that is wrong with it. Exit status: 0 it can "
-        "be uploaded, 1 it has problems, 2 usage."
+        "Check a ground truth tree as a server does, and list every problem. Exit status: 0 no "
+        "problems, 1 problems found, 2 usage error."
     )
     add_tree_arguments(parser)
     add_image_set_argument(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON, for programs")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 @reporting_misuse
 def run(arguments: argparse.Namespace) -> int:
-    """Read the tree, and print what was found."""
+    """Read the tree, and print its problems."""
     edition = edition_of(arguments.tree, arguments.edition)
     problems: list[Problem] = []
     lines: list[str] = []
@@ -69,6 +69,6 @@ def _lines(truth: GroundTruth, edition: Edition) -> list[str]:
             continue
         people = "" if each.people is None else f", {counted(each.people, 'person', 'people')}"
         without = [name for name, count in each.classes.items() if not count.positives]
-        note = f"; nothing to find of {', '.join(without)}" if without else ""
+        note = f"; no positives for {', '.join(without)}" if without else ""
         lines.append(f"{what}{counted(each.images, 'image')}{people}{note}")
     return lines

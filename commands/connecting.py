@@ -1,7 +1,6 @@
-"""What the commands that talk to a server share: which server, which token, and how trouble becomes an exit status.
+"""Shared code of the commands that talk to a server: choice of server and token, and exit statuses for errors.
 
-Exit statuses: 0 done; 1 the archive has problems, or there is no score; 2 the command cannot be done as it was given;
-3 trouble with the server or on the way to it.
+Exit statuses: 0 success; 1 the archive has problems, or there is no score; 2 usage error; 3 server or network error.
 """
 
 import argparse
@@ -18,36 +17,36 @@ from vocboard.client.credentials import SERVER_VARIABLE, chosen_server, chosen_t
 from vocboard.client.errors import ClientError, MisuseError
 
 DONE, PROBLEMS, MISUSE, FAILED = 0, 1, 2, 3
-INTERRUPTED = 130  # as shells have it for SIGINT
+INTERRUPTED = 130  # the shell's convention for SIGINT
 
 Run = Callable[[argparse.Namespace], int]
 
 
 def add_server_argument(parser: argparse.ArgumentParser) -> None:
-    """Let a command be told which server it talks to."""
+    """Add the option --server."""
     parser.add_argument(
         "--server",
         metavar="URL",
-        help=f"address of the server (default: ${SERVER_VARIABLE}, or the one last logged in to)",
+        help=f"server address (default: ${SERVER_VARIABLE}, or the server of the last login)",
     )
 
 
 def add_json_argument(parser: argparse.ArgumentParser) -> None:
-    """Let a command print the server's answer as JSON."""
-    parser.add_argument("--json", action="store_true", help="print JSON, for programs")
+    """Add the option --json."""
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def connect(server: str | None, *, as_visitor: bool = False) -> Connection:
-    """Return a connection in this person's name.
+    """Return a connection to a server.
 
-    The token is that of the environment, or else the one stored for the server.
+    The token is taken from the environment, or else from the stored credentials.
 
     Args:
-        server: what the command line says.
-        as_visitor: whether having no token is good enough.
+        server: the value of --server.
+        as_visitor: whether the command also works without a token.
 
     Raises:
-        MisuseError: no server is known, or no token for it.
+        MisuseError: there is no server, or no token for it.
     """
     stored = credentials.load()
     address = chosen_server(server, stored)
@@ -60,26 +59,29 @@ def connect(server: str | None, *, as_visitor: bool = False) -> Connection:
 
 
 def warn_of_dangers(address: str) -> None:
-    """Say on standard error if others can get at the token."""
+    """Warn on standard error if others can read the token."""
     if can_be_overheard(address):
-        say(f"warning: {address} is not encrypted; whoever is on the way can read the token. Use https.")
+        say(
+            f"warning: the connection to {address} is not encrypted, and others on the network can read the token; "
+            f"use https"
+        )
     file = credentials.directory() / credentials.FILE_NAME
     if credentials.readable_by_others(file):
-        say(f"warning: other people of this machine can read your tokens; run `chmod 600 {file}`")
+        say(f"warning: other users of this machine can read your tokens; run `chmod 600 {file}`")
 
 
 def say(text: str) -> None:
-    """Tell the person something that is not the command's result."""
+    """Print a message to standard error."""
     print(f"vocboard: {text}", file=sys.stderr)
 
 
 def print_json(content: Any) -> None:
-    """Print a JSON document; in ASCII, so that no text of others can steer a terminal."""
+    """Print a JSON document in ASCII, so that untrusted text cannot control the terminal."""
     print(json.dumps(content, indent=2))
 
 
 def reporting_errors(run: Run) -> Run:
-    """Make a command tell its trouble in one line on standard error, and return the exit status that fits."""
+    """Make a command report errors in one line on standard error, and return the matching exit status."""
 
     @functools.wraps(run)
     def reporting(arguments: argparse.Namespace) -> int:

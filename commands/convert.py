@@ -1,4 +1,4 @@
-"""`vocboard convert`: results and ground truth in the formats of other tools, to VOC's and back."""
+"""`vocboard convert`: convert results and ground truth between other formats and VOC's."""
 
 import argparse
 import sys
@@ -47,40 +47,55 @@ FIRST_CATEGORY = {"yolo": 0, "ultralytics": 0, "mmdetection": 0, "huggingface": 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.description = (
-        "Convert results and ground truth. Exit status: 0 written, 1 the input has problems and nothing was written, "
-        "2 usage. Formats are described in docs/development-kit.md."
+        "Convert results and ground truth between other formats and VOC's. docs/development-kit.md "
+        "describes the formats. Exit status: 0 written, 1 the input has problems and nothing was written, 2 usage "
+        "error."
     )
     add = parser.add_argument
     formats = (*FORMATS, *LABEL_MAP_FORMATS, *OTHERS)
     add("format", metavar="FORMAT", choices=formats, help=", ".join(formats))
-    add("input", metavar="INPUT", help="file, directory or archive; for colour-map the number of colours")
+    add("input", metavar="INPUT", help="file, directory or archive; for colour-map, the number of colours")
     add("--edition", help="edition, or edition file (.toml)")
-    add("--competition", help="competition of the results, such as comp4")
-    add("--from-competition", help="for segmentations-from-detections: competition of the detections, such as comp4")
-    add("--image-sets", metavar="TREE", type=Path, help="development kit tree, or the JSON of image sets of a server")
-    add("--image-set", metavar="NAME", action="append", help="such as val (default: the edition's)")
+    add("--competition", help="competition of the results, for example comp4")
+    add(
+        "--from-competition", help="for segmentations-from-detections: competition of the detections, for example comp4"
+    )
+    add("--image-sets", metavar="TREE", type=Path, help="development kit tree, or a server's image sets (JSON)")
+    add("--image-set", metavar="NAME", action="append", help="image set, for example val (default: the edition's)")
     add(
         "--images",
         metavar="FILE",
         type=Path,
-        help="images by id: COCO JSON, JSON object, or lines '<id> <name>'",
+        help="image names by id: COCO JSON, JSON object, or lines '<id> <name>'",
     )
     add(
         "--categories",
         metavar="FILE",
         type=Path,
-        help="names: COCO JSON, JSON, YAML names, or one a line",
+        help="category names: COCO JSON, JSON, YAML names, or one name per line",
     )
-    add("--drop-unmatched", action="store_true", help="leave out what is of categories that the edition lacks")
-    add("--all-classes", action="store_true", help="enter classes without a detection, too, with an empty file")
-    add("--confidence", metavar="NUMBER", help="for segmentations-from-detections: paint only detections above it")
-    add("--reverse", action="store_true", help="from result files, or from a tree, to FORMAT")
-    add("--output", metavar="FILE", type=Path, required=True, help="file, or directory where the format has many files")
+    add(
+        "--drop-unmatched",
+        action="store_true",
+        help="skip results and objects of categories that are not in the edition",
+    )
+    add(
+        "--all-classes",
+        action="store_true",
+        help="write an empty file for each class without detections, so that it counts as entered",
+    )
+    add(
+        "--confidence",
+        metavar="NUMBER",
+        help="for segmentations-from-detections: use only detections with a confidence above this",
+    )
+    add("--reverse", action="store_true", help="convert from VOC result files or a tree to FORMAT")
+    add("--output", metavar="FILE", type=Path, required=True, help="file, or directory for formats with several files")
 
 
 @reporting_misuse
 def run(arguments: argparse.Namespace) -> int:
-    """Convert, and print what was written and what was found."""
+    """Convert, and print a summary and the problems found."""
     try:
         lines, problems = _convert(arguments)
     except ConversionError as error:
@@ -99,7 +114,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _convert(arguments: argparse.Namespace) -> tuple[str, tuple[Problem, ...]]:
     if arguments.format == "colour-map":
         if not arguments.input.isdecimal():
-            raise MisuseError("colour-map takes the number of colours, such as 256, for INPUT")
+            raise MisuseError("for colour-map, INPUT is the number of colours, for example 256")
         try:
             write_colour_map(arguments.output, int(arguments.input))
         except ValueError as error:
@@ -139,7 +154,7 @@ def _results(
     output, key = arguments.output, arguments.competition
     image_sets = read_public_part(arguments.image_sets, edition, lambda _: advance(0))
     if not arguments.reverse and not output.name.endswith(ARCHIVE_SUFFIXES):
-        raise MisuseError(f"{output} does not end in {', '.join(ARCHIVE_SUFFIXES)}, which result archives do")
+        raise MisuseError(f"{output} is not a result archive: the name must end in {', '.join(ARCHIVE_SUFFIXES)}")
     if arguments.reverse:
         if arguments.format not in REVERSIBLE:
             raise MisuseError(f"{arguments.format} has no --reverse")
@@ -185,7 +200,7 @@ def _edition(arguments: argparse.Namespace) -> Edition:
         raise MisuseError(f"{arguments.format} needs --edition")
     chosen = list(editions_of_image_sets(chosen_edition(arguments.edition), arguments.image_set).values())
     if len(chosen) > 1:
-        raise MisuseError("convert takes one image set at a time")
+        raise MisuseError("convert accepts only one image set at a time")
     return chosen[0]
 
 

@@ -32,7 +32,7 @@ from vocboard.evaluator.whole_output import OutputExistsError
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.description = "Score result files. Exit status: 0 scored, 1 the results have problems, 2 usage."
+    parser.description = "Score result files. Exit status: 0 scored, 1 the results have problems, 2 usage error."
     add_common_arguments(parser)
     add_image_set_argument(parser)
     parser.add_argument(
@@ -44,9 +44,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
 
     add = parser.add_argument
-    add("--report", metavar="DIR", type=Path, help="write a page with tables, curves and warnings to this directory")
-    add("--curves", metavar="DIR", type=Path, help="write every curve as CSV, and all as JSON, to this directory")
-    add("--csv", action="store_true", help="print CSV, a line a score")
+    add(
+        "--report",
+        metavar="DIR",
+        type=Path,
+        help="write an HTML report with tables, curves and warnings to this directory",
+    )
+    add("--curves", metavar="DIR", type=Path, help="write the curves to this directory, each as CSV and all as JSON")
+    add("--csv", action="store_true", help="print CSV, one line per score")
     add("--latex", action="store_true", help="print LaTeX tables")
 
 
@@ -91,7 +96,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _document(edition: str, evaluations: Mapping[str | None, Evaluation]) -> dict[str, Any]:
-    """One object as the contract has it; of several image sets, one for each by name."""
+    """Return one JSON object; for several image sets, an object per image set by name."""
     documents = {name: evaluation.as_json() for name, evaluation in evaluations.items()}
     if len(documents) == 1:
         return next(iter(documents.values()))

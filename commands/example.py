@@ -1,4 +1,4 @@
-"""`vocboard example`: a small method for each task, trained and run on a tree."""
+"""`vocboard example`: train a small method and run it on a tree."""
 
 import argparse
 from pathlib import Path
@@ -18,16 +18,16 @@ from vocboard.evaluator.ground_truth import GroundTruthError
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.description = (
-        "Train a small method on one image set of a tree, run it on another, and write a complete results archive: a "
-        "starting point for one's own, and a sample submission. Exit status: 0 written, 1 the results have problems, "
-        "2 usage."
+        "Train a small example method on one image set of a tree, run it on another, and write a "
+        "complete results archive. Use it as a starting point for your own method, or as a sample submission. Exit "
+        "status: 0 written, 1 the results have problems, 2 usage error."
     )
     tasks = [task.value for task in METHODS]
     parser.add_argument("task", metavar="TASK", choices=tasks, help=", ".join(tasks))
     add_tree_arguments(parser)
-    parser.add_argument("--train-set", metavar="NAME", default="train", help="image set to learn from (train)")
-    parser.add_argument("--image-set", metavar="NAME", default="val", help="image set to be run on (val)")
-    parser.add_argument("--competition", help="competition to write result files for (the first of the task)")
+    parser.add_argument("--train-set", metavar="NAME", default="train", help="image set to train on (default: train)")
+    parser.add_argument("--image-set", metavar="NAME", default="val", help="image set to run on (default: val)")
+    parser.add_argument("--competition", help="competition to write result files for (default: the first of the task)")
     parser.add_argument("--output", metavar="FILE", type=Path, required=True, help="results archive to write")
 
 
@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.output.name.endswith(ARCHIVE_SUFFIXES):
         raise MisuseError(f"{arguments.output} does not end in {', '.join(ARCHIVE_SUFFIXES)}")
     try:
-        with Progress("pictures") as progress:
+        with Progress("images") as progress:
             example(
                 Task(arguments.task), arguments.tree, arguments.output, edition, train=arguments.train_set,
                 test=arguments.image_set, competition=arguments.competition, progress=progress.advance,
@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
         return PROBLEMS
     except GroundTruthError as error:
         raise tree_misuse(arguments.tree, for_image_set(edition, arguments.train_set), error) from error
-    print(f"{arguments.output} has the example's results. To score them:")
+    print(f"{arguments.output} contains the results. To score them:")
     options = f"--ground-truth {arguments.tree} --image-set {arguments.image_set}"
     print(f"    vocboard evaluate {arguments.edition or edition.name} {arguments.output} {options}")
     return VALID

@@ -1,4 +1,4 @@
-"""`vocboard hash-images`: the list of hashes that is declared of images from flickr."""
+"""`vocboard hash-images`: hashes of training images from flickr, for the declaration of a submission."""
 
 import argparse
 import sys
@@ -13,17 +13,17 @@ DONE, PROBLEMS, MISUSE = 0, 1, 2
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.description = (
-        "Print, for every image below a directory, the SHA-256 of its file and a hash of the picture, for an organiser "
-        "to look for test images among them. The images stay where they are. Exit status: 0 done, 1 some could not be "
-        "read, 2 usage."
+        "Print the SHA-256 of the file and a perceptual hash of the picture for every image below a "
+        "directory. Organisers use this list to find test images among training images. The images themselves are not "
+        "sent. Exit status: 0 success, 1 some images could not be read, 2 usage error."
     )
     parser.add_argument("directory", metavar="DIRECTORY", type=Path)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the list; what cannot be hashed is told on standard error."""
+    """Print the list; report images that cannot be hashed on standard error."""
     if not arguments.directory.is_dir():
-        print(f"vocboard: there is no directory {arguments.directory}", file=sys.stderr)
+        print(f"vocboard: {arguments.directory} is not a directory", file=sys.stderr)
         return MISUSE
     status, count = DONE, 0
     with Progress("images") as progress:

@@ -1,4 +1,4 @@
-"""`vocboard health`: whether a worker or beat of this machine (or container) does its work, for health checks."""
+"""`vocboard health`: health check of a worker or of beat on this machine or in this container."""
 
 import argparse
 import socket
@@ -7,20 +7,20 @@ import sys
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    parser.description = "Say in one line whether it does its work; exit status 0 if so, 1 if not."
+    parser.description = "Check whether a worker or beat is alive, and print one line. Exit status: 0 alive, 1 not."
     services = parser.add_subparsers(dest="service", metavar="SERVICE", required=True)
-    worker = services.add_parser("worker", help="whether a worker of this machine or container looks for work")
-    worker.add_argument("--only", metavar="KIND", default="scoring", help="of which kind (default: %(default)s)")
-    services.add_parser("beat", help="whether beat of this machine or container reaches the broker")
+    worker = services.add_parser("worker", help="check that a worker of this machine or container looks for work")
+    worker.add_argument("--only", metavar="KIND", default="scoring", help="kind of worker (default: %(default)s)")
+    services.add_parser("beat", help="check that beat of this machine or container reaches the broker")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Say it."""
+    """Run the check."""
     return _beat() if arguments.service == "beat" else _worker(arguments.only)
 
 
 def _worker(kind: str) -> int:
-    # The participant's commands start without the server's packages.
+    # Imported here: participants' commands must start without the server's packages.
     from sqlalchemy.exc import DBAPIError  # noqa: PLC0415
 
     from vocboard.app.database import Database, now  # noqa: PLC0415
@@ -32,11 +32,11 @@ def _worker(kind: str) -> int:
         with database.glance() as session:
             last = heartbeats.last_looks(session, host=socket.gethostname()).get(kind)
     except DBAPIError as error:
-        return _say(f"the database cannot be asked when the worker last looked for work: {error.orig}")
+        return _say(f"cannot read from the database when the worker last looked for work: {error.orig}")
     finally:
         database.close()
     seconds = None if last is None else (now() - last).total_seconds()
-    return _judge("the worker last looked for work", seconds, limit=heartbeats.SILENT_AFTER.total_seconds())
+    return _check("the worker last looked for work", seconds, limit=heartbeats.SILENT_AFTER.total_seconds())
 
 
 def _beat() -> int:
@@ -44,15 +44,15 @@ def _beat() -> int:
     from vocboard.worker.beat import MISSED_AFTER, seconds_since_last  # noqa: PLC0415
 
     limit = MISSED_AFTER * Settings().sweep_interval.total_seconds()
-    return _judge("beat last reached the broker", seconds_since_last(), limit=limit)
+    return _check("beat last reached the broker", seconds_since_last(), limit=limit)
 
 
-def _judge(what: str, seconds: float | None, *, limit: float) -> int:
+def _check(what: str, seconds: float | None, *, limit: float) -> int:
     if seconds is None:
         return _say(f"{what}: never")
     message = f"{what} {seconds:.0f} s ago"
     if seconds > limit:
-        return _say(f"{message}; more than {limit:.0f} s is too long")
+        return _say(f"{message}; the limit is {limit:.0f} s")
     print(message)
     return 0
 

@@ -1,4 +1,4 @@
-"""`vocboard leaderboard`: the board of one competition."""
+"""`vocboard leaderboard`: show the leaderboard of one competition."""
 
 import argparse
 import sys
@@ -16,8 +16,8 @@ MEDIA_TYPES = {"csv": "text/csv", "latex": "application/x-tex"}
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("challenge", metavar="CHALLENGE", help="its short name, the last part of its address")
-    parser.add_argument("competition", metavar="COMPETITION", help="such as comp4")
+    parser.add_argument("challenge", metavar="CHALLENGE", help="short name of the challenge: the last part of its URL")
+    parser.add_argument("competition", metavar="COMPETITION", help="for example comp4")
     parser.add_argument("--format", choices=("table", "json", *MEDIA_TYPES), default="table")
     parser.add_argument("--json", dest="format", action="store_const", const="json", help="the same as --format json")
     add_server_argument(parser)
@@ -25,7 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 @reporting_errors
 def run(arguments: argparse.Namespace) -> int:
-    """Show a board in the format asked for."""
+    """Print the leaderboard in the chosen format."""
     where = path("challenges", arguments.challenge, "leaderboards", arguments.competition)
     with connect(arguments.server, as_visitor=True) as connection:
         if arguments.format in MEDIA_TYPES:
@@ -48,7 +48,7 @@ def _text(connection: Connection, where: str, media_type: str) -> str:
 
 def _table(board: Board) -> str:
     if not board.rows:
-        return "No method is published on this board yet."
+        return "No methods have been published yet."
     decimals = board.decimals
     columns = [
         Column("RANK", ["n/a" if row.rank is None else str(row.rank) for row in board.rows], right=True),
@@ -63,7 +63,7 @@ def _table(board: Board) -> str:
         columns.append(Column(printable(name), cells, right=True))
     columns.append(Column("CONTRIBUTORS", [shortened(printable(row.contributors)) for row in board.rows]))
     title = printable(f"{board.challenge} {board.competition}: {board.metric.replace('_', ' ')}")
-    return f"{title} (* is the best)\n\n{render(columns, repeated=2, width=terminal_width())}"
+    return f"{title} (* best)\n\n{render(columns, repeated=2, width=terminal_width())}"
 
 
 def _marked(text: str, is_best: bool) -> str:

@@ -1,4 +1,4 @@
-"""`vocboard login`: keep a token for a server."""
+"""`vocboard login`: store the API token for a server."""
 
 import argparse
 import getpass
@@ -26,12 +26,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "server",
         nargs="?",
         metavar="URL",
-        help=f"address of the server (default: ${SERVER_VARIABLE}, or the one last logged in to)",
+        help=f"server address (default: ${SERVER_VARIABLE}, or the server of the last login)",
     )
     what = parser.add_mutually_exclusive_group()
     what.add_argument(
         "--token",
-        help=f"API token from the page Account; others of this machine may see it in the list of processes, unlike "
+        help=f"API token from the Account page; other users of this machine may see it in the process list, so prefer "
         f"${TOKEN_VARIABLE}, the prompt or standard input",
     )
     what.add_argument("--forget", action="store_true", help="delete the stored token instead")
@@ -39,14 +39,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 @reporting_errors
 def run(arguments: argparse.Namespace) -> int:
-    """Check a token with the server and store it, or forget it."""
+    """Verify a token with the server and store it, or delete the stored one."""
     stored = credentials.load()
     address = chosen_server(arguments.server, stored)
     if arguments.forget:
         if address not in stored.tokens:
             raise MisuseError(f"no token is stored for {address}")
         credentials.save(stored.without_server(address))
-        print(f"Forgot the token for {address}. To end it for good, revoke it on the page Account.")
+        print(
+            f"Deleted the stored token for {address}. The token is still valid; to revoke it, use the server's "
+            f"Account page."
+        )
         return DONE
     warn_of_dangers(address)
     _check_that_it_is_a_vocboard(address)
@@ -57,24 +60,24 @@ def run(arguments: argparse.Namespace) -> int:
     except RefusedError as error:
         if error.status != 401:
             raise
-        say(f"{address} does not accept this token; copy it again, or make a new one on the page Account")
+        say(f"{address} does not accept this token; copy it again, or create a new one on the Account page")
         return FAILED
     file = credentials.save(stored.with_server(address, token))
-    print(_welcome(owner, address))
+    print(_login_message(owner, address))
     print(f"The token is stored in {file}")
     return DONE
 
 
 def _check_that_it_is_a_vocboard(address: str) -> None:
-    """Ask something public first: a token is not for just anybody.
+    """Make a public request first, so that the token is only sent to a vocboard server.
 
     Raises:
-        UnexpectedAnswerError: it answers as something else does.
+        UnexpectedAnswerError: the server is not a vocboard server.
     """
     with Connection(address, None) as connection:
         answer = connection.get("/challenges", {"per_page": 1})
     if not isinstance(answer, dict) or "items" not in answer:
-        raise UnexpectedAnswerError(f"{address} does not answer as a vocboard server does; check the address")
+        raise UnexpectedAnswerError(f"{address} is not a vocboard server; check the address")
 
 
 def _given_token(argument: str | None, address: str) -> str:
@@ -84,14 +87,14 @@ def _given_token(argument: str | None, address: str) -> str:
     if not sys.stdin.isatty():
         return sys.stdin.readline()
     try:
-        return getpass.getpass(f"API token for {address} (make one on its page Account; it is not shown): ")
+        return getpass.getpass(f"API token for {address} (create one on the Account page; input is hidden): ")
     except EOFError:
         return ""
 
 
-def _welcome(owner: Person, address: str) -> str:
+def _login_message(owner: Person, address: str) -> str:
     welcome = f"Logged in to {address} as {printable(owner.email)}."
     if "submit" not in owner.scopes:
         scopes = ", ".join(map(printable, owner.scopes)) or "nothing"
-        welcome += f" This token is for: {scopes}; to submit, make one with the scope `submit`."
+        welcome += f" This token has the scopes: {scopes}; to submit results, create one with the scope `submit`."
     return welcome

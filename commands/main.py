@@ -1,4 +1,4 @@
-"""The program `vocboard`: finds the command that is called, and imports that one alone."""
+"""The program `vocboard`: dispatches to a command, and imports only that command's module."""
 
 import argparse
 import importlib
@@ -9,36 +9,36 @@ from collections.abc import Sequence
 from vocboard.evaluator import VERSION
 
 COMMANDS = {
-    "validate": "check result files as the server does, offline",
+    "validate": "check result files offline, as the server does",
     "evaluate": "score result files against a development kit tree",
-    "convert": "convert results and ground truth of other tools to VOC's formats, and back",
-    "view": "write a page to look at images, annotations and results",
-    "statistics": "print how many images and objects a tree has",
-    "check": "check ground truth of one's own as a server does",
-    "example": "train and run a small method for a task, and write its results",
-    "new-edition": "write an edition file, a sample tree and a sample submission from a few answers",
-    "hash-images": "print the hashes of images from flickr that a method was trained on, to be declared",
-    "login": "keep a server's address and an API token on this machine",
-    "submit": "upload a results archive and follow it until it is scored",
+    "convert": "convert results and ground truth between other formats and VOC's",
+    "view": "write an HTML page that shows images, annotations and results",
+    "statistics": "count the images and objects of a tree",
+    "check": "check your own ground truth, as the server does",
+    "example": "train and run a small example method, and write its results",
+    "new-edition": "create an edition file, a sample tree and a sample submission",
+    "hash-images": "print hashes of training images from flickr, to declare with a submission",
+    "login": "store a server's address and API token",
+    "submit": "upload a results archive",
     "status": "show the state of submissions",
     "results": "show the scores of a submission",
     "leaderboard": "show a leaderboard",
-    "demo": "run a whole server on this machine, with a challenge to look at",
+    "demo": "run a complete server on this machine, with a sample challenge",
     "serve": "run the web application",
-    "worker": "run a worker, which evaluates submissions",
-    "beat": "wake the workers from time to time",
-    "health": "tell whether a worker or beat does its work",
-    "migrate": "bring the database to the newest migration",
-    "admin": "manage people, tokens, challenges and ground truth",
+    "worker": "run a worker that evaluates submissions",
+    "beat": "trigger the workers' periodic sweep",
+    "health": "check whether a worker or beat is alive",
+    "migrate": "migrate the database to the current schema",
+    "admin": "manage users, tokens, challenges and ground truth",
 }
 USAGE_ERROR = 2
-STATUS_OF_BROKEN_PIPE = 141  # as shells have it for SIGPIPE
+STATUS_OF_BROKEN_PIPE = 141  # the shell's convention for SIGPIPE
 STATUS_OF_INTERRUPT = 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command that the arguments name, and return the exit status."""
-    # Ours are no matrices to multiply, and numpy's BLAS spends a third of numpy's import on starting threads for them.
+    # vocboard multiplies no matrices, and starting BLAS threads takes a third of numpy's import time.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     arguments = sys.argv[1:] if argv is None else list(argv)
     parser = argparse.ArgumentParser(
@@ -46,10 +46,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s, evaluator {VERSION}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    parsers = {name: commands.add_parser(name, help=text) for name, text in COMMANDS.items()}
+    parsers = {
+        name: commands.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
+        for name, text in COMMANDS.items()
+    }
     called = next((argument for argument in arguments if not argument.startswith("-")), None)
     if called not in parsers:
-        parser.parse_args(arguments)  # explains itself and exits
+        parser.parse_args(arguments)  # prints usage and exits
         return USAGE_ERROR
     try:
         command = importlib.import_module(f"vocboard.commands.{called.replace('-', '_')}")
@@ -57,8 +60,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         status = int(command.run(parser.parse_args(arguments)))
         sys.stdout.flush()
         return status
-    except BrokenPipeError:  # whoever reads our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more at its end
+    except BrokenPipeError:  # the reader of our output has closed it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes again on exit
         return STATUS_OF_BROKEN_PIPE
     except KeyboardInterrupt:
         print("\nInterrupted.", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""`vocboard migrate`: bring the database to the newest migration."""
+"""`vocboard migrate`: migrate the database to the current schema."""
 
 import argparse
 
@@ -7,11 +7,11 @@ from vocboard.migrations import upgrade
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Describe the command; the database is that of the environment."""
-    parser.description = "Bring the database (VOCBOARD_DATABASE_URL) to the newest migration. Safe to repeat."
+    """Describe the command; the environment names the database."""
+    parser.description = "Migrate the database (VOCBOARD_DATABASE_URL) to the current schema. Safe to repeat."
 
 
-def run(arguments: argparse.Namespace) -> int:  # noqa: ARG001  # every command has the same shape
-    """Run the migrations that are missing."""
+def run(arguments: argparse.Namespace) -> int:  # noqa: ARG001  # all commands have the same signature
+    """Run the missing migrations."""
     upgrade(Settings().database)
     return 0

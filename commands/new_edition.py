@@ -1,4 +1,4 @@
-"""`vocboard new-edition`: a challenge of one's own from a few questions."""
+"""`vocboard new-edition`: create a challenge from the answers to a few questions."""
 
 import argparse
 import json
@@ -24,8 +24,9 @@ RESULTS = "results.tar.gz"
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.description = (
-        "Ask a few questions, and write an edition file, a sample tree and a sample submission: a challenge that runs, "
-        "to be changed into one's own. An empty answer takes the default. Exit status: 0 written, 2 usage."
+        "Ask a few questions, and write an edition file, a sample tree and a sample submission. They "
+        "form a working challenge that you can adapt. Press Enter to accept a default. Exit status: 0 written, 2 "
+        "usage error."
     )
     parser.add_argument("--output", metavar="DIR", type=Path, default=Path("new-edition"), help="directory to write")
     for question in QUESTIONS:
@@ -35,14 +36,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 @reporting_misuse
 def run(arguments: argparse.Namespace) -> int:
-    """Ask, and write what follows from the answers."""
+    """Ask the questions, and write the files."""
     answers = _ask(arguments)
     file = f"{answers.name.lower()}.toml"
     text = edition_text(answers)
     try:
         edition = read_text(text, file)
     except EditionFileError as error:
-        raise MisuseError(f"these answers make no edition\n{error}") from error
+        raise MisuseError(f"these answers do not give a valid edition\n{error}") from error
     try:
         with whole_directory(arguments.output, MARKER) as directory:
             (directory / file).write_text(text)
@@ -53,9 +54,9 @@ def run(arguments: argparse.Namespace) -> int:
     except OutputExistsError as error:
         raise MisuseError(str(error)) from error
     output, tree = arguments.output, arguments.output / edition.name
-    print(f"{output / file}    the edition: docs/editions/own.md says what else can stand in it")
+    print(f"{output / file}    the edition file; docs/editions/own.md describes its other settings")
     print(f"{tree}    a sample tree, with the sets train, val and {', '.join(image_sets_of(edition))}")
-    print(f"{output / RESULTS}    a sample submission, made by the example methods")
+    print(f"{output / RESULTS}    a sample submission, produced by the example methods")
     print(f"Try: vocboard evaluate {output / file} {output / RESULTS} --ground-truth {output}")
     return VALID
 

@@ -1,6 +1,6 @@
-"""What the commands that need no server share: their arguments, and how trouble becomes an exit status.
+"""Shared code of the offline commands: arguments, and exit statuses for errors.
 
-Exit statuses: 0 valid; 1 the results have problems; 2 the command cannot be done as it was given.
+Exit statuses: 0 valid; 1 the results have problems; 2 usage error.
 """
 
 import argparse
@@ -28,49 +28,53 @@ Run = Callable[[argparse.Namespace], int]
 
 
 class MisuseError(Exception):
-    """An argument cannot be used; the message says why."""
+    """An argument is invalid; the message says why."""
 
 
 def add_common_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add edition, results and the rest that `validate` and `evaluate` have in common."""
+    """Add the arguments that `validate` and `evaluate` share."""
     known = ", ".join(editions.names())
-    parser.add_argument("edition", metavar="EDITION", help=f"one of {known}; or an edition file, such as roads.toml")
+    parser.add_argument(
+        "edition", metavar="EDITION", help=f"one of {known}; or an edition file, for example roads.toml"
+    )
     parser.add_argument("results", metavar="RESULTS", type=Path, help="archive or directory of result files")
     parser.add_argument(
         "--segmentation-classes",
         metavar="CLASSES",
-        help="classes entered for segmentation, divided by commas (default: all)",
+        help="classes entered for segmentation, separated by commas (default: all)",
     )
-    parser.add_argument("--json", action="store_true", help="print JSON, for programs")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def add_image_set_argument(parser: argparse.ArgumentParser) -> None:
-    """Add the choice of image sets."""
+    """Add the option --image-set."""
     parser.add_argument(
         "--image-set",
         metavar="NAME",
         action="append",
-        help="image set that the results are for, such as val; several divided by commas (default: the edition's)",
+        help="image set of the results, for example val; separate several with commas (default: the edition's)",
     )
 
 
 def editions_of_image_sets(edition: Edition, names: Sequence[str] | None) -> Mapping[str | None, Edition]:
-    """Return the edition for each image set named on the command line; under None as it is if none is named.
+    """Return the edition for each image set named on the command line; only the original, under None, if none is named.
 
     Raises:
-        MisuseError: something is no name of an image set.
+        MisuseError: a name is not a valid image set name.
     """
     if not names:
         return {None: edition}
     listed = [name.strip() for given in names for name in given.split(",")]
     wrong = next((name for name in listed if not _IMAGE_SET.fullmatch(name)), None)
     if wrong is not None:
-        raise MisuseError(f"{wrong!r} is no name of an image set; the kits have train, val, trainval and test")
+        raise MisuseError(
+            f"{wrong!r} is not a valid image set name; the development kits have train, val, trainval and test"
+        )
     return {name: for_image_set(edition, name) for name in dict.fromkeys(listed)}
 
 
 def others(chosen: Mapping[str | None, Edition], name: str | None) -> list[Edition]:
-    """Return the editions of all image sets but one: their result files are not its business."""
+    """Return the editions of all image sets but one, whose result files the evaluation of that one ignores."""
     return [edition for other, edition in chosen.items() if other != name]
 
 
@@ -78,15 +82,15 @@ def chosen_edition(name: str) -> Edition:
     """Return the edition of that name, or of the edition file at that path.
 
     Raises:
-        MisuseError: there is none, or the file is wrong: with all its mistakes.
+        MisuseError: there is no such edition, or the file is invalid; the message lists all its errors.
         OSError: the file cannot be read.
     """
     try:
         return editions.read(Path(name)) if name.endswith(EDITION_FILE_SUFFIX) else editions.load(name)
     except EditionFileError as error:
-        raise MisuseError(f"{name} is no edition file\n{error}") from error
+        raise MisuseError(f"{name} is not a valid edition file\n{error}") from error
     except UnknownEditionError as error:
-        raise MisuseError(f"{error} A file's name ends in {EDITION_FILE_SUFFIX}.") from error
+        raise MisuseError(f"{error} Names of edition files end in {EDITION_FILE_SUFFIX}.") from error
 
 
 def chosen_classes(text: str | None, edition: Edition) -> Sequence[str] | None:
@@ -108,7 +112,7 @@ def read_public_part(path: Path, edition: Edition, progress: Callable[[int], Non
     """Return image sets from a development kit tree, or from the JSON that a server hands out.
 
     Raises:
-        MisuseError: it is neither, or of another edition.
+        MisuseError: the path is neither, or belongs to another edition.
         OSError: the path cannot be read.
     """
     if path.is_file() and _looks_like_json(path):
@@ -123,7 +127,7 @@ def read_public_part(path: Path, edition: Edition, progress: Callable[[int], Non
             has = ", ".join(dict.fromkeys(name for _, name in image_sets.sets))
             raise MisuseError(f"{path} has no image set {' or '.join(wanted)}; it has {has}")
         return image_sets
-    from vocboard.evaluator.ground_truth import GroundTruthError  # noqa: PLC0415  # a tree needs more than its JSON
+    from vocboard.evaluator.ground_truth import GroundTruthError  # noqa: PLC0415  # not needed for JSON
     from vocboard.evaluator.public_tree import read_image_sets  # noqa: PLC0415
 
     try:
@@ -136,7 +140,7 @@ def read_truth(path: Path, edition: Edition, progress: Callable[[int], None] | N
     """Return the ground truth of a development kit tree.
 
     Raises:
-        MisuseError: it cannot serve as that; with all that is wrong, and which image sets it has if it lacks those.
+        MisuseError: the tree is invalid; the message lists all problems, and the image sets that it has.
         OSError: the path cannot be read.
     """
     from vocboard.evaluator.ground_truth import GroundTruthError  # noqa: PLC0415  # as above
@@ -149,7 +153,7 @@ def read_truth(path: Path, edition: Edition, progress: Callable[[int], None] | N
 
 
 def tree_misuse(path: Path, edition: Edition, error: "GroundTruthError") -> MisuseError:
-    """Return what to tell of a tree that cannot be used, with the image sets that it has if it lacks the one wanted."""
+    """Return the error for an invalid tree; if the image set is missing, it names those that the tree has."""
     from vocboard.evaluator.ground_truth.available_sets import (  # noqa: PLC0415  # as above
         available_image_sets,
         describe_image_sets,
@@ -162,12 +166,12 @@ def tree_misuse(path: Path, edition: Edition, error: "GroundTruthError") -> Misu
 
 
 def print_json(content: Any) -> None:
-    """Print a JSON document; undefined numbers must be null already."""
+    """Print a JSON document; undefined numbers must already be null."""
     print(json.dumps(content, indent=2, allow_nan=False))
 
 
 def reporting_misuse(run: Run) -> Run:
-    """Make a command tell what is wrong with its arguments on standard error, and return the exit status for it."""
+    """Make a command report invalid arguments on standard error, and return the matching exit status."""
 
     @functools.wraps(run)
     def reporting(arguments: argparse.Namespace) -> int:
@@ -178,7 +182,7 @@ def reporting_misuse(run: Run) -> Run:
         except MisuseError as error:
             print(f"vocboard: {error}", file=sys.stderr)
         except BrokenPipeError:
-            # Whoever was reading has enough; keep Python from complaining about it on its way out.
+            # The reader has closed our output; keep Python from reporting that on exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except OSError as error:
             if error.filename is None:

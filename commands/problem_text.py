@@ -1,4 +1,4 @@
-"""Problems as text for people: by file, in their order, with a count at the end."""
+"""Format problems as text: grouped by file, with a count at the end."""
 
 import itertools
 import shutil
@@ -12,16 +12,16 @@ _NARROWEST, _WIDEST = 60, 120  # columns of the terminal
 
 
 def problem_lines(problems: Sequence[Problem]) -> Iterator[str]:
-    """Yield the lines that describe the problems: each file's below its name, the archive's own first."""
+    """Yield the lines that describe the problems, grouped under file names."""
     width = min(max(shutil.get_terminal_size().columns, _NARROWEST), _WIDEST)
     for file, group in itertools.groupby(problems, key=lambda problem: problem.file):
-        yield "the archive as a whole" if file is None else printable(file)
+        yield "whole archive" if file is None else printable(file)
         yield from _file_lines(list(group), width)
         yield ""
 
 
 def summary(problems: Sequence[Problem]) -> str:
-    """Whether results are valid, and how much is wrong with them."""
+    """Return whether the results are valid, with the number of errors and warnings."""
     verdict = "Not valid" if has_errors(problems) else "Valid"
     errors, warnings = (_number(problems, severity) for severity in Severity)
     counts = [counted(errors, "error")] if errors else []
@@ -30,9 +30,9 @@ def summary(problems: Sequence[Problem]) -> str:
 
 
 def image_set_hint(problems: Sequence[Problem]) -> Iterator[str]:
-    """Yield how to check results offline that are named for another image set, if there are such."""
+    """Yield a hint about --image-set if results belong to another image set."""
     if any(problem.code == "wrong_image_set" for problem in problems):
-        yield "To check or score results of another image set on its own ground truth, name it with --image-set."
+        yield "To check or score results of another image set, use --image-set."
 
 
 def _file_lines(problems: Sequence[Problem], width: int) -> Iterator[str]:

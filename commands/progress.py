@@ -1,4 +1,4 @@
-"""A line on the terminal that shows how far a command is, once it has taken a while; nothing elsewhere."""
+"""A progress line, shown on terminals when a command takes longer than a moment."""
 
 import shutil
 import sys
@@ -15,7 +15,7 @@ Item = TypeVar("Item")
 
 
 class Progress:
-    """Counts things that are done. Usage: `with Progress("images", total) as progress: progress.advance(1)`."""
+    """Counts processed items. Usage: `with Progress("images", total) as progress: progress.advance(1)`."""
 
     def __init__(
         self,
@@ -24,7 +24,7 @@ class Progress:
         stream: TextIO | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Take what is counted, and how much there is to do; None if that is not known."""
+        """Take the name of the items and their number; None if it is unknown."""
         self._noun, self._total, self._clock = noun, total, clock
         self._stream = stream or sys.stderr
         self._done = 0
@@ -62,7 +62,7 @@ class Progress:
             self._stream.flush()
 
     def over(self, items: Iterable[Item]) -> Iterator[Item]:
-        """Yield the items, counting each when the next is asked for."""
+        """Yield the items, and count each after it has been processed."""
         for item in items:
             yield item
             self.advance()

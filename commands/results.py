@@ -1,4 +1,4 @@
-"""`vocboard results`: the scores of a submission."""
+"""`vocboard results`: show the scores of a submission."""
 
 import argparse
 
@@ -19,14 +19,14 @@ from vocboard.commands.submissions import scores_in_full, state_in_words
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("submission", metavar="SUBMISSION", help="its identifier, see `vocboard status`")
+    parser.add_argument("submission", metavar="SUBMISSION", help="submission identifier; see `vocboard status`")
     add_json_argument(parser)
     add_server_argument(parser)
 
 
 @reporting_errors
 def run(arguments: argparse.Namespace) -> int:
-    """Show a table for each competition."""
+    """Print a table for each competition."""
     with connect(arguments.server, as_visitor=True) as connection:
         answer = connection.get(path("submissions", arguments.submission))
     submission = understood(submission_details, answer)
@@ -35,6 +35,6 @@ def run(arguments: argparse.Namespace) -> int:
     elif submission.scores:
         print(scores_in_full(submission))
     if not submission.scores:
-        say(f"no scores: the submission is {state_in_words(submission.state, submission.queue_position)}")
+        say(f"no scores yet: the submission is {state_in_words(submission.state, submission.queue_position)}")
         return PROBLEMS
     return DONE

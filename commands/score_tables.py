@@ -1,4 +1,4 @@
-"""The scores of a competition on a terminal, the same from a server and from the evaluator."""
+"""Score tables for the terminal, for scores from a server or from the evaluator."""
 
 from collections.abc import Iterator
 
@@ -11,9 +11,9 @@ DECIMALS = 4
 
 
 def score_lines(scores: CompetitionScores) -> Iterator[str]:
-    """Yield a table, a row a class and a column a measure, and what was not entered.
+    """Yield a table with a row per class and a column per metric, and the classes that were not entered.
 
-    The mean is over the classes where the measure is defined.
+    The mean is over the classes for which the metric is defined.
     """
     names = list(scores.primary.per_class)
     columns = [Column("", [*map(printable, names), "mean"])]

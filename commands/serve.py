@@ -1,4 +1,4 @@
-"""`vocboard serve`: the web application. In the embedded set-up it also migrates and keeps a worker running."""
+"""`vocboard serve`: run the web application. The embedded set-up also migrates the database and runs a worker."""
 
 import argparse
 import gc
@@ -30,20 +30,20 @@ _log = logging.getLogger(__name__)
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     parser.add_argument("--host", default=HOST, help="address to listen on (default: %(default)s)")
-    parser.add_argument("--port", type=int, default=PORT, help="port; 0 for a free one (default: %(default)s)")
-    parser.add_argument("--processes", type=int, default=1, help="web processes (default: %(default)s)")
+    parser.add_argument("--port", type=int, default=PORT, help="port; 0 picks a free port (default: %(default)s)")
+    parser.add_argument("--processes", type=int, default=1, help="number of web processes (default: %(default)s)")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve until interrupted."""
-    import uvicorn  # noqa: PLC0415  # what the participant's commands do without
+    import uvicorn  # noqa: PLC0415  # participants' commands must start without the server's packages
     from uvicorn.supervisors import Multiprocess  # noqa: PLC0415
 
     from vocboard.app.settings import Environment, Settings  # noqa: PLC0415
     from vocboard.app.web.http_protocol import BoundedHttpProtocol  # noqa: PLC0415
 
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
-    # At once, not in each web process.
+    # Checked once here, not in each web process.
     Settings().require("secret_key", "proxy_secret", "database_url", "broker_url")
     config = uvicorn.Config(
         "vocboard.commands.serve:web_process",
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
     listener = config.bind_socket()
-    # Environment, not arguments: web processes and worker read their settings from there.
+    # In the environment: web processes and the worker read their settings from there.
     os.environ.setdefault("VOCBOARD_PUBLIC_URL", _address(listener))
     settings = Settings()
     server = uvicorn.Server(config)
@@ -81,21 +81,21 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def web_process() -> "FastAPI":
-    """Return the web application of a process that lives long."""
+    """Return the web application of a long-running process."""
     from vocboard.app.main import create_app  # noqa: PLC0415
 
     application = create_app()
-    # What has been loaded stays: looking through it for garbage again and again would hold all requests up for 0.1 s.
+    # Exclude loaded modules from garbage collection: scanning them would delay all requests by 0.1 s each time.
     gc.collect()
     gc.freeze()
-    # A thread with an answer of the database's waits for its turn, by default for 5 ms each time; requests wait for it.
+    # By default a thread waits up to 5 ms for the interpreter lock after each database response; that delays requests.
     sys.setswitchinterval(SWITCH_SECONDS)
     return application
 
 
 @contextmanager
 def worker_kept_running() -> Iterator[None]:
-    """Keep a worker process, with the periodic sweep, running until the block ends; start it anew should it die."""
+    """Run a worker process with the periodic sweep until the block ends; restart it if it dies."""
     stop = threading.Event()
     worker = _start_worker()
 
@@ -103,7 +103,7 @@ def worker_kept_running() -> Iterator[None]:
         nonlocal worker
         while not stop.wait(RESTART_PAUSE_SECONDS):
             if worker.poll() is not None:
-                _log.warning("the worker ended with status %s and is started anew", worker.returncode)
+                _log.warning("the worker exited with status %s; restarting it", worker.returncode)
                 _kill_group(worker)
                 worker = _start_worker()
 
@@ -118,7 +118,7 @@ def worker_kept_running() -> Iterator[None]:
 
 
 def _start_worker() -> subprocess.Popen[bytes]:
-    # A session of its own: an interrupt from the keyboard is for us, who then end the worker in order.
+    # Its own session: Ctrl-C reaches only this process, which then stops the worker cleanly.
     return subprocess.Popen(WORKER, stdin=subprocess.DEVNULL, start_new_session=True)  # noqa: S603  # our own program
 
 
@@ -132,14 +132,14 @@ def _end(worker: subprocess.Popen[bytes]) -> None:
 
 
 def _kill_group(worker: subprocess.Popen[bytes]) -> None:
-    """End the worker and what is left of its children; the queue gives back what they had."""
+    """Kill the worker and its remaining children; the queue reassigns their submissions."""
     with suppress(ProcessLookupError):
         os.killpg(worker.pid, signal.SIGKILL)
 
 
 @contextmanager
 def _stopped_by_signals() -> Iterator[None]:
-    """Let SIGTERM and SIGINT end the block as an exception would, so that everything in it is cleaned up."""
+    """Let SIGTERM and SIGINT raise an exception in the block, so that its clean-up runs."""
 
     def stop(number: int, _frame: FrameType | None) -> None:
         raise _Stopped(number)
@@ -155,7 +155,7 @@ def _stopped_by_signals() -> Iterator[None]:
 
 
 class _Stopped(BaseException):
-    """A signal to end; not an `Exception`, so that nothing on the way takes it for a failure."""
+    """Raised by SIGTERM and SIGINT; not an `Exception`, so that no handler treats it as an error."""
 
 
 def _address(listener: socket.socket) -> str:

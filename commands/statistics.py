@@ -1,4 +1,4 @@
-"""`vocboard statistics`: images and objects per class and image set, as the documents' tables have them."""
+"""`vocboard statistics`: count images and objects per class and image set, as in the VOC documents' tables."""
 
 import argparse
 import sys
@@ -31,12 +31,12 @@ _ORDER = ("train", "val", "trainval", "test")  # of the documents' tables; other
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.description = (
-        "Print how many images and objects of each class every image set has. Objects marked difficult are not "
-        "counted. Exit status: 0 printed, 2 usage, or a tree that is not valid."
+        "Count the images and objects of each class in every image set. Objects marked difficult are "
+        "not counted. Exit status: 0 success, 2 usage error or invalid tree."
     )
     add_tree_arguments(parser)
     add_image_set_argument(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON, for programs")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 @reporting_misuse
@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
             except GroundTruthError as error:
                 if arguments.image_set or len(chosen) == 1:
                     raise tree_misuse(arguments.tree, of_set, error) from error
-                print(f"{name}: left out, {error}", file=sys.stderr)
+                print(f"{name}: skipped, {error}", file=sys.stderr)
     if arguments.json:
         print_json({"edition": edition.name, "image_sets": [each.as_json() for each in found]})
         return VALID
@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
         if of_task and definition.statistics is not None:
             print("\n".join(_table(definition.statistics, of_task)))
     if not found:
-        print("The image sets have no ground truth to count.")
+        print("The image sets have no ground truth.")
     return VALID
 
 

@@ -1,4 +1,4 @@
-"""`vocboard status`: where submissions are."""
+"""`vocboard status`: show the state of submissions."""
 
 import argparse
 
@@ -16,14 +16,16 @@ from vocboard.commands.connecting import (
 from vocboard.commands.submissions import described, exit_status, followed, listed
 
 LISTED = 20
-PER_PAGE = 200  # the most that servers give at once
+PER_PAGE = 200  # the maximum that servers allow
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("submission", nargs="?", metavar="SUBMISSION", help="its identifier; without one, list mine")
-    parser.add_argument("--all", action="store_true", help=f"list all of mine, not the latest {LISTED} only")
-    parser.add_argument("--wait", action="store_true", help="wait until the submission is scored (or failed)")
+    parser.add_argument(
+        "submission", nargs="?", metavar="SUBMISSION", help="submission identifier; without it, list your submissions"
+    )
+    parser.add_argument("--all", action="store_true", help=f"list all your submissions, not only the latest {LISTED}")
+    parser.add_argument("--wait", action="store_true", help="wait until the submission is scored or has failed")
     add_json_argument(parser)
     add_server_argument(parser)
 
@@ -32,7 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """List one's submissions, or show one."""
     if arguments.submission is None and arguments.wait:
-        raise MisuseError("which submission is to be waited for? see `vocboard status` for a list")
+        raise MisuseError("--wait needs a submission; `vocboard status` lists them")
     if arguments.submission is not None:
         with connect(arguments.server, as_visitor=True) as connection:
             return _show(connection, arguments)
@@ -60,7 +62,7 @@ def _list(connection: Connection, arguments: argparse.Namespace) -> int:
         more = understood(
             lambda answer: list(answer["items"]), connection.get("/submissions", {"page": page, "per_page": PER_PAGE})
         )
-        if not more:  # some were deleted meanwhile
+        if not more:  # some were deleted in the meantime
             break
         items += more
     if arguments.json:
@@ -71,5 +73,5 @@ def _list(connection: Connection, arguments: argparse.Namespace) -> int:
         return DONE
     print(listed([understood(submission, item) for item in items]))
     if len(items) < total:
-        print(f"\nThe latest {len(items)} of {total}; `vocboard status --all` lists the others.")
+        print(f"\nThe latest {len(items)} of {total}; use `vocboard status --all` to list all.")
     return DONE

@@ -1,4 +1,4 @@
-"""How submissions look on a terminal: lists, one of them, and one while it is followed."""
+"""Terminal output for submissions: lists, details, and progress."""
 
 import sys
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ def listed(submissions: Sequence[Submission]) -> str:
 
 
 def described(submission: SubmissionDetails) -> str:
-    """Return one submission, a line for each thing to know of it."""
+    """Return the details of one submission, one field per line."""
     lines = [
         ("Submission", submission.id),
         ("Challenge", submission.challenge),
@@ -40,14 +40,14 @@ def described(submission: SubmissionDetails) -> str:
         ("State", state_in_words(submission.state, submission.queue_position)),
     ]
     if submission.failure:
-        lines.append(("What went wrong", f"{submission.failure} The quota was given back."))
+        lines.append(("Failure", f"{submission.failure} It does not count against your quota."))
     if submission.warnings:
-        lines.append(("Warnings", f"{len(submission.warnings)}; the report is on the submission's page"))
+        lines.append(("Warnings", f"{len(submission.warnings)}; see the report on the submission's page"))
     return "\n".join(f"{label + ':':<17}{printable(text)}" for label, text in lines)
 
 
 def scores_in_full(submission: SubmissionDetails) -> str:
-    """Return a table for each competition, as `vocboard evaluate` does."""
+    """Return a table for each competition, like `vocboard evaluate`."""
     blocks = []
     for scores in submission.scores:
         title = f"{printable(scores.competition)}: {printable(scores.task)}"
@@ -56,7 +56,7 @@ def scores_in_full(submission: SubmissionDetails) -> str:
 
 
 def state_in_words(state: str, queue_position: int | None) -> str:
-    """Return a state with the place in the queue.
+    """Return a state with the position in the queue.
 
     >>> state_in_words("queued", 1), state_in_words("scored", None)
     ('queued, next in line', 'scored')
@@ -67,12 +67,12 @@ def state_in_words(state: str, queue_position: int | None) -> str:
 
 
 def followed(connection: Connection, identifier: str) -> SubmissionDetails:
-    """Wait until a submission is scored, failed or withdrawn, telling each step on standard error.
+    """Wait until a submission is scored, failed or withdrawn, and print each change on standard error.
 
-    On a terminal one line changes; elsewhere each step is a line.
+    On a terminal, one line is updated; otherwise each change is a new line.
 
     Raises:
-        ClientError: there is no such submission, or the server cannot be reached for long.
+        ClientError: there is no such submission, or the server stays unavailable.
     """
     told = ""
     try:
@@ -85,7 +85,7 @@ def followed(connection: Connection, identifier: str) -> SubmissionDetails:
                 return step
     except KeyboardInterrupt:
         _end_line()
-        say(f"the submission goes on without you; see `vocboard status {printable(identifier)}`")
+        say(f"evaluation continues on the server; see `vocboard status {printable(identifier)}`")
         raise
     finally:
         _end_line()
@@ -93,7 +93,7 @@ def followed(connection: Connection, identifier: str) -> SubmissionDetails:
 
 
 def exit_status(submission: Submission | StateEvent) -> int:
-    """Return the exit status for how a submission ended."""
+    """Return the exit status for a final submission."""
     return {"scored": DONE, "withdrawn": PROBLEMS, "failed": FAILED}.get(submission.state, DONE)
 
 

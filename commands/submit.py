@@ -26,50 +26,57 @@ from vocboard.evaluator.problems import Problem
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.description = (
-        "Upload results. Exit status: 0 accepted (with --wait: scored), 1 the archive has problems, 2 usage, 3 trouble "
-        "with the server or the network."
+        "Upload a results archive. Exit status: 0 accepted (with --wait: scored), 1 the archive has problems, 2 usage "
+        "error, 3 server or network error."
     )
-    parser.add_argument("challenge", metavar="CHALLENGE", help="its short name, the last part of its address")
+    parser.add_argument("challenge", metavar="CHALLENGE", help="short name of the challenge: the last part of its URL")
     parser.add_argument("archive", metavar="ARCHIVE", type=Path, help="result files: .tar, .tar.gz/.xz/.bz2 or .zip")
-    parser.add_argument("--method", metavar="NAME", required=True, help="changed parameters are not another method")
-    parser.add_argument("--description", metavar="TEXT", default="", help="of the method")
-    parser.add_argument("--contributors", metavar="NAMES", default="")
-    parser.add_argument("--affiliation", metavar="TEXT", default="")
+    parser.add_argument(
+        "--method",
+        metavar="NAME",
+        required=True,
+        help="name of the method; use the same name if only its parameters changed",
+    )
+    parser.add_argument("--description", metavar="TEXT", default="", help="description of the method")
+    parser.add_argument("--contributors", metavar="NAMES", default="", help="names of the authors")
+    parser.add_argument("--affiliation", metavar="TEXT", default="", help="affiliation of the authors")
     parser.add_argument(
         "--training-data",
         metavar="TEXT",
         default="",
-        help="what the method was trained on, for the competitions that ask for it",
+        help="what the method was trained on, for competitions that require it",
     )
     parser.add_argument(
         "--training-annotation",
         choices=["segmentation_only", "other_annotation"],
-        help="of a segmentation method: with segmentations alone, or also bounding boxes or other annotation",
+        help="for segmentation methods: trained on segmentations only, or also on bounding boxes or other annotation",
     )
-    parser.add_argument("--flickr-images", choices=["no", "yes"], help="whether it was trained on images from flickr")
+    parser.add_argument(
+        "--flickr-images", choices=["no", "yes"], help="whether the method was trained on images from flickr"
+    )
     parser.add_argument(
         "--flickr-image-hashes",
         metavar="FILE",
         type=Path,
-        help="with `yes`: the list of these images that `vocboard hash-images` prints",
+        help="with --flickr-images yes: the list printed by `vocboard hash-images`",
     )
     parser.add_argument(
         "--segmentation-classes",
         metavar="CLASSES",
-        help="classes entered for segmentation, divided by commas (default: all)",
+        help="classes entered for segmentation, separated by commas (default: all)",
     )
-    parser.add_argument("--wait", action="store_true", help="wait until it is scored, and show the scores")
+    parser.add_argument("--wait", action="store_true", help="wait until the submission is scored, and print the scores")
     add_json_argument(parser)
     add_server_argument(parser)
 
 
 @reporting_errors
 def run(arguments: argparse.Namespace) -> int:
-    """Upload, tell what the server says of the archive, and wait for the scores if asked to."""
+    """Upload the archive, print the server's report, and wait for the scores if requested."""
     with connect(arguments.server) as connection, OutgoingArchive(arguments.archive) as archive:
         found = understood(challenge, connection.get(path("challenges", arguments.challenge)))
         _check_that_it_is_open(found)
-        _say_what_is_left_open(found, arguments)
+        _warn_of_missing_declarations(found, arguments)
         try:
             answer = _upload(connection, arguments, archive)
         except InvalidArchiveError as error:
@@ -80,7 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
             return PROBLEMS
         accepted = understood(submission_details, answer)
         if not arguments.json:
-            print("\n".join([*report(accepted.warnings), _welcome(accepted, arguments.wait)]), flush=True)
+            print("\n".join([*report(accepted.warnings), _accepted_message(accepted, arguments.wait)]), flush=True)
         if not arguments.wait:
             if arguments.json:
                 print_json(answer)
@@ -103,30 +110,33 @@ def report(problems: tuple[Problem, ...]) -> list[str]:
 
 
 def _check_that_it_is_open(found: Challenge) -> None:
-    """Spare the person an upload that the server would refuse at its end.
+    """Check the challenge's phase before the upload, which the server would otherwise reject at its end.
 
     Raises:
-        MisuseError: the challenge takes no submissions now.
+        MisuseError: the challenge does not accept submissions now.
     """
     if found.phase == "closed" and found.closes_at is not None:
-        raise MisuseError(f"{printable(found.title)} has been closed since {instant(found.closes_at)}")
+        raise MisuseError(f"{printable(found.title)} closed at {instant(found.closes_at)}")
     if found.phase == "not_yet_open" and found.opens_at is not None:
-        raise MisuseError(f"{printable(found.title)} opens at {instant(found.opens_at)}; submit after that")
+        raise MisuseError(f"{printable(found.title)} opens at {instant(found.opens_at)}")
 
 
-def _say_what_is_left_open(found: Challenge, arguments: argparse.Namespace) -> None:
-    """Tell, before the upload, which declarations competitions of the challenge ask for and the command leaves out."""
+def _warn_of_missing_declarations(found: Challenge, arguments: argparse.Namespace) -> None:
+    """Warn, before the upload, about declarations that competitions require and the command does not give."""
     for declaration, keys in found.declarations.items():
         if not getattr(arguments, declaration, "given"):
             option = "--" + declaration.replace("_", "-")
-            say(f"{', '.join(map(printable, keys))} would have you state {option}; without it the result says so")
+            say(
+                f"{', '.join(map(printable, keys))} requires {option}; without it, the result is marked as lacking "
+                f"this declaration"
+            )
 
 
 def _read(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise MisuseError(f"{file} cannot be read: {error}") from error
+        raise MisuseError(f"cannot read {file}: {error}") from error
 
 
 def _upload(connection: Connection, arguments: argparse.Namespace, archive: OutgoingArchive) -> Answer:
@@ -151,13 +161,13 @@ def _upload(connection: Connection, arguments: argparse.Namespace, archive: Outg
             left -= count
             bar.advance(count)
             if left == 0:
-                bar.say("Uploaded; the server is checking it ...")
+                bar.say("Uploaded; the server is validating the archive ...")
 
         archive.advanced = advanced
         return connection.upload(path("challenges", arguments.challenge, "submissions"), fields, archive)
 
 
-def _welcome(accepted: SubmissionDetails, waiting: bool) -> str:
+def _accepted_message(accepted: SubmissionDetails, waiting: bool) -> str:
     lines = [
         f"Accepted as submission {printable(accepted.id)}: {printable(', '.join(accepted.competitions))}",
         f"It is {state_in_words(accepted.state, accepted.queue_position)}.",

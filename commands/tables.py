@@ -1,4 +1,4 @@
-"""Tables for terminals: columns lined up, and wide ones broken into blocks that repeat their first columns."""
+"""Tables for terminals. Wide tables are split into blocks that repeat their first columns."""
 
 import shutil
 import sys
@@ -13,7 +13,7 @@ LONGEST_NAME = 40
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column: its heading and cells, and whether these are lined up at the right, as numbers are."""
+    """One column: its heading, its cells, and whether they are right-aligned."""
 
     heading: str
     cells: Sequence[str]
@@ -25,7 +25,7 @@ class Column:
         return max(map(display_width, (self.heading, *self.cells)))
 
     def drawn(self) -> list[str]:
-        """Heading and cells, filled up to one width."""
+        """Heading and cells, padded to the same width."""
         width = self.width
         texts = []
         for text in (self.heading, *self.cells):
@@ -35,12 +35,12 @@ class Column:
 
 
 def render(columns: Sequence[Column], *, repeated: int = 1, width: int | None = None) -> str:
-    """Return a table as lines without a final line end.
+    """Return a table as lines, without a final newline.
 
     Args:
-        columns: with equally many cells.
-        repeated: how many of the first columns name the row, and stand at the left of every block.
-        width: of the terminal; columns that do not fit go into further blocks. None for one block, however wide.
+        columns: all with the same number of cells.
+        repeated: number of leading columns that name the row, repeated at the left of every block.
+        width: width of the terminal; columns that do not fit go into further blocks. None for a single block.
 
     >>> print(render([Column("class", ["car", "bird"]), Column("AP", ["0.5", "n/a"], right=True)]))
     class   AP
@@ -53,19 +53,19 @@ def render(columns: Sequence[Column], *, repeated: int = 1, width: int | None = 
 
 
 def terminal_width() -> int | None:
-    """Return the width of the terminal that standard output goes to; None where it goes elsewhere."""
+    """Return the width of the terminal; None if standard output is not a terminal."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def shortened(name: str) -> str:
-    """Return a name as it fits beside numbers on a terminal; whole where the output goes elsewhere."""
+    """Return a name, shortened if standard output is a terminal."""
     if not sys.stdout.isatty() or len(name) <= LONGEST_NAME:
         return name
     return f"{name[: LONGEST_NAME - 1]}…"
 
 
 def _blocks(columns: Sequence[Column], room: int | None) -> list[list[Column]]:
-    """Part the columns into runs that fit into the room; one that is too wide for any room stands alone."""
+    """Split the columns into blocks that fit the width; a column that is too wide gets its own block."""
     blocks: list[list[Column]] = [[]]
     taken = 0
     for column in columns:

@@ -1,4 +1,4 @@
-"""What the commands share that take a development kit tree of one's own: its edition, and what is wrong with it."""
+"""Shared code of the commands that take a development kit tree: its arguments and its edition."""
 
 import argparse
 from pathlib import Path
@@ -9,18 +9,19 @@ from vocboard.evaluator.ground_truth.edition_of_tree import UnclearEditionError,
 
 
 def add_tree_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the tree and its edition."""
+    """Add the arguments for the tree and its edition."""
     parser.add_argument("tree", metavar="TREE", type=Path, help="development kit tree: directory or archive")
     parser.add_argument(
-        "--edition", help="edition, or edition file (.toml), of the tree (default: the one whose name its folder bears)"
+        "--edition",
+        help="edition of the tree, or edition file (.toml) (default: the edition that its folder is named after)",
     )
 
 
 def edition_of(tree: Path, name: str | None) -> Edition:
-    """Return the edition that is named, or else the one whose folder the tree has.
+    """Return the named edition, or else the one that the tree's folder is named after.
 
     Raises:
-        MisuseError: there is no such edition, or the tree does not say which it is of.
+        MisuseError: there is no such edition, or it cannot be inferred from the tree.
         OSError: the tree cannot be read.
     """
     if name is not None:

@@ -1,4 +1,4 @@
-"""`vocboard validate`: the server's checks of result files, offline."""
+"""`vocboard validate`: check result files offline, as the server does."""
 
 import argparse
 from collections.abc import Iterator, Mapping
@@ -28,21 +28,21 @@ from vocboard.evaluator.tasks.formats import FORMATS
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.description = "Check result files as the server does. Exit status: 0 valid, 1 problems, 2 usage."
+    parser.description = "Check result files as the server does. Exit status: 0 valid, 1 problems found, 2 usage error."
     add_common_arguments(parser)
     add_image_set_argument(parser)
     parser.add_argument(
         "--image-sets",
         metavar="TREE",
         type=Path,
-        help="development kit tree (directory or archive), or the JSON of image sets that a server hands out; without "
-        "it, image identifiers and sizes are not checked",
+        help="development kit tree (directory or archive), or a server's image sets (JSON); without it, image "
+        "identifiers and sizes are not checked",
     )
 
 
 @reporting_misuse
 def run(arguments: argparse.Namespace) -> int:
-    """Check the results, and print what was found."""
+    """Check the results, and print the problems found."""
     edition = chosen_edition(arguments.edition)
     classes = chosen_classes(arguments.segmentation_classes, edition)
     tree = arguments.image_sets
@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _document(edition: str, read: Mapping[str | None, ReadResults]) -> dict[str, Any]:
-    """One object as the contract has it; of several image sets, one for each by name."""
+    """Return one JSON object; for several image sets, an object per image set by name."""
     documents = {name: _as_json(edition, results) for name, results in read.items()}
     if len(documents) == 1:
         return next(iter(documents.values()))

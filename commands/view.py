@@ -1,4 +1,4 @@
-"""`vocboard view`: a static page to look at a tree and at results on it."""
+"""`vocboard view`: write a static page that shows a tree and results."""
 
 import argparse
 from pathlib import Path
@@ -24,8 +24,8 @@ from vocboard.evaluator.whole_output import OutputExistsError
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.description = (
-        "Write a page that shows images, annotations and results, for any browser and without a server. Exit status: "
-        "0 written, 1 written without the results, which have problems, 2 usage."
+        "Write an HTML page that shows images, annotations and results. It needs no server. Exit "
+        "status: 0 written, 1 written without the results because they have problems, 2 usage error."
     )
     add_tree_arguments(parser)
     parser.add_argument("--results", metavar="RESULTS", type=Path, help="archive or directory of result files")
@@ -35,10 +35,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 @reporting_misuse
 def run(arguments: argparse.Namespace) -> int:
-    """Write the page, and print where it is."""
+    """Write the page, and print its path."""
     chosen = editions_of_image_sets(edition_of(arguments.tree, arguments.edition), arguments.image_set)
     if len(chosen) > 1:
-        raise MisuseError("view takes one image set at a time")
+        raise MisuseError("view accepts only one image set at a time")
     edition = next(iter(chosen.values()))
     try:
         with Progress("images") as progress:
@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     if has_errors(done.problems):
         print("\n".join(problem_lines(done.problems)))
     if done.problems:
-        print(f"Results: {summary(done.problems)} `vocboard validate` lists what is wrong.")
+        print(f"Results: {summary(done.problems)} `vocboard validate` lists the problems.")
     print(f"{counted(done.images, 'image')}, {counted(done.objects, 'object')}")
     for key, counts in done.counts.items():
         marks = ", ".join(f"{number:,} {mark.name.lower()}" for mark, number in counts.items())

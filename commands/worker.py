@@ -1,4 +1,4 @@
-"""`vocboard worker`: evaluate submissions and import ground truth, or send e-mail."""
+"""`vocboard worker`: run a worker that evaluates submissions and imports ground truth, or one that sends e-mail."""
 
 import argparse
 import sys
@@ -6,28 +6,30 @@ import sys
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    parser.description = "Evaluate submissions and import ground truth until stopped; SIGTERM lets running ones finish."
+    parser.description = (
+        "Evaluate submissions and import ground truth until stopped. On SIGTERM, running evaluations finish first."
+    )
     parser.add_argument(
-        "--only", choices=["mail"], help="send e-mail and do nothing else; needs no access to archives and ground truth"
+        "--only", choices=["mail"], help="only send e-mail; such a worker needs no access to archives or ground truth"
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Work until stopped."""
+    """Run until stopped."""
     if arguments.only == "mail":
         return _send_mail()
-    # The participant's commands start without the server's packages.
+    # Imported here: participants' commands must start without the server's packages.
     from vocboard.app.messaging.broker import SCORING  # noqa: PLC0415
     from vocboard.app.settings import Settings  # noqa: PLC0415
     from vocboard.worker.celery_app import create_worker  # noqa: PLC0415
     from vocboard.worker.ground_truth_directory import GroundTruthDirectory  # noqa: PLC0415
 
     settings = Settings()
-    GroundTruthDirectory(settings).private_key()  # from now on ground truth can be uploaded
+    GroundTruthDirectory(settings).private_key()  # creates the key pair, so that ground truth can be uploaded
     worker = create_worker(settings, kind=SCORING).Worker(
         pool="prefork",
         loglevel="INFO",
-        # Workers have nothing to say to each other: the database is what they share.
+        # Workers do not need to communicate: they share the database.
         without_gossip=True,
         without_mingle=True,
         without_heartbeat=True,
@@ -37,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _send_mail() -> int:
-    # As above.
+    # Imported here for the same reason.
     from vocboard.app.messaging.broker import MAIL  # noqa: PLC0415
     from vocboard.app.settings import Settings  # noqa: PLC0415
     from vocboard.worker.mail import create_mail_worker  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""`vocboard admin`: people, tokens, challenges and ground truth, for operators. Works on the database directly."""
+"""`vocboard admin`: operators manage users, tokens, challenges and ground truth, directly in the database."""
 
 import argparse
 import os
@@ -14,7 +14,9 @@ from vocboard.commands.admin import challenges, editions, images, people, prunin
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the actions."""
-    parser.description = "Manage people, tokens, challenges and ground truth of the installation in the environment."
+    parser.description = (
+        "Manage users, tokens, challenges and ground truth of the installation that the environment configures."
+    )
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     people.configure(actions)
     challenges.configure(actions)
@@ -24,7 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Do what was asked for."""
+    """Run the chosen action."""
     settings = Settings()
     database = Database(settings.database, operator=operator())
     try:
@@ -40,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def operator() -> str:
-    """Whom the audit log names for what is done here: the system's user, not the environment's, and the host."""
+    """Return the actor for the audit log: the system user (not $USER) and the host."""
     user = os.getuid()
     try:
         name = pwd.getpwuid(user).pw_name

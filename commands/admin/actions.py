@@ -1,4 +1,4 @@
-"""What the modules of `vocboard admin` add their actions to."""
+"""The type of the sub-parsers that the modules of `vocboard admin` add their actions to."""
 
 import argparse
 from typing import TypeAlias

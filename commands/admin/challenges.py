@@ -27,28 +27,32 @@ RULES = service.ChallengeRules.model_fields.keys()
 
 def configure(actions: Actions) -> None:
     """Add the actions."""
-    action = actions.add_parser("create-challenge", help="make a challenge of an edition")
-    action.add_argument("slug", help="its part of the address")
+    action = actions.add_parser("create-challenge", help="create a challenge")
+    action.add_argument("slug", help="short name of the challenge, used in its URL")
     action.add_argument("--organiser", required=True, metavar="EMAIL")
     edition = action.add_mutually_exclusive_group(required=True)
-    edition.add_argument("--edition", default="", help="such as VOC2012")
+    edition.add_argument("--edition", default="", help="for example VOC2012")
     edition.add_argument(
-        "--edition-file", type=Path, metavar="FILE", help="one of your own; check it with check-edition"
+        "--edition-file", type=Path, metavar="FILE", help="custom edition file; check it with check-edition"
     )
     add_rules(action)
     action.set_defaults(do=create_challenge)
 
-    action = actions.add_parser("set-detail", help="change what participants see of a challenge's results")
+    action = actions.add_parser("set-detail", help="change the detail level of a challenge's results")
     action.add_argument("slug")
     action.add_argument("detail", choices=list(map(str, Detail)))
-    action.add_argument("--organiser", required=True, metavar="EMAIL", help="who answers for it")
+    action.add_argument(
+        "--organiser", required=True, metavar="EMAIL", help="organiser of the challenge, named in the audit log"
+    )
     action.set_defaults(do=set_detail)
 
-    action = actions.add_parser("import-truth", help="hand in a development kit tree as a challenge's ground truth")
+    action = actions.add_parser("import-truth", help="upload a development kit tree as a challenge's ground truth")
     action.add_argument("slug")
     action.add_argument("tree", type=Path, help="archive or directory")
-    action.add_argument("--organiser", required=True, metavar="EMAIL", help="who answers for it")
-    action.add_argument("--wait", action="store_true", help="until the worker has imported it")
+    action.add_argument(
+        "--organiser", required=True, metavar="EMAIL", help="organiser of the challenge, named in the audit log"
+    )
+    action.add_argument("--wait", action="store_true", help="wait until a worker has imported it")
     action.set_defaults(do=import_truth)
 
 
@@ -102,7 +106,7 @@ def instant(text: str) -> datetime:
 
 
 def create_challenge(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:
-    """Make a challenge."""
+    """Create a challenge."""
     try:
         file = arguments.edition_file.read_text(encoding="utf-8-sig") if arguments.edition_file else None
     except (OSError, UnicodeDecodeError) as error:
@@ -131,9 +135,9 @@ def set_detail(arguments: argparse.Namespace, database: Database, _settings: Set
 
 
 def import_truth(arguments: argparse.Namespace, database: Database, settings: Settings) -> int:
-    """Seal a tree into the inbox, announce it, and wait for the worker if asked to."""
+    """Encrypt a tree into the inbox, notify the workers, and wait for the import if requested."""
     if not arguments.tree.exists():
-        print(f"vocboard admin: there is no {arguments.tree}", file=sys.stderr)
+        print(f"vocboard admin: {arguments.tree} does not exist", file=sys.stderr)
         return 1
     with database.reading() as session:
         user = administration.get_user(session, arguments.organiser)
@@ -156,7 +160,7 @@ def import_truth(arguments: argparse.Namespace, database: Database, settings: Se
 
 def _write(tree: Path, incoming: IncomingTruth) -> None:
     if tree.is_dir():
-        # A stream of a tar file asks for nothing but `write`.
+        # In stream mode, tarfile only calls `write`.
         with tarfile.open(fileobj=cast(BinaryIO, incoming), mode="w|") as archive:
             archive.add(tree, tree.resolve().name)
         return
@@ -166,7 +170,7 @@ def _write(tree: Path, incoming: IncomingTruth) -> None:
 
 
 def _wait(database: Database, version_id: UUID) -> int:
-    """Wait for the import; 1 if it failed, with everything that is wrong on standard error."""
+    """Wait for the import; if it failed, print all problems on standard error and return 1."""
     while True:
         with database.reading() as session:
             version = session.get_one(GroundTruthVersion, version_id)
@@ -178,4 +182,4 @@ def _wait(database: Database, version_id: UUID) -> int:
                 place = ":".join(str(part) for part in (problem["file"], problem["line"]) if part is not None)
                 print(f"{place + ': ' if place else ''}{problem['message']}", file=sys.stderr)
             return 1
-        time.sleep(SECONDS_BETWEEN_LOOKS)
+        time.sleep(POLL_SECONDS)

@@ -14,13 +14,13 @@ from vocboard.evaluator.editions import Edition, EditionFileError
 
 def configure(actions: Actions) -> None:
     """Add the actions."""
-    action = actions.add_parser("check-edition", help="say what an edition file means, or what is wrong with it")
+    action = actions.add_parser("check-edition", help="check an edition file, and show its competitions")
     action.add_argument("file", type=Path, metavar="FILE", help="see docs/editions/own.md")
     action.set_defaults(do=check_edition)
 
 
 def check_edition(arguments: argparse.Namespace, _database: Database, _settings: Settings) -> int:
-    """Explain a file: its competitions, or everything that is wrong with it, line by line."""
+    """Print a file's competitions, or all its errors with their lines."""
     try:
         edition = editions.read(arguments.file)
     except OSError as error:
@@ -34,7 +34,7 @@ def check_edition(arguments: argparse.Namespace, _database: Database, _settings:
 
 
 def summary(edition: Edition) -> str:
-    """Return what an edition is, as a table of its competitions."""
+    """Return an edition's classes, and a table of its competitions."""
     competitions = list(edition.competitions.values())
     table = render(
         [

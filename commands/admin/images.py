@@ -1,4 +1,4 @@
-"""Actions on images: those that entrants list are compared with the test set's."""
+"""Actions on images: compare declared training images with the test set."""
 
 import argparse
 import sys
@@ -27,31 +27,31 @@ SEPARATE, OVERLAPPING = 0, 1
 def configure(actions: Actions) -> None:
     """Add the actions."""
     action = actions.add_parser(
-        "compare-images", help="look for test images among those that an entrant lists as trained on"
+        "compare-images", help="find test images among the training images that a submission declares"
     )
     action.add_argument("directory", type=Path, metavar="DIRECTORY", help="the test images")
     listed = action.add_mutually_exclusive_group(required=True)
-    listed.add_argument("--submission", type=UUID, metavar="ID", help="whose list was declared with it")
-    listed.add_argument("--list", type=Path, metavar="FILE", help="as `vocboard hash-images` prints it")
+    listed.add_argument("--submission", type=UUID, metavar="ID", help="submission whose declared list to compare")
+    listed.add_argument("--list", type=Path, metavar="FILE", help="list printed by `vocboard hash-images`")
     action.add_argument(
         "--near",
         type=int,
         default=NEAR_BITS,
         metavar="BITS",
-        help=f"how many of 64 bits may differ in pictures taken for the same (default: {NEAR_BITS})",
+        help=f"how many of 64 bits may differ for two pictures to count as the same (default: {NEAR_BITS})",
     )
     action.set_defaults(do=compare_images)
 
 
 def compare_images(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:
-    """Print the listed images that are, or look like, test images. Exit status: 0 none, 1 some, or trouble."""
+    """Print the listed images that are, or look like, test images. Exit status: 0 none, 1 some, or an error."""
     try:
         listed = parse_list(_list(arguments, database))
     except (OSError, UnicodeDecodeError, HashListError, LookupError) as error:
         print(f"vocboard admin: {error}", file=sys.stderr)
         return OVERLAPPING
     if not arguments.directory.is_dir():
-        print(f"vocboard admin: there is no directory {arguments.directory}", file=sys.stderr)
+        print(f"vocboard admin: {arguments.directory} is not a directory", file=sys.stderr)
         return OVERLAPPING
     test = list(_hashed(arguments.directory))
     found = 0

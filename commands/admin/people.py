@@ -1,4 +1,4 @@
-"""Actions on people and their tokens."""
+"""Actions on users and their tokens."""
 
 import argparse
 import json
@@ -19,61 +19,63 @@ GENERATED_PASSWORD_BYTES = 15  # 120 bits, 20 characters
 
 def configure(actions: Actions) -> None:
     """Add the actions."""
-    action = actions.add_parser("create-user", help="make an account, whose e-mail address counts as confirmed")
+    action = actions.add_parser("create-user", help="create an account with a confirmed e-mail address")
     action.add_argument("email")
     action.add_argument("--name", required=True)
     action.add_argument("--affiliation", default="")
     action.add_argument("--role", choices=list(map(str, Role)), default="participant")
     action.add_argument(
-        "--password-stdin", action="store_true", help="read the password from standard input; else one is made up"
+        "--password-stdin", action="store_true", help="read the password from standard input (default: generate one)"
     )
     action.set_defaults(do=create_user)
 
-    action = actions.add_parser("list-users", help="show all accounts")
-    action.add_argument("--json", action="store_true", help="as JSON")
+    action = actions.add_parser("list-users", help="list all accounts")
+    action.add_argument("--json", action="store_true", help="print JSON")
     action.set_defaults(do=list_users)
 
-    action = actions.add_parser("set-role", help="make somebody a participant, organiser or administrator")
+    action = actions.add_parser("set-role", help="change a user's role")
     action.add_argument("email")
     action.add_argument("role", choices=list(map(str, Role)))
     action.set_defaults(do=set_role)
 
-    action = actions.add_parser("confirm-user", help="take somebody's e-mail address as confirmed")
+    action = actions.add_parser("confirm-user", help="mark a user's e-mail address as confirmed")
     action.add_argument("email")
     action.set_defaults(do=confirm_user)
 
-    action = actions.add_parser("approve-user", help="approve a registration that waits for it")
+    action = actions.add_parser("approve-user", help="approve a pending registration")
     action.add_argument("email")
     action.set_defaults(do=approve_user)
 
-    action = actions.add_parser("reject-user", help="reject a registration that waits for approval")
+    action = actions.add_parser("reject-user", help="reject a pending registration")
     action.add_argument("email")
     action.set_defaults(do=reject_user)
 
-    action = actions.add_parser("disable-user", help="shut somebody out, at once")
+    action = actions.add_parser("disable-user", help="disable an account immediately")
     action.add_argument("email")
     action.set_defaults(do=disable_user)
 
-    action = actions.add_parser("enable-user", help="let somebody in again")
+    action = actions.add_parser("enable-user", help="enable a disabled account")
     action.add_argument("email")
     action.set_defaults(do=enable_user)
 
-    action = actions.add_parser("reset-password", help="give somebody a new password; ends sessions and tokens")
+    action = actions.add_parser(
+        "reset-password", help="set a new password; ends the user's sessions and revokes tokens"
+    )
     action.add_argument("email")
     action.set_defaults(do=reset_password)
 
-    action = actions.add_parser("create-token", help="make an API token")
+    action = actions.add_parser("create-token", help="create an API token")
     action.add_argument("email")
-    action.add_argument("--label", default="made by the operator")
+    action.add_argument("--label", default="created by the operator")
     action.add_argument(
-        "--scope", action="append", choices=list(map(str, Scope)), help="may be repeated (default: read, submit)"
+        "--scope", action="append", choices=list(map(str, Scope)), help="can be repeated (default: read, submit)"
     )
-    action.add_argument("--days", type=int, help="days until it expires (default: as long as the settings allow)")
+    action.add_argument("--days", type=int, help="days until it expires (default: the maximum set by the operator)")
     action.set_defaults(do=create_token)
 
 
 def create_user(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:
-    """Make an account; print the password if it was made up."""
+    """Create an account; print the password if it was generated."""
     given = sys.stdin.readline().rstrip("\r\n") if arguments.password_stdin else None
     password = given if given is not None else secrets.token_urlsafe(GENERATED_PASSWORD_BYTES)
     person = new_user(
@@ -91,7 +93,7 @@ def create_user(arguments: argparse.Namespace, database: Database, _settings: Se
 
 
 def list_users(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:
-    """Show all accounts."""
+    """List all accounts."""
     with database.reading() as session:
         users = administration.list_users(session)
     if arguments.json:
@@ -121,7 +123,7 @@ def list_users(arguments: argparse.Namespace, database: Database, _settings: Set
 
 
 def set_role(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:
-    """Give somebody another role."""
+    """Change a user's role."""
     with database.writing() as session:
         user = administration.get_user(session, arguments.email)
         administration.set_role(session, user=user, role=Role(arguments.role))
@@ -129,7 +131,7 @@ def set_role(arguments: argparse.Namespace, database: Database, _settings: Setti
 
 
 def confirm_user(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:
-    """Confirm somebody's e-mail address."""
+    """Mark a user's e-mail address as confirmed."""
     with database.writing() as session:
         administration.confirm(session, user=administration.get_user(session, arguments.email))
     return 0
@@ -152,21 +154,21 @@ def reject_user(arguments: argparse.Namespace, database: Database, settings: Set
 
 
 def disable_user(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:
-    """Shut somebody out."""
+    """Disable an account."""
     with database.writing() as session:
         administration.disable(session, user=administration.get_user(session, arguments.email))
     return 0
 
 
 def enable_user(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:
-    """Let somebody in again."""
+    """Enable an account."""
     with database.writing() as session:
         administration.enable(session, user=administration.get_user(session, arguments.email))
     return 0
 
 
 def reset_password(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:
-    """Print a new password."""
+    """Set and print a new password."""
     password = secrets.token_urlsafe(GENERATED_PASSWORD_BYTES)
     password_hash = hashed(password)
     with database.writing() as session:
@@ -177,7 +179,7 @@ def reset_password(arguments: argparse.Namespace, database: Database, _settings:
 
 
 def create_token(arguments: argparse.Namespace, database: Database, settings: Settings) -> int:
-    """Print a new token's secret."""
+    """Create a token and print its secret."""
     lifetime = settings.token_lifetime if arguments.days is None else timedelta(days=arguments.days)
     with database.writing() as session:
         _, secret = service.create_token(

@@ -1,4 +1,4 @@
-"""`vocboard admin prune`: remove archives that nothing needs any more. The web process does so by itself, too."""
+"""`vocboard admin prune`: remove unused archives. The web process also does this periodically."""
 
 import argparse
 
@@ -11,7 +11,7 @@ from vocboard.commands.admin.actions import Actions
 
 def configure(actions: Actions) -> None:
     """Add the action."""
-    action = actions.add_parser("prune", help="remove archives that nothing needs any more")
+    action = actions.add_parser("prune", help="remove unused archives")
     action.set_defaults(do=prune)
 
 
@@ -19,6 +19,6 @@ def prune(_arguments: argparse.Namespace, database: Database, settings: Settings
     """Prune once and say what was removed."""
     pruned = prune_archives(database, archive_store(settings), withdrawn_kept_for=settings.withdrawn_archives_kept_for)
     print(f"{pruned.withdrawn} archives of withdrawn submissions removed")
-    print(f"{pruned.abandoned} files of killed processes removed")
-    print(f"{pruned.unknown} archives without a submission set aside, {pruned.brought_back} brought back")
+    print(f"{pruned.abandoned} partial files of killed processes removed")
+    print(f"{pruned.unknown} archives without a submission quarantined, {pruned.brought_back} restored")
     return 0

@@ -1,4 +1,4 @@
-"""`vocboard demo`: a whole server on this machine, filled with results to look at, or run on a real ground truth."""
+"""`vocboard demo`: run a complete server on this machine, with synthetic results or with real ground truth."""
 
 import argparse
 import re
@@ -32,42 +32,43 @@ from vocboard.evaluator.editions import Edition, UnknownEditionError
 
 EDITION = "VOC2012"
 DIRECTORY = Path("demo-data")
-READY_FILE = "demo.json"  # there while the demo runs
-STOPPED_FILE = "demo-stopped.json"  # the same between two starts, so that accounts stay
-SEED = 2005  # of the made-up world; the year of the first challenge
-DOMAIN = "demo.vocboard.example"  # of the accounts' addresses; reserved, so that no mail can reach anyone
+READY_FILE = "demo.json"  # exists while the demo runs
+STOPPED_FILE = "demo-stopped.json"  # the same file while the demo is stopped, so that accounts persist
+SEED = 2005  # of the synthetic scenes; the year of the first challenge
+DOMAIN = "demo.vocboard.example"  # of the accounts' addresses; a reserved domain, so that no mail is ever delivered
 
 SYNTHETIC_DESCRIPTION = (
-    "A made-up test set for looking around: scenes of ellipses, drawn from a seed, scored by the rules of {title}.\n\n"
-    "The methods are made up too: each sees the scenes through its own noise, so that better ones score higher. "
-    "Sign in as the participant to submit results of your own, as the organiser to see everyone's."
+    "A synthetic test set for trying vocboard: random scenes of ellipses, scored by the rules of {title}.\n\n"
+    "The methods are synthetic too: each one's results are the ground truth with noise; better methods have less "
+    "noise. "
+    "Sign in as the participant to submit your own results, or as the organiser to see all submissions."
 )
 REAL_DESCRIPTION = "The ground truth of {tree}, scored by the rules of {title}."
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    parser.add_argument("--edition", help=f"edition of the challenge (default: that of the tree, or {EDITION})")
+    parser.add_argument("--edition", help=f"edition of the challenge (default: the edition of the tree, or {EDITION})")
     parser.add_argument(
         "--devkit",
         type=Path,
         metavar="TREE",
-        help="use this ground truth: a development kit tree or an archive of one",
+        help="use real ground truth: a development kit tree (directory or archive)",
     )
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
-    parser.add_argument("--port", type=int, default=8000, help="port; 0 for a free one (default: %(default)s)")
+    parser.add_argument("--port", type=int, default=8000, help="port; 0 picks a free port (default: %(default)s)")
     parser.add_argument(
-        "--data", type=Path, default=DIRECTORY, help="directory of all the demo's data (default: %(default)s)"
+        "--data", type=Path, default=DIRECTORY, help="directory for the demo's data (default: %(default)s)"
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Set up, fill, and serve until interrupted."""
+    """Set up the server and its data, and serve until interrupted."""
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         edition = editions.load(arguments.edition or _edition_of(arguments.devkit))
         if arguments.devkit is not None and not arguments.devkit.exists():
-            print(f"vocboard demo: there is no {arguments.devkit}", file=sys.stderr)
+            print(f"vocboard demo: {arguments.devkit} does not exist", file=sys.stderr)
             return 2
         _serve(arguments, edition)
     except UnknownEditionError as error:
@@ -77,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"vocboard demo: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print(f"\nStopped. The data stay in {arguments.data}; the next start goes on with them.")
+        print(f"\nStopped. The data remain in {arguments.data}, and the next start uses them again.")
     return 0
 
 
@@ -86,7 +87,7 @@ def _interrupt(_number: int, _frame: FrameType | None) -> None:
 
 
 def _edition_of(tree: Path | None) -> str:
-    """The edition whose name stands in the tree's path or just below it."""
+    """Return the edition named in the tree's path or in a directory directly below it."""
     if tree is None:
         return EDITION
     below = [child.name for child in tree.iterdir()] if tree.is_dir() else []
@@ -125,7 +126,7 @@ def _serve(arguments: argparse.Namespace, edition: Edition) -> None:
         if not filled.exists():
             own, organising = Api(server.url, participant.token), Api(server.url, organiser.token)
             if arguments.devkit is None:
-                _fill_with_made_up(edition, server.url, database, own=own, organiser=organising)
+                _fill_with_synthetic(edition, server.url, database, own=own, organiser=organising)
             else:
                 _fill_with_real(edition, arguments.devkit, organising)
             filled.touch()
@@ -146,10 +147,10 @@ def _fill_with_real(edition: Edition, tree: Path, organiser: Api) -> None:
         upload_ground_truth(organiser, slug, tree)
 
 
-def _fill_with_made_up(edition: Edition, url: str, database: Database, *, own: Api, organiser: Api) -> None:
-    print("Drawing a made-up test set and the results of made-up methods ...", flush=True)
+def _fill_with_synthetic(edition: Edition, url: str, database: Database, *, own: Api, organiser: Api) -> None:
+    print("Generating a synthetic test set and the results of synthetic methods ...", flush=True)
     world = draw_world(edition, seed=SEED)
-    title = f"Made-up objects, by the rules of {edition.title}"
+    title = f"Synthetic objects, by the rules of {edition.title}"
     slug = ensure_challenge(
         organiser, edition, title=title, description=SYNTHETIC_DESCRIPTION.format(title=edition.title)
     )
@@ -160,7 +161,7 @@ def _fill_with_made_up(edition: Edition, url: str, database: Database, *, own: A
 
 
 def _authors(url: str, database: Database) -> Callable[[Method], Api]:
-    """The API as the person whom a method belongs to: one account a first contributor."""
+    """Return the API as the author of a method: one account per first contributor."""
 
     @cache
     def api(affiliation: str, name: str) -> Api:
@@ -178,6 +179,6 @@ def _tell(demo: DemoFile, ready_file: Path) -> None:
     print(
         f"\nvocboard is at {demo.url}   (REST API: {demo.url}/api/docs)\n\n"
         f"{lines('participant', demo.participant)}\n{lines('organiser', demo.organiser)}\n\n"
-        f"The same is in {ready_file}. Press Ctrl-C to stop.",
+        f"These details are also in {ready_file}. Press Ctrl-C to stop.",
         flush=True,
     )

@@ -1,4 +1,4 @@
-"""The demo's accounts: made on the first start, kept on later ones."""
+"""The demo's accounts: created on the first start, reused later."""
 
 import json
 import secrets
@@ -18,7 +18,7 @@ TOKEN_LIFETIME = timedelta(days=90)
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """How one person gets in."""
+    """One user's credentials."""
 
     email: str
     password: str
@@ -27,7 +27,7 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class DemoFile:
-    """`demo.json`: where the demo is and how to get in. Its presence says that the demo is ready."""
+    """`demo.json`: the demo's URL and credentials. The file exists once the demo is ready."""
 
     url: str
     participant: Account
@@ -35,7 +35,7 @@ class DemoFile:
 
     @classmethod
     def read(cls, path: Path) -> Self | None:
-        """Return what an earlier start wrote, None if there is none that can be read."""
+        """Return the file of an earlier start; None if there is none or it cannot be read."""
         try:
             content = json.loads(path.read_text())
             return cls(content["url"], Account(**content["participant"]), Account(**content["organiser"]))
@@ -43,7 +43,7 @@ class DemoFile:
             return None
 
     def write(self, path: Path) -> None:
-        """Write it for its owner's eyes, whole or not at all."""
+        """Write the file atomically, readable only by its owner."""
         partial = path.with_suffix(".partial")
         partial.touch(mode=0o600)
         partial.write_text(json.dumps(asdict(self), indent=2) + "\n")
@@ -53,10 +53,10 @@ class DemoFile:
 def ensure_account(
     database: Database, *, email: str, name: str, affiliation: str, role: Role, known: Account | None = None
 ) -> Account:
-    """Make an account, or let an existing one in again; return how.
+    """Create an account, or reset an existing one, and return its credentials.
 
     Args:
-        known: from an earlier start; taken as it stands if its token still works.
+        known: credentials of an earlier start, returned unchanged if their token is still valid.
     """
     password = secrets.token_urlsafe(12)
     person = new_user(email=email, name=name, affiliation=affiliation, password=password, role=role)

@@ -1,4 +1,4 @@
-"""The annotations of a made-up world, in the format of the edition's development kit."""
+"""Annotations of the synthetic scenes, in the format of the edition's development kit."""
 
 from collections.abc import Iterable, Iterator
 from xml.sax.saxutils import escape
@@ -47,7 +47,7 @@ def _bounding_box(box: tuple[int, int, int, int]) -> str:
 
 
 def _point(person: SceneObject) -> str:
-    """Where the person is, for actions without boxes."""
+    """A point on the person, for actions without boxes."""
     left, top, right, bottom = person.box
     return f"<point><x>{(left + right) // 2}</x><y>{(top + bottom) // 2}</y></point>"
 

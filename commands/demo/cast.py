@@ -1,4 +1,4 @@
-"""The methods that the demo shows: five or more a competition, good ones and bad ones."""
+"""The demo's methods: at least five per competition, with different quality."""
 
 from vocboard.commands.demo.methods import Method
 from vocboard.commands.demo.scenes import PERSON
@@ -35,7 +35,7 @@ PUBLISHED = (
     ),
     Method(
         name="Sliding window",
-        description="One template a class, slid over a pyramid. A baseline.",
+        description="One template per class, applied to an image pyramid. A baseline.",
         contributors="The organisers",
         affiliation="vocboard demo",
         training=Training.TRAINVAL,
@@ -67,7 +67,7 @@ PUBLISHED = (
     ),
     Method(
         name="Set prediction",
-        description="Objects predicted as a set, matched to the truth while training.",
+        description="Objects predicted as a set, matched to the ground truth during training.",
         contributors="L. Haddad, T. Virtanen",
         affiliation="Open Perception Lab",
         training=Training.ANY,
@@ -83,7 +83,7 @@ PUBLISHED = (
     ),
     Method(
         name="Frozen features",
-        description="A linear layer on features of a network that was never tuned.",
+        description="A linear layer on the features of a frozen network.",
         contributors="K. Lindqvist, E. Petrova",
         affiliation="Northern University",
         training=Training.ANY,
@@ -108,7 +108,7 @@ PUBLISHED = (
     ),
 )
 
-# The participant's own, so that an unpublished and a withdrawn submission can be seen.
+# The participant's own, to show an unpublished and a withdrawn submission.
 PRIVATE = Method(
     name="First attempt",
     description="Scored, and not published yet.",

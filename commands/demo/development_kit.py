@@ -1,4 +1,4 @@
-"""Write a made-up world as a development kit tree, as an organiser would have it."""
+"""Write the synthetic scenes as a development kit tree."""
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -37,7 +37,7 @@ def _write_label_maps(scenes: Iterable[Scene], edition: Edition, folder: Path) -
 
 
 def paint(scene: Scene, objects: Iterable[SceneObject], edition: Edition, *, void_border: bool = False) -> Image.Image:
-    """Draw each object as an ellipse with its class's index; later objects cover earlier ones."""
+    """Draw each object as an ellipse filled with its class index; later objects cover earlier ones."""
     labels = Image.new("L", (scene.width, scene.height), 0)
     draw = ImageDraw.Draw(labels)
     for thing in objects:
@@ -78,7 +78,7 @@ def _image_set_files(key: Key, scenes: Iterable[Scene], edition: Edition) -> Ite
 
 
 def _label(scene: Scene, class_name: str) -> int:
-    """1 with an ordinary object of the class, 0 with difficult ones alone, -1 without any."""
+    """Return 1 if the image has an object of the class, 0 if it has only difficult ones, -1 if it has none."""
     difficult = [thing.difficult for thing in scene.objects if thing.class_name == class_name]
     if not difficult:
         return -1

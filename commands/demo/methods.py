@@ -1,4 +1,4 @@
-"""Made-up methods: their results are the scenes seen through noise, so that better ones score higher."""
+"""Synthetic methods: their results are the ground truth with noise; better methods have less noise."""
 
 import io
 import math
@@ -13,8 +13,8 @@ from vocboard.commands.demo.development_kit import paint, palette_image
 from vocboard.commands.demo.scenes import Scene, SceneObject, World
 from vocboard.evaluator.editions import Competition, Edition, LayoutProtocol, Task, Training
 
-FALSE_ALARMS_PER_IMAGE = 0.4  # of one class, by a method without any skill
-JITTER = 0.16  # of a box's side, likewise
+FALSE_ALARMS_PER_IMAGE = 0.4  # per class, for a method with skill 0
+JITTER = 0.16  # relative to the box's sides, for a method with skill 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +22,9 @@ class Method:
     """A method of the demo.
 
     Attributes:
-        skill: 0 guesses, 1 would be perfect; each class is drawn around it.
-        training: it enters the competitions with this training data.
-        only_classes: classes entered, for those tasks that have them; empty means all.
+        skill: 0 is random, 1 is perfect; each class's skill is drawn around it.
+        training: the method enters the competitions with this kind of training data.
+        only_classes: classes entered; empty means all.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Method:
 
 
 def enters(method: Method, edition: Edition, competitions: Collection[str]) -> list[Competition]:
-    """Return those of the competitions that allow what a method was trained on."""
+    """Return the competitions that a method enters, by its training data."""
     return [
         competition
         for competition in edition.competitions.values()
@@ -46,7 +46,7 @@ def enters(method: Method, edition: Edition, competitions: Collection[str]) -> l
 
 
 def results_archive(method: Method, world: World, edition: Edition, competitions: Collection[str]) -> bytes:
-    """Return the `.tar.gz` that the method's authors would upload, the same bytes' worth of results each time."""
+    """Return the method's results as a `.tar.gz`; the results are the same each time."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz", compresslevel=6) as archive:
         for competition in enters(method, edition, competitions):
@@ -148,7 +148,7 @@ class _Simulation:
             yield self._name(image=scene.image), buffer.getvalue()
 
     def _seen(self, thing: SceneObject, classes: list[str]) -> SceneObject:
-        """The object with a displaced outline, sometimes taken for another class."""
+        """The object with a displaced outline, sometimes with the wrong class."""
         left, top, right, bottom = (round(side) for side in self._jitter(thing.box, self.method.skill))
         mistaken = self.random.random() < 0.35 * (1 - self.method.skill)
         name = str(self.random.choice(classes)) if mistaken else thing.class_name
@@ -167,7 +167,7 @@ class _Simulation:
         return f"<results>\n{''.join(layouts)}</results>\n".encode()
 
     def _parts(self, person: SceneObject) -> tuple[str, float]:
-        """XML of the parts found, and a confidence that falls with each part missed."""
+        """XML of the detected parts, and a confidence that decreases with each missed part."""
         found = [part for part in person.parts if self.random.random() < 0.7 + 0.3 * self.method.skill]
         xml = "".join(
             f"<part><class>{name}</class>{_bounding_box(self._jitter(box, self.method.skill))}</part>"

@@ -1,6 +1,6 @@
-"""A made-up world: scenes with objects, parts and actions, drawn from a seed.
+"""Synthetic scenes with objects, parts and actions, generated from a seed.
 
-Both the demo's ground truth and its methods' results come from the same scenes, the results through noise.
+The demo's ground truth and its methods' results come from the same scenes; the results have noise added.
 """
 
 from collections.abc import Mapping
@@ -14,10 +14,11 @@ from vocboard.evaluator.editions import AnnotationFormat, Edition, Task
 SIZES = ((500, 375), (375, 500), (500, 333), (480, 360))  # width, height in pixels, as in the VOC images
 DIFFICULT_SHARE = 0.08
 PERSON = "person"
-# Enough images that every class has some 200 positives: of fewer, a single one that is given away is a large share
+# Enough images that every class has about 200 positives: with fewer, revealing a single one reveals a large share
 # (docs/detail-levels.md).
 MAIN_IMAGES, LAYOUT_IMAGES, ACTION_IMAGES = 1000, 140, 820
-SEGMENTED_IMAGES = 250  # so that every class is in some 50: shares of confusion matrices hide single ones of so many
+# Every class is in about 50 of them: enough for shares of confusion matrices to hide single images.
+SEGMENTED_IMAGES = 250
 FIRST_NUMBERS = {Task.LAYOUT: 500_001, Task.ACTION: 700_001}  # of images
 
 Box = tuple[int, int, int, int]  # left, top, right, bottom; 1-based, inclusive
@@ -25,7 +26,7 @@ Box = tuple[int, int, int, int]  # left, top, right, bottom; 1-based, inclusive
 
 @dataclass(frozen=True, slots=True)
 class SceneObject:
-    """One object: its class, box, and what the layout and action tasks know of a person."""
+    """One object: its class, its box, and a person's parts and actions."""
 
     class_name: str
     box: Box
@@ -36,7 +37,7 @@ class SceneObject:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """One image that was never taken."""
+    """One synthetic image."""
 
     image: str
     width: int
@@ -49,9 +50,9 @@ Key = tuple[Task, str]  # task and image set
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """The test images of each of the edition's tasks and image sets.
+    """The test images for each task and image set of the edition.
 
-    Classification and detection share theirs; segmentation's are the first of these.
+    Classification and detection share their images; segmentation uses the first of them.
     """
 
     sets: Mapping[Key, tuple[Scene, ...]]
@@ -66,7 +67,7 @@ def draw_world(
     layout: int = LAYOUT_IMAGES,
     action: int = ACTION_IMAGES,
 ) -> World:
-    """Draw the test set of a small challenge with every class of the edition in it.
+    """Generate the test set of a small challenge that contains every class of the edition.
 
     Args:
         main: number of images for classification and detection, in each test set.
@@ -93,12 +94,12 @@ def draw_world(
 
 
 def _image(edition: Edition, number: int) -> str:
-    """An image's identifier as the edition has them: `2008_000001`, or a number alone."""
+    """Return an image identifier in the edition's format: `2008_000001`, or only a number."""
     return f"{edition.name[-4:]}_{number:06d}" if edition.name.startswith("VOC") else str(number)
 
 
 def _classes(random: Generator, edition: Edition, number: int) -> list[str]:
-    """One class in turn, so that none is without positives, and two to seven at random."""
+    """Return the next class in turn, so that each has positives, and two to seven random ones."""
     others = random.choice(edition.classes, size=random.integers(2, 8))
     return [edition.classes[number % len(edition.classes)], *(str(name) for name in others)]
 
@@ -114,7 +115,7 @@ def _scene(random: Generator, edition: Edition, number: int) -> Scene:
 
 
 def _knows_difficult(edition: Edition) -> bool:
-    """Whether objects may be difficult: not in VOC2005 and ParallelEye."""
+    """Whether the edition has difficult objects; VOC2005 and ParallelEye do not."""
     rules = [competition.rules for competition in edition.competitions.values()]
     by_label = any(each.repeats_on_difficult_are_false for each in rules)
     return edition.annotations.format is AnnotationFormat.XML or by_label
@@ -131,7 +132,7 @@ def _people(random: Generator, image: str, parts: tuple[str, ...], actions: tupl
 
 
 def _parts(random: Generator, person: Box, parts: tuple[str, ...]) -> tuple[tuple[str, Box], ...]:
-    """A head at the top, hands at the sides, feet below; each visible four times of five."""
+    """A head at the top, hands at the sides, feet below; each visible with probability 0.8."""
     left, top, right, bottom = person
     width, height = right - left + 1, bottom - top + 1
     places = {

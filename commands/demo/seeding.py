@@ -1,4 +1,4 @@
-"""Fill a fresh server through its own REST API: a challenge, its ground truth, methods and their results."""
+"""Fill a new server through its REST API: a challenge, its ground truth, methods and their results."""
 
 import tarfile
 import tempfile
@@ -17,9 +17,9 @@ from vocboard.commands.demo.scenes import World
 from vocboard.evaluator.editions import Edition
 
 POLL_SECONDS = 0.2
-WAIT_SECONDS = 600  # for one import or one round of evaluations, on a slow machine
+WAIT_SECONDS = 600  # for one import or one evaluation, on a slow machine
 UPLOAD_SECONDS = 600
-NEEDED_FOLDERS = ("ImageSets", "Annotations", "SegmentationClass")  # of a tree; the images are not
+NEEDED_FOLDERS = ("ImageSets", "Annotations", "SegmentationClass")  # of a tree; images are not needed
 
 
 class SeedingError(Exception):
@@ -27,18 +27,18 @@ class SeedingError(Exception):
 
 
 class Api:
-    """The REST API, as one person."""
+    """The REST API as one user."""
 
     def __init__(self, url: str, token: str) -> None:
         headers = {"Authorization": f"Bearer {token}"}
         self._client = httpx.Client(base_url=f"{url}/api/v1", headers=headers, timeout=UPLOAD_SECONDS, trust_env=False)
 
     def close(self) -> None:
-        """Close its connections."""
+        """Close the connections."""
         self._client.close()
 
     def get(self, path: str) -> Any:
-        """Return the JSON at a path; None if there is nothing."""
+        """Return the JSON at a path; None if it is not found."""
         response = self._client.get(path)
         return None if response.status_code == httpx.codes.NOT_FOUND else _content(response)
 
@@ -47,7 +47,7 @@ class Api:
         return _content(self._client.post(path, **body))
 
     def patch(self, path: str, **body: Any) -> Any:
-        """Change something."""
+        """Send a PATCH request."""
         return _content(self._client.patch(path, **body))
 
 
@@ -58,7 +58,7 @@ def _content(response: httpx.Response) -> Any:
 
 
 def ensure_challenge(organiser: Api, edition: Edition, *, title: str, description: str) -> str:
-    """Make the demo's challenge unless an earlier start did; return its slug."""
+    """Create the demo's challenge if it does not exist; return its slug."""
     slug = edition.name.lower()
     if organiser.get(f"/challenges/{slug}") is None:
         challenge = {
@@ -75,17 +75,17 @@ def ensure_challenge(organiser: Api, edition: Edition, *, title: str, descriptio
 
 
 def has_ground_truth(organiser: Api, slug: str) -> bool:
-    """Whether an earlier start has imported the truth."""
+    """Whether the challenge has ground truth, from an earlier start."""
     return any(version["is_current"] for version in organiser.get(f"/challenges/{slug}/ground-truth")["items"])
 
 
 def upload_ground_truth(organiser: Api, slug: str, tree: Path) -> None:
     """Upload a development kit tree and wait until it is in use.
 
-    Competitions that the tree cannot score are taken off the challenge.
+    Competitions that the tree cannot score are removed from the challenge.
 
     Raises:
-        SeedingError: the tree cannot be used; the message says all that is wrong with it.
+        SeedingError: the tree is invalid; the message lists all problems.
     """
     with _packed(tree) as archive, archive.open("rb") as file:
         version = organiser.post(f"/challenges/{slug}/ground-truth", files={"archive": (archive.name, file)})
@@ -131,7 +131,7 @@ def submit_cast(slug: str, edition: Edition, world: World, api_of: Callable[[Met
 
 
 def _submit(api: Api, slug: str, method: Method, archive: Callable[[], bytes], edition: Edition) -> str:
-    """Upload a method's results, unless an earlier start did; return the submission's id."""
+    """Upload a method's results if an earlier start has not; return the submission's id."""
     for submission in api.get("/submissions?per_page=100")["items"]:
         if submission["method_name"] == method.name and submission["challenge"] == slug:
             return str(submission["id"])
@@ -163,7 +163,7 @@ def _wait(what: str, look: Callable[[], dict[str, Any]], is_done: Callable[[dict
 
 @contextmanager
 def _packed(tree: Path) -> Iterator[Path]:
-    """The tree as an archive; a directory is packed into one for as long as the block runs."""
+    """Yield the tree as an archive; a directory is packed into a temporary one."""
     if not tree.is_dir():
         yield tree
         return
@@ -175,6 +175,6 @@ def _packed(tree: Path) -> Iterator[Path]:
 
 
 def _only_needed(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
-    """Leave out images and whatever else a development kit holds."""
+    """Skip images and other files that are not needed."""
     is_file_elsewhere = member.isfile() and not any(folder in member.name.split("/") for folder in NEEDED_FOLDERS)
     return None if is_file_elsewhere else member

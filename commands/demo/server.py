@@ -15,17 +15,17 @@ import httpx
 from vocboard.app.settings import Settings
 
 START_SECONDS = 60
-STOP_SECONDS = 25  # longer than the server's own grace for requests and worker
+STOP_SECONDS = 25  # longer than the server's own grace period for requests and the worker
 POLL_SECONDS = 0.1
 SECRET_FILE = "secret-key"  # noqa: S105  # the name of the file
 
 
 class ServerError(Exception):
-    """The server did not start, or ended by itself."""
+    """The server did not start, or exited unexpectedly."""
 
 
 class DemoServer:
-    """A running server; leaving the block ends it."""
+    """A running server, stopped at the end of the block."""
 
     def __init__(self, settings: Settings, *, host: str, port: int) -> None:
         self._environment = environment(settings)
@@ -45,7 +45,7 @@ class DemoServer:
             str(self._port),
         )
         with self._log_file.open("ab") as log:
-            # A session of its own: an interrupt from the keyboard is for us, who then end the server in order.
+            # Its own session: Ctrl-C reaches only this process, which then stops the server cleanly.
             self._process = subprocess.Popen(  # noqa: S603  # our own program
                 command,
                 env=self._environment,
@@ -67,13 +67,13 @@ class DemoServer:
         self._end()
 
     def wait(self) -> None:
-        """Wait for the server to end by itself, which it should not.
+        """Wait until the server exits, which is always an error.
 
         Raises:
-            ServerError: it did.
+            ServerError: the server exited.
         """
         status = self._process.wait()
-        raise ServerError(f"The server ended with status {status}; see {self._log_file}.")
+        raise ServerError(f"The server exited with status {status}; see {self._log_file}.")
 
     def _wait_until_it_answers(self) -> None:
         deadline = time.monotonic() + START_SECONDS
@@ -86,7 +86,7 @@ class DemoServer:
             except httpx.TransportError:
                 pass
             time.sleep(POLL_SECONDS)
-        raise ServerError(f"The server has not answered for {START_SECONDS} seconds; see {self._log_file}.")
+        raise ServerError(f"The server did not respond within {START_SECONDS} seconds; see {self._log_file}.")
 
     def _end(self) -> None:
         if self._process.poll() is None:
@@ -98,7 +98,7 @@ class DemoServer:
 
 
 def environment(settings: Settings) -> dict[str, str]:
-    """Return the environment of the server's process: ours, its data directory, and a secret of its own."""
+    """Return the environment of the server process: ours, plus its data directory and a secret key."""
     directory = settings.data_directory.resolve()
     own = {"VOCBOARD_DATA_DIRECTORY": str(directory)}
     if not settings.secret_key.get_secret_value():
@@ -107,7 +107,7 @@ def environment(settings: Settings) -> dict[str, str]:
 
 
 def _secret(path: Path) -> str:
-    """The secret of an earlier start, so that sessions stay valid, or a new one."""
+    """Return the secret key of an earlier start, so that sessions stay valid, or a new one."""
     if not path.exists():
         path.touch(mode=0o600)
         path.write_text(secrets.token_urlsafe(32))

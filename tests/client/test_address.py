@@ -37,12 +37,12 @@ def test_one_server_has_one_address_however_it_is_written(given: str, stored: st
     ],
 )
 def test_refuses_what_is_no_address(given: str) -> None:
-    with pytest.raises(MisuseError, match="not the address"):
+    with pytest.raises(MisuseError, match="not a server address"):
         normalised(given)
 
 
 def test_refuses_a_password_in_the_address_without_repeating_it() -> None:
-    with pytest.raises(MisuseError, match="leave name and password out") as caught:
+    with pytest.raises(MisuseError, match="remove the user name and password") as caught:
         normalised("https://ann:hunter2@voc.example.org")
     assert "hunter2" not in str(caught.value)
 

@@ -104,7 +104,7 @@ def test_waits_as_long_as_an_overloaded_server_asks_within_reason() -> None:
     assert connection(lambda request: next(answers), pauses).get("/challenges") == "there"
     assert pauses == [7]
 
-    with pytest.raises(RefusedError, match=r"has trouble \(status 503\)"):
+    with pytest.raises(RefusedError, match=r"reported a server error \(status 503\)"):
         connection(refusing(503, {}, {"Retry-After": "3600"}), pauses).get("/challenges")
     assert pauses == [7]
 
@@ -116,7 +116,7 @@ def test_an_upload_is_never_sent_twice(archive: OutgoingArchive) -> None:
         sent.append(request.method)
         raise httpx.ReadError("reset")
 
-    with pytest.raises(NetworkError, match="`vocboard status` whether it arrived"):
+    with pytest.raises(NetworkError, match="`vocboard status` whether the upload arrived"):
         connection(handler).upload("/challenges/voc/submissions", {}, archive)
     assert sent == ["POST"]
 
@@ -212,14 +212,14 @@ def test_a_token_does_not_follow_a_redirect() -> None:
         asked.append(str(request.url))
         return httpx.Response(302, headers={"Location": "https://evil.example/"})
 
-    with pytest.raises(UnexpectedAnswerError, match=r"sends us on to https://evil\.example/"):
+    with pytest.raises(UnexpectedAnswerError, match=r"redirects to https://evil\.example/"):
         connection(handler).get("/challenges")
     assert asked == [f"{SERVER}/api/v1/challenges"]
 
 
 @pytest.mark.parametrize("body", ["<html>Welcome to nginx</html>", "", "{"])
 def test_a_server_of_another_kind_is_recognised(body: str) -> None:
-    with pytest.raises(UnexpectedAnswerError, match="does not answer as a vocboard server"):
+    with pytest.raises(UnexpectedAnswerError, match="is not a vocboard server"):
         connection(lambda request: httpx.Response(200, text=body)).get("/challenges")
 
 
@@ -237,7 +237,7 @@ def test_a_silent_event_stream_ends_the_patience() -> None:
         raise httpx.ReadTimeout("silence")
 
     with (
-        pytest.raises(NetworkError, match="does not answer in time"),
+        pytest.raises(NetworkError, match="did not respond in time"),
         connection(handler).events("/e", patience_seconds=1),
     ):
         pass
@@ -246,7 +246,7 @@ def test_a_silent_event_stream_ends_the_patience() -> None:
 @pytest.mark.parametrize(("variable", "value"), [("SSL_CERT_FILE", "/no/such.pem"), ("HTTPS_PROXY", "gopher://proxy")])
 def test_an_environment_that_cannot_be_used_is_told(monkeypatch: pytest.MonkeyPatch, variable: str, value: str) -> None:
     monkeypatch.setenv(variable, value)
-    with pytest.raises(ClientError, match="SSL_CERT_FILE, SSL_CERT_DIR or proxy cannot be used"):
+    with pytest.raises(ClientError, match="SSL_CERT_FILE, SSL_CERT_DIR or the proxy in the environment cannot be used"):
         Connection(SERVER, TOKEN)
 
 

@@ -42,7 +42,7 @@ def test_from_upload_to_leaderboard(
     assert "average precision" in table
 
     assert main(["leaderboard", "voc", "comp3"]) == 0
-    assert capsys.readouterr().out == "No method is published on this board yet.\n"
+    assert capsys.readouterr().out == "No methods have been published yet.\n"
     with closing(Api(board.url, participant)) as api:
         api.post(f"/submissions/{identifier}/publish")
 
@@ -98,5 +98,5 @@ def test_a_terminal_shows_how_far_the_upload_is(board: Board, participant: str, 
 
     assert "results.tar.gz  ░░░" in shown.text
     assert "100%" in shown.text
-    assert "the server is checking it" in shown.text
+    assert "the server is validating the archive" in shown.text
     assert shown.text.index("checking it") < shown.text.index("Accepted as submission")

@@ -38,7 +38,7 @@ def test_login_refuses_a_token_that_the_server_does_not_know(board: Board, capsy
 
     said = capsys.readouterr()
     assert said.err == (
-        f"vocboard: {board.url} does not accept this token; copy it again, or make a new one on the page Account\n"
+        f"vocboard: {board.url} does not accept this token; copy it again, or create a new one on the Account page\n"
     )
     assert not credentials.load().tokens
 

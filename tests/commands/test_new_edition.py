@@ -64,7 +64,7 @@ def test_wrong_answers_are_told_and_nothing_is_written(tmp_path: Path, capsys: p
     options = ["--name", "9", "--title", "t", "--tasks", "dancing", "--classes", "", "--overlap", "2"]
     status, _, err = run(capsys, "new-edition", "--output", tmp_path / "mine", *options, "--image-set", "test")
     assert status == 2
-    assert "these answers make no edition" in err
+    assert "these answers do not give a valid edition" in err
     assert list(tmp_path.iterdir()) == []
 
 

@@ -45,15 +45,15 @@ def rank(confidences: Confidences, labels: Labels) -> RankedClass:
     by_rank = by_confidence(confidence)
     label = labels.label[by_rank]
     return RankedClass(
-        judgement=_judge(label > 0, label < 0),
+        judgement=_check(label > 0, label < 0),
         results=len(confidences.item),
         difficult=int(np.count_nonzero((labels.label == 0) & (confidence > -np.inf))),
-        with_difficult=lambda: _judge(label >= 0, label < 0),
+        with_difficult=lambda: _check(label >= 0, label < 0),
         items=lambda: RankedItems(confidence[by_rank], positive=label > 0, negative=label < 0),
     )
 
 
-def _judge(positive: NDArray[np.bool_], negative: NDArray[np.bool_]) -> Judgement:
+def _check(positive: NDArray[np.bool_], negative: NDArray[np.bool_]) -> Judgement:
     return Judgement(true=positive, false=negative, positives=int(np.count_nonzero(positive)))
 
 

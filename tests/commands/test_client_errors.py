@@ -73,7 +73,7 @@ def test_a_used_up_quota_tells_when_the_next_is_allowed(
     ("challenge", "told"),
     [
         ("nowhere", "This challenge does not exist"),
-        ("over", "Last year has been closed since"),
+        ("over", "Last year closed at"),
         ("soon", "Next year opens at"),
     ],
 )
@@ -129,7 +129,7 @@ def test_a_submission_without_scores_is_not_an_empty_table(
 
     assert main(["results", "7"]) == 1
     said = capsys.readouterr()
-    assert (said.out, said.err) == ("", f"vocboard: no scores: the submission is {state}\n")
+    assert (said.out, said.err) == ("", f"vocboard: no scores yet: the submission is {state}\n")
     assert main(["status", "7", "--wait"]) == status
     assert told in capsys.readouterr().out
 
