@@ -76,7 +76,7 @@ class InvalidArchiveError(ServiceError):
     status, code, title = 422, "invalid_archive", "The archive has problems"
 
     def __init__(self, problems: Sequence[Problem]) -> None:
-        super().__init__("The upload was not accepted and uses no quota. Fix the problems listed and upload it again.")
+        super().__init__("The upload was rejected and uses no quota. Fix the problems below and upload it again.")
         self.problems = tuple(problems)
 
 
@@ -105,7 +105,7 @@ class LimitedError(ServiceError):
 class BusyError(ServiceError):
     """The server has too much of this work to do now. `retry_after` is in seconds."""
 
-    status, code, title = 503, "busy", "Too busy just now"
+    status, code, title = 503, "busy", "Server busy"
 
     def __init__(self, message: str, *, retry_after: int) -> None:
         super().__init__(message)

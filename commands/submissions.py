@@ -40,7 +40,7 @@ def described(submission: SubmissionDetails) -> str:
         ("State", state_in_words(submission.state, submission.queue_position)),
     ]
     if submission.failure:
-        lines.append(("Failure", f"{submission.failure} It does not count against your quota."))
+        lines.append(("Failure", submission.failure))
     if submission.warnings:
         lines.append(("Warnings", f"{len(submission.warnings)}; see the report on the submission's page"))
     return "\n".join(f"{label + ':':<17}{printable(text)}" for label, text in lines)

@@ -72,7 +72,7 @@ class Measure:
 
     @property
     def mean_over(self) -> int:
-        """How many classes the mean is over."""
+        """Number of classes in the mean."""
         return len(self._defined())
 
     def as_json(self) -> dict[str, Any]:

@@ -28,10 +28,10 @@ from vocboard.worker import ground_truth_store, leases
 from vocboard.worker.columns import UnscorableError, Uploaded, evaluate
 from vocboard.worker.persistence import persistently
 
-GIVEN_BACK = "It is not your fault: your quota has been given back, and the operators see what happened."
+GIVEN_BACK = "Your submission was not the cause and does not count against your quota. The error has been logged."
 TOOK_TOO_LONG = f"The evaluation took longer than the server allows. {GIVEN_BACK}"
-TOOK_TOO_MUCH_MEMORY = f"The evaluation takes more memory than the server allows. {GIVEN_BACK}"
-WENT_WRONG = f"The evaluation went wrong on the server. {GIVEN_BACK}"
+TOOK_TOO_MUCH_MEMORY = f"The evaluation needed more memory than the server allows. {GIVEN_BACK}"
+WENT_WRONG = f"The evaluation failed on the server. {GIVEN_BACK}"
 
 _log = logging.getLogger(__name__)
 

@@ -115,8 +115,10 @@ def _unseal(sealed: Path, key: PrivateKey, purpose: bytes, target: Path) -> None
             for block in unseal(sealed, key, purpose=purpose):
                 file.write(block)
     except FileNotFoundError:
-        raise _UnusableUploadError("The uploaded file is gone. Upload it again.") from None
+        raise _UnusableUploadError("The uploaded file is missing. Upload it again.") from None
     except SealError as error:
         _log.error("%s: %s", sealed.name, error)
-        message = "The upload was damaged, is another challenge's, or was sealed for another worker. Upload it again."
+        message = (
+            "The upload is damaged, belongs to another challenge, or was encrypted for another worker. Upload it again."
+        )
         raise _UnusableUploadError(message) from error

@@ -94,7 +94,7 @@ def reject(session: Session, *, user: User, site: str, actor: User | None = None
     """
     _require_waiting(user)
     if user.is_approved:
-        raise ConflictError(f"{user.email} is approved already. Disable the account instead.")
+        raise ConflictError(f"{user.email} is already approved. Disable the account instead.")
     outbox.put(session, to=user.email, template="rejected", site=site)
     audit.record(session, actor=actor, action="user.reject", subject=user)
     disable(session, user=user, actor=actor)

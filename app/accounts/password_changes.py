@@ -40,7 +40,7 @@ def change(
     """
     stored = queries.locked_user(session, user.id)
     if stored is None or stored.password_hash != verified_hash:
-        raise NotSignedInError("The password has been changed in the meantime. Sign in with the new one.")
+        raise NotSignedInError("The password was changed in the meantime. Sign in with the new one.")
     set_hash(session, user=stored, password_hash=password_hash, keep=keep)
     outbox.put(session, to=stored.email, template="password-changed", site=site)
     audit.record(session, actor=stored, action="user.change_password", subject=stored)

@@ -1,4 +1,4 @@
-"""The REST API: parse, call one service function, answer."""
+"""The REST API. Handlers parse the request, call one service function, and return its result."""
 
 from fastapi import APIRouter
 from starlette.routing import Match
@@ -21,10 +21,10 @@ PREFIX = "/api/v1"
 
 
 class Api(APIRouter):
-    """Looks at the beginning of an address before it looks through all of its routes: most addresses are pages'."""
+    """A router that checks the path prefix before it searches its routes, because most requests are for pages."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Tell whether a route of the API answers a request."""
+        """Return whether a route of the API matches a request."""
         return super().matches(scope) if scope["path"].startswith(PREFIX) else (Match.NONE, {})
 
 

@@ -1,4 +1,4 @@
-"""The person behind a token."""
+"""The owner of a token."""
 
 from fastapi import APIRouter
 
@@ -12,7 +12,7 @@ router = APIRouter(tags=["account"])
 
 @router.get("/me", responses=problem_responses(401))
 def me(identity: ApiIdentity) -> Me:
-    """Whom the token belongs to, and what it may be used for."""
+    """Return the owner and the scopes of the token."""
     user = identity.token.user if identity.token else identity.require_user()
     return Me(
         email=user.email,

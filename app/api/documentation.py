@@ -1,4 +1,4 @@
-"""The API's documentation: the OpenAPI document, and Swagger UI served from here under our own security policy."""
+"""The API documentation: the OpenAPI document, and Swagger UI served under our own security policy."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ _PAGE = """<!doctype html>
 <script src="/static/js/api-docs.js" defer></script>
 </head>
 <body>
-<noscript><p>This page needs JavaScript; the same as a document: <a href="{document}">OpenAPI</a>.</p></noscript>
+<noscript><p>This page needs JavaScript. Without it, read the <a href="{document}">OpenAPI</a>.</p></noscript>
 <main id="operations" data-document="{document}"></main>
 </body>
 </html>
@@ -31,17 +31,17 @@ _PAGE = """<!doctype html>
 
 @router.get("/api/docs")
 def documentation(request: Request) -> HTMLResponse:
-    """All operations of the API, to read and to try."""
+    """Interactive documentation of all API operations."""
     return HTMLResponse(_PAGE.format(document=request.app.openapi_url))
 
 
 def operation_name(route: APIRoute) -> str:
-    """Name of an operation in the document, and so in clients that are generated from it: the handler's own."""
+    """Return an operation's id in the document, used by generated clients: the handler's name."""
     return route.name
 
 
 def install(application: FastAPI) -> None:
-    """Let the document say of errors that they are problem details, and nothing else."""
+    """Describe error responses as problem details in the OpenAPI document."""
     plain = application.openapi
 
     def openapi() -> dict[str, Any]:
@@ -53,4 +53,4 @@ def install(application: FastAPI) -> None:
                         response["content"] = {MEDIA_TYPE: response["content"][MEDIA_TYPE]}
         return document
 
-    application.openapi = openapi  # type: ignore[method-assign]  # the framework's documented way
+    application.openapi = openapi  # type: ignore[method-assign]  # as FastAPI documents it

@@ -37,9 +37,9 @@ async def submission_events(
     identity: ApiIdentity,
     submission_id: uuid.UUID,
 ) -> EventStream:
-    """Events named `state`, with the state and the place in the queue, until the state is a final one.
+    """Stream events named `state`, with the state and the queue position, until the state is final.
 
-    The stream also ends with the token or browser session that it was asked for with.
+    The stream also ends when the token or browser session of the request ends.
     """
     return await follow(
         streams,

@@ -1,4 +1,4 @@
-"""Ground truth on its way in, and what became of it. Nothing here gives any of it back."""
+"""Upload of ground truth, and its versions. No operation returns any of its content."""
 
 from typing import Any
 
@@ -27,8 +27,7 @@ UPLOAD_FORM: dict[str, Any] = {
                         "archive": {
                             "type": "string",
                             "format": "binary",
-                            "description": "A development kit tree, packed: annotations, image sets and, for "
-                            "segmentation, label maps.",
+                            "description": "Archive of a development kit tree: annotations, image sets, label maps.",
                         }
                     },
                 }

@@ -18,7 +18,7 @@ router = APIRouter(tags=["leaderboards"])
 
 
 class Format(StrEnum):
-    """How a leaderboard can be had; each is also the end of a file's name."""
+    """Formats of a leaderboard; each is also a file extension."""
 
     JSON = "json"
     CSV = "csv"
@@ -26,7 +26,7 @@ class Format(StrEnum):
 
 
 MEDIA_TYPES = {Format.JSON: "application/json", Format.CSV: "text/csv", Format.LATEX: "application/x-tex"}
-# What clients call LaTeX: it has no registered media type.
+# Media types that clients use for LaTeX; none is registered.
 _ACCEPTED = {
     "application/json": Format.JSON,
     "text/csv": Format.CSV,
@@ -45,9 +45,9 @@ _OTHER_FORMATS = {
 
 
 class NotAcceptableError(ServiceError):
-    """None of the formats that the client takes is one of ours."""
+    """None of the formats that the client accepts is available."""
 
-    status, code, title = 406, "not_acceptable", "No such format"
+    status, code, title = 406, "not_acceptable", "Format not available"
 
 
 @router.get(
@@ -61,11 +61,14 @@ async def leaderboard(
     viewer: Viewer,
     slug: str,
     competition: str,
-    wanted: Annotated[Format | None, Query(alias="format", description="Instead of the header `Accept`.")] = None,
+    wanted: Annotated[
+        Format | None, Query(alias="format", description="Format of the response; overrides the `Accept` header.")
+    ] = None,
 ) -> Response:
-    """The leaderboard of one competition: JSON, or by `?format=`, `Accept` or the end of the name CSV or LaTeX.
+    """Return the leaderboard of one competition as JSON, CSV or LaTeX.
 
-    One row a published method, ranked by the unrounded mean; of equal ones the earlier submission is first.
+    Choose the format with `?format=`, the `Accept` header or the file extension. One row per published method, ranked
+    by the unrounded mean; for equal means, the earlier submission ranks first.
     """
     name, dot, ending = competition.rpartition(".")
     if dot and ending in set(Format):
@@ -94,7 +97,7 @@ def _written(board: Board, wanted: Format) -> Rendering:
 
 
 def _accepted(accept: str) -> Format:
-    """The first of the accepted formats by preference; JSON where anything will do.
+    """Return the available format that the client prefers; JSON if it accepts anything.
 
     Source: RFC 9110, section 12.5.1.
     """
@@ -114,7 +117,7 @@ def _accepted(accept: str) -> Format:
             return Format.JSON
         if media_type == "text/*":
             return Format.CSV
-    raise NotAcceptableError(f"There are {', '.join(MEDIA_TYPES.values())}.")
+    raise NotAcceptableError(f"Available formats: {', '.join(MEDIA_TYPES.values())}.")
 
 
 def _leaderboard(board: Board) -> Leaderboard:

@@ -1,4 +1,4 @@
-"""Lists, page by page, as the API gives them."""
+"""Paginated lists in the API."""
 
 from collections.abc import Callable, Sequence
 from typing import Annotated, Generic, TypeVar
@@ -11,8 +11,8 @@ from vocboard.app.paging import LAST_PAGE, MOST_PER_PAGE, PER_PAGE, Page
 Item = TypeVar("Item")
 Row = TypeVar("Row")
 
-PageNumber = Annotated[int, Query(ge=1, le=LAST_PAGE, description="Which page, from 1 on.")]
-PerPage = Annotated[int, Query(ge=1, le=MOST_PER_PAGE, description="Items on a page.")]
+PageNumber = Annotated[int, Query(ge=1, le=LAST_PAGE, description="Page number, starting at 1.")]
+PerPage = Annotated[int, Query(ge=1, le=MOST_PER_PAGE, description="Items per page.")]
 FIRST_PAGE = 1
 DEFAULT_PER_PAGE = PER_PAGE
 
@@ -27,13 +27,13 @@ class ItemPage(BaseModel, Generic[Item]):
 
 
 def item_page(page: Page[Row], convert: Callable[[Row], Item]) -> ItemPage[Item]:
-    """Turn a page of rows into one of the API."""
+    """Convert a page of rows to a page of the API."""
     return ItemPage(
         items=[convert(row) for row in page.items], page=page.page, per_page=page.per_page, total=page.total
     )
 
 
 def page_of(rows: Sequence[Row], *, page: int, per_page: int) -> Page[Row]:
-    """Cut a page out of a list that is short enough to be read as a whole."""
+    """Return a page of a list that is already in memory."""
     first = (page - 1) * per_page
     return Page(tuple(rows[first : first + per_page]), page, per_page, len(rows))

@@ -1,4 +1,4 @@
-"""Error responses as the OpenAPI document describes them; `app.web.problem_details` makes them."""
+"""Error responses in the OpenAPI document; `app.web.problem_details` creates them."""
 
 from typing import Any
 
@@ -16,30 +16,32 @@ class ProblemDetails(BaseModel):
     title: str
     status: int
     detail: str
-    code: str = Field(description="Stable identifier for programs.", examples=["not_found"])
+    code: str = Field(description="Stable error code.", examples=["not_found"])
 
 
 class UploadProblem(BaseModel):
-    """One thing that is wrong with an upload, or worth a warning."""
+    """An error or warning about an upload."""
 
     code: str = Field(examples=["unknown_image"])
     severity: Severity
-    file: str | None = Field(description="The member's name as in the archive; null if the archive itself is meant.")
-    line: int | None = Field(description="1-based; null if the whole file is meant.")
+    file: str | None = Field(description="File name in the archive; null if the problem concerns the whole archive.")
+    line: int | None = Field(description="1-based line number; null if the problem concerns the whole file.")
     message: str
 
 
 class UnprocessableDetails(ProblemDetails):
-    """Fields of the form, or the uploaded archive, are wrong; all that is wrong is listed."""
+    """Form fields or the uploaded archive are invalid; all errors are listed."""
 
-    fields: dict[str, str] | None = Field(None, description="Message by field; with code `invalid_input`.")
-    problems: list[UploadProblem] | None = Field(None, description="With code `invalid_archive`.")
+    fields: dict[str, str] | None = Field(None, description="Messages by field, with code `invalid_input`.")
+    problems: list[UploadProblem] | None = Field(
+        None, description="Problems of the archive, with code `invalid_archive`."
+    )
 
 
 class LimitedDetails(ProblemDetails):
-    """Too often: the quota, or another limit, is used up."""
+    """The quota or a rate limit is exceeded."""
 
-    allowed_at: Instant = Field(description="When the next is allowed; `Retry-After` has it in seconds.")
+    allowed_at: Instant = Field(description="When the next request is allowed; also in seconds in `Retry-After`.")
 
 
 _KINDS: dict[int, tuple[type[ProblemDetails], str]] = {
@@ -50,14 +52,14 @@ _KINDS: dict[int, tuple[type[ProblemDetails], str]] = {
     408: (ProblemDetails, "The body arrived too slowly, or took too long."),
     409: (ProblemDetails, "Not possible in the present state."),
     413: (ProblemDetails, "The upload is larger than allowed."),
-    415: (ProblemDetails, "The body is not of the expected kind."),
-    422: (UnprocessableDetails, "Fields or the uploaded archive are wrong."),
-    429: (LimitedDetails, "Too often; see `allowed_at` and `Retry-After`."),
+    415: (ProblemDetails, "The body has the wrong media type."),
+    422: (UnprocessableDetails, "Form fields or the uploaded archive are invalid."),
+    429: (LimitedDetails, "A quota or rate limit is exceeded; see `allowed_at` and `Retry-After`."),
 }
 
 
 def problem_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The `responses` of an operation that may answer with these errors."""
+    """Return the `responses` of an operation that may return these errors."""
     described: dict[int | str, dict[str, Any]] = {}
     for status in statuses:
         model, description = _KINDS[status]

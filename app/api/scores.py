@@ -1,4 +1,4 @@
-"""An evaluation as the API gives it: what the viewer may see of it."""
+"""Converts evaluations to the API's schemas, limited to what the viewer may see."""
 
 from vocboard.app.api.schemas.submissions import (
     ClassCounts,
@@ -15,7 +15,7 @@ from vocboard.evaluator.scores import CurveKind
 
 
 def evaluation_of(evaluation: VisibleEvaluation) -> Evaluation:
-    """What the scores were computed with."""
+    """How the scores were computed."""
     return Evaluation(
         created_at=evaluation.created_at,
         evaluator_version=evaluation.evaluator_version,
@@ -26,12 +26,12 @@ def evaluation_of(evaluation: VisibleEvaluation) -> Evaluation:
 
 
 def scores_of(evaluation: VisibleEvaluation) -> dict[str, CompetitionScores]:
-    """The scores of every competition, by key."""
+    """Return the scores by competition."""
     return {result.competition: _competition(result) for result in evaluation.results}
 
 
 def curves_of(competition: str, evaluation: VisibleEvaluation | None) -> Curves:
-    """What plots of a competition's curves need, by class."""
+    """Return the curves of a competition by class."""
     results = evaluation.results if evaluation else ()
     curves = next((result.curves for result in results if result.competition == competition), {})
     return Curves(

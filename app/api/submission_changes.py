@@ -1,4 +1,4 @@
-"""What people do with a submission once it is there: publish, withdraw, show without names."""
+"""Changes to submissions: publish, withdraw, create an anonymous link."""
 
 import uuid
 from collections.abc import Callable

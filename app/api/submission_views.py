@@ -1,4 +1,4 @@
-"""Submissions as the API gives them: what only some may know is left out for everyone else."""
+"""Converts submissions to the API's schemas, limited to what the viewer may see."""
 
 from typing import Any
 
@@ -56,7 +56,7 @@ def details(session: Session, submission: Submission, viewer: User | None) -> Su
 
 
 def changed(session: Session, submission: Submission, identity: Identity) -> SubmissionDetails:
-    """A submission after a request that has made or changed it: without the scope `read`, just what became of it."""
+    """A submission after a request that created or changed it; limited to its state without the scope `read`."""
     if identity.reader is not None:
         return details(session, submission, identity.reader)
     return SubmissionDetails(
@@ -75,7 +75,7 @@ def changed(session: Session, submission: Submission, identity: Identity) -> Sub
 
 
 def accepted(session: Session, submission: Submission, identity: Identity) -> SubmissionDetails:
-    """A submission that has just been uploaded: as `changed`, and always with what its check found."""
+    """A submission that was just uploaded: like `changed`, but always with the validation warnings."""
     shown = changed(session, submission, identity)
     return shown.model_copy(update={"warnings": [UploadProblem(**warning) for warning in submission.warnings]})
 

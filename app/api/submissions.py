@@ -43,28 +43,26 @@ UPLOAD_FORM: dict[str, Any] = {
                         "affiliation": {"type": "string"},
                         "training_data": {
                             "type": "string",
-                            "description": "What the method was trained on, where a competition asks for it.",
+                            "description": "What the method was trained on, if a competition requires it.",
                         },
                         "training_annotation": {
                             "type": "string",
                             "enum": [str(choice) for choice in TrainingAnnotation],
-                            "description": "Whether segmentations alone were used for training, where a competition "
-                            "asks for it.",
+                            "description": "Whether only segmentations were used for training, if required.",
                         },
                         "flickr_images": {
                             "type": "string",
                             "enum": [str(choice) for choice in FlickrImages],
-                            "description": "Whether images from flickr were used for training, where a competition "
-                            "asks for it.",
+                            "description": "Whether images from flickr were used for training, if required.",
                         },
                         "flickr_image_hashes": {
                             "type": "string",
-                            "description": "With `yes`: the list that `vocboard hash-images` prints, as text or file.",
+                            "description": "With `yes`: the list printed by `vocboard hash-images`, as text or file.",
                         },
                         "segmentation_classes": {
                             "type": "array",
                             "items": {"type": "string"},
-                            "description": "Classes entered in the segmentation competitions; none for all of them.",
+                            "description": "Classes entered for segmentation; leave out for all.",
                         },
                     },
                 }
@@ -148,7 +146,7 @@ def declare(
     "/submissions/{submission_id}/flickr-images",
     response_class=Response,
     responses=problem_responses(401, 403, 404)
-    | {200: {"content": {"text/plain": {"schema": {"type": "string"}}}, "description": "One image a line."}},
+    | {200: {"content": {"text/plain": {"schema": {"type": "string"}}}, "description": "One image per line."}},
 )
 def get_flickr_images(database: DatabaseDep, user: ReadingUser, submission_id: uuid.UUID) -> Response:
     """The hashes of the listed images from flickr, for its owner and the organisers; see `vocboard admin`."""
@@ -161,10 +159,11 @@ def get_flickr_images(database: DatabaseDep, user: ReadingUser, submission_id: u
 def get_curves(database: DatabaseDep, viewer: Viewer, submission_id: uuid.UUID, competition: str) -> Curves:
     """The curves of one competition, by class: of precision and recall, or where it is scored by one, the ROC.
 
-    Eleven points with two decimals; every corner at the detail level `everything`, none below `curves`.
+    At the detail level `curves`, a curve has eleven points with two decimals; at `everything`, it is exact. Lower
+    levels have no curves.
     """
     with database.reading() as session:
         submission = queries.get_for(session, submission_id, viewer)
         if competition not in {entry.competition for entry in submission.entries}:
-            raise NotFoundError("The submission does not enter this competition.")
+            raise NotFoundError("The submission has no results for this competition.")
         return curves_of(competition, visible_evaluation(session, submission, viewer, curves_of=competition))

@@ -49,8 +49,8 @@ __all__ = [
 ]
 
 EVERYTHING_IS_THE_OPERATORS = (
-    "The challenge has ground truth, and exact results give it away for good. Only the operator can show everything "
-    "from now on: vocboard admin set-detail {slug} everything"
+    "The challenge has ground truth, and exact results would reveal it permanently. From "
+    "now on, only the operator can choose this level: vocboard admin set-detail {slug} everything"
 )
 
 
@@ -133,7 +133,7 @@ def create(
             session.add(challenge)
             session.flush()
     except IntegrityError:
-        raise ConflictError(f"Another challenge has the address {slug!r}. Choose a different one.") from None
+        raise ConflictError(f"The URL name {slug!r} is already taken. Choose a different one.") from None
     session.add(ChallengeOrganiser(challenge_id=challenge.id, user_id=organiser.id))
     details = rules.as_logged() | {"edition": challenge.edition, "edition_file": _hash_of_own_file(challenge)}
     audit.record(session, actor=organiser, action="challenge.create", subject=challenge, details=details)

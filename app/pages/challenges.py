@@ -23,7 +23,7 @@ router = APIRouter()
 
 @dataclass(frozen=True, slots=True)
 class ListedChallenge:
-    """A challenge in a list."""
+    """A challenge, as shown in lists."""
 
     challenge: Challenge
     edition: Edition

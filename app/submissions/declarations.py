@@ -70,8 +70,8 @@ def missing_from(declared: Declared, needed: Mapping[Declaration, Sequence[str]]
     ):
         keys = ", ".join(needed[Declaration.TRAINING_ANNOTATION])
         wrong["training_annotation"] = (
-            f"For {keys}, say whether segmentations alone were used for training, or also bounding boxes or other "
-            "annotation."
+            f"For {keys}, state whether only segmentations were used for training, or also bounding boxes or other "
+            f"annotation."
         )
     return wrong
 

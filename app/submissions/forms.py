@@ -116,7 +116,7 @@ def checked_declarations(checks: FieldChecks, form: SubmissionForm) -> Declared:
     flickr = _choice(checks, "flickr_images", form.flickr_images, FlickrImages)
     count, error = form.flickr_image_hashes.count, form.flickr_image_hashes.error
     if error is not None:
-        checks.fail("flickr_image_hashes", f"{error} Make the list with: vocboard hash-images DIRECTORY")
+        checks.fail("flickr_image_hashes", f"{error} Create the list with: vocboard hash-images DIRECTORY")
     if flickr is FlickrImages.YES and not count:
         checks.fail(
             "flickr_image_hashes", "Add the list of image hashes. Create it with: vocboard hash-images DIRECTORY"

@@ -18,7 +18,10 @@ from vocboard.app.work_queues.leased_queue import Claim, LeasedQueue, Released
 
 _CLAIMED_AT_ONCE = 100  # more workers than that do not claim in the same few milliseconds
 
-GIVEN_UP = "The evaluation was interrupted several times. This was not your fault; you have your quota back."
+GIVEN_UP = (
+    "The evaluation was interrupted several times. Your submission was not the cause and does not count against your "
+    "quota."
+)
 
 _queue = LeasedQueue(Submission, waiting=State.QUEUED, running=State.EVALUATING)
 renew, put_back, has_expired = _queue.renew, _queue.give_back, _queue.has_expired

@@ -191,7 +191,9 @@ class _FormReader:
         if self._in_file:
             self._begin_file(options.get(b"filename"))
         elif b"filename" in options and self._name not in self._text_files:
-            raise InvalidInputError({self._name: f"No file is expected here; the file goes into {self._file_field!r}."})
+            raise InvalidInputError(
+                {self._name: f"This field does not accept a file; send it in {self._file_field!r}."}
+            )
         else:
             self._field_count += 1
             if self._field_count > FIELD_COUNT_LIMIT:
@@ -214,7 +216,7 @@ class _FormReader:
         self._field_bytes[self._name] += end - start
         limit = self._field_limits.get(self._name, FIELD_LIMIT_BYTES)
         if self._field_bytes[self._name] > limit:
-            raise InvalidInputError({self._name: f"This may have at most {limit:,} bytes."})
+            raise InvalidInputError({self._name: f"This field may have at most {limit:,} bytes."})
         if sum(self._field_bytes.values()) > FIELDS_LIMIT_BYTES:
             raise InvalidInputError({self._name: f"All fields together may have at most {FIELDS_LIMIT_BYTES:,} bytes."})
         self._value += data[start:end]

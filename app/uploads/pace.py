@@ -71,8 +71,8 @@ class Pace:
                 self._error = TooSlowError(f"The upload took longer than the {minutes:g} minutes that are allowed.")
             elif waited - window_began >= self._window_seconds:
                 if self.received - bytes_before < self._bytes_per_second * (waited - window_began):
-                    rate = f"{self._bytes_per_second:,} bytes a second"
-                    self._error = TooSlowError(f"The upload was slower than {rate}, the least that is allowed.")
+                    rate = f"{self._bytes_per_second:,} bytes per second"
+                    self._error = TooSlowError(f"The upload was slower than {rate}, the required minimum.")
                 window_began, bytes_before = waited, self.received
         scope.cancel()
 

@@ -89,8 +89,8 @@ def _check_attempts(session: Session, attempt: Attempt, person: PersonLimits, in
     )
     if decisive is not None:
         raise LimitedError(
-            f"You have tried to upload {person.attempts} times within an hour. Attempts that were refused or broken "
-            "off count, too.",
+            f"You have tried to upload {person.attempts} times within an hour. Rejected and cancelled uploads also "
+            f"count.",
             allowed_at=decisive + ATTEMPTS_PERIOD,
         )
 
@@ -112,8 +112,8 @@ def _check_bytes(session: Session, attempt: Attempt, person: PersonLimits, insta
         allowed_at = row.created_at + BYTES_PERIOD
     if allowed_at is not None:
         raise LimitedError(
-            f"You may upload {person.bytes_per_day:,} bytes in any 24 hours. What was refused, broken off or withdrawn "
-            "counts, too.",
+            f"You may upload {person.bytes_per_day:,} bytes in any 24 hours. Rejected, cancelled and withdrawn "
+            f"uploads also count.",
             allowed_at=allowed_at,
         )
 
@@ -133,9 +133,11 @@ def _check_places(
     if own_of_kind >= person.concurrent:
         message = f"You have {own_of_kind} uploads in progress; {person.concurrent} are allowed at once."
     elif from_address >= server.concurrent_from_address:
-        message = f"There are {from_address} uploads in progress from your network. Try again when one of them is done."
+        message = (
+            f"There are {from_address} uploads in progress from your network. Try again when one of them has finished."
+        )
     elif everyone >= server.concurrent or (own and everyone >= server.concurrent // 2):
-        message = "Many people are uploading just now. Try again in a moment."
+        message = "The server is busy with other uploads. Try again in a moment."
     else:
         return
     raise LimitedError(message, allowed_at=instant + _BUSY_RETRY)

@@ -26,7 +26,7 @@ def test_operations_can_be_read_and_tried(page: Page, site: Site) -> None:
     operation = page.locator("#operations-account-me")
     expect(operation).to_contain_text("/api/v1/me")
     operation.click()
-    expect(operation).to_contain_text("Whom the token belongs to")
+    expect(operation).to_contain_text("owner and the scopes")
     page.get_by_role("button", name="Try it out").click()
     page.get_by_role("button", name="Execute").click()
     expect(operation).to_contain_text("not_signed_in")

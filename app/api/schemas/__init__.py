@@ -1,1 +1,1 @@
-"""What the API takes and gives, as documented by its OpenAPI document."""
+"""Request and response schemas, as documented in the OpenAPI document."""

@@ -1,4 +1,4 @@
-"""What the API says of people."""
+"""Schemas for users."""
 
 import uuid
 
@@ -9,7 +9,7 @@ from vocboard.app.api.schemas.values import Instant
 
 
 class Me(BaseModel):
-    """The person that a token belongs to."""
+    """The owner of a token."""
 
     email: str
     name: str
@@ -21,7 +21,7 @@ class Me(BaseModel):
 
 
 class WaitingRegistration(BaseModel):
-    """A person who has confirmed the e-mail address and waits for an organiser's approval."""
+    """A user with a confirmed e-mail address who is waiting for an organiser's approval."""
 
     id: uuid.UUID
     email: str

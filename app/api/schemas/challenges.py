@@ -1,4 +1,4 @@
-"""What the API says of challenges and their ground truth."""
+"""Schemas for challenges and their ground truth."""
 
 import uuid
 from typing import Any
@@ -13,52 +13,54 @@ from vocboard.evaluator.editions import Declaration, Metric, Task, Training
 
 
 class Competition(BaseModel):
-    """A competition that a challenge runs."""
+    """A competition of a challenge."""
 
     key: str = Field(examples=["comp4"])
-    number: int | None = Field(description="null where the challenge does not number its competitions.")
+    number: int | None = Field(description="null if the challenge does not number its competitions.")
     task: Task
-    variant: str = Field(description="What tells it from others of its task, such as `boxless`; mostly empty.")
+    variant: str = Field(
+        description="Distinguishes competitions of the same task, for example `boxless`; usually empty."
+    )
     training: Training
     image_set: str
     metric: Metric
     classes: list[str]
-    result_file: str = Field(
-        description="Pattern of a result file's name.", examples=["Main/comp4_det_test_{class}.txt"]
+    result_file: str = Field(description="Pattern of result file names.", examples=["Main/comp4_det_test_{class}.txt"])
+    declarations: list[Declaration] = Field(
+        description="Declarations that the competition requires: fields of the upload."
     )
-    declarations: list[Declaration] = Field(description="What its entrants must state: fields of the upload.")
 
 
 class Quota(BaseModel):
-    """How many submissions a person may make in one competition in any such period."""
+    """Number of submissions per user and competition in a rolling period."""
 
     count: int
     period_seconds: int
 
 
 class QuotaUse(BaseModel):
-    """What the person has used of it in one competition."""
+    """Quota used in one competition."""
 
     used: int
     allowed: int
-    allowed_at: Instant | None = Field(description="When the next is allowed; null if it is now.")
+    allowed_at: Instant | None = Field(description="When the next submission is allowed; null if it is allowed now.")
 
 
 class ChallengeSummary(BaseModel):
-    """A challenge in a list."""
+    """A challenge, as shown in lists."""
 
     slug: str
     title: str
     edition: str
-    edition_is_own: bool = Field(description="Whether its file is the organiser's own; see `/edition`.")
+    edition_is_own: bool = Field(description="Whether the challenge has a custom edition file; see `/edition`.")
     visibility: Visibility
     phase: Phase
     opens_at: Instant | None
     closes_at: Instant | None
     competitions: list[Competition]
     quota: Quota
-    decimals: int = Field(description="Of all scores, which are fractions.")
-    detail: Detail = Field(description="How much of a result participants and visitors see.")
+    decimals: int = Field(description="Decimal places of scores, which are fractions.")
+    detail: Detail = Field(description="Detail level of results for participants and visitors.")
 
 
 class ChallengeDetails(ChallengeSummary):
@@ -66,7 +68,7 @@ class ChallengeDetails(ChallengeSummary):
 
     description: str
     quota_use: dict[str, QuotaUse] | None = Field(
-        description="By competition; null for visitors and without the scope `read`."
+        description="Quota by competition; null for visitors and without the scope `read`."
     )
 
 
@@ -100,15 +102,15 @@ class ChallengeChanges(ChallengeRules):
 
 
 class EditionFile(BaseModel):
-    """An edition of one's own."""
+    """A custom edition."""
 
     model_config = ConfigDict(extra="forbid")
 
-    edition_file: str = Field(description="The text of an edition file, TOML.")
+    edition_file: str = Field(description="Content of the edition file (TOML).")
 
 
 class GroundTruthVersion(BaseModel):
-    """One uploaded ground truth; what it holds is never given back."""
+    """One version of the ground truth. Its content is never returned."""
 
     id: uuid.UUID
     number: int
@@ -116,5 +118,5 @@ class GroundTruthVersion(BaseModel):
     file_name: str
     state: TruthState
     is_current: bool
-    competitions: list[str] | None = Field(description="Keys of those it can score.")
+    competitions: list[str] | None = Field(description="Keys of the competitions that it can score.")
     problems: list[UploadProblem] | None = Field(description="Why the import failed.")

@@ -1,4 +1,4 @@
-"""What the API says of leaderboards."""
+"""Schemas for leaderboards."""
 
 import uuid
 
@@ -11,21 +11,23 @@ from vocboard.evaluator.editions import Declaration, Metric, Task
 class LeaderboardRow(BaseModel):
     """One published method."""
 
-    rank: int | None = Field(description="null if the mean is undefined; such methods come last.")
+    rank: int | None = Field(description="null if the mean is undefined; such methods are listed last.")
     submission: uuid.UUID
     method: str
     contributors: str
     affiliation: str
     declared: dict[Declaration, str | None] = Field(
-        description="What the competition asks its entrants to state; null for what was not declared."
+        description="Declarations that the competition requires; null if not declared."
     )
     submitted_at: Instant
     mean: Fraction
-    mean_over: int = Field(description="How many classes the mean is over.")
-    other_means: dict[Metric, Fraction] = Field(description="Means of the other measures that the board shows.")
-    is_complete: bool = Field(description="Whether every class was entered; those methods come first.")
-    per_class: dict[str, Fraction] = Field(description="A class that was not entered has no member.")
-    best: list[str] = Field(description="Classes in which no method is better; with `mean` for the mean.")
+    mean_over: int = Field(description="Number of classes in the mean.")
+    other_means: dict[Metric, Fraction] = Field(description="Means of the leaderboard's secondary metrics.")
+    is_complete: bool = Field(description="Whether every class was entered; such methods rank first.")
+    per_class: dict[str, Fraction] = Field(description="Scores by class, without the classes that were not entered.")
+    best: list[str] = Field(
+        description="Classes in which no method scores higher; contains `mean` if this holds for the mean."
+    )
 
 
 class Correction(BaseModel):

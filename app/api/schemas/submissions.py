@@ -1,4 +1,4 @@
-"""What the API says of submissions and their scores."""
+"""Schemas for submissions and their scores."""
 
 import uuid
 from typing import Literal
@@ -13,7 +13,7 @@ from vocboard.evaluator.scores import CurveKind
 
 
 class Method(BaseModel):
-    """What was submitted."""
+    """The submitted method."""
 
     name: str
     description: str
@@ -22,7 +22,7 @@ class Method(BaseModel):
     training_data: str
     training_annotation: TrainingAnnotation | None = Field(description="null if it was not declared.")
     flickr_images: FlickrImages | None = Field(description="null if it was not declared.")
-    flickr_image_count: int = Field(description="How many are listed for the organisers.")
+    flickr_image_count: int = Field(description="Number of image hashes listed for the organisers.")
 
 
 class Archive(BaseModel):
@@ -34,14 +34,14 @@ class Archive(BaseModel):
 
 
 class SecondaryMeasure(BaseModel):
-    """Another metric of the same results."""
+    """A secondary metric."""
 
     per_class: dict[str, Fraction]
     mean: Fraction
 
 
 class ClassCounts(BaseModel):
-    """Counts behind one class's score."""
+    """Counts for one class."""
 
     positives: int
     results: int
@@ -54,69 +54,74 @@ class CompetitionScores(BaseModel):
 
     task: Task
     metric: Metric
-    per_class: dict[str, Fraction] = Field(description="Empty at the detail level `mean`.")
+    per_class: dict[str, Fraction] = Field(description="Scores by class; empty at the detail level `mean`.")
     mean: Fraction
-    mean_over: int = Field(description="How many classes the mean is over: those where the metric is defined.")
+    mean_over: int = Field(description="Number of classes in the mean: those for which the metric is defined.")
     secondary: dict[Metric, SecondaryMeasure]
     not_entered: list[str]
     details: dict[str, ClassCounts] = Field(
-        description="By class; for organisers of the challenge, for others empty below the detail level `everything`."
+        description="Counts by class. Visible to organisers, and to others at the detail level `everything`; "
+        "otherwise empty."
     )
     confusion_matrix: list[list[Fraction]] | None = Field(
-        description="Fractions of the true class's pixels; rows truth, columns result, background first; null but for "
-        "segmentation, and below the detail level `curves`. Two decimals in steps that grow as the images with the "
-        "class become fewer, null where they are very few; at `everything` exact, with the challenge's decimals."
+        description="Confusion matrix as fractions of the true class's pixels: rows are the ground truth, columns the "
+        "result, background first. Only for segmentation, from the detail level `curves` on. Rounded to two decimals "
+        "or coarser for classes in few images, null for very few; exact at `everything`, with the challenge's decimals."
     )
     confusion_counts: list[list[int]] | None = Field(
-        description="The same in pixels; null below the detail level `everything`."
+        description="The confusion matrix in pixels; null below the detail level `everything`."
     )
 
 
 class Evaluation(BaseModel):
-    """What the scores were computed with."""
+    """How the scores were computed."""
 
     created_at: Instant
     evaluator_version: str
     ground_truth_version: int = Field(description="Its number.")
     ground_truth_sha256: str | None = Field(
-        description="For organisers of the challenge; for others null below the detail level `everything`."
+        description="Visible to organisers, and to others at the detail level `everything`; otherwise null."
     )
     archive_sha256: str
 
 
 class SubmissionSummary(BaseModel):
-    """A submission in a list."""
+    """A submission, as shown in lists."""
 
     id: uuid.UUID
     challenge: str
     state: State
     method_name: str
-    entered: dict[str, list[str]] = Field(description="Classes by competition.")
+    entered: dict[str, list[str]] = Field(description="Classes entered, by competition.")
     created_at: Instant
     published_at: Instant | None
-    not_declared: list[Declaration] = Field(description="What its competitions ask for and its owner left open.")
-    submitted_by: str | None = Field(description="The person's name; for organisers.")
+    not_declared: list[Declaration] = Field(description="Required declarations that the owner has not made.")
+    submitted_by: str | None = Field(description="Name of the user; visible to organisers.")
 
 
 class SubmissionDetails(SubmissionSummary):
-    """One submission. What only its owner and the organisers may know is null for everyone else.
+    """One submission. Fields that only its owner and the organisers may see are null for everyone else.
 
-    The answer to a change made with a token that lacks the scope `read` has no `method` and no scores.
+    If the token lacks the scope `read`, the response to a change has no `method` and no scores.
     """
 
     method: Method | None
-    segmentation_classes: list[str] | None = Field(description="As declared; null for all.")
-    queue_position: int | None = Field(description="1 for the next; null unless it waits.")
+    segmentation_classes: list[str] | None = Field(description="Classes entered for segmentation; null for all.")
+    queue_position: int | None = Field(description="Position in the queue, 1 for the next; null unless queued.")
     finished_at: Instant | None
-    failure: str | None = Field(description="What went wrong on our side; the quota was given back.")
+    failure: str | None = Field(
+        description="Why the evaluation failed on the server. A failed submission does not count against the quota."
+    )
     archive: Archive | None
     warnings: list[UploadProblem] | None
     evaluation: Evaluation | None
-    competitions: dict[str, CompetitionScores] = Field(description="Empty until it is scored.")
+    competitions: dict[str, CompetitionScores] = Field(
+        description="Scores by competition; empty until the submission is scored."
+    )
 
 
 class Declarations(BaseModel):
-    """What the owner adds or corrects of what was declared; what is left out stays."""
+    """Changes to declarations; fields that are left out keep their values."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -125,31 +130,31 @@ class Declarations(BaseModel):
         Literal[TrainingAnnotation.SEGMENTATION_ONLY, TrainingAnnotation.OTHER_ANNOTATION, ""] | None
     ) = None
     flickr_images: Literal[FlickrImages.NO, FlickrImages.YES, ""] | None = None
-    flickr_image_hashes: str | None = Field(None, description="The list that `vocboard hash-images` prints.")
+    flickr_image_hashes: str | None = Field(None, description="The list printed by `vocboard hash-images`.")
 
 
 class SubmissionEvent(BaseModel):
-    """What the stream of events says: the state, each time that it or the place in the queue changes."""
+    """An event of the stream: sent when the state or the queue position changes."""
 
     state: State
     queue_position: int | None
 
 
 class AnonymousLink(BaseModel):
-    """An address that shows a result without names."""
+    """A URL that shows a result without names."""
 
-    url: str = Field(description="Shown once. A new one ends the earlier.")
+    url: str = Field(description="Shown only once. Creating a new link invalidates the previous one.")
 
 
 class PrecisionRecallPoints(BaseModel):
-    """The interpolated precision at eleven recalls; at the detail level `everything` every corner of the curve."""
+    """Interpolated precision at eleven recalls; at the detail level `everything`, the exact curve."""
 
     recall: list[Fraction]
     precision: list[Fraction]
 
 
 class RocPoints(BaseModel):
-    """The true positive rate at eleven false positive rates; at the detail level `everything` every corner."""
+    """True positive rate at eleven false positive rates; at the detail level `everything`, the exact curve."""
 
     false_positive_rate: list[Fraction]
     true_positive_rate: list[Fraction]
@@ -159,7 +164,7 @@ class Curves(BaseModel):
     """The curves of one competition."""
 
     competition: str
-    kind: CurveKind | None = Field(description="What the curves are of; null if there are none.")
+    kind: CurveKind | None = Field(description="Kind of the curves; null if there are none.")
     curves: dict[str, PrecisionRecallPoints | RocPoints] = Field(
-        description="By class; empty for segmentation and below the detail level `curves`."
+        description="Curves by class; empty for segmentation and below the detail level `curves`."
     )

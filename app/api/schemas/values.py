@@ -1,4 +1,4 @@
-"""Kinds of values that many answers have."""
+"""Types of values that several schemas use."""
 
 from typing import Annotated
 

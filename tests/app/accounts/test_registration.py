@@ -82,7 +82,7 @@ def test_registering_a_known_address_is_told_by_email_alone(database: Database) 
     assert the_user(database).name == "Ada"
     [mail] = outbox(database)
     assert mail.recipient == EMAIL
-    assert "has an account already" in mail.body
+    assert "already have an account" in mail.body
     with pytest.raises(SignInError):
         sign_in(database, "mallory chose this")
 

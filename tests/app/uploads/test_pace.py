@@ -39,7 +39,7 @@ def test_a_body_at_the_minimum_rate_is_received_however_long_it_is() -> None:
 
 def test_a_body_below_the_minimum_rate_is_ended() -> None:
     pace = Pace(duration=timedelta(minutes=1), bytes_per_second=10_000, window=WINDOW)
-    with pytest.raises(TooSlowError, match="10,000 bytes a second"):
+    with pytest.raises(TooSlowError, match="10,000 bytes per second"):
         receive(pace, trickle(0.05, bytes(100), 1000))
 
 

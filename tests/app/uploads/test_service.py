@@ -133,11 +133,11 @@ def test_from_half_of_all_places_on_there_is_one_for_each_person(backstage: Back
     greedy = backstage.user()
     for _ in range(2):
         begin(backstage, greedy, limits, server=server)
-    with pytest.raises(LimitedError, match="Many people"):
+    with pytest.raises(LimitedError, match="busy with other uploads"):
         begin(backstage, greedy, limits, server=server)
     for _ in range(2):
         begin(backstage, backstage.user(), limits, server=server)
-    with pytest.raises(LimitedError, match="Many people"):
+    with pytest.raises(LimitedError, match="busy with other uploads"):
         begin(backstage, backstage.user(), limits, server=server)
 
 
