@@ -16,7 +16,7 @@ PAGES = Path(__file__).resolve().parents[1] / "docs" / "editions"
 OWN = "own"
 _EXAMPLES = ("car", "cars")  # the class that stands in names of files; else the last one
 _PART = re.compile(r"<!-- begin (?P<part>\w+): .*? -->\n.*?<!-- end (?P=part) -->\n", re.DOTALL)
-_BEGIN = "<!-- begin {}: made by `python -m tools.edition_pages` out of evaluator/; change it there -->\n"
+_BEGIN = "<!-- begin {}: generated from evaluator/ by `python -m tools.edition_pages`; do not edit -->\n"
 _END = "<!-- end {} -->\n"
 
 

@@ -19,15 +19,15 @@ UPLOADS = ROOT / "tests" / "hostile"
 
 _MARKS = re.compile(r"[\\*<\[]")
 _INTRODUCTION = """\
-<!-- Made by `python -m tools.problem_pages` out of evaluator/problems and evaluator/tasks; change it there. -->
+<!-- Generated from evaluator/problems and evaluator/tasks by `python -m tools.problem_pages`; do not edit. -->
 # What can be wrong with an upload
 
-`vocboard validate`, the submit page and the API check an upload in the same way and give the same list: for each
-problem its code, the file, the line (from 1 on), what was found, what is expected, and how to fix it. All problems are
-told at once, at most 20 for a file, and the others are counted.
+`vocboard validate`, the submit page and the API validate uploads in the same way and return the same list: for each
+problem its code, the file, the line (starting at 1), what was found, what is expected, and how to fix it. All
+problems are listed at once, at most 20 per file; the others are counted.
 
-An **error** refuses the upload; a refused upload does not count against the quota. A **warning** does not: it points at
-something that changes no score but is often a mistake. Codes are stable, for programs; the wording may get better.
+An **error** rejects the upload; a rejected upload does not count against the quota. A **warning** does not reject it
+and does not change a score, but often points to a mistake. Codes are stable; messages may change.
 """
 
 
