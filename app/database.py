@@ -1,4 +1,4 @@
-"""The database: engine, the two kinds of transaction, and the base of all models."""
+"""The database: engine, transactions, and the base class of all models."""
 
 import hashlib
 import sqlite3
@@ -17,9 +17,9 @@ from sqlalchemy.types import TypeDecorator
 SQLITE_BUSY_TIMEOUT_SECONDS = 30
 SQLITE_RETRY_SECONDS = 0.02
 OPERATOR = "operator"  # key of `Session.info`
-# A PostgreSQL that does not answer any more is given up after about a minute, not after the system's two hours.
+# Detect a PostgreSQL server that stopped responding after about a minute, not after the system's two hours.
 POSTGRESQL_CONNECTION = {
-    "connect_timeout": 10,  # seconds, as the next two
+    "connect_timeout": 10,  # seconds, like the next two
     "keepalives_idle": 30,
     "keepalives_interval": 10,
     "keepalives_count": 3,
@@ -28,13 +28,13 @@ POSTGRESQL_CONNECTION = {
 
 
 class UTCDateTime(TypeDecorator[datetime]):
-    """An instant: always with zone in Python, always UTC in the database (SQLite keeps no zone)."""
+    """A time: always with a time zone in Python, always UTC in the database (SQLite stores no zone)."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Refuse an instant without zone."""
+        """Reject a time without a time zone."""
         if value is None:
             return None
         if value.tzinfo is None:
@@ -42,7 +42,7 @@ class UTCDateTime(TypeDecorator[datetime]):
         return value.astimezone(UTC)
 
     def process_result_value(self, value: Any | None, dialect: Dialect) -> datetime | None:
-        """Give back the zone that SQLite dropped."""
+        """Restore the time zone, which SQLite does not store."""
         if value is None:
             return None
         instant: datetime = value
@@ -50,12 +50,12 @@ class UTCDateTime(TypeDecorator[datetime]):
 
 
 def text_enum(choices: type[StrEnum]) -> Enum:
-    """Column type of an enumeration: its values as plain text in the database, its members in Python."""
+    """Return the column type of an enumeration: text values in the database, members in Python."""
     return Enum(choices, native_enum=False, length=20, values_callable=lambda members: [item.value for item in members])
 
 
 class Base(DeclarativeBase):
-    """Base of all models; constraints get names so that migrations can speak of them."""
+    """Base class of all models. Constraints are named, so that migrations can refer to them."""
 
     metadata = MetaData(
         naming_convention={
@@ -66,11 +66,11 @@ class Base(DeclarativeBase):
             "pk": "pk_%(table_name)s",
         }
     )
-    type_annotation_map = {datetime: UTCDateTime, uuid.UUID: Uuid}  # noqa: RUF012  # SQLAlchemy's own declaration
+    type_annotation_map = {datetime: UTCDateTime, uuid.UUID: Uuid}  # noqa: RUF012  # declared this way by SQLAlchemy
 
 
 def now() -> datetime:
-    """The present instant."""
+    """Return the current time."""
     return datetime.now(UTC)
 
 
@@ -79,34 +79,34 @@ CreatedAt = Annotated[datetime, mapped_column(default=now)]
 
 
 class OutcomeError(Exception):
-    """An error that is the outcome of the work, not its failure: what was written before it was raised is kept.
+    """An error that does not roll back the transaction: what was written before it was raised is committed.
 
-    A failed sign-in has to be counted although the person is told of an error.
+    For example, a failed sign-in must be counted although it returns an error.
     """
 
 
 def lock_for_transaction(session: Session, *names: str) -> None:
-    """Let one transaction at a time hold each of these names, to its end; on SQLite there is one writer anyway."""
+    """Lock these names until the end of the transaction (not needed on SQLite, which has a single writer)."""
     if session.get_bind().dialect.name != "postgresql":
         return
-    for name in sorted(names):  # one order: no deadlock
+    for name in sorted(names):  # always in the same order, to avoid deadlocks
         key = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big", signed=True)
         session.execute(select(func.pg_advisory_xact_lock(key)))
 
 
 class Database:
-    """One engine and its transactions.
+    """A database engine and its transactions.
 
-    `reading()`, `glance()`, `snapshot()` and `writing()` are the only ways to a session; `writing()` is the one commit
-    point. On SQLite a writing transaction takes the write lock at once (`BEGIN IMMEDIATE`), so that what it has read
-    stays true; on PostgreSQL services lock the rows they decide upon.
+    Sessions are only created by `reading()`, `reading_autocommit()`, `snapshot()` and `writing()`; only `writing()`
+    commits. On SQLite, a writing transaction takes the write lock at once (`BEGIN IMMEDIATE`), so what it has read
+    cannot change; on PostgreSQL, services lock the rows that their decisions depend on.
     """
 
     def __init__(self, url: str, *, operator: str | None = None) -> None:
         """Open a database.
 
         Args:
-            operator: who works on it from the command line, for the audit log; None for the server's own processes.
+            operator: name of the operator at the command line, for the audit log; None for the server's own processes.
         """
         self._info = {OPERATOR: operator}
         options: dict[str, Any] = {"pool_pre_ping": True, "connect_args": POSTGRESQL_CONNECTION}
@@ -114,10 +114,10 @@ class Database:
             options = {"connect_args": {"timeout": SQLITE_BUSY_TIMEOUT_SECONDS, "isolation_level": None}}
         self.engine: Engine = create_engine(url, **options)
         self._writing_engine = self.engine.execution_options(writing=True)
-        # On SQLite every reading transaction is a snapshot, and begins without a word to a server.
-        self._glance_engine = self._snapshot_engine = self.engine
+        # On SQLite, every reading transaction is a snapshot, and beginning one costs no round trip.
+        self._autocommit_engine = self._snapshot_engine = self.engine
         if not self.is_sqlite:
-            self._glance_engine = self.engine.execution_options(isolation_level="AUTOCOMMIT")
+            self._autocommit_engine = self.engine.execution_options(isolation_level="AUTOCOMMIT")
             self._snapshot_engine = self.engine.execution_options(isolation_level="REPEATABLE READ")
         if self.is_sqlite:
             event.listen(self.engine, "connect", _prepare_sqlite)
@@ -130,25 +130,25 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
-        """A transaction that is rolled back at the end."""
+        """Read in a transaction, which is rolled back at the end."""
         with Session(self.engine, expire_on_commit=False) as session:
             yield session
 
     @contextmanager
-    def glance(self) -> Iterator[Session]:
-        """For reading without a transaction, which saves beginning and ending one; each statement sees what is then."""
-        with Session(self._glance_engine, expire_on_commit=False) as session:
+    def reading_autocommit(self) -> Iterator[Session]:
+        """Read without a transaction, which saves two round trips; each statement sees the latest committed data."""
+        with Session(self._autocommit_engine, expire_on_commit=False) as session:
             yield session
 
     @contextmanager
     def snapshot(self) -> Iterator[Session]:
-        """A reading transaction all of whose statements see the database as the first one does."""
+        """Read in a transaction in which all statements see the same state of the database."""
         with Session(self._snapshot_engine, expire_on_commit=False) as session:
             yield session
 
     @contextmanager
     def writing(self) -> Iterator[Session]:
-        """A transaction that is committed at the end, or rolled back if an exception passes (but `OutcomeError`)."""
+        """Write in a transaction: committed at the end, rolled back on exceptions other than `OutcomeError`."""
         with (
             Session(self._writing_engine, expire_on_commit=False, info=self._info) as session,
             session.begin() as transaction,
@@ -171,7 +171,7 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
 
 
 def _keep_a_write_ahead_log(connection: Any) -> None:
-    """Change the journal's mode, which is kept in the file; SQLite does not wait by itself where two do so at once."""
+    """Switch the database file to write-ahead logging; retry, since SQLite does not wait for concurrent switches."""
     deadline = time.monotonic() + SQLITE_BUSY_TIMEOUT_SECONDS
     while True:
         try:

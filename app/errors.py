@@ -1,4 +1,4 @@
-"""The tree of errors that services raise; `app.web.problem_details` renders them, for API and pages alike."""
+"""Errors that services raise. `app.web.problem_details` renders them for the API and the pages."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -9,12 +9,12 @@ from vocboard.evaluator.problems import Problem
 
 
 class ServiceError(Exception):
-    """Something a person should be told.
+    """Base class of errors that are shown to users.
 
     Attributes:
-        status: the HTTP status that fits.
-        code: stable identifier for programs.
-        title: the kind of error in a few words; the message says what to do.
+        status: the HTTP status.
+        code: stable error code for programs.
+        title: the kind of error in a few words; the exception's message says what to do.
     """
 
     status: ClassVar[int] = 400
@@ -23,40 +23,40 @@ class ServiceError(Exception):
 
 
 class NotFoundError(ServiceError):
-    """There is no such object, or it is not this person's to see: the answer is the same."""
+    """The object does not exist, or the user may not see it; the response is the same."""
 
     status, code, title = 404, "not_found", "Not found"
 
 
 class NotSignedInError(ServiceError):
-    """Nobody is signed in."""
+    """The request has no signed-in user."""
 
     status, code, title = 401, "not_signed_in", "Sign in first"
 
 
 class SignInError(ServiceError, OutcomeError):
-    """E-mail and password do not belong together; which of them is wrong stays open."""
+    """Wrong e-mail address or password; the error does not say which."""
 
     status, code, title = 401, "sign_in_failed", "Not signed in"
 
 
 class ForbiddenError(ServiceError):
-    """The person may see the object, but not do this."""
+    """The user may see the object, but not perform this action."""
 
     status, code, title = 403, "forbidden", "Not allowed"
 
 
 class ConflictError(ServiceError):
-    """The object's state does not allow it."""
+    """The object's state does not allow the action."""
 
     status, code, title = 409, "conflict", "Not possible now"
 
 
 class InvalidInputError(ServiceError):
-    """Fields of a form are wrong: all of them at once.
+    """Form fields are invalid; contains all errors.
 
     Args:
-        fields: message by field name.
+        fields: messages by field name.
     """
 
     status, code, title = 422, "invalid_input", "Some fields are not valid"
@@ -67,11 +67,11 @@ class InvalidInputError(ServiceError):
 
 
 class WrongPasswordError(InvalidInputError, OutcomeError):
-    """The present password, asked for before a change, is wrong."""
+    """The current password, which is required before a change, is wrong."""
 
 
 class InvalidArchiveError(ServiceError):
-    """The upload has problems: all of them, warnings included."""
+    """The upload has problems; contains all of them, including warnings."""
 
     status, code, title = 422, "invalid_archive", "The archive has problems"
 
@@ -93,7 +93,7 @@ class TooSlowError(ServiceError):
 
 
 class LimitedError(ServiceError):
-    """Too often. `allowed_at` is when the next is allowed."""
+    """A rate limit or quota is exceeded. `allowed_at` is when the next request is allowed."""
 
     status, code, title = 429, "limited", "Too many"
 
@@ -103,7 +103,7 @@ class LimitedError(ServiceError):
 
 
 class BusyError(ServiceError):
-    """The server has too much of this work to do now. `retry_after` is in seconds."""
+    """The server is busy. `retry_after` is in seconds."""
 
     status, code, title = 503, "busy", "Server busy"
 

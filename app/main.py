@@ -1,4 +1,4 @@
-"""The web application: what it is made of, in the order requests meet it."""
+"""The web application: its state, its routes and its middleware."""
 
 import logging
 from collections.abc import AsyncIterator
@@ -41,7 +41,7 @@ from vocboard.app.web.open_streams import OpenStreams
 from vocboard.app.web.public_host import PublicHost
 from vocboard.evaluator.version import VERSION
 
-PRUNING_DELAY = timedelta(seconds=30)  # after the start, which has better things to do
+PRUNING_DELAY = timedelta(seconds=30)  # after the start, so as not to delay the first requests
 PRUNING_INTERVAL = timedelta(minutes=10)
 STATIC_DIRECTORY = Path(__file__).parent / "static"
 
@@ -54,10 +54,10 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     What its handlers need is in `application.state.services`; `app.web.dependencies` gives it to them.
 
     Args:
-        settings: by default those of the environment.
+        settings: by default, read from the environment.
 
     Raises:
-        UnsafeSettingsError: they lack what the web application needs in production.
+        UnsafeSettingsError: settings that production requires are missing or unsafe.
     """
     settings = settings or Settings()
     settings.require("secret_key", "proxy_secret", "database_url", "broker_url")
@@ -65,7 +65,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         title="vocboard",
         summary="Submissions, scores and leaderboards of visual object challenges.",
         version=VERSION,
-        debug=False,  # tracebacks go to the log alone, whatever the settings
+        debug=False,  # tracebacks only go to the log, whatever the settings
         openapi_url="/api/v1/openapi.json",
         docs_url=None,
         redoc_url=None,
@@ -104,10 +104,10 @@ def _services(settings: Settings) -> Services:
 
 
 class Assets(StaticFiles):
-    """Our style sheets, scripts and fonts; what is asked for by its version may be kept for good."""
+    """Static files. URLs with a version hash can be cached forever."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
-        """Return one file, or raise 404."""
+        """Return a file, or raise 404."""
         response = await super().get_response(path, scope)
         has_version = scope["query_string"].startswith(b"v=")
         response.headers["Cache-Control"] = "public, max-age=31536000, immutable" if has_version else "no-cache"
@@ -143,7 +143,7 @@ async def _keep_pruned(services: Services) -> None:
 
 
 def _middleware(settings: Settings) -> list[Middleware]:
-    """Outermost first."""
+    """Return the middleware, outermost first."""
     layers = [
         Middleware(Forwarded, secret=settings.proxy_secret.get_secret_value()),
         Middleware(SecurityHeaders, tls=settings.secure_cookies),

@@ -1,4 +1,4 @@
-"""Every model, so that `Base.metadata` knows all tables: imported by what needs them all, such as migrations."""
+"""Imports every model, so that `Base.metadata` has all tables, for example for migrations."""
 
 from vocboard.app.accounts import models as accounts
 from vocboard.app.audit import models as audit

@@ -1,4 +1,4 @@
-"""Long lists, page by page."""
+"""Pagination."""
 
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 PER_PAGE = 50
 MOST_PER_PAGE = 200
-LAST_PAGE = 1_000_000  # beyond it the databases' integers would overflow
+LAST_PAGE = 1_000_000  # larger numbers would overflow the databases' integers
 
 Item = TypeVar("Item")
 
@@ -18,8 +18,8 @@ class Page(Generic[Item]):
     """One page of a list.
 
     Attributes:
-        page: its number, from 1 on.
-        total: how many items the whole list has.
+        page: its number, starting at 1.
+        total: number of items in the whole list.
     """
 
     items: tuple[Item, ...]
@@ -29,12 +29,12 @@ class Page(Generic[Item]):
 
     @property
     def pages(self) -> int:
-        """How many pages the list has; at least one."""
+        """Number of pages of the list; at least one."""
         return max(1, -(-self.total // self.per_page))
 
 
 def paginate(session: Session, query: Select[Item], *, page: int = 1, per_page: int = PER_PAGE) -> Page[Item]:
-    """Return a page of an ordered query in two statements; numbers out of range are moved into it."""
+    """Return a page of an ordered query, in two statements; page numbers out of range are clamped."""
     page = min(max(page, 1), LAST_PAGE)
     per_page = min(max(per_page, 1), MOST_PER_PAGE)
     whole: Any = query.order_by(None).options().with_only_columns(func.count(), maintain_column_froms=True)

@@ -1,4 +1,4 @@
-"""Who may register: the setting `VOCBOARD_REGISTRATION`."""
+"""The setting `VOCBOARD_REGISTRATION`, which says who may register."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -11,8 +11,8 @@ class RegistrationPolicy:
     """Who may register.
 
     Attributes:
-        is_open: whether anybody may; otherwise only operators create accounts.
-        domains: of the e-mail addresses that may register; empty for all.
+        is_open: whether anybody may register; otherwise only operators create accounts.
+        domains: allowed domains of e-mail addresses; empty for all.
         needs_approval: whether an organiser has to approve each registration.
     """
 
@@ -25,7 +25,7 @@ class RegistrationPolicy:
         """Read the setting.
 
         Raises:
-            ValueError: it is none of the four.
+            ValueError: it is not one of the four forms.
 
         >>> RegistrationPolicy.parse("domains:Lab.example, b.example").domains
         ('lab.example', 'b.example')
@@ -41,5 +41,5 @@ class RegistrationPolicy:
         return cls(is_open=mode != "closed", needs_approval=mode == "approval")
 
     def accepts(self, email: str) -> bool:
-        """Whether an e-mail address (normalised) is of one of the domains; subdomains are domains of their own."""
+        """Whether an e-mail address (normalised) has one of the allowed domains; subdomains do not match."""
         return not self.domains or email.rpartition("@")[2] in self.domains

@@ -37,7 +37,7 @@ class Uploaded:
         archive_sha256: of its archive.
         columns_sha256: of what was read from it at the upload; None if that was not stored.
         columns_reader: the version of what has read it.
-        segmentation_classes: declared by the participant; None for all.
+        segmentation_classes: classes declared by the participant; None for all.
     """
 
     archive_sha256: str

@@ -101,7 +101,7 @@ class Dispatcher:
 
     def _look(self, database: Database, channel: Channel, heartbeat: Heartbeat) -> bool:
         """Hand out what is due; whether anything was."""
-        with database.glance() as session:
+        with database.reading_autocommit() as session:
             due = {work.task: work.count(session) for work in self._work}
         handed_out = {task: channel._size(task) for task in due}  # type: ignore[no-untyped-call]  # kombu's
         self._check_progress(any(handed_out.values()))

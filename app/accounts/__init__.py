@@ -1,1 +1,1 @@
-"""People, their sessions and their tokens."""
+"""Users, their sessions and their tokens."""

@@ -1,4 +1,4 @@
-"""What administrators and the command line do to accounts. Sign-in limits and equal answers do not apply here."""
+"""Administration of accounts, for administrators and the command line. Without rate limits or uniform responses."""
 
 from collections.abc import Sequence
 
@@ -17,10 +17,10 @@ from vocboard.app.messaging.mail import outbox
 
 
 def create_user(session: Session, *, person: User, actor: User | None = None) -> User:
-    """Add a person whom `new_user` has made, before the transaction.
+    """Add a user created by `new_user` before the transaction.
 
     Raises:
-        ConflictError: the e-mail address has an account.
+        ConflictError: the e-mail address already has an account.
     """
     try:
         with session.begin_nested():
@@ -33,10 +33,10 @@ def create_user(session: Session, *, person: User, actor: User | None = None) ->
 
 
 def get_user(session: Session, email: str) -> User:
-    """Return the person with this address.
+    """Return the user with this address.
 
     Raises:
-        NotFoundError: there is none.
+        NotFoundError: there is no such user.
     """
     normalised = normalised_email(email)
     user = queries.user_by_email(session, normalised) if normalised else None
@@ -46,15 +46,15 @@ def get_user(session: Session, email: str) -> User:
 
 
 def list_users(session: Session) -> Sequence[User]:
-    """Return everyone, by e-mail address."""
+    """Return all users, ordered by e-mail address."""
     return queries.users(session)
 
 
 def set_role(session: Session, *, user: User, role: Role, actor: User | None = None) -> None:
-    """Give a person (of this transaction) another role.
+    """Change the role of a user (of this transaction).
 
     Raises:
-        ConflictError: the person has not confirmed the e-mail address, so it may be somebody else's.
+        ConflictError: the e-mail address is not confirmed, so it may belong to somebody else.
     """
     if not user.is_confirmed:
         raise ConflictError(
@@ -67,14 +67,14 @@ def set_role(session: Session, *, user: User, role: Role, actor: User | None = N
 
 
 def confirm(session: Session, *, user: User, actor: User | None = None) -> None:
-    """Confirm the address of a person (of this transaction), who has shown by other means that it is theirs."""
+    """Confirm the address of a user (of this transaction) whose ownership was verified by other means."""
     if not user.is_confirmed:
         user.email_confirmed_at = now()
         audit.record(session, actor=actor, action="user.confirm", subject=user)
 
 
 def approve(session: Session, *, user: User, site: str, actor: User | None = None) -> None:
-    """Approve the registration of a person (of this transaction), and tell them by e-mail.
+    """Approve the registration of a user (of this transaction), and notify them by e-mail.
 
     Raises:
         ConflictError: the address is not confirmed yet, or the account was disabled.
@@ -87,10 +87,10 @@ def approve(session: Session, *, user: User, site: str, actor: User | None = Non
 
 
 def reject(session: Session, *, user: User, site: str, actor: User | None = None) -> None:
-    """Reject the registration of a person (of this transaction): disable the account, and tell them by e-mail.
+    """Reject the registration of a user (of this transaction): disable the account, and notify them by e-mail.
 
     Raises:
-        ConflictError: the address is not confirmed yet, or the registration was approved or rejected before.
+        ConflictError: the address is not confirmed yet, or the registration was already approved or rejected.
     """
     _require_waiting(user)
     if user.is_approved:
@@ -117,12 +117,12 @@ def disable(session: Session, *, user: User, actor: User | None = None) -> None:
 
 
 def enable(session: Session, *, user: User, actor: User | None = None) -> None:
-    """Let a disabled person (of this transaction) sign in again; ended sessions and tokens stay ended."""
+    """Enable a disabled user (of this transaction). Ended sessions and tokens are not restored."""
     user.disabled_at = None
     audit.record(session, actor=actor, action="user.enable", subject=user)
 
 
 def reset_password(session: Session, *, user: User, password_hash: str, actor: User | None = None) -> None:
-    """Set another password of a person (of this transaction), and end all sessions and tokens."""
+    """Set the password of a user (of this transaction), and end all sessions and tokens."""
     set_hash(session, user=user, password_hash=password_hash, keep=None)
     audit.record(session, actor=actor, action="user.reset_password", subject=user)

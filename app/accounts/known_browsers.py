@@ -1,6 +1,6 @@
-"""Browsers that somebody has signed in with before: a signed mark in a long-lived cookie, for each account.
+"""Known browsers: a long-lived cookie with a signed mark for each account that has signed in with the browser.
 
-Failed attempts of strangers do not delay whoever shows the mark. A new password makes all marks of the account void.
+Failed attempts from elsewhere do not delay sign-ins with a mark. A new password invalidates all marks of the account.
 """
 
 import hashlib
@@ -10,15 +10,15 @@ import uuid
 
 from vocboard.app.accounts.models import User
 
-MOST_ACCOUNTS = 5  # of one browser; the ones longest ago are forgotten
+MOST_ACCOUNTS = 5  # per browser; the oldest are dropped
 _BETWEEN_MARKS = "~"
 
 
 def with_mark(cookie: str, user: User, key: str) -> str:
-    """Return the cookie's value with a mark for this person, who has just signed in.
+    """Return the cookie's value with a mark for this user, who has just signed in.
 
     Args:
-        cookie: its value so far; empty if there is none.
+        cookie: the current value; empty if there is none.
         key: the server's secret.
     """
     others = [mark for mark in _marks(cookie) if not mark.startswith(user.id.hex)]
@@ -27,7 +27,7 @@ def with_mark(cookie: str, user: User, key: str) -> str:
 
 
 def recognised(cookie: str, user: User, key: str) -> str | None:
-    """Return the browser's random name if its cookie holds a valid mark for this person, else None."""
+    """Return the browser's random name if its cookie has a valid mark for this user, else None."""
     for mark in _marks(cookie):
         parts = mark.split(".")
         if len(parts) == 3 and parts[0] == user.id.hex:

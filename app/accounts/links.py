@@ -1,4 +1,4 @@
-"""The links in e-mails: random, stored hashed, used once, and valid for a while."""
+"""Links in e-mails: random, stored as hashes, single-use, and valid for a limited time."""
 
 from datetime import timedelta
 
@@ -14,7 +14,7 @@ LIFETIMES = {LinkPurpose.CONFIRM_ADDRESS: timedelta(days=3), LinkPurpose.RESET_P
 
 
 class InvalidLinkError(NotFoundError):
-    """The link is unknown, was used, or has expired; the answer is the same."""
+    """The link is unknown, was used, or has expired; the error does not say which."""
 
     code, title = "invalid_link", "The link is not valid"
 
@@ -25,9 +25,9 @@ class InvalidLinkError(NotFoundError):
 
 
 def create(session: Session, *, user: User, purpose: LinkPurpose) -> str:
-    """Add a link for a person of this transaction, and return its secret. Earlier ones of the purpose stay valid.
+    """Create a link for a user of this transaction, and return its secret. Earlier links stay valid.
 
-    Somebody who asks again while the first e-mail is on its way can use whichever arrives.
+    So somebody who requests a second e-mail can use either of them.
     """
     instant = now()
     session.execute(delete(EmailLink).where(EmailLink.user_id == user.id, EmailLink.expires_at <= instant))
@@ -45,10 +45,10 @@ def revoke(session: Session, user: User) -> None:
 
 
 def owner(session: Session, secret: str, purpose: LinkPurpose) -> User:
-    """Return the person whom a link was sent to; nothing changes.
+    """Return the user whom a link was sent to, without using it.
 
     Raises:
-        InvalidLinkError: it is not valid, or the person's account is disabled.
+        InvalidLinkError: the link is not valid, or the account is disabled.
     """
     found = session.scalar(
         select(EmailLink)
@@ -67,10 +67,10 @@ def owner(session: Session, secret: str, purpose: LinkPurpose) -> User:
 
 
 def use(session: Session, secret: str, purpose: LinkPurpose) -> User:
-    """Return the person whom a link was sent to, locked, and end all of the person's links.
+    """Use a link: return the user whom it was sent to, locked, and delete all links of the user.
 
     Raises:
-        InvalidLinkError: as `owner`; also if another request has just used it.
+        InvalidLinkError: as for `owner`; also if another request has just used it.
     """
     user_id = owner(session, secret, purpose).id
     user = session.scalar(

@@ -1,4 +1,4 @@
-"""People, their browser sessions and their API tokens."""
+"""Models of users, their browser sessions and their API tokens."""
 
 import uuid
 from datetime import datetime
@@ -11,7 +11,7 @@ from vocboard.app.database import Base, CreatedAt, Identifier, text_enum
 
 
 class Role(StrEnum):
-    """What a person may do on this server; organisers see only the challenges they are listed on."""
+    """The role of a user on this server; organisers only see their own challenges."""
 
     PARTICIPANT = "participant"
     ORGANISER = "organiser"
@@ -19,7 +19,7 @@ class Role(StrEnum):
 
 
 class Scope(StrEnum):
-    """What a token may be used for."""
+    """The permissions of a token."""
 
     READ = "read"
     SUBMIT = "submit"
@@ -27,7 +27,7 @@ class Scope(StrEnum):
 
 
 class User(Base):
-    """A person with an account."""
+    """A user account."""
 
     __tablename__ = "users"
 
@@ -39,29 +39,29 @@ class User(Base):
     password_hash: Mapped[str] = mapped_column(String(200))
     role: Mapped[Role] = mapped_column(text_enum(Role), default=Role.PARTICIPANT)
     disabled_at: Mapped[datetime | None]
-    email_confirmed_at: Mapped[datetime | None]  # None: nobody has shown yet that they read this address's mail
-    approved_at: Mapped[datetime | None]  # None: the registration waits for an organiser
+    email_confirmed_at: Mapped[datetime | None]  # None: the e-mail address is not confirmed
+    approved_at: Mapped[datetime | None]  # None: waiting for an organiser's approval
 
     @property
     def is_confirmed(self) -> bool:
-        """Whether this person has shown that the e-mail address is theirs."""
+        """Whether the e-mail address is confirmed."""
         return self.email_confirmed_at is not None
 
     @property
     def is_approved(self) -> bool:
-        """Whether no organiser has to approve the registration any more."""
+        """Whether the registration is approved, or needs no approval."""
         return self.approved_at is not None
 
 
 class LinkPurpose(StrEnum):
-    """What a link in an e-mail does."""
+    """The purpose of a link in an e-mail."""
 
     CONFIRM_ADDRESS = "confirm_address"
     RESET_PASSWORD = "reset_password"  # noqa: S105  # the name of a purpose
 
 
 class EmailLink(Base):
-    """One link that was sent by e-mail. It works once; the row holds the SHA-256 of its secret."""
+    """A single-use link that was sent by e-mail; stored as the SHA-256 of its secret."""
 
     __tablename__ = "email_links"
 
@@ -76,7 +76,7 @@ class EmailLink(Base):
 
 
 class WebSession(Base):
-    """One signed-in browser. The cookie holds a random token, the row its SHA-256."""
+    """A signed-in browser. The cookie has a random token, the row its SHA-256."""
 
     __tablename__ = "sessions"
 
@@ -92,7 +92,7 @@ class WebSession(Base):
 
 
 class ApiToken(Base):
-    """One bearer token. Shown once; the row holds its SHA-256."""
+    """A bearer token. It is shown once; the row has its SHA-256."""
 
     __tablename__ = "api_tokens"
 
@@ -115,11 +115,11 @@ class ApiToken(Base):
 
 
 class Attempt(Base):
-    """One attempt at something that is limited by address or account: sign-in, registration."""
+    """An attempt at a rate-limited action, such as sign-in or registration."""
 
     __tablename__ = "attempts"
 
     id: Mapped[Identifier]
     created_at: Mapped[CreatedAt] = mapped_column(index=True)
     action: Mapped[str] = mapped_column(String(30))
-    subject: Mapped[str] = mapped_column(String(254), index=True)  # an address, an e-mail or a user's id
+    subject: Mapped[str] = mapped_column(String(254), index=True)  # an IP address, e-mail address or user id

@@ -1,6 +1,6 @@
-"""New passwords: what they end, and who is told.
+"""Password changes.
 
-None of these functions hashes: that is done between two transactions, by `PasswordWork`.
+None of these functions computes hashes: `PasswordWork` does that between two transactions.
 """
 
 from sqlalchemy import delete, update
@@ -19,7 +19,7 @@ def check_new(user: User, password: str, *, field: str) -> None:
     """Check a new password.
 
     Raises:
-        InvalidInputError: on `field`.
+        InvalidInputError: for `field`.
     """
     checks = FieldChecks()
     passwords.check(checks, field, password, about=(user.email, user.name))
@@ -29,14 +29,14 @@ def check_new(user: User, password: str, *, field: str) -> None:
 def change(
     session: Session, *, user: User, verified_hash: str, password_hash: str, keep: WebSession | None, site: str
 ) -> None:
-    """Set a person's new password, end all sessions but one, and revoke all tokens.
+    """Set a user's new password, end all sessions but one, and revoke all tokens.
 
     Args:
-        verified_hash: of the present password, which the person has just given.
+        verified_hash: hash that the current password was just verified against.
         keep: the session to keep.
 
     Raises:
-        NotSignedInError: the password has been changed meanwhile.
+        NotSignedInError: the password was changed in the meantime.
     """
     stored = queries.locked_user(session, user.id)
     if stored is None or stored.password_hash != verified_hash:
@@ -47,9 +47,9 @@ def change(
 
 
 def reset(session: Session, *, user: User, password_hash: str, site: str) -> None:
-    """Set the new password of a person of this transaction who has used a link in an e-mail, and end everything else.
+    """Set the password of a user of this transaction who has used an e-mail link, and end all sessions and tokens.
 
-    That the link arrived also shows that the address is theirs.
+    The link also confirms the e-mail address.
     """
     registration.confirm(session, user=user, site=site)
     set_hash(session, user=user, password_hash=password_hash, keep=None)
@@ -70,7 +70,7 @@ def set_hash(session: Session, *, user: User, password_hash: str, keep: WebSessi
 
 
 def revoke_tokens(session: Session, user: User) -> None:
-    """Revoke all of a person's tokens."""
+    """Revoke all tokens of a user."""
     session.execute(
         update(ApiToken).where(ApiToken.user_id == user.id, ApiToken.revoked_at.is_(None)).values(revoked_at=now())
     )

@@ -1,10 +1,10 @@
-"""Argon2 with bounded concurrency: hashing takes turns, fairly between clients, and holds nothing while it waits.
+"""Argon2 with limited concurrency and fair scheduling between clients.
 
-A hash takes some 20 ms of a processor and 19 MiB. So few threads of their own do it, at a low priority: pages of other
-people go first. A request that waits for its turn holds neither a thread nor a connection to the database.
+A hash takes about 20 ms of processor time and 19 MiB. A few dedicated threads with low priority compute hashes, so that
+other requests are not delayed. A waiting request holds neither a thread nor a database connection.
 
-Clients that have failed lately wait in a line of their own, and the two lines take turns: however many networks try
-passwords, somebody who comes anew waits for few of them.
+Clients with recent failures wait in a separate queue, and the two queues alternate. So even if many networks try
+passwords, a new client only waits for few of them.
 """
 
 import asyncio
@@ -21,47 +21,47 @@ from vocboard.app.accounts import passwords
 from vocboard.app.errors import BusyError
 
 AT_ONCE = 1  # in one web process
-MOST_WAITING = 256  # in one web process; beyond it requests are refused
-NICENESS = 5  # beyond the process's own
+MOST_WAITING = 256  # in one web process; further requests are rejected
+NICENESS = 5  # relative to the process
 RETRY_AFTER_SECONDS = 5
 
 Result = TypeVar("Result")
 
 
 class PasswordWork:
-    """Hashes and checks passwords for the requests of one web process, on one event loop."""
+    """Hashes and verifies passwords for the requests of one web process, on one event loop."""
 
     def __init__(self, *, at_once: int = AT_ONCE, most_waiting: int = MOST_WAITING) -> None:
         self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="password", initializer=_step_back)
         self._free = at_once
         self._most_waiting = most_waiting
-        self._lines = (_Line(), _Line())  # of clients without recent failures, and of the others
+        self._lines = (_Line(), _Line())  # clients without recent failures, and the others
         self._next_line = 0
 
     async def hashed(self, password: str, *, client: str) -> str:
         """Return a password's hash.
 
         Args:
-            client: the network that the request comes from; those of one network wait for each other.
+            client: the network of the request; requests from one network are queued one after the other.
 
         Raises:
-            BusyError: too many requests wait.
+            BusyError: too many requests are waiting.
         """
         return await self._run(client, partial(passwords.hashed, password), has_failed=False)
 
     async def matches(self, password: str, password_hash: str | None, *, client: str, has_failed: bool = False) -> bool:
-        """Whether the password is the hash's; with no hash always False, after the same work.
+        """Whether the password matches the hash; False without a hash, after the same amount of work.
 
         Args:
-            has_failed: whether the client has given wrong passwords lately.
+            has_failed: whether the client has recently sent wrong passwords.
 
         Raises:
-            BusyError: too many requests wait.
+            BusyError: too many requests are waiting.
         """
         return await self._run(client, partial(passwords.matches, password, password_hash), has_failed=has_failed)
 
     def close(self) -> None:
-        """End the threads."""
+        """Stop the threads."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def _run(self, client: str, work: Callable[[], Result], *, has_failed: bool) -> Result:
@@ -86,11 +86,11 @@ class PasswordWork:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():
-                self._give_turn()  # it was ours already
+                self._give_turn()  # the slot was already assigned
             raise
 
     def _give_turn(self) -> None:
-        """Let the next one go on: of the line whose turn it is, or of the other one if nobody waits in it."""
+        """Assign the slot to the next request: from the queue whose turn it is, or from the other if it is empty."""
         for number in (self._next_line, 1 - self._next_line):
             turn = self._lines[number].pop()
             if turn is not None:
@@ -101,7 +101,7 @@ class PasswordWork:
 
 
 class _Line:
-    """Requests that wait, by client: a client that has more of them goes to the end after each."""
+    """A queue of requests that serves clients in turn."""
 
     def __init__(self) -> None:
         self._turns: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
@@ -113,7 +113,7 @@ class _Line:
         self._turns.setdefault(client, deque()).append(turn)
 
     def pop(self) -> asyncio.Future[None] | None:
-        """Take the next one that still waits; None if there is none."""
+        """Remove and return the next request that is still waiting; None if there is none."""
         while self._turns:
             client, turns = self._turns.popitem(last=False)
             turn = turns.popleft()
@@ -125,7 +125,7 @@ class _Line:
 
 
 def _step_back() -> None:
-    """Lower this thread's priority, where the system has one for each thread."""
-    with suppress(AttributeError, OSError):  # Linux alone takes a thread's id here
+    """Lower this thread's priority, on systems with priorities per thread."""
+    with suppress(AttributeError, OSError):  # only Linux accepts a thread id here
         thread = threading.get_native_id()
         os.setpriority(os.PRIO_PROCESS, thread, os.getpriority(os.PRIO_PROCESS, thread) + NICENESS)

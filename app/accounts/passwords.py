@@ -1,4 +1,4 @@
-"""Passwords: what is accepted, and argon2 with the same work whether or not there is an account."""
+"""Password rules, and argon2 with the same amount of work whether or not the account exists."""
 
 import functools
 import re
@@ -11,24 +11,24 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from vocboard.app.forms.fields import FieldChecks
 
 LEAST_CHARACTERS = 10
-MOST_CHARACTERS = 500  # more is an attack on the processor, not a password
-LEAST_GUESSES = 1_000_000  # as estimated by zxcvbn; sign-in lets nobody try nearly as many
-ESTIMATED_CHARACTERS = 32  # the estimate takes long for long passwords, which hardly need one
+MOST_CHARACTERS = 500  # a longer password would only cost processor time
+LEAST_GUESSES = 1_000_000  # estimated by zxcvbn; far more attempts than sign-in allows
+ESTIMATED_CHARACTERS = 32  # estimating is slow for long passwords, which are strong anyway
 LEAST_STEM = 6
-_DECORATION = string.digits + string.punctuation + string.whitespace  # what people add to a common password
+_DECORATION = string.digits + string.punctuation + string.whitespace  # typical suffixes of common passwords
 
 # The first choice of OWASP's password storage cheat sheet: 19 MiB, 2 passes, one lane. RFC 9106's low-memory profile
-# (64 MiB, 3 passes) takes six times as long, and so do people who sign in while somebody tries many passwords.
+# (64 MiB, 3 passes) takes six times as long, which delays sign-ins while somebody tries many passwords.
 _hasher = PasswordHasher(memory_cost=19 * 1024, time_cost=2, parallelism=1)
 
 
 def check(checks: FieldChecks, field: str, password: str, *, about: Sequence[str]) -> None:
-    """Note what is wrong with a new password.
+    """Check a new password, and record errors.
 
-    Length and a list of common passwords are what counts; no rules of composition (NIST SP 800-63B, section 5.1.1.2).
+    Checks length and a list of common passwords, without composition rules (NIST SP 800-63B, section 5.1.1.2).
 
     Args:
-        about: what an attacker tries first: the person's e-mail address and name.
+        about: words that an attacker would try first: the user's e-mail address and name.
     """
     if len(password) < LEAST_CHARACTERS:
         checks.fail(field, f"Use at least {LEAST_CHARACTERS} characters.")
@@ -39,17 +39,17 @@ def check(checks: FieldChecks, field: str, password: str, *, about: Sequence[str
 
 
 def is_guessable(password: str, about: Sequence[str]) -> bool:
-    """Whether a password is on the bundled list of common and leaked ones, or guessed within a million attempts.
+    """Whether a password is on the bundled list of common and leaked passwords, or guessable within a million attempts.
 
     Args:
-        about: words that belong to the person.
+        about: words related to the user.
     """
     from zxcvbn import zxcvbn  # noqa: PLC0415  # see _common_passwords
 
     common = _common_passwords()
     folded = password.casefold()
     stems = {folded, folded.strip(_DECORATION), folded.rstrip(_DECORATION)}
-    # A stem shorter than this is a common word inside of a password, which the estimate below judges.
+    # Shorter stems are common words within a password; the estimate below covers these.
     if any(stem in common for stem in stems if len(stem) >= LEAST_STEM):
         return True
     words = [part.casefold() for text in about for part in (text, *re.split(r"[^\w]+", text)) if len(part) > 2]
@@ -61,12 +61,12 @@ def is_guessable(password: str, about: Sequence[str]) -> bool:
 
 
 def hashed(password: str) -> str:
-    """Return the argon2id hash, salt and parameters included."""
+    """Return the argon2id hash with salt and parameters."""
     return _hasher.hash(password.encode("utf-8", "surrogatepass"))
 
 
 def matches(password: str, password_hash: str | None) -> bool:
-    """Whether the password is the hash's; with no hash (no such account) always False, after the same work."""
+    """Whether the password matches the hash; False without a hash (no such account), after the same amount of work."""
     if len(password) > MOST_CHARACTERS:
         password = ""
     try:
@@ -77,13 +77,13 @@ def matches(password: str, password_hash: str | None) -> bool:
 
 
 def is_outdated(password_hash: str) -> bool:
-    """Whether the hash was made with other parameters than today's."""
+    """Whether the hash was computed with other than the current parameters."""
     return _hasher.check_needs_rehash(password_hash)
 
 
 @functools.cache
 def _common_passwords() -> frozenset[str]:
-    # Takes 0.1 s to import, which only a process that sees new passwords needs.
+    # Takes 0.1 s to import, and only processes that set passwords need it.
     from zxcvbn.frequency_lists import FREQUENCY_LISTS  # noqa: PLC0415
 
     return frozenset(FREQUENCY_LISTS["passwords"])

@@ -1,4 +1,4 @@
-"""What a person is made from: the checks of e-mail address, name and password."""
+"""Validation of a user's e-mail address, name and password."""
 
 from email_validator import EmailNotValidError, validate_email
 
@@ -9,9 +9,9 @@ from vocboard.app.forms.fields import FieldChecks
 
 
 def normalised_email(email: str) -> str | None:
-    """Return the form in which an address is stored and compared; None if it is no e-mail address."""
+    """Return the canonical form of an e-mail address; None if it is not valid."""
     try:
-        # Laboratories have names of hosts that the public DNS does not know.
+        # Laboratories use host names that are not in the public DNS.
         checked = validate_email(email.strip(), check_deliverability=False, globally_deliverable=False)
     except EmailNotValidError:
         return None
@@ -31,7 +31,7 @@ def mailbox(email: str) -> str:
 
 
 def checked_person(checks: FieldChecks, *, email: str, name: str, affiliation: str, password: str) -> dict[str, str]:
-    """Return the columns `email`, `name` and `affiliation` of a person, tidied; note what is wrong with any field."""
+    """Return the normalised columns `email`, `name` and `affiliation` of a user, and record errors."""
     normalised = normalised_email(email)
     if normalised is None:
         checks.fail("email", "This is not an e-mail address.")
@@ -42,10 +42,10 @@ def checked_person(checks: FieldChecks, *, email: str, name: str, affiliation: s
 
 
 def new_user(*, email: str, name: str, affiliation: str, password: str, role: Role) -> User:
-    """Return a person, confirmed and approved, who is not in the database yet. Takes as long as a password's hash.
+    """Return a confirmed and approved user who is not in the database yet. Computes a password hash.
 
     Raises:
-        InvalidInputError: on `email`, `name`, `affiliation`, `password`.
+        InvalidInputError: for `email`, `name`, `affiliation`, `password`.
     """
     checks = FieldChecks()
     person = checked_person(checks, email=email, name=name, affiliation=affiliation, password=password)

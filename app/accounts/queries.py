@@ -1,4 +1,4 @@
-"""What services ask of people, sessions and tokens."""
+"""Database queries for users, sessions and tokens."""
 
 import uuid
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from vocboard.app.database import now
 
 
 def user_by_email(session: Session, email: str) -> User | None:
-    """The person with this (normalised) address."""
+    """Return the user with this (normalised) address."""
     return session.scalar(select(User).where(User.email == email))
 
 
@@ -27,18 +27,18 @@ def confirmed_account_of_mailbox(session: Session, mailbox: str) -> User | None:
 
 
 def locked_user(session: Session, user_id: uuid.UUID) -> User | None:
-    """The person as the database has it now, locked on PostgreSQL until the transaction ends."""
+    """Return the current row of the user, locked on PostgreSQL until the transaction ends."""
     statement = select(User).where(User.id == user_id).with_for_update().execution_options(populate_existing=True)
     return session.scalar(statement)
 
 
 def users(session: Session) -> Sequence[User]:
-    """Everyone, by e-mail address."""
+    """Return all users, ordered by e-mail address."""
     return session.scalars(select(User).order_by(User.email)).all()
 
 
 def administrators(session: Session, *, limit: int) -> Sequence[User]:
-    """Administrators who can sign in; organisers, if there are none."""
+    """Return administrators who can sign in; organisers if there are none."""
     for role in (Role.ADMINISTRATOR, Role.ORGANISER):
         found = session.scalars(
             select(User)
@@ -52,7 +52,7 @@ def administrators(session: Session, *, limit: int) -> Sequence[User]:
 
 
 def session_by_hash(session: Session, token_hash: bytes, *, idle_timeout: timedelta | None = None) -> WebSession | None:
-    """The unexpired browser session, used within the timeout, of a person who is not disabled; with the person."""
+    """Return the browser session with its user, if it is neither expired nor idle and the user is not disabled."""
     return session.scalar(
         select(WebSession)
         .join(WebSession.user)
@@ -67,7 +67,7 @@ def session_by_hash(session: Session, token_hash: bytes, *, idle_timeout: timede
 
 
 def sessions_of(session: Session, user_id: uuid.UUID) -> Sequence[WebSession]:
-    """A person's unexpired browser sessions, the last used first."""
+    """Return a user's unexpired browser sessions, most recently used first."""
     return session.scalars(
         select(WebSession)
         .where(WebSession.user_id == user_id, WebSession.expires_at > now())
@@ -76,7 +76,7 @@ def sessions_of(session: Session, user_id: uuid.UUID) -> Sequence[WebSession]:
 
 
 def token_by_hash(session: Session, token_hash: bytes) -> ApiToken | None:
-    """The valid token of a person who is not disabled, with the person."""
+    """Return the valid token with its user, if the user is not disabled."""
     return session.scalar(
         select(ApiToken)
         .join(ApiToken.user)
@@ -91,7 +91,7 @@ def token_by_hash(session: Session, token_hash: bytes) -> ApiToken | None:
 
 
 def tokens_of(session: Session, user_id: uuid.UUID) -> Sequence[ApiToken]:
-    """A person's tokens, expired and revoked ones too, the newest first."""
+    """Return a user's tokens, including expired and revoked ones, newest first."""
     return session.scalars(
         select(ApiToken).where(ApiToken.user_id == user_id).order_by(ApiToken.created_at.desc(), ApiToken.id)
     ).all()

@@ -1,4 +1,4 @@
-"""Registration: an account that counts once its e-mail address is confirmed and, where asked for, approved.
+"""Registration. An account is usable once its e-mail address is confirmed and, if required, it is approved.
 
 No answer says whether an address has an account; the e-mail to it does. So nobody can sign in to an account that is
 not confirmed: with a password just chosen, that would tell whether the registration had created an account. And the
@@ -28,12 +28,12 @@ from vocboard.app.rate_limits import attempts
 from vocboard.app.rate_limits.attempts import Limit
 from vocboard.app.registration_policy import RegistrationPolicy
 
-MOST_NOTIFIED = 20  # administrators who are told of a registration that waits
+MOST_NOTIFIED = 20  # administrators who are notified of a pending registration
 
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """What a form says of a new person, checked."""
+    """The validated form of a new user."""
 
     email: str
     name: str
@@ -41,19 +41,19 @@ class Registration:
 
 
 class NotConfirmedError(ForbiddenError):
-    """The person has not confirmed the e-mail address."""
+    """The user has not confirmed the e-mail address."""
 
     code, title = "address_not_confirmed", "Confirm your e-mail address first"
 
 
 class NotApprovedError(ForbiddenError):
-    """The person's registration waits for an organiser."""
+    """The registration is waiting for an organiser's approval."""
 
     code, title = "not_approved", "Your account is not approved yet"
 
 
 def require_confirmed(user: User) -> None:
-    """Check that a person may submit: the first thing that an upload does.
+    """Check that a user may submit, before an upload begins.
 
     Raises:
         NotConfirmedError: the e-mail address is not confirmed.
@@ -69,11 +69,11 @@ def require_confirmed(user: User) -> None:
 
 
 def check(*, email: str, name: str, affiliation: str, password: str, policy: RegistrationPolicy) -> Registration:
-    """Return what a form says.
+    """Validate the form.
 
     Raises:
         ForbiddenError: registration is closed.
-        InvalidInputError: on `email`, `name`, `affiliation`, `password`.
+        InvalidInputError: for `email`, `name`, `affiliation`, `password`.
     """
     if not policy.is_open:
         raise ForbiddenError("You cannot register on this server. Ask its operators for an account.")
@@ -109,7 +109,7 @@ def count_attempt(
 def register(
     session: Session, registration: Registration, *, password_hash: str, policy: RegistrationPolicy, site: str
 ) -> None:
-    """Create a participant's account and send a link to confirm it; if there is one already, say so by e-mail alone.
+    """Create a participant's account and send a confirmation link. If the account exists, only say so by e-mail.
 
     Args:
         site: the public URL, for the links.
@@ -131,7 +131,7 @@ def register(
             with session.begin_nested():
                 session.add(user)
                 session.flush()
-        except IntegrityError:  # somebody registered the same address at the same moment
+        except IntegrityError:  # the same address was registered at the same time
             return
         audit.record(session, actor=user, action="user.register", subject=user)
         send_confirmation(session, user=user, site=site)
@@ -140,7 +140,7 @@ def register(
 
 
 def send_confirmation(session: Session, *, user: User, site: str) -> None:
-    """Send a person of this transaction a link that confirms the address, with the password."""
+    """Send a user of this transaction a link that, with the password, confirms the address."""
     secret = links.create(session, user=user, purpose=LinkPurpose.CONFIRM_ADDRESS)
     outbox.put(
         session,
@@ -154,9 +154,9 @@ def send_confirmation(session: Session, *, user: User, site: str) -> None:
 
 
 def send_reset_link(session: Session, *, email: str, site: str) -> None:
-    """Send a link to choose a new password, if the address (normalised) has an account. It also confirms the address.
+    """Send a link to choose a new password, if the address (normalised) has an account.
 
-    So it is also for whoever registered and has lost the e-mail or the password.
+    The link also confirms the address, so it helps if the first e-mail or the password was lost.
     """
     user = queries.user_by_email(session, email)
     if user is None or user.disabled_at is not None:
@@ -174,7 +174,7 @@ def send_reset_link(session: Session, *, email: str, site: str) -> None:
 
 
 def confirm(session: Session, *, user: User, site: str) -> None:
-    """Confirm the address of a person of this transaction; where registrations need approval, ask for it.
+    """Confirm the address of a user of this transaction; if registrations need approval, request it.
 
     Whoever calls has checked that the person reads the address's mail.
 
@@ -202,7 +202,7 @@ def confirm(session: Session, *, user: User, site: str) -> None:
 
 
 def waiting(session: Session) -> Sequence[User]:
-    """Return the people who have confirmed their address and wait for approval, the longest first."""
+    """Return users with confirmed addresses who are waiting for approval, oldest first."""
     return session.scalars(
         select(User)
         .where(User.approved_at.is_(None), User.email_confirmed_at.is_not(None), User.disabled_at.is_(None))
@@ -211,11 +211,11 @@ def waiting(session: Session) -> Sequence[User]:
 
 
 def registered(session: Session, user_id: uuid.UUID) -> User:
-    """Return a person whose registration waits for approval, locked, for an organiser to decide.
+    """Return a user whose registration is waiting for approval, locked.
 
     Raises:
-        NotFoundError: there is none of that id.
-        ConflictError: it does not wait any more, or never did.
+        NotFoundError: there is no registration with this id.
+        ConflictError: it is not waiting for approval.
     """
     user = queries.locked_user(session, user_id)
     if user is None or not user.is_confirmed:
@@ -226,10 +226,10 @@ def registered(session: Session, user_id: uuid.UUID) -> User:
 
 
 def normalised(email: str) -> str:
-    """Return an address as it is stored.
+    """Return the canonical form of an address.
 
     Raises:
-        InvalidInputError: on `email`: it is no e-mail address.
+        InvalidInputError: `email` is not a valid address.
     """
     checks = FieldChecks()
     found = normalised_email(email)

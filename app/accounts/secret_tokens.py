@@ -1,4 +1,4 @@
-"""Random secrets that are shown once and stored hashed: session cookies, API tokens, anonymous links."""
+"""Random secrets that are shown once and stored as hashes: session cookies, API tokens, anonymous links."""
 
 import hashlib
 import secrets
@@ -7,10 +7,10 @@ SECRET_BYTES = 32
 
 
 def new_secret(prefix: str = "") -> str:
-    """Return 256 random bits as URL-safe text after a prefix that tells what the secret is for."""
+    """Return 256 random bits as URL-safe text, after a prefix for the kind of secret."""
     return prefix + secrets.token_urlsafe(SECRET_BYTES)
 
 
 def digest(secret: str) -> bytes:
-    """Return the SHA-256 to store in a secret's place: with 256 random bits it needs neither salt nor slowness."""
+    """Return the SHA-256 of a secret, for storage. Secrets of 256 random bits need neither salt nor a slow hash."""
     return hashlib.sha256(secret.encode("utf-8", "replace")).digest()

@@ -1,8 +1,7 @@
-"""Accounts: browser sessions, and checks of the present password.
+"""Browser sessions, and checks of the current password.
 
-People handed to these functions may come from another transaction: only their ids are relied upon. Signing in is in
-`app.accounts.signing_in`, registration in `app.accounts.registration`, API tokens are in `app.accounts.tokens`, what
-only administrators do is in `app.accounts.administration`.
+Users passed to these functions may come from another transaction: only their ids are used. See also
+`app.accounts.signing_in`, `registration`, `tokens` and `administration`.
 """
 
 import uuid
@@ -40,16 +39,16 @@ __all__ = [
     "user_of_token",
 ]
 
-LAST_USE_PRECISION = timedelta(minutes=5)  # so that not every request writes
+LAST_USE_PRECISION = timedelta(minutes=5)  # so that most requests do not write
 LONGEST_BROWSER_NAME = 200
 MOST_SESSIONS = 20  # of one person
 
 
 def start_session(session: Session, *, user: User, browser: str, lifetime: timedelta) -> str:
-    """Start a browser session of a person of this transaction; beyond `MOST_SESSIONS` the least used ones end.
+    """Start a browser session for a user of this transaction; beyond `MOST_SESSIONS`, the least recently used end.
 
     Args:
-        browser: the user agent, for the person's list of sessions.
+        browser: the user agent, for the user's list of sessions.
         lifetime: `Settings.session_lifetime`.
 
     Returns:
@@ -76,19 +75,19 @@ def start_session(session: Session, *, user: User, browser: str, lifetime: timed
 def user_of_session(
     session: Session, secret: str, *, idle_timeout: timedelta | None = None
 ) -> tuple[User, WebSession] | None:
-    """Return whom a cookie's secret belongs to; None if it is unknown, expired or revoked, or its owner disabled.
+    """Return the user of a session cookie; None if it is unknown, expired or revoked, or the user is disabled.
 
     Args:
-        idle_timeout: a session that was not used for so long has ended; None for no such limit.
+        idle_timeout: sessions that were idle for this long have ended; None for no limit.
     """
     found = queries.session_by_hash(session, digest(secret), idle_timeout=idle_timeout)
     return (found.user, found) if found else None
 
 
 def still_valid(session: Session, used: WebSession | ApiToken) -> User | None:
-    """Return whom a browser session or token belongs to now; None if it has ended, or its owner has been disabled.
+    """Return the current user of a browser session or token; None if it has ended or the user is disabled.
 
-    For what takes long, such as a stream of events: `used` was valid when that began.
+    For long requests, such as event streams: `used` was valid at their start.
     """
     find = queries.session_by_hash if isinstance(used, WebSession) else queries.token_by_hash
     found = find(session, used.token_hash)
@@ -96,12 +95,12 @@ def still_valid(session: Session, used: WebSession | ApiToken) -> User | None:
 
 
 def is_use_worth_recording(used: WebSession | ApiToken) -> bool:
-    """Whether the stored time of last use is so old that `record_use` should be called, in a writing transaction."""
+    """Whether the stored time of last use is old enough to call `record_use`, in a writing transaction."""
     return used.last_used_at is None or now() - used.last_used_at >= LAST_USE_PRECISION
 
 
 def record_use(session: Session, used: WebSession | ApiToken) -> None:
-    """Store that a browser session or token has just been used."""
+    """Update the time of last use of a browser session or token."""
     model = type(used)
     session.execute(update(model).where(model.id == used.id).values(last_used_at=now()))
 
@@ -112,15 +111,15 @@ def sign_out(session: Session, *, web_session: WebSession) -> None:
 
 
 def sessions_of(session: Session, user: User) -> Sequence[WebSession]:
-    """Return a person's unexpired browser sessions, the last used first."""
+    """Return a user's unexpired browser sessions, most recently used first."""
     return queries.sessions_of(session, user.id)
 
 
 def revoke_session(session: Session, *, user: User, session_id: uuid.UUID) -> None:
-    """End one of the person's own browser sessions.
+    """End one of the user's own browser sessions.
 
     Raises:
-        NotFoundError: there is none of that id, or it is another person's.
+        NotFoundError: the user has none with this id.
     """
     found = session.get(WebSession, session_id)
     if found is None or found.user_id != user.id:
@@ -130,11 +129,11 @@ def revoke_session(session: Session, *, user: User, session_id: uuid.UUID) -> No
 
 
 def password_hash_of(session: Session, *, user: User) -> str:
-    """Return the hash to check a person's present password against.
+    """Return the hash to verify a user's current password against.
 
     Raises:
-        LimitedError: too many passwords were wrong.
-        NotSignedInError: there is no such person any more.
+        LimitedError: too many wrong passwords.
+        NotSignedInError: the user no longer exists.
     """
     attempts.enforce(session, {attempts.PASSWORD_CHECK: str(user.id)})
     stored = session.get(User, user.id)
@@ -147,8 +146,8 @@ def refuse_password(session: Session, *, user: User, field: str) -> NoReturn:
     """Count a wrong password.
 
     Raises:
-        WrongPasswordError: always, on `field`.
-        LimitedError: too many passwords were wrong; parallel attempts are counted one after the other.
+        WrongPasswordError: always, for `field`.
+        LimitedError: too many wrong passwords; parallel attempts are counted one after the other.
     """
     subjects = {attempts.PASSWORD_CHECK: str(user.id)}
     attempts.enforce(session, subjects)

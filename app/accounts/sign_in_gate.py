@@ -1,4 +1,4 @@
-"""Attempts to sign in wait in line, so that the failures of one are known before the next one is looked at."""
+"""Serialises sign-in attempts, so that failures of one are counted before the next is checked."""
 
 import asyncio
 from collections import Counter
@@ -7,15 +7,15 @@ from contextlib import asynccontextmanager
 
 from vocboard.app.errors import BusyError
 
-MOST_WAITING = 512  # in one web process; one that waits holds neither a thread nor a connection to the database
-MOST_OF_CLIENT = 192  # of these, from one network
-REFUSAL_PAUSE_SECONDS = 5.0  # who is refused is told so slowly: asking again at once would cost more than waiting
+MOST_WAITING = 512  # in one web process; a waiting one holds neither a thread nor a database connection
+MOST_OF_CLIENT = 192  # of these, per network
+REFUSAL_PAUSE_SECONDS = 5.0  # delay of rejections, so that retrying at once gains nothing
 MOST_PAUSING = 512
 RETRY_AFTER_SECONDS = 10
 
 
 class SignInGate:
-    """The attempts of one web process, on one event loop."""
+    """The sign-in attempts of one web process, on one event loop."""
 
     def __init__(self, *, most_waiting: int = MOST_WAITING, most_of_client: int = MOST_OF_CLIENT) -> None:
         self._most_waiting = most_waiting
@@ -27,14 +27,14 @@ class SignInGate:
 
     @asynccontextmanager
     async def turn(self, line: str, *, client: str) -> AsyncIterator[None]:
-        """Wait for those who came before in a line, and let nobody pass until the block ends.
+        """Wait for earlier attempts in the same queue, and block later ones until the block ends.
 
         Args:
-            line: of attempts that depend on each other: from one network at one account.
+            line: identifies the queue: attempts from one network at one account.
             client: the network.
 
         Raises:
-            BusyError: too many wait already, from this network or in all.
+            BusyError: too many attempts are waiting, from this network or in total.
         """
         if self._clients[client] >= self._most_of_client or self._clients.total() >= self._most_waiting:
             await self._pause()

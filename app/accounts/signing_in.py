@@ -1,8 +1,8 @@
-"""Signing in: delays after failed attempts, argon2 between two short transactions, caps for each person.
+"""Signing in: delays after failed attempts, argon2 between two short transactions, limits per user.
 
-Failed attempts are counted by network and account together, so that nobody can keep others out of their accounts from
-elsewhere; and, from far more of them on, by account and by network alone. They delay the next attempt and never forbid
-it. A browser that signed in to the account before has a count of its own and is not delayed by anybody else.
+Failed attempts are counted per network and account together, so that nobody can lock others out from elsewhere; and,
+with much higher limits, per account and per network. They only delay the next attempt, and never forbid it. Browsers
+that signed in to the account before are counted separately and are not delayed by others.
 """
 
 import asyncio
@@ -24,13 +24,13 @@ from vocboard.app.rate_limits import attempts
 from vocboard.app.rate_limits.attempts import Limit
 from vocboard.app.settings import Settings
 
-FIRST_DELAY_SECONDS = 1.0  # of the first attempt beyond a limit; each further one doubles it
+FIRST_DELAY_SECONDS = 1.0  # of the first attempt beyond a limit; doubled for each further one
 LONGEST_DELAY_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What a browser sends to sign in.
+    """A sign-in attempt.
 
     Attributes:
         address: the client's.
@@ -49,11 +49,11 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """A browser session that has begun.
+    """A new browser session.
 
     Attributes:
-        secret: for the session's cookie.
-        known_browser: for the cookie that remembers the browser.
+        secret: value of the session cookie.
+        known_browser: value of the cookie for known browsers.
     """
 
     user: User
@@ -63,12 +63,12 @@ class SignedIn:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What the database knows of an attempt.
+    """Data about an attempt from the database.
 
     Attributes:
-        user: None if there is no account that anybody could sign in to.
-        subjects: what a failure counts for.
-        has_failed: whether the browser, or its network, has given wrong passwords lately.
+        user: None if there is no account that can be signed in to.
+        subjects: rate limit subjects that a failure counts against.
+        has_failed: whether the browser or its network has recently sent wrong passwords.
     """
 
     user: User | None
@@ -78,7 +78,7 @@ class _Found:
 
 
 class SignInDesk:
-    """Takes the attempts of one web process."""
+    """Handles the sign-in attempts of one web process."""
 
     def __init__(self, work: PasswordWork, settings: Settings) -> None:
         self._work = work
@@ -87,17 +87,17 @@ class SignInDesk:
         self._gate = SignInGate()
 
     async def sign_in(self, database: Database, attempt: Attempt) -> SignedIn:
-        """Start a browser session. Nothing is held while the attempt waits for its turn, its delay or its hash.
+        """Start a browser session. The attempt holds no resources while it waits for its turn, delay or hash.
 
         Raises:
-            SignInError: there is no such account, it is disabled or its address not confirmed, or the password is
-                wrong; the answer and the work are the same. The failed attempt is counted.
-            LimitedError: the person has signed in too often in the last hour.
-            BusyError: too many attempts wait.
+            SignInError: there is no such account, it is disabled or not confirmed, or the password is wrong; response
+            and amount of work are the same. The failure is counted.
+            LimitedError: too many sign-ins in the last hour.
+            BusyError: too many attempts are waiting.
         """
         client = attempts.network(attempt.address)
         email = normalised_email(attempt.email) or "not an e-mail address"
-        line = _pair(client, f"{email} {attempt.known_browser}")  # strangers do not hold up a known browser
+        line = _pair(client, f"{email} {attempt.known_browser}")  # known browsers do not wait for others
         async with self._gate.turn(line, client=client):
             found = await to_thread.run_sync(self._look_up, database, attempt, client, email)
             await asyncio.sleep(found.delay_seconds)
@@ -129,7 +129,7 @@ class SignInDesk:
                     attempts.SIGN_IN_FROM_ADDRESS: client,
                 }
             )
-            # What others have failed at the account does not count: they could make its owner wait.
+            # Failures of others at this account do not count: they could delay its owner.
             own = {limit: subject for limit, subject in subjects.items() if limit is not attempts.SIGN_IN_OF_ACCOUNT}
             has_failed = any(attempts.recent(session, limit, subject) for limit, subject in own.items())
             return _Found(user, subjects, has_failed, delay_seconds(session, subjects))
@@ -155,7 +155,7 @@ def _count(database: Database, subjects: dict[Limit, str]) -> None:
 
 
 def delay_seconds(session: Session, subjects: dict[Limit, str]) -> float:
-    """Return how long the next attempt has to wait: the longest of what its limits ask for."""
+    """Return the delay of the next attempt: the maximum over its limits."""
     beyond = max(attempts.recent(session, limit, subject) - limit.count for limit, subject in subjects.items())
     if beyond < 0:
         return 0.0

@@ -1,4 +1,4 @@
-"""API tokens: bearer secrets with scopes and an end."""
+"""API tokens: bearer secrets with scopes and an expiry date."""
 
 import uuid
 from collections.abc import Collection, Iterable, Sequence
@@ -15,24 +15,24 @@ from vocboard.app.database import now
 from vocboard.app.errors import ConflictError, NotFoundError
 from vocboard.app.forms.fields import FieldChecks
 
-MOST_TOKENS = 50  # valid ones of one person
-PREFIX = "vocb_"  # lets secret scanners recognise one that was published by mistake
+MOST_TOKENS = 50  # valid tokens per user
+PREFIX = "vocb_"  # lets secret scanners recognise leaked tokens
 
 
 def create_token(
     session: Session, *, user: User, label: str, scopes: Iterable[Scope], lifetime: timedelta
 ) -> tuple[ApiToken, str]:
-    """Make a token.
+    """Create a token.
 
     Args:
-        lifetime: at most what the settings allow, which is the caller's to check.
+        lifetime: the caller checks that it is within the settings' limit.
 
     Returns:
-        The token and its secret, which is stored nowhere: show it now.
+        The token and its secret, which is not stored: show it now.
 
     Raises:
-        InvalidInputError: on `label`, `scopes`, `lifetime`.
-        ConflictError: the person has as many tokens as a person may have.
+        InvalidInputError: for `label`, `scopes`, `lifetime`.
+        ConflictError: the user has the maximum number of tokens.
     """
     checks = FieldChecks()
     tidy_label = checks.line("label", label, longest=100, required=True)
@@ -63,21 +63,21 @@ def create_token(
 
 
 def user_of_token(session: Session, secret: str) -> tuple[User, ApiToken] | None:
-    """Return whom a bearer secret belongs to, and the token with its scopes (`granted`).
+    """Return the user and the token (with scopes `granted`) of a bearer secret.
 
-    None if it is unknown, expired or revoked, or its owner disabled. Guessing 256 bits needs no limit.
+    None if it is unknown, expired or revoked, or the user is disabled. Guessing 256 bits needs no rate limit.
     """
     found = queries.token_by_hash(session, digest(secret))
     return (found.user, found) if found else None
 
 
 def acting_with(user: User, scopes: Collection[Scope]) -> User:
-    """Return the person as a token with these scopes may act: without `organise`, as a plain participant.
+    """Return the user as limited by a token's scopes: without `organise`, as a participant.
 
-    So everything that depends on the role follows the token's scopes: what is shown, too, not just what is changed.
+    So everything that depends on the role respects the token's scopes, for reading as well as for changes.
 
     Returns:
-        The person, or a copy that belongs to no session, so that the lower role is never written.
+        The user, or a detached copy, so that the lower role is never stored.
     """
     if Scope.ORGANISE in scopes or user.role is Role.PARTICIPANT:
         return user
@@ -86,15 +86,15 @@ def acting_with(user: User, scopes: Collection[Scope]) -> User:
 
 
 def tokens_of(session: Session, user: User) -> Sequence[ApiToken]:
-    """Return a person's tokens, expired and revoked ones too, the newest first."""
+    """Return a user's tokens, including expired and revoked ones, newest first."""
     return queries.tokens_of(session, user.id)
 
 
 def revoke_token(session: Session, *, user: User, token_id: uuid.UUID) -> None:
-    """Revoke one of the person's own tokens; a revoked one stays revoked.
+    """Revoke one of the user's own tokens. Idempotent.
 
     Raises:
-        NotFoundError: there is none of that id, or it is another person's.
+        NotFoundError: the user has none with this id.
     """
     token = session.get(ApiToken, token_id)
     if token is None or token.user_id != user.id:

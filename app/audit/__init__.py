@@ -1,1 +1,1 @@
-"""Who did what to which object."""
+"""The audit log: who did what to which object."""

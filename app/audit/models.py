@@ -1,4 +1,4 @@
-"""The audit log: append-only."""
+"""Model of the audit log, which is append-only."""
 
 import uuid
 from typing import Any
@@ -10,9 +10,9 @@ from vocboard.app.database import Base, CreatedAt, Identifier
 
 
 class AuditEvent(Base):
-    """One action of one person on one object.
+    """One action of one user on one object.
 
-    The actor is a person with an account, or the operator at the command line, or neither: then it is the server.
+    The actor is a user or an operator at the command line; if neither is set, it is the server.
     """
 
     __tablename__ = "audit_events"

@@ -1,4 +1,4 @@
-"""The audit log: who did what to which object. Rows are only ever added."""
+"""Adds events to the audit log."""
 
 import uuid
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from vocboard.app.database import OPERATOR
 
 
 class Subject(Protocol):
-    """A row with an id of its own."""
+    """A row with an id."""
 
     __tablename__: str
     id: Any
@@ -37,16 +37,16 @@ def record(
 ) -> None:
     """Add one event to the log, in the transaction of the action itself.
 
-    In a database that was opened for an operator (`Database.operator`) all events are the operator's; the person who
-    is named as the actor, such as the owner of a new token, is then in the details as `on_behalf_of`.
+    If the database was opened by an operator (`Database.operator`), all events are attributed to the operator; `actor`,
+    for example the owner of a new token, is then stored in the details as `on_behalf_of`.
 
     Args:
-        actor: who did it; None for the server itself.
+        actor: the user; None for the server itself.
         action: object and verb, such as `submission.publish`.
-        subject: the object's row.
-        details: what else will matter later, as JSON; never a secret, never anything of the ground truth.
+        subject: row of the object.
+        details: further information as JSON; never secrets, never anything from the ground truth.
     """
-    session.flush()  # gives a new object its id
+    session.flush()  # assigns the id of a new object
     operator = session.info.get(OPERATOR)
     details = dict(details or {})
     if operator and actor:

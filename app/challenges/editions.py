@@ -1,4 +1,4 @@
-"""The edition of a challenge: one that comes with vocboard, or the organiser's own file, which the challenge keeps."""
+"""The edition of a challenge: a built-in one, or a custom edition file that is stored with the challenge."""
 
 from functools import lru_cache
 
@@ -7,8 +7,8 @@ from vocboard.app.forms.fields import FieldChecks
 from vocboard.evaluator import editions
 from vocboard.evaluator.editions import Edition
 
-OWN_FILE = "edition file"  # what messages call it: its name is nothing that anybody keeps
-KEPT = 32  # in memory: a file's meaning never changes
+OWN_FILE = "edition file"  # used in messages; the uploaded file's name is not stored
+KEPT = 32  # cached: the content never changes
 
 
 def edition_of(challenge: Challenge) -> Edition:
@@ -17,29 +17,29 @@ def edition_of(challenge: Challenge) -> Edition:
 
 
 def edition_from(name: str, file: str | None) -> Edition:
-    """Return the edition that a challenge's row names.
+    """Return the edition of a challenge's row.
 
     Args:
-        file: the text of the organiser's own edition file; None for an edition that comes with vocboard.
+        file: content of a custom edition file; None for a built-in edition.
 
     Raises:
-        UnknownEditionError, EditionFileError: the row is older than the editions and rules of this vocboard.
+        UnknownEditionError, EditionFileError: this version of vocboard no longer supports the row's edition.
     """
     return editions.load(name) if file is None else own_edition(file)
 
 
 @lru_cache(maxsize=KEPT)
 def own_edition(file: str) -> Edition:
-    """Return the edition of an organiser's own file.
+    """Return the edition of a custom edition file.
 
     Raises:
-        EditionFileError: with all that is wrong with it.
+        EditionFileError: the file is invalid; lists all errors.
     """
     return editions.read_text(file, OWN_FILE)
 
 
 def source_of(challenge: Challenge) -> str:
-    """Return the edition file of a challenge, for participants to check their results with."""
+    """Return the edition file of a challenge, for offline validation."""
     return challenge.edition_file or editions.source(challenge.edition)
 
 

@@ -1,4 +1,4 @@
-"""Ground truth of challenges, as far as the web process knows it: versions, their state, and what is public of them."""
+"""Ground truth of challenges in the web process: versions, their state, and their public part."""
 
 import gzip
 import threading
@@ -20,7 +20,7 @@ from vocboard.app.submissions.models import Submission
 from vocboard.evaluator.image_sets import ImageSets
 
 LONGEST_FILE_NAME = 255
-IMAGE_SETS_KEPT = 16  # in memory; a version's never change
+IMAGE_SETS_KEPT = 16  # cached; a version's image sets never change
 
 _kept: dict[uuid.UUID, ImageSets] = {}
 _keeping = threading.Lock()
@@ -29,10 +29,10 @@ _keeping = threading.Lock()
 def add_ground_truth_version(
     session: Session, *, challenge: Challenge, user: User, file_name: str, version_id: uuid.UUID
 ) -> GroundTruthVersion:
-    """Announce an upload of ground truth that lies sealed in the inbox under `version_id`; the worker imports it.
+    """Register an upload of ground truth that is encrypted in the inbox under `version_id`, for import by a worker.
 
     Args:
-        file_name: what the organiser's file was called, to be shown.
+        file_name: name of the organiser's file, for display.
     """
     queries.lock_challenge(session, challenge.id)
     name = file_name.replace("\\", "/").rsplit("/", 1)[-1][-LONGEST_FILE_NAME:]
@@ -50,7 +50,7 @@ def add_ground_truth_version(
 
 
 def ground_truth_versions(session: Session, challenge: Challenge) -> Sequence[GroundTruthVersion]:
-    """Return all versions, the newest first; for organisers alone."""
+    """Return all versions, newest first; for organisers only."""
     return queries.truth_versions(session, challenge.id)
 
 
@@ -60,12 +60,12 @@ def needs_confirmation(version: GroundTruthVersion) -> bool:
 
 
 def current_truth(session: Session, challenge: Challenge) -> GroundTruthVersion | None:
-    """Return the version that submissions are scored against; None before the first one is ready."""
+    """Return the version that submissions are scored against; None if none is ready yet."""
     return queries.current_truth(session, challenge)
 
 
 def current_image_sets(session: Session, challenge: Challenge) -> ImageSets:
-    """Return what is public of the current ground truth; kept in memory, since a version never changes.
+    """Return the public part of the current ground truth; cached, because versions never change.
 
     Raises:
         ConflictError: the challenge has no ground truth yet.
@@ -75,7 +75,7 @@ def current_image_sets(session: Session, challenge: Challenge) -> ImageSets:
 
 
 def image_sets_json(session: Session, challenge: Challenge) -> bytes:
-    """Return the same as `evaluator.image_sets.ImageSets.to_json` wrote it, for participants to validate offline.
+    """Return the same as JSON (`evaluator.image_sets.ImageSets.to_json`), for offline validation.
 
     Raises:
         ConflictError: the challenge has no ground truth yet.
@@ -84,12 +84,12 @@ def image_sets_json(session: Session, challenge: Challenge) -> bytes:
 
 
 def pack_image_sets(image_sets: ImageSets) -> bytes:
-    """Return image sets as the database stores them."""
+    """Return image sets in the database's format."""
     return gzip.compress(image_sets.to_json().encode(), mtime=0)
 
 
 def start_scoring(session: Session, *, challenge: Challenge, version: GroundTruthVersion) -> Scoring:
-    """Add a round of scoring against a version that is ready; it counts once `make_current` is called."""
+    """Add a scoring against a version that is ready. `make_current` puts it into effect."""
     scoring = Scoring(challenge_id=challenge.id, ground_truth_version_id=version.id)
     session.add(scoring)
     session.flush()
@@ -140,5 +140,5 @@ def _image_sets(session: Session, version_id: uuid.UUID) -> ImageSets:
     image_sets = ImageSets.from_json(_stored_json(session, version_id))
     with _keeping:
         while len(_kept) >= IMAGE_SETS_KEPT:
-            del _kept[next(iter(_kept))]  # the first that came
+            del _kept[next(iter(_kept))]  # the oldest
         return _kept.setdefault(version_id, image_sets)

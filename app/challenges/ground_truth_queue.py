@@ -1,4 +1,4 @@
-"""Uploaded ground truth that waits for a worker: claimed under a lease, stored only while the lease is held."""
+"""The queue of uploaded ground truth. Workers claim a version with a lease, and need it to store results."""
 
 import uuid
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ _queue = LeasedQueue(GroundTruthVersion, waiting=TruthState.UPLOADED, running=Tr
 
 @dataclass(frozen=True, slots=True)
 class TruthClaim:
-    """The right to import one version, until the lease expires."""
+    """A worker's claim on a version, until the lease expires."""
 
     claim: Claim
     challenge_id: uuid.UUID
@@ -43,14 +43,14 @@ class TruthClaim:
 
 @dataclass(frozen=True, slots=True)
 class ImportedTruth:
-    """What the database keeps of ground truth.
+    """The data about ground truth that the database stores.
 
     Attributes:
-        sha256: of its canonical content.
-        summary: for organisers alone, by task and image set (`detection/test`): `images`, and where there are any
-            `people`, `classes` (`positives` and `difficult` by class) and `missing`, why it cannot be scored.
-        competitions: keys of those it can score.
-        image_sets: its public half, from `pack_image_sets`.
+        sha256: hash of its canonical content.
+        summary: for organisers only, by task and image set (`detection/test`): `images`, and if available `people`,
+            `classes` (`positives` and `difficult` by class) and `missing` (why it cannot be scored).
+        competitions: keys of the competitions that it can score.
+        image_sets: its public part, from `pack_image_sets`.
     """
 
     sha256: str
@@ -60,7 +60,7 @@ class ImportedTruth:
 
 
 def claim(session: Session, *, lease: timedelta, attempts: int) -> TruthClaim | None:
-    """Claim the version that has waited longest: an uploaded one, or one whose worker fell silent.
+    """Claim the oldest waiting version: an uploaded one, or one whose lease has expired.
 
     Those that have been tried `attempts` times in vain are given up.
     """
@@ -114,13 +114,13 @@ def refuse(session: Session, claimed: TruthClaim, problems: Sequence[Problem]) -
 
 
 def start_first_scorings(session: Session) -> int:
-    """Give every challenge that has no scoring yet its first one, if ground truth is ready that fits.
+    """Start the first scoring of every challenge without one, if suitable ground truth is ready.
 
-    The newest version that can score all of the challenge's competitions is taken. Once there is a scoring, another
-    one becomes current only by a re-score.
+    Uses the newest version that can score all of the challenge's competitions. Later scorings only become current by a
+    re-score.
 
     Returns:
-        How many challenges got one.
+        Number of challenges with a new scoring.
     """
     started = 0
     for found in queries.challenges_without_scoring(session):
@@ -139,7 +139,7 @@ def start_first_scorings(session: Session) -> int:
 
 
 def waiting_versions(session: Session) -> set[uuid.UUID]:
-    """Ids of the versions whose sealed upload is still needed."""
+    """Return the ids of versions whose encrypted upload is still needed."""
     unfinished = (TruthState.UPLOADED, TruthState.IMPORTING)
     return set(session.scalars(select(GroundTruthVersion.id).where(GroundTruthVersion.state.in_(unfinished))))
 

@@ -16,14 +16,14 @@ class Visibility(StrEnum):
     """Who can find a challenge."""
 
     DRAFT = "draft"  # its organisers
-    UNLISTED = "unlisted"  # whoever knows the address
+    UNLISTED = "unlisted"  # everyone who knows the URL
     PUBLIC = "public"
 
 
 class Detail(StrEnum):
-    """How much of a result participants and visitors see; each level adds to the one before.
+    """Detail level: what participants and visitors see of a result. Each level includes the previous ones.
 
-    What each reveals of the ground truth: docs/detail-levels.md.
+    docs/detail-levels.md describes what each level reveals about the ground truth.
     """
 
     MEAN = "mean"
@@ -33,7 +33,7 @@ class Detail(StrEnum):
 
 
 class TruthState(StrEnum):
-    """The life of an uploaded ground truth."""
+    """The states of a ground truth version."""
 
     UPLOADED = "uploaded"
     IMPORTING = "importing"
@@ -79,7 +79,7 @@ class Challenge(Base):
 
 
 class ChallengeOrganiser(Base):
-    """That a person organises a challenge."""
+    """An organiser of a challenge."""
 
     __tablename__ = "challenge_organisers"
 
@@ -88,7 +88,7 @@ class ChallengeOrganiser(Base):
 
 
 class ChallengeCompetition(Base):
-    """A competition of the edition that this challenge runs."""
+    """A competition of a challenge."""
 
     __tablename__ = "challenge_competitions"
 
@@ -111,8 +111,8 @@ class GroundTruthVersion(Leased, Base):
     file_name: Mapped[str] = mapped_column(String(255))
     state: Mapped[TruthState] = mapped_column(text_enum(TruthState), default=TruthState.UPLOADED, index=True)
     sha256: Mapped[str | None] = mapped_column(String(64))  # of the canonical content
-    summary: Mapped[dict[str, Any] | None] = mapped_column(JSON)  # counts, for organisers alone
-    competitions: Mapped[list[str] | None] = mapped_column(JSON)  # keys that this truth can score
+    summary: Mapped[dict[str, Any] | None] = mapped_column(JSON)  # counts, for organisers only
+    competitions: Mapped[list[str] | None] = mapped_column(JSON)  # keys of the competitions that it can score
     problems: Mapped[list[dict[str, Any]] | None] = mapped_column(JSON)  # why the import failed
     # What looks wrong but can be scored: the version can become current once an organiser has confirmed it.
     warnings: Mapped[list[dict[str, Any]] | None] = mapped_column(JSON)

@@ -1,4 +1,4 @@
-"""Whether a challenge takes submissions."""
+"""Phases of a challenge."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -11,16 +11,16 @@ from vocboard.app.errors import ConflictError
 
 
 class Phase(StrEnum):
-    """Whether a challenge takes submissions now, and if not, why."""
+    """Whether a challenge accepts submissions now, and if not, why."""
 
     NOT_YET_OPEN = "not_yet_open"
-    NOT_READY = "not_ready"  # it would be open, but has no ground truth yet
+    NOT_READY = "not_ready"  # within its dates, but without ground truth
     OPEN = "open"
     CLOSED = "closed"
 
 
 def phase(challenge: Challenge, now: datetime) -> Phase:
-    """Return the phase of a challenge at an instant. It opens at the first instant and is closed from the last one."""
+    """Return the phase of a challenge at a given time. Opening is inclusive, closing exclusive."""
     if challenge.closes_at is not None and challenge.closes_at <= now:
         return Phase.CLOSED
     if challenge.opens_at is not None and now < challenge.opens_at:
@@ -29,13 +29,13 @@ def phase(challenge: Challenge, now: datetime) -> Phase:
 
 
 def check_accepting(session: Session, challenge: Challenge, *, at: datetime) -> None:
-    """Check, in the transaction of a submission, that the challenge takes submissions.
+    """Check, in the transaction of a submission, that the challenge accepts submissions.
 
     Args:
-        at: when the upload began: a deadline is met by beginning before it.
+        at: when the upload began; it must begin before the deadline.
 
     Raises:
-        ConflictError: it does not, and why.
+        ConflictError: it does not; the message says why.
     """
     present = queries.challenge_as_it_is(session, challenge.id)
     match phase(present, at):

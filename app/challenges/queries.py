@@ -1,4 +1,4 @@
-"""What services ask of challenges and their ground truth."""
+"""Database queries for challenges and their ground truth."""
 
 import uuid
 from collections.abc import Sequence
@@ -19,9 +19,9 @@ from vocboard.app.submissions.models import Submission, SubmissionEntry
 
 
 def organised_by(viewer: User | None) -> ColumnElement[bool]:
-    """Condition: the person organises the challenge, or administrates the server.
+    """Return the condition that the user organises the challenge or is an administrator.
 
-    Who has been made a participant organises nothing any more, whatever challenges still list the person.
+    Users whose role was changed to participant organise nothing, even if challenges still list them.
     """
     if viewer is None or viewer.role is Role.PARTICIPANT:
         return false()
@@ -31,7 +31,7 @@ def organised_by(viewer: User | None) -> ColumnElement[bool]:
 
 
 def listed_challenges(session: Session, viewer: User | None) -> Sequence[Challenge]:
-    """Public challenges and those the person organises, with competitions, the newest first."""
+    """Return public challenges and those that the user organises, with competitions, newest first."""
     return session.scalars(
         select(Challenge)
         .where((Challenge.visibility == Visibility.PUBLIC) | organised_by(viewer))
@@ -41,7 +41,7 @@ def listed_challenges(session: Session, viewer: User | None) -> Sequence[Challen
 
 
 def organised_challenges(session: Session, organiser: User) -> Sequence[Challenge]:
-    """Challenges the person organises, with competitions, the newest first."""
+    """Return the challenges that the user organises, with competitions, newest first."""
     return session.scalars(
         select(Challenge)
         .where(organised_by(organiser))
@@ -51,46 +51,46 @@ def organised_challenges(session: Session, organiser: User) -> Sequence[Challeng
 
 
 def is_visible(slug: ColumnElement[str] | str, viewer: User | None) -> tuple[ColumnElement[bool], ...]:
-    """Conditions: it is the challenge of that name, and the person may see it."""
+    """Return the conditions that a challenge has this slug and the user may see it."""
     return Challenge.slug == slug, (Challenge.visibility != Visibility.DRAFT) | organised_by(viewer)
 
 
 def challenge_by_slug(session: Session, slug: str, viewer: User | None) -> tuple[Challenge, bool] | None:
-    """The challenge with competitions, if the person may see it, and whether the person organises it."""
+    """Return the challenge with competitions if the user may see it, and whether the user organises it."""
     found = session.execute(
         select(Challenge, organised_by(viewer))
         .where(*is_visible(slug, viewer))
-        .options(joinedload(Challenge.competitions))  # in one statement: every page of a challenge begins with it
+        .options(joinedload(Challenge.competitions))  # in one statement, because every page of a challenge needs it
     )
     row = found.unique().one_or_none()
     return (row[0], bool(row[1])) if row else None
 
 
 def lock_challenge(session: Session, challenge_id: uuid.UUID) -> None:
-    """On PostgreSQL, let no other transaction that asks for the same lock pass until this one ends."""
+    """Lock the challenge on PostgreSQL until the transaction ends."""
     session.execute(select(Challenge.id).where(Challenge.id == challenge_id).with_for_update())
 
 
 def challenge_as_it_is(session: Session, challenge_id: uuid.UUID) -> Challenge:
-    """The challenge as the database has it now; on PostgreSQL nobody changes it until this transaction ends."""
+    """Return the current row of the challenge, locked on PostgreSQL until the transaction ends."""
     return session.scalars(
         select(Challenge)
         .where(Challenge.id == challenge_id)
-        .options(selectinload(Challenge.competitions))  # populating anew would forget those loaded before
+        .options(selectinload(Challenge.competitions))  # refreshing would discard loaded relationships
         .with_for_update(read=True)
         .execution_options(populate_existing=True)
     ).one()
 
 
 def organises(session: Session, viewer: User | None, challenge_id: uuid.UUID) -> bool:
-    """Whether `organised_by` holds for a challenge."""
+    """Whether the user organises a challenge (see `organised_by`)."""
     if viewer is None or viewer.role is Role.PARTICIPANT:
         return False
     return viewer.role is Role.ADMINISTRATOR or session.get(ChallengeOrganiser, (challenge_id, viewer.id)) is not None
 
 
 def current_truth(session: Session, challenge: Challenge) -> GroundTruthVersion | None:
-    """The ground truth that the current scoring is against."""
+    """Return the ground truth version of the current scoring."""
     if challenge.current_scoring_id is None:
         return None
     return session.scalar(
@@ -101,12 +101,12 @@ def current_truth(session: Session, challenge: Challenge) -> GroundTruthVersion 
 
 
 def image_sets_of(session: Session, version_id: uuid.UUID) -> bytes | None:
-    """The stored public half of a ground truth."""
+    """Return the stored public part of a ground truth version."""
     return session.scalar(select(GroundTruthVersion.image_sets).where(GroundTruthVersion.id == version_id))
 
 
 def truth_versions(session: Session, challenge_id: uuid.UUID) -> Sequence[GroundTruthVersion]:
-    """All uploaded ground truth of a challenge, the newest first."""
+    """Return all ground truth versions of a challenge, newest first."""
     return session.scalars(
         select(GroundTruthVersion)
         .where(GroundTruthVersion.challenge_id == challenge_id)
@@ -129,13 +129,13 @@ def truth_version_by_id(session: Session, version_id: uuid.UUID) -> GroundTruthV
 
 
 def last_truth_number(session: Session, challenge_id: uuid.UUID) -> int:
-    """The highest number of a version so far; 0 if there is none."""
+    """Return the highest version number; 0 if there is none."""
     highest = select(func.max(GroundTruthVersion.number)).where(GroundTruthVersion.challenge_id == challenge_id)
     return session.scalar(highest) or 0
 
 
 def entered_competitions(session: Session, challenge_id: uuid.UUID) -> set[str]:
-    """Keys of the competitions that somebody has submitted to."""
+    """Return the keys of competitions with submissions."""
     return set(
         session.scalars(
             select(SubmissionEntry.competition)
@@ -147,7 +147,7 @@ def entered_competitions(session: Session, challenge_id: uuid.UUID) -> set[str]:
 
 
 def challenges_without_scoring(session: Session) -> Sequence[Challenge]:
-    """Challenges that no ground truth has been taken for though one is ready, with competitions."""
+    """Return challenges without a scoring although ground truth is ready, with competitions."""
     ready = exists().where(
         GroundTruthVersion.challenge_id == Challenge.id, GroundTruthVersion.state == TruthState.READY
     )

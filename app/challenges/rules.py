@@ -20,8 +20,8 @@ LONGEST_TITLE = 200
 LONGEST_DESCRIPTION = 20_000
 MOST_SUBMISSIONS = 10_000
 LONGEST_PERIOD = timedelta(days=366)
-EARLIEST, LATEST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)  # of opening and closing
-MOST_DECIMALS = 6  # more would help those who reconstruct the truth from scores, and nobody else
+EARLIEST, LATEST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)  # of opening and closing dates
+MOST_DECIMALS = 6  # more would only help to reconstruct the ground truth
 
 
 class PhaseRules(BaseModel):

@@ -1,4 +1,4 @@
-"""Challenges: who sees which, their rules and their phase. Their ground truth is in `app.challenges.ground_truth`."""
+"""Visibility and rules of challenges. For their ground truth, see `app.challenges.ground_truth`."""
 
 from collections.abc import Sequence
 from hashlib import sha256
@@ -55,12 +55,12 @@ EVERYTHING_IS_THE_OPERATORS = (
 
 
 def visible_challenges(session: Session, viewer: User | None) -> Sequence[Challenge]:
-    """Return the challenges to list for a person: public ones and those the person organises, the newest first."""
+    """Return the challenges to list for a user: public ones and those that the user organises, newest first."""
     return queries.listed_challenges(session, viewer)
 
 
 def organised_challenges(session: Session, user: User) -> Sequence[Challenge]:
-    """Return the challenges a person organises, for an administrator all, the newest first."""
+    """Return the challenges that a user organises (administrators: all), newest first."""
     return queries.organised_challenges(session, user)
 
 
@@ -68,17 +68,17 @@ def get_visible(session: Session, slug: str, viewer: User | None) -> Challenge:
     """Return a challenge, with its competitions.
 
     Raises:
-        NotFoundError: there is none, or it is a draft and the person is not among its organisers.
+        NotFoundError: there is none, or it is a draft and the user does not organise it.
     """
     return _find(session, slug, viewer)[0]
 
 
 def get_organised(session: Session, slug: str, user: User) -> Challenge:
-    """Return a challenge that the person organises (administrators: any), with its competitions.
+    """Return a challenge that the user organises (administrators: any), with its competitions.
 
     Raises:
-        NotFoundError: the person cannot even see it.
-        ForbiddenError: the person sees it but does not organise it.
+        NotFoundError: the user may not see it.
+        ForbiddenError: the user may see it, but does not organise it.
     """
     challenge, organises = _find(session, slug, user)
     if not organises:
@@ -87,7 +87,7 @@ def get_organised(session: Session, slug: str, user: User) -> Challenge:
 
 
 def is_organiser(session: Session, challenge: Challenge, user: User | None) -> bool:
-    """Whether a person organises a challenge; administrators do all."""
+    """Whether a user organises a challenge; administrators organise all."""
     return queries.organises(session, user, challenge.id)
 
 
@@ -100,7 +100,7 @@ def create(
     edition_file: str | None = None,
     rules: ChallengeRules,
 ) -> Challenge:
-    """Make a challenge with this person as its organiser.
+    """Create a challenge with this user as its organiser.
 
     Args:
         slug: its part of the address.
@@ -144,8 +144,8 @@ def update(session: Session, *, challenge: Challenge, user: User, rules: Challen
     """Change the rules of a challenge that `get_organised` gave; slug and edition stay what they are.
 
     Raises:
-        InvalidInputError: with everything that is wrong; also competitions that the current ground truth cannot score.
-        ConflictError: a competition to be taken away has submissions.
+        InvalidInputError: with all errors, including competitions that the current ground truth cannot score.
+        ConflictError: a competition to be removed has submissions.
     """
     queries.lock_challenge(session, challenge.id)
     before = rules_of(challenge).as_logged()
@@ -173,13 +173,13 @@ def update(session: Session, *, challenge: Challenge, user: User, rules: Challen
 
 
 def set_detail(session: Session, *, challenge: Challenge, user: User, detail: Detail) -> None:
-    """Change what people see of a challenge's results, also to `everything` once it has ground truth.
+    """Change the detail level of a challenge, even to `everything` when it has ground truth.
 
-    For operators: the database refuses that to the web process, so that whoever has taken it over cannot have exact
-    curves, which give the ground truth away, copied to where it can read them.
+    Only for operators: the database does not let the web process do this, so that a compromised web process cannot get
+    exact curves, which reveal the ground truth.
 
     Args:
-        user: who answers for it.
+        user: an organiser, named in the audit log.
     """
     queries.lock_challenge(session, challenge.id)
     before, challenge.detail = challenge.detail, detail
@@ -190,14 +190,14 @@ def set_detail(session: Session, *, challenge: Challenge, user: User, detail: De
 
 
 def replace_edition_file(session: Session, *, challenge: Challenge, user: User, edition_file: str) -> None:
-    """Give a challenge another edition file of its organiser's own; its competitions become all of the new edition's.
+    """Replace the custom edition file of a challenge; it then runs all competitions of the new edition.
 
     Args:
-        challenge: one that `get_organised` gave.
+        challenge: from `get_organised`.
 
     Raises:
-        InvalidInputError: with all that is wrong with the file.
-        ConflictError: there is ground truth already, which belongs to the edition that it was uploaded for.
+        InvalidInputError: with all errors of the file.
+        ConflictError: there is already ground truth, which belongs to the current edition.
     """
     queries.lock_challenge(session, challenge.id)
     checks = FieldChecks()
@@ -226,7 +226,7 @@ def _rows(keys: Sequence[str]) -> list[ChallengeCompetition]:
 
 
 def _same_or_new(challenge: Challenge, keys: Sequence[str]) -> list[ChallengeCompetition]:
-    """The rows of these competitions, those that are there already kept."""
+    """Return the rows of these competitions, reusing existing ones."""
     present = {row.key: row for row in challenge.competitions}
     rows = [present.get(row.key, row) for row in _rows(keys)]
     for position, row in enumerate(rows):

@@ -87,7 +87,7 @@ class Boards:
 
     def _get(self, slug: str, competition: str, viewer: User | None) -> CurrentBoard:
         key = slug, competition
-        with self._database.glance() as session:
+        with self._database.reading_autocommit() as session:
             revision = queries.revision(session, slug, viewer)
         with self._boards_lock:
             cached = self._boards.get(key)

@@ -108,7 +108,7 @@ def _take_turns(session: Session, subjects: Mapping[Limit, str]) -> None:
     """On PostgreSQL, hold a lock per limit and subject to the end of the transaction; SQLite has one writer anyway."""
     if session.get_bind().dialect.name != "postgresql":
         return
-    names = sorted(f"{limit.action} {subject}" for limit, subject in subjects.items())  # one order: no deadlock
+    names = sorted(f"{limit.action} {subject}" for limit, subject in subjects.items())  # one order, to avoid deadlocks
     for name in names:
         key = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big", signed=True)
         session.execute(select(func.pg_advisory_xact_lock(key)))

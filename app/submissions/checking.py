@@ -1,4 +1,4 @@
-"""Reading one upload, in a process of its own. Imports nothing that such a process does not need."""
+"""Reads one upload, in a separate process. Imports only what that process needs."""
 
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
@@ -12,12 +12,12 @@ from vocboard.evaluator.stored_results.stored_results import ResultsWriter
 
 
 def get_ready() -> None:
-    """Import what reading needs and has not imported: this module's imports have been made for calling this."""
+    """Prepare the process: importing this module has imported everything that reading needs."""
     import pyarrow.compute  # noqa: PLC0415
     import pyarrow.csv  # noqa: F401, PLC0415
 
 
-def check(  # noqa: PLR0917  # requests carry arguments by position
+def check(  # noqa: PLR0917  # requests pass arguments by position
     path: Path,
     edition: Edition,
     image_sets: ImageSets,
@@ -27,17 +27,17 @@ def check(  # noqa: PLR0917  # requests carry arguments by position
     columns_limit_bytes: int,
     send_columns: Callable[[bytes], object],
 ) -> Report:
-    """Read an upload completely, report on it, and send what was read as a file of columns.
+    """Read an upload completely, report its problems, and send the results as a columns file.
 
     Args:
-        competitions: keys of those that the challenge runs.
-        segmentation_classes: declared by the participant; None for all.
-        memory_limit_bytes: for the address space of this process from now on.
-        columns_limit_bytes: of the whole file; larger ones are not sent to their end.
-        send_columns: takes the file piece by piece.
+        competitions: keys of the challenge's competitions.
+        segmentation_classes: classes declared by the participant; None for all.
+        memory_limit_bytes: limit of this process's address space from now on.
+        columns_limit_bytes: maximum size of the columns file; sending stops at this size.
+        send_columns: called with each chunk of the file.
 
     Raises:
-        MemoryError: reading takes more than that.
+        MemoryError: reading needs more memory.
     """
     step_back()
     limit_memory(memory_limit_bytes)

@@ -1,4 +1,4 @@
-"""What entrants declare of their training, as the edition's competitions ask for it.
+"""Declarations about training that the edition's competitions require.
 
 Source: VOC2010 document, sections 3.2 ("Participants who have acquired images from flickr ..."), 5.2 and 5.3 ("must
 also state whether their method used segmentation training data only ...").
@@ -13,11 +13,11 @@ from vocboard.evaluator.editions import Competition, Declaration
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One declaration that a competition asks for, for people to read.
+    """One required declaration, as text.
 
     Attributes:
-        text: None if it was not declared.
-        brief: the text, or for what may be long a word for it.
+        text: None if not declared.
+        brief: the text, or a short form if it may be long.
     """
 
     declaration: Declaration
@@ -38,7 +38,7 @@ ANNOTATIONS: Mapping[TrainingAnnotation, str] = {
 
 
 def needed_by(competitions: Iterable[Competition]) -> dict[Declaration, list[str]]:
-    """The keys of the competitions that ask for each declaration."""
+    """Return the keys of the competitions that require each declaration."""
     needed: dict[Declaration, list[str]] = {}
     for competition in competitions:
         for declaration in competition.declarations:
@@ -47,17 +47,17 @@ def needed_by(competitions: Iterable[Competition]) -> dict[Declaration, list[str
 
 
 def needed_by_each(competitions: Sequence[Competition]) -> dict[Declaration, list[str]]:
-    """Those of `needed_by` that whoever enters any of the competitions must state."""
+    """Return the part of `needed_by` that is required for each of the competitions."""
     return {
         declaration: keys for declaration, keys in needed_by(competitions).items() if len(keys) == len(competitions)
     }
 
 
 def missing_from(declared: Declared, needed: Mapping[Declaration, Sequence[str]]) -> dict[str, str]:
-    """What an upload is refused for leaving unsaid, by field.
+    """Return error messages by field for missing declarations that reject an upload.
 
-    A statement in words counts for the annotation, too, and images from flickr may be declared later: programs that
-    send these alone must not break. What is left open is shown as not declared.
+    A training data statement also satisfies the annotation declaration, and images from flickr may be declared later,
+    for compatibility with older programs. Missing declarations are shown as not declared.
     """
     wrong = {}
     if Declaration.TRAINING_DATA in needed and not declared.training_data:
@@ -77,7 +77,7 @@ def missing_from(declared: Declared, needed: Mapping[Declaration, Sequence[str]]
 
 
 def statements(declared: Declared, declarations: Iterable[Declaration]) -> tuple[Statement, ...]:
-    """What was declared of all that is asked for."""
+    """Return the required declarations with their values."""
     return tuple(
         Statement(declaration, TITLES[declaration], *_texts(declared, declaration)) for declaration in declarations
     )

@@ -1,4 +1,4 @@
-"""What a participant says of a submission."""
+"""The form of a submission."""
 
 import gzip
 from collections.abc import Mapping, Sequence
@@ -25,12 +25,12 @@ LONGEST_ARCHIVE_NAME = 255
 
 @dataclass(frozen=True, slots=True)
 class ListedImages:
-    """A list of image hashes that has been read once.
+    """A parsed list of image hashes.
 
     Attributes:
-        count: how many images it lists.
-        packed: as the database stores it; None for an empty one.
-        error: what is wrong with it; then it lists none.
+        count: number of images.
+        packed: compressed, as stored in the database; None for an empty list.
+        error: why the list is invalid; it is then empty.
     """
 
     count: int = 0
@@ -42,7 +42,7 @@ NO_IMAGES = ListedImages()
 
 
 def read_listed_images(text: str) -> ListedImages:
-    """Read the list that `vocboard hash-images` prints: a large one takes a second, so not in the event loop."""
+    """Parse the output of `vocboard hash-images`. Can take a second, so do not call it in the event loop."""
     try:
         hashes = parse_list(text)
     except HashListError as error:
@@ -54,16 +54,16 @@ def read_listed_images(text: str) -> ListedImages:
 
 @dataclass(frozen=True, slots=True)
 class SubmissionForm:
-    """The fields that come with an archive, as they were typed.
+    """The form fields of an upload, as entered.
 
     Attributes:
-        description: of the method.
-        training_data: what it was trained on; some competitions ask for it, as for the next three.
-        training_annotation: one of `TrainingAnnotation`; empty if it is not declared.
-        flickr_images: one of `FlickrImages`; empty if it is not declared.
-        flickr_image_hashes: of the images from flickr that it was trained on.
-        segmentation_classes: those entered in the segmentation competitions; None for all.
-        archive_name: the name of the uploaded file.
+        description: description of the method.
+        training_data: what the method was trained on. Some competitions require this and the next three fields.
+        training_annotation: one of `TrainingAnnotation`; empty if not declared.
+        flickr_images: one of `FlickrImages`; empty if not declared.
+        flickr_image_hashes: hashes of the training images from flickr.
+        segmentation_classes: classes entered for segmentation; None for all.
+        archive_name: name of the uploaded file.
     """
 
     method_name: str
@@ -81,13 +81,13 @@ class SubmissionForm:
 def checked(
     form: SubmissionForm, *, edition: Edition, needed: Mapping[Declaration, Sequence[str]] | None = None
 ) -> SubmissionForm:
-    """Return the form with its white space tidied.
+    """Validate the form, and return it with normalised white space.
 
     Args:
-        needed: declarations that must be there, and the competitions that ask for them.
+        needed: required declarations, and the competitions that require them.
 
     Raises:
-        InvalidInputError: with a message for every field that is wrong.
+        InvalidInputError: with a message for every invalid field.
     """
     checks = FieldChecks()
     tidied = replace(
@@ -105,13 +105,13 @@ def checked(
     if form.segmentation_classes is not None:
         unknown = set(form.segmentation_classes) - set(edition.classes)
         if unknown or not form.segmentation_classes:
-            checks.fail("segmentation_classes", f"Name at least one class out of {', '.join(edition.classes)}.")
+            checks.fail("segmentation_classes", f"Choose at least one of {', '.join(edition.classes)}.")
     checks.finish()
     return tidied
 
 
 def checked_declarations(checks: FieldChecks, form: SubmissionForm) -> Declared:
-    """Return what a form declares, or note what is wrong with it."""
+    """Return the form's declarations, and record errors."""
     annotation = _choice(checks, "training_annotation", form.training_annotation, TrainingAnnotation)
     flickr = _choice(checks, "flickr_images", form.flickr_images, FlickrImages)
     count, error = form.flickr_image_hashes.count, form.flickr_image_hashes.error
@@ -127,12 +127,12 @@ def checked_declarations(checks: FieldChecks, form: SubmissionForm) -> Declared:
 
 
 def unpack_hashes(packed: bytes | None) -> str:
-    """Return the list that `ListedImages.packed` holds."""
+    """Return the list stored in `ListedImages.packed`."""
     return gzip.decompress(packed).decode() if packed else ""
 
 
 def _choice(checks: FieldChecks, field: str, value: str, choices: type[_Choice]) -> _Choice | None:
-    """One of the values of an enumeration; None where nothing was chosen, or noted if it is none of them."""
+    """Return a member of an enumeration; None if nothing was chosen. Record an error for other values."""
     if not value or value in set(choices):
         return choices(value) if value else None
     checks.fail(field, f"Choose {' or '.join(choices)}.")
@@ -140,5 +140,5 @@ def _choice(checks: FieldChecks, field: str, value: str, choices: type[_Choice])
 
 
 def _shortened(name: str) -> str:
-    """A file's name as the database keeps it: what can be seen of it, its end kept."""
+    """Return a file name for the database: visible characters only, shortened at the start."""
     return cleaned(name)[-LONGEST_ARCHIVE_NAME:]

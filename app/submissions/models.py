@@ -16,20 +16,20 @@ from vocboard.app.work_queues.models import Leased
 
 
 class State(StrEnum):
-    """The life of a submission: queued → evaluating → scored, or failed, or withdrawn."""
+    """The states of a submission: queued → evaluating → scored, failed or withdrawn."""
 
     QUEUED = "queued"
     EVALUATING = "evaluating"
     SCORED = "scored"
-    FAILED = "failed"  # our fault; the quota is given back
+    FAILED = "failed"  # the evaluation failed; does not count against the quota
     WITHDRAWN = "withdrawn"
 
 
 class TrainingAnnotation(StrEnum):
-    """What a segmentation method was trained with."""
+    """Which annotation a segmentation method was trained with."""
 
     SEGMENTATION_ONLY = "segmentation_only"
-    OTHER_ANNOTATION = "other_annotation"  # bounding boxes too, or any annotation of other images
+    OTHER_ANNOTATION = "other_annotation"  # also bounding boxes, or annotation of other images
 
 
 class FlickrImages(StrEnum):
@@ -41,11 +41,11 @@ class FlickrImages(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What was declared of a method; empty and None where nothing was.
+    """The declarations about a method; empty or None if not declared.
 
     Attributes:
         training_data: what it was trained on.
-        flickr_count: how many images from flickr are listed for the organisers.
+        flickr_count: number of listed images from flickr.
     """
 
     training_data: str = ""
@@ -55,7 +55,7 @@ class Declared:
 
 
 class Method(Base):
-    """A participant's method: one line of a leaderboard. Changed parameters are not another method."""
+    """A participant's method: one row of a leaderboard. The same method with other parameters is not a new method."""
 
     __tablename__ = "methods"
     __table_args__ = (UniqueConstraint("challenge_id", "user_id", "name"),)
@@ -77,7 +77,7 @@ class Submission(Leased, Base):
     __table_args__ = (
         Index("ix_submissions_queue", "state", "queued_at"),
         Index("ix_submissions_user_challenge", "user_id", "challenge_id", "created_at"),
-        # Of many submissions, leaderboards are of few.
+        # Few submissions are published; index only those.
         Index(
             "ix_submissions_published",
             "challenge_id",
@@ -105,10 +105,10 @@ class Submission(Leased, Base):
     archive_sha256: Mapped[str] = mapped_column(String(64), index=True)
     archive_bytes: Mapped[int]
     archive_name: Mapped[str] = mapped_column(String(255))
-    # What was read from the archive, in the same store; None where there is none, and the archive is read again.
+    # The columns read from the archive, in the same store; None if the archive has to be read again.
     columns_sha256: Mapped[str | None] = mapped_column(String(64), index=True)
-    columns_reader: Mapped[int | None]  # the version of what has read it
-    warnings: Mapped[list[dict[str, Any]]] = mapped_column(JSON, default=list)  # the validation report's, as JSON
+    columns_reader: Mapped[int | None]  # version of the reader
+    warnings: Mapped[list[dict[str, Any]]] = mapped_column(JSON, default=list)  # of the validation report
 
     state: Mapped[State] = mapped_column(text_enum(State), default=State.QUEUED)
     queued_at: Mapped[datetime] = mapped_column(default=now)
@@ -134,12 +134,12 @@ class Submission(Leased, Base):
 
     @property
     def declared(self) -> Declared:
-        """What its owner has declared so far."""
+        """The owner's declarations."""
         return Declared(self.training_data, self.training_annotation, self.flickr_images, self.flickr_count)
 
 
 class SubmissionEntry(Base):
-    """That a submission enters a competition; what the quota counts."""
+    """An entry of a submission in a competition; quotas count these."""
 
     __tablename__ = "submission_entries"
 

@@ -1,7 +1,7 @@
-"""Removing archives, and columns read from them, that nothing needs any more, and what killed processes left.
+"""Removes unused archives and columns, and partial files of killed processes.
 
-Only who may write the archives can prune: the web process, and `vocboard admin prune` beside it. An upload of the same
-content may be stored at the same moment, so that deciding and removing hold the archive's lock, as storing does.
+Only processes that can write archives can prune: the web process and `vocboard admin prune`. An upload with the same
+content may be stored at the same time, so pruning and storing take a lock per archive.
 """
 
 import logging
@@ -18,41 +18,41 @@ from vocboard.app.database import Database, lock_for_transaction, now
 from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.submissions.models import State, Submission
 
-_BATCH = 500  # archives looked up at once
+_BATCH = 500  # archives per query
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """What was removed.
+    """The result of pruning.
 
     Attributes:
-        withdrawn: archives of which all submissions were withdrawn long ago.
-        unknown: archives without any submission, set aside.
-        abandoned: files that killed processes had left, and those set aside long ago.
-        brought_back: archives that had been set aside, and are needed after all.
+        withdrawn: archives whose submissions were all withdrawn long ago.
+        unknown: archives without a submission, which were set aside.
+        abandoned: partial files of killed processes, and files set aside long ago.
+        restored: archives that were set aside but are needed.
     """
 
     withdrawn: int
     unknown: int
     abandoned: int
-    brought_back: int
+    restored: int
 
 
 def hold_archive(session: Session, sha256: str) -> None:
-    """Hold an archive to the end of the transaction: it is neither stored nor removed by anyone else meanwhile."""
+    """Lock an archive until the end of the transaction, so that nobody else stores or removes it."""
     lock_for_transaction(session, f"archive {sha256}")
 
 
 def prune(database: Database, store: ArchiveStore, *, withdrawn_kept_for: timedelta) -> Pruned:
-    """Remove the archives that nothing needs; safe beside uploads, evaluations and other processes that prune.
+    """Remove unused archives. Safe during uploads and evaluations, and in several processes at once.
 
     Args:
-        withdrawn_kept_for: how long the archive of a withdrawn submission stays.
+        withdrawn_kept_for: how long archives of withdrawn submissions are kept.
     """
     withdrawn_before = now() - withdrawn_kept_for
-    withdrawn = unknown = brought_back = 0
+    withdrawn = unknown = restored = 0
     for batch in _batches(store.stored()):
         with database.reading() as session:
             candidates = set(batch) - _needed(session, batch, withdrawn_before)
@@ -66,7 +66,7 @@ def prune(database: Database, store: ArchiveStore, *, withdrawn_kept_for: timede
                 if known:
                     for submission in known:
                         if submission.archive_sha256 != sha256:
-                            continue  # its columns; the archive leaves for the same reason
+                            continue  # columns are removed for the same reason as their archive
                         audit.record(session, actor=None, action="submission.remove_archive", subject=submission)
                     store.remove(sha256)
                     withdrawn += 1
@@ -77,9 +77,9 @@ def prune(database: Database, store: ArchiveStore, *, withdrawn_kept_for: timede
         with database.writing() as session:
             hold_archive(session, sha256)
             if _needed(session, [sha256], withdrawn_before):
-                brought_back += store.bring_back(sha256)
-    pruned = Pruned(withdrawn, unknown, store.remove_abandoned(), brought_back)
-    if any((pruned.withdrawn, pruned.unknown, pruned.abandoned, pruned.brought_back)):
+                restored += store.restore(sha256)
+    pruned = Pruned(withdrawn, unknown, store.remove_abandoned(), restored)
+    if any((pruned.withdrawn, pruned.unknown, pruned.abandoned, pruned.restored)):
         _log.info("%s", pruned)
     return pruned
 

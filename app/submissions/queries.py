@@ -1,4 +1,4 @@
-"""Submissions as their owners, organisers and visitors may see them."""
+"""Queries for submissions that a viewer may see."""
 
 import hashlib
 import uuid
@@ -17,11 +17,11 @@ from vocboard.app.submissions.models import State, Submission, SubmissionEntry
 def get_for(session: Session, submission_id: uuid.UUID, viewer: User | None) -> Submission:
     """Return a submission with its method, user, challenge (and its competitions) and entries.
 
-    Its owner, the challenge's organisers and administrators see every submission; everyone who sees the challenge
-    sees published ones.
+    The owner, the challenge's organisers and administrators can see every submission; everyone who can see the
+    challenge can see published ones.
 
     Raises:
-        NotFoundError: there is none, or it is not the viewer's to see.
+        NotFoundError: it does not exist, or the viewer may not see it.
     """
     query = _complete().where(Submission.id == submission_id, _visible_to(viewer))
     submission = session.scalars(query).one_or_none()
@@ -31,18 +31,18 @@ def get_for(session: Session, submission_id: uuid.UUID, viewer: User | None) -> 
 
 
 def is_managed_by(session: Session, submission: Submission, viewer: User | None) -> bool:
-    """Whether the viewer sees more of it than a visitor: its owner, an organiser of its challenge, an administrator."""
+    """Whether the viewer manages the submission: its owner, an organiser of its challenge, or an administrator."""
     is_own = viewer is not None and submission.user_id == viewer.id
     return is_own or organises(session, viewer, submission.challenge_id)
 
 
 def by_anonymous_token(session: Session, token: str) -> Submission:
-    """Return the scored submission that an anonymous link leads to.
+    """Return the scored submission of an anonymous link.
 
-    Views of it must not name the person, the method, contributors or affiliation.
+    Views must not show the user, the method, contributors or affiliation.
 
     Raises:
-        NotFoundError: there is no such link, or not any more, or the challenge is a draft.
+        NotFoundError: the link does not exist or was revoked, or the challenge is a draft.
     """
     query = _complete().where(
         Submission.anonymous_token_hash == hash_of(token),
@@ -56,7 +56,7 @@ def by_anonymous_token(session: Session, token: str) -> Submission:
 
 
 def mine(session: Session, *, user: User, page: int = 1, per_page: int = PER_PAGE) -> Page[Submission]:
-    """Return the person's own submissions, the latest first."""
+    """Return the user's own submissions, newest first."""
     query = _complete().where(Submission.user_id == user.id)
     return paginate(session, _latest_first(query), page=page, per_page=per_page)
 
@@ -64,13 +64,13 @@ def mine(session: Session, *, user: User, page: int = 1, per_page: int = PER_PAG
 def of_challenge(
     session: Session, *, challenge: Challenge, page: int = 1, per_page: int = PER_PAGE
 ) -> Page[Submission]:
-    """Return everyone's submissions to a challenge, the latest first; for its organisers alone (the caller checks)."""
+    """Return all submissions to a challenge, newest first. The caller checks that the user is an organiser."""
     query = _complete().where(Submission.challenge_id == challenge.id)
     return paginate(session, _latest_first(query), page=page, per_page=per_page)
 
 
 def published_competitor(session: Session, submission: Submission) -> Submission | None:
-    """Return another published submission of the same method that shares a competition with this one."""
+    """Return another published submission of the same method in one of the same competitions."""
     keys = [entry.competition for entry in submission.entries]
     query = (
         select(Submission)
@@ -87,7 +87,7 @@ def published_competitor(session: Session, submission: Submission) -> Submission
 
 
 def hash_of(token: str) -> bytes:
-    """What the database keeps of an anonymous link's token."""
+    """Return the hash of an anonymous link's token, as stored in the database."""
     return hashlib.sha256(token.encode()).digest()
 
 

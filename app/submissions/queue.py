@@ -1,8 +1,8 @@
-"""The queue: rows of submissions, leased to workers.
+"""The queue of submissions, which are leased to workers.
 
-Who is next: the person of whom the fewest submissions are running, among these the one who was served longest ago
-(never is longest), and of that person the earliest. So nobody waits behind one person's fifty uploads, whether there
-are many workers or one.
+The next submission is from the person with the fewest running submissions; among these, from the one who was served
+least recently (never counts as longest ago); and of that person, the earliest. So one person's fifty uploads do not
+block others, with any number of workers.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from vocboard.app.database import now
 from vocboard.app.submissions.models import State, Submission
 from vocboard.app.work_queues.leased_queue import Claim, LeasedQueue, Released
 
-_CLAIMED_AT_ONCE = 100  # more workers than that do not claim in the same few milliseconds
+_CLAIMED_AT_ONCE = 100  # more workers do not claim within the same few milliseconds
 
 GIVEN_UP = (
     "The evaluation was interrupted several times. Your submission was not the cause and does not count against your "
@@ -51,11 +51,11 @@ def finish(session: Session, claim: Claim) -> bool:
 
 
 def fail(session: Session, claim: Claim, *, failure: str, detail: str) -> bool:
-    """Make the submission failed by our fault and give its quota back; False if the hold has been lost.
+    """Mark the submission as failed, so that it does not count against the quota; False if the claim has been lost.
 
     Args:
-        failure: what the participant is told.
-        detail: what the operator needs; never shown to participants.
+        failure: message for the participant.
+        detail: details for the operator; never shown to participants.
     """
     return _queue.finish(session, claim, state=State.FAILED, failure_detail=detail, **_failed(failure))
 
@@ -66,7 +66,7 @@ def release_expired(session: Session, *, attempts: int) -> Released:
 
 
 def queue_position(session: Session, submission: Submission) -> int | None:
-    """The submission's present place in the fair order, 1 for the next; None if it does not wait."""
+    """Return the submission's position in the queue, 1 for the next; None if it is not queued."""
     if submission.state != State.QUEUED:
         return None
     order = _fair_order()
@@ -81,7 +81,7 @@ def _failed(failure: str) -> Mapping[str, object]:
 
 
 def _fair_order() -> CTE:
-    """The submissions that wait, with what their place in the order depends on."""
+    """Return a query of queued submissions with the values that determine their order."""
     is_waiting = Submission.state == State.QUEUED
     people = (
         select(

@@ -1,4 +1,4 @@
-"""How many submissions a person may make: per competition, in a rolling period."""
+"""Quotas: submissions per person and competition in a rolling period."""
 
 import uuid
 from collections import defaultdict
@@ -17,12 +17,12 @@ from vocboard.app.submissions.models import Submission, SubmissionEntry
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """What is left of a person's quota in one competition.
+    """A person's quota in one competition.
 
     Attributes:
-        used: submissions that count now.
-        allowed: how many may count at once.
-        allowed_at: when the next one is allowed; None if it is already.
+        used: number of submissions that currently count.
+        allowed: maximum number.
+        allowed_at: when the next submission is allowed; None if it is allowed now.
     """
 
     used: int
@@ -33,7 +33,7 @@ class Quota:
 def quotas(
     session: Session, *, user: User, challenge: Challenge, competitions: Iterable[str], now: datetime
 ) -> Mapping[str, Quota]:
-    """Return the person's quota in each of the competitions, by key."""
+    """Return the person's quotas by competition."""
     counted = _counted(session, user.id, challenge, now - challenge.quota_period)
     return {key: _quota(counted[key], challenge) for key in competitions}
 
@@ -43,7 +43,7 @@ def check_quota(
 ) -> None:
     """Raise `LimitedError` if the quota of any of the competitions is used up.
 
-    It decides only while the caller holds the person's turn (see `service.submit`); elsewhere it is a forecast.
+    The result is only reliable while the caller holds the person's lock (see `service.submit`).
     """
     states = quotas(session, user=user, challenge=challenge, competitions=competitions, now=now)
     used_up = {key: quota.allowed_at for key, quota in states.items() if quota.allowed_at is not None}
@@ -56,9 +56,9 @@ def check_quota(
 
 
 def check_any_quota_left(session: Session, *, user: User, challenge: Challenge, now: datetime) -> None:
-    """Raise `LimitedError` if the quota of every competition of the challenge is used up, whatever is uploaded.
+    """Raise `LimitedError` if the quota of every competition of the challenge is used up.
 
-    A forecast for what comes before the upload: `check_quota` decides.
+    A check before the upload; `check_quota` decides.
     """
     keys = [row.key for row in challenge.competitions]
     states = quotas(session, user=user, challenge=challenge, competitions=keys, now=now)
@@ -88,7 +88,7 @@ def in_words(period: timedelta) -> str:
 def _counted(
     session: Session, user_id: uuid.UUID, challenge: Challenge, since: datetime
 ) -> defaultdict[str, list[datetime]]:
-    """When the submissions that count were made, the latest first, by competition."""
+    """Return the times of the submissions that count, newest first, by competition."""
     rows = session.execute(
         select(SubmissionEntry.competition, Submission.created_at)
         .join(Submission, Submission.id == SubmissionEntry.submission_id)
@@ -109,6 +109,6 @@ def _counted(
 def _quota(counted: list[datetime], challenge: Challenge) -> Quota:
     allowed_at = None
     if len(counted) >= challenge.quota_count:
-        # The next one is allowed when one fewer than allowed still count, even after the quota has been lowered.
+        # The next one is allowed when fewer than `allowed` count, even if the quota was lowered.
         allowed_at = counted[challenge.quota_count - 1] + challenge.quota_period
     return Quota(len(counted), challenge.quota_count, allowed_at)

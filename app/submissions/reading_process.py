@@ -1,4 +1,4 @@
-"""One child process that reads uploads, from the outside. It is trusted with nothing: see `validation_process`."""
+"""The parent's side of a child process that reads uploads and is not trusted; see `validation_process`."""
 
 import contextlib
 import json
@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, cast
 from vocboard.app.submissions.report import Report
 from vocboard.app.submissions.validation_process import ANSWER, HEAD, LENGTH, PIECE, PIECE_BYTES
 
-CHECK = "vocboard.app.submissions.checking:check"  # by name: what it imports is for the child alone
+CHECK = "vocboard.app.submissions.checking:check"  # by name: only the child imports its module
 GET_READY = "vocboard.app.submissions.checking:get_ready"
 ANSWER_LIMIT_BYTES = 64 * 1024 * 1024
 _LONGEST = {ANSWER: ANSWER_LIMIT_BYTES, PIECE: PIECE_BYTES}
@@ -27,17 +27,17 @@ _log = logging.getLogger(__name__)
 
 
 class StoppedProcessError(Exception):
-    """A process ended, or answered what no process of ours does."""
+    """A process ended, or sent an invalid response."""
 
 
 class ReadingProcess:
-    """A child process that does one thing at a time.
+    """A child process that handles one request at a time.
 
     Args of the constructor:
-        readable: the one directory of data that it can read.
+        readable: the only data directory that it can read.
 
     Attributes:
-        confined: what it has given up, once it has answered.
+        confined: the confinement in effect, known after the first response.
     """
 
     def __init__(self, readable: Path) -> None:
@@ -49,7 +49,7 @@ class ReadingProcess:
             stderr=subprocess.DEVNULL,
             env=_ENVIRONMENT,
             cwd="/",
-            close_fds=True,  # the sockets that the web process listens on among them
+            close_fds=True,  # including the web process's listening sockets
             start_new_session=True,
         )
         self._process = process
@@ -59,19 +59,19 @@ class ReadingProcess:
 
     @property
     def is_alive(self) -> bool:
-        """Whether it can be asked; an idle one may have been killed for its memory."""
+        """Whether the process is running; an idle one may have been killed to free memory."""
         return self._process.poll() is None
 
     def ask(self, function: str | Callable[..., Any], *arguments: object, sink: Sink | None = None) -> Report | None:
-        """Call a function there and wait for its report.
+        """Call a function in the process, and wait for its report.
 
         Args:
-            function: itself, or its module and name as `CHECK`. With a sink it gets `send_columns`, too.
-            sink: takes what the function sends, piece by piece. What it raises leaves the process unusable.
+            function: the function, or its module and name like `CHECK`. With a sink, it is also passed `send_columns`.
+            sink: called with each chunk that the function sends. If it raises, the process can no longer be used.
 
         Raises:
-            MemoryError: the function takes more memory than the process may have; the process can be asked again.
-            StoppedProcessError: the process ended, or its answer is none.
+            MemoryError: the function needs more memory than allowed; the process can still be used.
+            StoppedProcessError: the process ended, or sent an invalid response.
         """
         request = pickle.dumps((function, arguments, sink is not None), protocol=pickle.HIGHEST_PROTOCOL)
         if self._is_new:
@@ -91,11 +91,11 @@ class ReadingProcess:
             sink(content)
 
     def kill(self) -> None:
-        """End it, whatever it does."""
+        """Kill the process."""
         self._process.kill()
         self._process.wait()
         for pipe in (self._requests, self._answers):
-            with contextlib.suppress(OSError):  # what was still to be written to a process that is gone
+            with contextlib.suppress(OSError):  # unwritten data for a process that has ended
                 pipe.close()
 
     def _confined(self) -> frozenset[str]:
@@ -105,14 +105,14 @@ class ReadingProcess:
             raise StoppedProcessError from error
 
     def _receive(self) -> tuple[bytes, bytes]:
-        """The kind of the next message, and its content."""
+        """Return the kind and the content of the next message."""
         try:
             head = self._answers.read(HEAD.size)
             if len(head) != HEAD.size:
                 raise ValueError("no answer")
             kind, length = HEAD.unpack(head)
             if length > _LONGEST[kind]:
-                raise ValueError("too long an answer")
+                raise ValueError("response too long")
             content = self._answers.read(length)
         except (OSError, ValueError, LookupError) as error:
             raise StoppedProcessError from error
@@ -122,11 +122,11 @@ class ReadingProcess:
 
 
 def _report_of(content: bytes) -> Report | None:
-    """Read an answer, which may be anything if an upload has taken the process over.
+    """Parse a response, which may be arbitrary if an upload has compromised the process.
 
     Raises:
-        MemoryError: it says so.
-        StoppedProcessError: it is none.
+        MemoryError: the response reports one.
+        StoppedProcessError: the response is invalid.
     """
     try:
         answer = json.loads(content)

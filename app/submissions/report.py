@@ -1,4 +1,4 @@
-"""What checking an upload found, as it comes out of the process that has read it."""
+"""The validation report of an upload, as sent by the process that read it."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -8,7 +8,7 @@ from vocboard.evaluator.problems import Problem, Severity, has_errors
 
 @dataclass(frozen=True, slots=True)
 class EnteredCompetition:
-    """That an upload has results for a competition, and for which of its classes."""
+    """A competition that an upload has results for, with the classes entered."""
 
     competition: str
     classes: tuple[str, ...]
@@ -16,12 +16,12 @@ class EnteredCompetition:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What validation found in an upload.
+    """The validation report of an upload.
 
     Attributes:
-        problems: errors and warnings, in the order of the files.
-        entries: in the edition's order; complete if nothing refuses the upload.
-        has_columns: whether all that was read came out as columns, too.
+        problems: errors and warnings, in file order.
+        entries: in the edition's order; complete if the upload is valid.
+        has_columns: whether all results were also sent as columns.
     """
 
     problems: tuple[Problem, ...]
@@ -30,11 +30,11 @@ class Report:
 
     @property
     def refuses(self) -> bool:
-        """Whether the upload cannot be accepted."""
+        """Whether the upload must be rejected."""
         return has_errors(self.problems)
 
     def as_json(self) -> dict[str, Any]:
-        """What `from_json` makes the report of again."""
+        """Return the report as JSON, for `from_json`."""
         return {
             "problems": [problem.as_json() for problem in self.problems],
             "entries": [[entry.competition, list(entry.classes)] for entry in self.entries],
@@ -43,10 +43,10 @@ class Report:
 
     @classmethod
     def from_json(cls, content: Any) -> Self:
-        """Return the report that a process has sent, of which nothing is taken for granted.
+        """Parse and check a report from an untrusted process.
 
         Raises:
-            ValueError, LookupError, TypeError: it is none.
+            ValueError, LookupError, TypeError: it is not a valid report.
         """
         problems = tuple(
             Problem(

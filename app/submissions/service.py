@@ -1,4 +1,4 @@
-"""What people do with submissions: make, withdraw, publish, show anonymously."""
+"""Operations on submissions: submit, withdraw, publish, create anonymous links."""
 
 import secrets
 import uuid
@@ -25,7 +25,7 @@ from vocboard.app.submissions.report import Report
 from vocboard.evaluator.stored_results.reader_version import READER_VERSION
 
 ANONYMOUS_TOKEN_BYTES = 32
-LONGEST_UPLOAD = timedelta(hours=1)  # what begins in time may end so much later; a trickle does not hold the door open
+LONGEST_UPLOAD = timedelta(hours=1)  # an upload that began before the deadline must end within this time
 
 
 def submit(
@@ -39,22 +39,22 @@ def submit(
     columns: IncomingArchive | None = None,
     began_at: datetime | None = None,
 ) -> Submission:
-    """Accept a valid upload: its quota is taken, its row queued and its archive kept, all or nothing.
+    """Accept a valid upload: count it against the quota, queue it and store its archive, atomically.
 
-    Whoever commits tells the `WorkerNotifier` afterwards.
+    After the commit, the caller notifies the `WorkerNotifier`.
 
     Args:
-        archive: completely received, not yet kept.
-        report: what validation found in it.
-        columns: what validation has read, kept if the report says that it is complete.
-        began_at: when the upload began, by default now: one that began before the challenge closed counts, if it has
-            taken no longer than `LONGEST_UPLOAD`.
+        archive: completely received, not yet stored.
+        report: the validation report.
+        columns: the columns that validation sent, stored if the report says that they are complete.
+        began_at: when the upload began; default: now. An upload that began before the challenge closed is accepted if
+            it took no longer than `LONGEST_UPLOAD`.
 
     Raises:
         InvalidArchiveError: the report has errors.
-        InvalidInputError: fields of the form are wrong.
-        ConflictError: the challenge takes no submissions.
-        LimitedError: the quota is used up; `allowed_at` is when the next one is allowed.
+        InvalidInputError: fields of the form are invalid.
+        ConflictError: the challenge does not accept submissions.
+        LimitedError: the quota is used up; `allowed_at` is when the next submission is allowed.
     """
     if report.refuses:
         raise InvalidArchiveError(report.problems)
@@ -97,19 +97,21 @@ def submit(
     session.add(submission)
     session.flush()
     files = [archive] if columns is None else [archive, columns]
-    for sha256 in sorted(file.sha256 for file in files):  # in one order everywhere, so that nobody waits in a circle
+    for sha256 in sorted(file.sha256 for file in files):  # always in the same order, to avoid deadlocks
         hold_archive(session, sha256)
     for file in files:
-        file.keep()  # last: a refused upload leaves no file, and a row is never without one
+        file.keep()  # last, so that a rejected upload leaves no file; a row always has its file
     return submission
 
 
 def withdraw(session: Session, *, submission_id: uuid.UUID, user: User) -> Submission:
-    """Take a submission back. One that is still queued gives its quota back; a published one leaves the board.
+    """Withdraw a submission, and remove it from the leaderboards.
+
+    If it is still queued, it no longer counts against the quota.
 
     Raises:
-        NotFoundError, ForbiddenError: it is not the person's own.
-        ConflictError: it has failed or is withdrawn already.
+        NotFoundError, ForbiddenError: it is not the user's own submission.
+        ConflictError: it has failed or was already withdrawn.
     """
     submission = locked(session, submission_id, user)
     if submission.user_id != user.id:
@@ -123,17 +125,17 @@ def withdraw(session: Session, *, submission_id: uuid.UUID, user: User) -> Submi
     submission.finished_at = submission.finished_at or now()
     submission.published_at = None
     submission.anonymous_token_hash = None
-    submission.lease_id = submission.lease_expires_at = None  # a worker that is evaluating it can no longer store
+    submission.lease_id = submission.lease_expires_at = None  # a running evaluation cannot be stored
     audit.record(session, actor=user, action="submission.withdraw", subject=submission, details={"state": before})
     return submission
 
 
 def publish(session: Session, *, submission_id: uuid.UUID, user: User) -> Submission:
-    """Put a scored submission on the leaderboards of its competitions; done already, it changes nothing.
+    """Publish a scored submission on the leaderboards of its competitions. Idempotent.
 
     Raises:
-        NotFoundError, ForbiddenError: it is neither the person's own nor of a challenge that the person organises.
-        ConflictError: it is not scored, or its method is already on one of these boards.
+        NotFoundError, ForbiddenError: the user neither owns it nor organises its challenge.
+        ConflictError: it is not scored, or its method is already on one of these leaderboards.
     """
     submission = _managed(session, submission_id, user)
     if submission.published_at is not None:
@@ -155,7 +157,7 @@ def publish(session: Session, *, submission_id: uuid.UUID, user: User) -> Submis
 
 
 def unpublish(session: Session, *, submission_id: uuid.UUID, user: User) -> Submission:
-    """Take a submission off the leaderboards; done already, it changes nothing.
+    """Remove a submission from the leaderboards. Idempotent.
 
     Raises:
         NotFoundError, ForbiddenError: as for `publish`.
@@ -171,7 +173,7 @@ def create_anonymous_link(session: Session, *, submission_id: uuid.UUID, user: U
     """Return the token of a new anonymous link to a scored submission: see `anonymous_address`. An earlier link ends.
 
     Raises:
-        NotFoundError, ForbiddenError: it is not the person's own.
+        NotFoundError, ForbiddenError: it is not the user's own submission.
         ConflictError: it is not scored.
     """
     submission = locked(session, submission_id, user)
@@ -195,10 +197,10 @@ def anonymous_address(site: str, token: str) -> str:
 
 
 def revoke_anonymous_link(session: Session, *, submission_id: uuid.UUID, user: User) -> Submission:
-    """End a submission's anonymous link; without one it changes nothing.
+    """Revoke a submission's anonymous link. Idempotent.
 
     Raises:
-        NotFoundError, ForbiddenError: it is not the person's own.
+        NotFoundError, ForbiddenError: it is not the user's own submission.
     """
     submission = locked(session, submission_id, user)
     if submission.user_id != user.id:
@@ -210,17 +212,17 @@ def revoke_anonymous_link(session: Session, *, submission_id: uuid.UUID, user: U
 
 
 def _take_turn(session: Session, user: User) -> None:
-    """Let only one transaction at a time decide on this person's quota (on SQLite there is one writer anyway).
+    """Lock the person, so that only one transaction at a time decides on the quota (SQLite has a single writer).
 
     Raises:
-        ForbiddenError: the account was disabled while the upload went on.
+        ForbiddenError: the account was disabled during the upload.
     """
     if session.scalar(select(User.disabled_at).where(User.id == user.id).with_for_update()) is not None:
         raise ForbiddenError("Your account has been disabled.")
 
 
 def _method(session: Session, user: User, challenge: Challenge, name: str) -> Method:
-    """The person's method of that name, perhaps new; safe within the person's turn."""
+    """Get or create the person's method of this name; the caller holds the person's lock."""
     known = session.scalars(
         select(Method).where(Method.challenge_id == challenge.id, Method.user_id == user.id, Method.name == name)
     ).one_or_none()

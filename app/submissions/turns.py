@@ -1,7 +1,8 @@
-"""Whose upload is checked next: the person's for whom least has been done lately.
+"""Decides whose upload is validated next: the person with the least recent validation time.
 
-Of one person one upload is checked at a time. Where there are several places, one of them is for people for whom little
-has been done lately: whoever keeps all others busy, with however many accounts, does not make the rest wait.
+One upload per person is validated at a time. If there are several slots, the last one is reserved for people with
+little recent validation time, so that somebody who keeps the other slots busy, with any number of accounts, does not
+block everyone else.
 """
 
 import time
@@ -13,47 +14,47 @@ from datetime import timedelta
 
 import anyio
 
-REMEMBERED_FOR = timedelta(minutes=10)  # seconds of checking fade away by half in this time
-LIGHT_SECONDS = 15.0  # of checking, up to which a person may take the last place
+REMEMBERED_FOR = timedelta(minutes=10)  # half-life of validation seconds
+LIGHT_SECONDS = 15.0  # validation seconds up to which a person may use the last slot
 
 
 @dataclass(eq=False, slots=True)
 class _Waiting:
-    """Somebody who waits for a turn."""
+    """A queued request for a slot."""
 
     owner: uuid.UUID
     called: anyio.Event = field(default_factory=anyio.Event)
 
 
 class FairTurns:
-    """So many places, given to those who wait.
+    """A number of slots, assigned fairly to waiting requests.
 
     Args:
-        places: how many have a turn at once.
-        clock: seconds that only go forward.
+        places: number of slots.
+        clock: monotonic seconds.
     """
 
     def __init__(self, places: int, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._places = places
         self._clock = clock
-        self._waiting: list[_Waiting] = []  # in the order in which they came
-        self._taking: dict[uuid.UUID, float] = {}  # who has a turn, and since when
-        self._ahead = 0  # places that are taken without a person
-        self._used: dict[uuid.UUID, tuple[float, float]] = {}  # seconds of checking, and when they were added up
+        self._waiting: list[_Waiting] = []  # in order of arrival
+        self._taking: dict[uuid.UUID, float] = {}  # persons with a slot, and since when
+        self._ahead = 0  # slots in use without a person
+        self._used: dict[uuid.UUID, tuple[float, float]] = {}  # validation seconds, and when they were last updated
 
     @property
     def taken(self) -> int:
-        """How many places are taken."""
+        """Number of slots in use."""
         return len(self._taking) + self._ahead
 
     @property
     def waiting(self) -> int:
-        """How many uploads wait."""
+        """Number of waiting uploads."""
         return len(self._waiting)
 
     @asynccontextmanager
     async def turn(self, owner: uuid.UUID) -> AsyncIterator[None]:
-        """Wait for a turn of this person, and have it until the block ends."""
+        """Wait for a slot for this person, and hold it until the block ends."""
         waiting = _Waiting(owner)
         self._waiting.append(waiting)
         self._call_next()
@@ -70,7 +71,7 @@ class FairTurns:
 
     @asynccontextmanager
     async def free_place(self) -> AsyncIterator[bool]:
-        """Take a place that is free, without waiting; False if there is none."""
+        """Use a free slot without waiting; False if there is none."""
         if self.taken >= self._places:
             yield False
             return
@@ -92,12 +93,12 @@ class FairTurns:
         candidates = [one for one in self._waiting if one.owner not in self._taking]
         if free <= 0 or not candidates:
             return None
-        best = min(candidates, key=lambda one: self._recently(one.owner))  # of equals, who came first
+        best = min(candidates, key=lambda one: self._recently(one.owner))  # among equals, the first to arrive
         is_last = free == 1 and self._places > 1
         return None if is_last and self._recently(best.owner) > LIGHT_SECONDS else best
 
     def _recently(self, owner: uuid.UUID) -> float:
-        """Seconds of checking, those of long ago faded; what has faded is forgotten."""
+        """Return the decayed validation seconds of a person; negligible values are deleted."""
         if owner not in self._used:
             return 0.0
         seconds, at = self._used[owner]

@@ -1,4 +1,4 @@
-"""Validation of uploads while the participant waits, in child processes that can be stopped."""
+"""Validates uploads in child processes that can be killed, while the participant waits."""
 
 import logging
 import uuid
@@ -26,13 +26,13 @@ from vocboard.evaluator.problems.server import (
 __all__ = ["EnteredCompetition", "Report", "Validator"]
 
 _STOPPED = Report((VALIDATION_STOPPED.at(),))
-QUIET_SECONDS = 1.0  # the first requests after a start are not to share the processor
+QUIET_SECONDS = 1.0  # leave the processor to the first requests after the start
 
 _log = logging.getLogger(__name__)
 
 
 class Validator:
-    """The checks of this web process: so many uploads at once, each within limits of time and memory.
+    """Validates the uploads of this web process: a limited number at once, each with limits of time and memory.
 
     `FairTurns` says whose is next: nobody waits behind somebody's fifty.
 
@@ -49,18 +49,17 @@ class Validator:
 
     @property
     def reading(self) -> int:
-        """How many uploads are being read."""
+        """Number of uploads that are being read."""
         return self._turns.taken
 
     def expect_upload(self) -> None:
-        """Say that an upload begins to arrive, so that a process is ready when it is there."""
+        """Announce an upload, so that a process is ready when it has arrived."""
         self._upload_expected.set()
 
     async def keep_ready(self) -> None:
-        """Have a process started before it is needed: soon after this is called, then at each upload that is expected.
+        """Start processes before they are needed: soon after this is called, and for each announced upload.
 
-        Never returns; cancel it. A process that has read an upload stays and is ready for the next, so that this starts
-        one only where none is left or all are busy.
+        Never returns; cancel it to stop. Processes are reused, so this only starts one if none is left or all are busy.
         """
         with anyio.move_on_after(QUIET_SECONDS):
             await self._upload_expected.wait()
@@ -70,14 +69,14 @@ class Validator:
             await self._upload_expected.wait()
 
     async def _start_process(self) -> None:
-        """Start a process unless one is free, or as many read as may."""
+        """Start a process unless one is idle or the limit is reached."""
         async with self._turns.free_place() as is_free:
             if not is_free:
                 return
             try:
                 await self._processes.run(GET_READY)
             except (StoppedProcessError, OSError):
-                _log.warning("no process for validation could be started ahead", exc_info=True)
+                _log.warning("could not start a validation process in advance", exc_info=True)
 
     async def validate(
         self,
@@ -90,16 +89,16 @@ class Validator:
         columns: IncomingArchive,
         segmentation_classes: Collection[str] | None = None,
     ) -> Report:
-        """Read an upload completely and report on it; cancelling this kills the process that reads.
+        """Read an upload completely, and return the report. Cancelling this kills the reading process.
 
         Args:
             path: the upload.
-            owner: the person whose it is.
+            owner: id of the user.
             edition: the challenge's.
-            image_sets: what is public of its test set.
-            competitions: keys of those that the challenge runs.
-            columns: takes what was read; of use if the report says that it has columns.
-            segmentation_classes: declared by the participant; None for all.
+            image_sets: the public part of its test set.
+            competitions: keys of the challenge's competitions.
+            columns: receives the columns, which are valid if the report says so.
+            segmentation_classes: classes declared by the participant; None for all.
 
         Raises:
             OSError: the disk is full.
@@ -123,12 +122,12 @@ class Validator:
                 return Report((VALIDATION_TAKES_TOO_LONG.at(seconds=self._seconds),))
             except MemoryError:
                 return Report((VALIDATION_TAKES_TOO_MUCH_MEMORY.at(),))
-            except (StoppedProcessError, TooLargeError):  # ours send no more columns than they may
+            except (StoppedProcessError, TooLargeError):  # the reader never sends more than the limit
                 return _STOPPED
 
 
 def _is_about(report: Report, edition: Edition, competitions: Collection[str]) -> bool:
-    """Whether a report, which a process made that reads what strangers sent, enters what can be entered."""
+    """Whether a report from an untrusted process only has entries that the challenge allows."""
     return all(
         entry.competition in competitions and set(entry.classes) <= set(edition.competitions[entry.competition].classes)
         for entry in report.entries

@@ -1,9 +1,9 @@
-"""The child process that reads uploads: `python -c` of `reading_process` starts it.
+"""The child process that reads uploads; `reading_process` starts it with `python -c`.
 
-It has been started without secrets in its environment and with no open file but three pipes. Before it reads an upload
-it gives up what it does not need (see `app.isolation.confinement`). Requests come pickled, since the process that asks
-is trusted here; answers go back as JSON, and what was read as pieces of a file of columns before the answer, since
-whoever has taken this process over must not be able to do the same to the other.
+It is started without secrets in its environment, and with three pipes as its only open files. Before it reads an
+upload, it drops all rights that it does not need (see `app.isolation.confinement`). Requests are pickled, because this
+process trusts its parent. Responses are JSON, preceded by chunks of a columns file, so that a compromised child process
+cannot attack the parent.
 """
 
 import json
@@ -25,14 +25,14 @@ from vocboard.app.isolation.process_limits import end_with_parent
 from vocboard.app.submissions.report import Report
 
 LENGTH = struct.Struct("!I")  # before every request
-HEAD = struct.Struct("!cI")  # before every message from here: its kind, and its length
+HEAD = struct.Struct("!cI")  # before every message from this process: its kind and its length
 ANSWER, PIECE = b"A", b"P"
 PIECE_BYTES = 1024 * 1024  # at most
 _SYSTEM = ("/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/dev/null", "/dev/urandom", "/proc/cpuinfo")
 
 
 class _Pieces:
-    """Sends pieces of a file, from as many threads as there are, until the request is answered."""
+    """Sends chunks of a file, from any thread, until the response is sent."""
 
     def __init__(self, target: BinaryIO) -> None:
         self._target: BinaryIO | None = target
@@ -45,19 +45,19 @@ class _Pieces:
                     _send(self._target, PIECE, memoryview(content)[start : start + PIECE_BYTES])
 
     def end(self) -> None:
-        """Send nothing from now on, whichever thread still reads: the answer is the last message."""
+        """Stop sending, even if threads are still reading: the response must be the last message."""
         with self._sending:
             self._target = None
 
 
 def main(readable: str) -> None:
-    """Answer requests until the process that asks goes away.
+    """Handle requests until the parent process ends.
 
     Args:
-        readable: the directory in which uploads lie while they are validated, or a folder of archives.
+        readable: the directory of incoming uploads, or a folder of archives.
     """
     end_with_parent()
-    # Nothing that a library prints gets between the answers.
+    # Output of libraries must not mix with the responses.
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
@@ -66,17 +66,17 @@ def main(readable: str) -> None:
     python = [Path(sys.prefix), Path(sys.base_prefix), *(Path(path) for path in sys.path if path.endswith("-packages"))]
     _answer(answers, {"confined": sorted(confine([Path(readable), *python, *ours, *map(Path, _SYSTEM)]))})
     while request := _receive(requests):
-        function, arguments, sends_columns = pickle.loads(request)  # noqa: S301  # from the process that asks
+        function, arguments, sends_columns = pickle.loads(request)  # noqa: S301  # from the trusted parent process
         pieces = _Pieces(answers)
         try:
-            # By name, so that who asks need not import what reads uploads.
+            # By name, so that the parent need not import the code that reads uploads.
             called = pkgutil.resolve_name(function) if isinstance(function, str) else function
             if sends_columns:
                 called = partial(called, send_columns=pieces.send)
             report: Report | None = called(*arguments)
         except MemoryError:
             answer: object = {"memory": "too much"}
-        except Exception:  # a mistake of ours, for the log
+        except Exception:  # a bug, reported to the parent's log
             answer = {"failure": traceback.format_exc()}
         else:
             answer = {"report": report.as_json() if report else None}
@@ -85,7 +85,7 @@ def main(readable: str) -> None:
 
 
 def _receive(source: BinaryIO) -> bytes:
-    """The next message; empty at the end."""
+    """Return the next message; empty at the end."""
     head = source.read(LENGTH.size)
     return source.read(LENGTH.unpack(head)[0]) if len(head) == LENGTH.size else b""
 

@@ -20,31 +20,31 @@ _log = logging.getLogger(__name__)
 
 
 class ValidationProcesses:
-    """Processes that each do one thing at a time, started when there is none to spare, and kept for the next.
+    """A pool of processes that handle one request each; started on demand and reused.
 
     Args of the constructor:
-        uploads: the one directory of data that they can read.
+        uploads: the only data directory that they can read.
     """
 
     def __init__(self, uploads: Path) -> None:
         self._uploads = uploads
         self._idle: list[ReadingProcess] = []
-        self._threads = anyio.CapacityLimiter(1000)  # there are never more than validations at the same time
+        self._threads = anyio.CapacityLimiter(1000)  # never more than concurrent validations
         self._has_warned = False
         weakref.finalize(self, _end, self._idle)
 
     async def run(
         self, function: str | Callable[..., Any], *arguments: object, sink: Sink | None = None
     ) -> Report | None:
-        """Call a function in a process; cancelling this kills the process.
+        """Call a function in a process. Cancelling this kills the process.
 
         Args:
             function: see `ReadingProcess.ask`.
-            sink: takes what the function sends, in a thread of its own.
+            sink: called in a thread with each chunk that the function sends.
 
         Raises:
-            MemoryError: it takes more memory than the process may have.
-            StoppedProcessError: the process ended, or its answer is none.
+            MemoryError: the function needs more memory than allowed.
+            StoppedProcessError: the process ended, or sent an invalid response.
         """
         process = self._taken()
         ask = partial(process.ask, function, *arguments, sink=sink)
@@ -53,7 +53,7 @@ class ValidationProcesses:
         except MemoryError:
             self._idle.append(process)
             raise
-        except BaseException:  # also when cancelled; the thread ends with the process
+        except BaseException:  # also on cancellation; the thread ends with the process
             process.kill()
             raise
         self._warn(process)
@@ -61,7 +61,7 @@ class ValidationProcesses:
         return report
 
     def _taken(self) -> ReadingProcess:
-        """A process that is idle, or a new one."""
+        """Return an idle process, or a new one."""
         while self._idle:
             process = self._idle.pop()
             if process.is_alive:
@@ -75,7 +75,7 @@ class ValidationProcesses:
         if missing and not self._has_warned:
             self._has_warned = True
             _log.warning(
-                "uploads are read without %s, which this system does not have; see docs/operators.md",
+                "uploads are read without %s, which this system does not support; see docs/operators.md",
                 ", ".join(sorted(missing)),
             )
 

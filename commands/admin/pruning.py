@@ -20,5 +20,5 @@ def prune(_arguments: argparse.Namespace, database: Database, settings: Settings
     pruned = prune_archives(database, archive_store(settings), withdrawn_kept_for=settings.withdrawn_archives_kept_for)
     print(f"{pruned.withdrawn} archives of withdrawn submissions removed")
     print(f"{pruned.abandoned} partial files of killed processes removed")
-    print(f"{pruned.unknown} archives without a submission quarantined, {pruned.brought_back} restored")
+    print(f"{pruned.unknown} archives without a submission set aside, {pruned.restored} restored")
     return 0
