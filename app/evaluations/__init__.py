@@ -1,1 +1,1 @@
-"""Evaluations: the scores of submissions, immutable once stored."""
+"""Evaluations: the scores of submissions. They are immutable."""

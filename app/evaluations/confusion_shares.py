@@ -1,14 +1,14 @@
-"""What everyone may see of a confusion matrix: shares of each true class's pixels, too coarse to show a single image.
+"""The public form of a confusion matrix: shares of each true class's pixels, too coarse to reveal single images.
 
-Somebody may give each of twenty images a label of its own. The row of a class would then tell, column by column, which
-of these images show the class and how much of it. What is shown all the same is in docs/detail-levels.md.
+Somebody could fill each of twenty images with a different label. The row of a class would then reveal which of these
+images contain the class, and how much of it. See docs/detail-levels.md for what remains visible.
 """
 
 from collections.abc import Sequence
 
 from vocboard.app.evaluations.eleven_points import DECIMALS, STEPS
 
-# An image has one share in n of its class's pixels on average. Less than half a step is shown as 0: twice the average.
+# On average, an image has 1/n of its class's pixels. Less than half a step, which is twice that, is shown as 0.
 STEP_TIMES_IMAGES = 4
 
 
@@ -17,10 +17,10 @@ def confusion_shares(matrix: Sequence[Sequence[int]], images: Sequence[int]) -> 
 
     Args:
         matrix: pixels, rows truth, columns result.
-        images: by row, how many test images show the label.
+        images: number of test images with the label, by row.
 
     Returns:
-        The shares; None throughout a row of so few images that no step below 1 hides one of them.
+        The shares; a row is all None if its label is in so few images that no step below 1 hides single ones.
 
     >>> confusion_shares([[88, 12], [30, 70], [1, 0]], [400, 40, 5])
     [[0.88, 0.12], [0.3, 0.7], [None, None]]
@@ -29,7 +29,7 @@ def confusion_shares(matrix: Sequence[Sequence[int]], images: Sequence[int]) -> 
 
 
 def step(images: int) -> float | None:
-    """Return the step to whose multiples shares of a class in so many images are rounded; None to show nothing.
+    """Return the rounding step for shares of a class in this many images; None to show nothing.
 
     >>> step(1000), step(100), step(40), step(5)
     (0.01, 0.05, 0.1, None)

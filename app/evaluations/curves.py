@@ -1,7 +1,7 @@
-"""Curves of a class: their corners in the database, what a plot needs of them on a page.
+"""Storage of curves as corner points, and points for plots.
 
-Corners joined by straight lines draw exactly what all points draw, and nothing but plots reads curves: scores are
-stored as numbers of their own. 50,000 results that find 300 objects have 600 corners.
+Only the corners are stored, which draw exactly the same curve. Curves are only used for plots; scores are stored
+separately. For example, 50,000 results that find 300 objects have 600 corners.
 """
 
 import zlib
@@ -14,7 +14,7 @@ from vocboard.evaluator.scores import AnyCurve, Curve, CurveKind, RocCurve
 _STORED = np.dtype("<f8")
 _NOTHING = np.array([])
 
-# What a plot has to the right and upwards, by kind of curve.
+# The x and y axis by kind of curve.
 AXES = {
     CurveKind.PRECISION_RECALL: ("recall", "precision"),
     CurveKind.ROC: ("false_positive_rate", "true_positive_rate"),
@@ -22,23 +22,23 @@ AXES = {
 
 
 def pack(curve: AnyCurve) -> bytes:
-    """Return a curve's corners as the database keeps them: zlib of little-endian float64, one axis after the other."""
+    """Return a curve's corners in the database's format: zlib of little-endian float64, one axis after the other."""
     points = np.concatenate(_axes(corners(curve))).astype(_STORED)
-    return zlib.compress(points.tobytes(), level=1)  # two thirds of the time
+    return zlib.compress(points.tobytes(), level=1)  # takes two thirds of the time
 
 
 def unpack(points: bytes, kind: CurveKind) -> AnyCurve:
-    """Return the curve that `pack` packed, each corner of it exactly; or every point, which once were all packed."""
+    """Return the exact corners of a packed curve; curves from older versions contain all points."""
     right, up = np.split(np.frombuffer(zlib.decompress(points), dtype=_STORED).astype(np.float64), 2)
     return RocCurve(right, up) if kind is CurveKind.ROC else Curve(right, up)
 
 
 def corners(curve: AnyCurve) -> AnyCurve:
-    """Return a curve without the points that make no difference to its plot; without any where it is undefined.
+    """Return only the points that determine the plot of a curve; none if it is undefined.
 
-    Of precision and recall the first and the last rank of each recall stay: while recall stands still precision only
-    falls. Of an ROC the first and the last point of each true positive rate stay, and of each false positive rate.
-    Corners have the same corners again.
+    For precision and recall, these are the first and last rank of each recall value, because precision only decreases
+    while recall is constant. For an ROC, these are the first and last point of each true positive rate and each false
+    positive rate. The function is idempotent.
     """
     if isinstance(curve, RocCurve):
         if not len(curve.true_positive_rate) or not curve.is_defined:
@@ -46,7 +46,7 @@ def corners(curve: AnyCurve) -> AnyCurve:
         points = np.column_stack([curve.false_positive_rate, curve.true_positive_rate])
         points = points[_differs_from_the_one_before(points)]
         steps = np.diff(points, axis=0) != 0
-        is_bend = (steps[1:] | steps[:-1]).all(axis=1)  # it moves right before or after, and up before or after
+        is_bend = (steps[1:] | steps[:-1]).all(axis=1)  # moves right before or after, and up before or after
         right, up = points[np.concatenate([[True], is_bend, [True]])].T
         return RocCurve(right, up)
     defined = ~(np.isnan(curve.recall) | np.isnan(curve.precision))
@@ -57,9 +57,9 @@ def corners(curve: AnyCurve) -> AnyCurve:
 
 
 def plot_points(curve: AnyCurve, decimals: int) -> list[tuple[float, float]]:
-    """Return what a plot of a curve needs, rounded: pairs as in `AXES`, to be joined by straight lines.
+    """Return the rounded points of a curve for a plot with straight lines: pairs as in `AXES`.
 
-    Points where either is undefined are left out, and so are points that rounding has made equal to the one before.
+    Leaves out undefined points, and points that are equal to the previous one after rounding.
     """
     right, up = _axes(corners(curve))
     if not len(right):

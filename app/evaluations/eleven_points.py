@@ -1,7 +1,7 @@
-"""What everyone may see of a class's curve: eleven points with two decimals, computed beside the exact curve.
+"""The public form of a class's curve: eleven points with two decimals.
 
-Points of a good method would say which of its first results are right, so they are not always the exact ones; why,
-and what they reveal all the same, is in docs/detail-levels.md.
+The points are not always exact, because exact points of a good method would reveal which of its first results are
+correct. See docs/detail-levels.md for the rules and for what the points still reveal.
 """
 
 from collections.abc import Iterable
@@ -13,31 +13,31 @@ from vocboard.evaluator.metrics.precision_recall import ELEVEN_RECALLS
 from vocboard.evaluator.scores import AnyCurve, Curve, RocCurve
 
 DECIMALS = 2
-GRID = tuple(round(float(value), 1) for value in ELEVEN_RECALLS)  # recalls, or false positive rates
-STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)  # between two values of precision that are told apart
+GRID = tuple(round(float(value), 1) for value in ELEVEN_RECALLS)  # recalls or false positive rates
+STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)  # between two displayed values of precision
 STEP_TIMES_POSITIVES = 2
-# One false positive before all others lowers eleven points by 1 / m and more each, m the hits before the next one: by
-# 10 / positives + 1 / m in all. Where the points' mean is a score, known exactly, their rounding has to hide that much.
+# One false positive before all others lowers the sum of the eleven points by 10 / positives + 1 / m, where m is the
+# number of true positives before the next one. If the points' mean is a score, rounding has to hide this amount.
 STEP_TIMES_POSITIVES_IF_MEAN_IS_SCORE = 10
-SAME = 1e-9  # difference of two computations of a score
+SAME = 1e-9  # tolerance between two computations of a score
 
 
 def eleven_points(curve: AnyCurve, positives: int, scores: Iterable[float]) -> list[float]:
-    """Return what is shown of a curve, one value for each of `GRID`.
+    """Return the displayed values of a curve, one for each of `GRID`.
 
-    Of precision and recall it is the interpolated precision: the largest at that recall or any greater one, 0.0 at
-    recalls never reached. It is at most what `ceilings` says, and rounded to a multiple of `step`.
+    For precision and recall: the interpolated precision, which is the maximum at this recall or any higher one, or 0.0
+    for recalls that are not reached. It is limited by `ceilings` and rounded to a multiple of `step`.
 
-    Of an ROC it is the greatest true positive rate at that false positive rate or any lower one; at 0 it is 0.0, the
-    curve's beginning, because the rate there says how many of the first items are all positive.
+    For an ROC: the maximum true positive rate at this false positive rate or any lower one; 0.0 at 0, because the exact
+    rate there would reveal how many of the first items are all positive.
 
     Args:
-        curve: exact; its corners suffice.
-        positives: what there was to find.
-        scores: those of the class by any metric.
+        curve: the exact curve, or only its corners.
+        positives: number of positives.
+        scores: the class's scores by all metrics.
 
     Returns:
-        Eleven fractions with two decimals, or none where the curve is undefined.
+        Eleven fractions with two decimals; empty if the curve is undefined.
     """
     if not positives:
         return []
@@ -50,10 +50,10 @@ def eleven_points(curve: AnyCurve, positives: int, scores: Iterable[float]) -> l
 
 
 def ceilings(positives: int) -> NDArray[np.float64]:
-    """(11,) the greatest precision shown at each recall: that of its hits with one false positive among them.
+    """Return the (11,) maximum displayed precision at each recall: that of its true positives plus one false positive.
 
-    So a method without false positives so far looks like one with a single one anywhere. At recall 0 the hits are those
-    of recall 0.1.
+    So a method without false positives up to a recall looks like one with a single false positive. Recall 0 uses the
+    true positives of recall 0.1.
     """
     hits = np.searchsorted(np.arange(positives + 1) / positives, ELEVEN_RECALLS[1:], side="left")
     hits = np.concatenate([hits[:1], hits])
@@ -62,10 +62,10 @@ def ceilings(positives: int) -> NDArray[np.float64]:
 
 
 def step(positives: int, *, is_mean_score: bool) -> float:
-    """Return the step to whose multiples precision is rounded: 0.01 where there are enough positives, else wider.
+    """Return the rounding step of precision: 0.01 if there are enough positives, otherwise larger.
 
     Args:
-        is_mean_score: whether the mean of the eleven exact points is a score of the class, as up to VOC2009.
+        is_mean_score: whether the mean of the eleven exact points is a score, as in editions up to VOC2009.
 
     >>> step(200, is_mean_score=False), step(200, is_mean_score=True), step(20, is_mean_score=False)
     (0.01, 0.05, 0.1)

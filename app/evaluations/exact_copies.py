@@ -1,7 +1,7 @@
-"""Copies of exact curves and confusion matrices that the web can read, of challenges whose ground truth is public.
+"""Copies of exact curves and confusion matrices for the web process, for challenges with public ground truth.
 
-The worker alone reads the exact ones. It copies them where the challenge's detail level is `everything`: with each
-evaluation, and in its sweep, which finds challenges whose level has changed. Below that level the sweep deletes them.
+Only workers can read the originals. A worker copies them if the challenge's detail level is `everything`: with each
+evaluation, and in the sweep for challenges whose level has changed. Below that level, the sweep deletes the copies.
 """
 
 from typing import Any
@@ -29,17 +29,17 @@ _TABLES: tuple[tuple[_Secret, _Public], ...] = (
 
 
 def synchronise(session: Session) -> None:
-    """Make the copies those of all challenges whose level is `everything` now, and of no other."""
+    """Add and delete copies, so that exactly the challenges at the level `everything` have them."""
     for _, public in _TABLES:
         session.execute(_deletion(public))
     add_missing(session)
 
 
 def add_missing(session: Session, *which: ColumnElement[bool]) -> None:
-    """Add copies that are missing.
+    """Add missing copies.
 
     Args:
-        which: conditions on results and evaluations, beside that of the level.
+        which: additional conditions on results and evaluations.
     """
     for secret, public in _TABLES:
         session.execute(_insertion(secret, public, *which))

@@ -1,4 +1,4 @@
-"""Evaluations and their scores. Rows are added, never changed; the web process may only read them."""
+"""Models of evaluations and their scores. Rows are added, never changed; the web process can only read them."""
 
 import uuid
 from datetime import datetime
@@ -11,7 +11,7 @@ from vocboard.app.database import Base, CreatedAt, Identifier
 
 
 class Evaluation(Base):
-    """One submission evaluated in one scoring."""
+    """The evaluation of a submission in a scoring."""
 
     __tablename__ = "evaluations"
     __table_args__ = (UniqueConstraint("submission_id", "scoring_id"),)
@@ -32,7 +32,7 @@ class Evaluation(Base):
 
 
 class CompetitionResult(Base):
-    """What an evaluation says of one competition."""
+    """The results of an evaluation in one competition."""
 
     __tablename__ = "competition_results"
     __table_args__ = (UniqueConstraint("evaluation_id", "competition"),)
@@ -51,7 +51,7 @@ class CompetitionResult(Base):
 
 
 class Measure(Base):
-    """One metric of a competition: the first (position 0) is the one the board ranks by."""
+    """One metric of a competition; the first (position 0) ranks the leaderboard."""
 
     __tablename__ = "measures"
     __table_args__ = (UniqueConstraint("result_id", "metric"),)
@@ -60,7 +60,7 @@ class Measure(Base):
     result_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("competition_results.id", ondelete="CASCADE"))
     metric: Mapped[str] = mapped_column(String(60))
     position: Mapped[int]
-    mean: Mapped[float | None]  # a fraction; None where undefined
+    mean: Mapped[float | None]  # a fraction; None if undefined
     mean_over: Mapped[int]
 
     class_scores: Mapped[list["ClassScore"]] = relationship(
@@ -69,18 +69,18 @@ class Measure(Base):
 
 
 class ClassScore(Base):
-    """One metric of one class. A class without a row was not entered."""
+    """One metric of one class. Classes without a row were not entered."""
 
     __tablename__ = "class_scores"
 
     measure_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("measures.id", ondelete="CASCADE"), primary_key=True)
     class_name: Mapped[str] = mapped_column(String(60), primary_key=True)
     position: Mapped[int]
-    value: Mapped[float | None]  # a fraction; None where undefined
+    value: Mapped[float | None]  # a fraction; None if undefined
 
 
 class Curve(Base):
-    """What everyone may see of one class's curve from the detail level `curves` on: eleven points."""
+    """The public form of a class's curve: eleven points, visible from the detail level `curves` on."""
 
     __tablename__ = "curves"
 
@@ -90,11 +90,11 @@ class Curve(Base):
     class_name: Mapped[str] = mapped_column(String(60), primary_key=True)
     position: Mapped[int]
     kind: Mapped[str] = mapped_column(String(30))  # precision_recall or roc
-    values: Mapped[list[float]] = mapped_column(JSON)  # see app.evaluations.eleven_points; empty where undefined
+    values: Mapped[list[float]] = mapped_column(JSON)  # see app.evaluations.eleven_points; empty if undefined
 
 
 class ConfusionShares(Base):
-    """What everyone may see of a confusion matrix from the detail level `curves` on: coarse shares."""
+    """The public form of a confusion matrix: coarse shares, visible from the detail level `curves` on."""
 
     __tablename__ = "confusion_shares"
 
@@ -105,7 +105,7 @@ class ConfusionShares(Base):
 
 
 class _ExactCurve:
-    """The corners of one class's curve. Ranks of hits can be computed from them."""
+    """The corners of a class's exact curve. They reveal the ranks of true positives."""
 
     result_id: Mapped[uuid.UUID] = mapped_column(
         ForeignKey("competition_results.id", ondelete="CASCADE"), primary_key=True
@@ -117,7 +117,7 @@ class _ExactCurve:
 
 
 class _ExactConfusionMatrix:
-    """Pixels by true class and result. Exact scores of every class can be computed from them."""
+    """Pixels by true class and result. They reveal the exact scores of every class."""
 
     result_id: Mapped[uuid.UUID] = mapped_column(
         ForeignKey("competition_results.id", ondelete="CASCADE"), primary_key=True
@@ -126,24 +126,24 @@ class _ExactConfusionMatrix:
 
 
 class SecretCurve(_ExactCurve, Base):
-    """The exact curve, which the web's database role cannot read."""
+    """The exact curve, which the web process's database role cannot read."""
 
     __tablename__ = "secret_curves"
 
 
 class SecretConfusionMatrix(_ExactConfusionMatrix, Base):
-    """The exact matrix, which the web's database role cannot read."""
+    """The exact matrix, which the web process's database role cannot read."""
 
     __tablename__ = "secret_confusion_matrices"
 
 
 class PublicCurve(_ExactCurve, Base):
-    """The worker's copy of an exact curve for the web: only of challenges with the detail level `everything`."""
+    """A copy of an exact curve for the web process, only at the detail level `everything`."""
 
     __tablename__ = "public_curves"
 
 
 class PublicConfusionMatrix(_ExactConfusionMatrix, Base):
-    """The worker's copy of an exact matrix for the web: only of challenges with the detail level `everything`."""
+    """A copy of an exact matrix for the web process, only at the detail level `everything`."""
 
     __tablename__ = "public_confusion_matrices"

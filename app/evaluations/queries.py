@@ -27,7 +27,7 @@ Columns = TypeVarTuple("Columns")
 
 
 def current(session: Session, submission: Submission) -> Evaluation | None:
-    """Return the submission's evaluation with its results, measures and class scores.
+    """Return the submission's current evaluation with its results, metrics and class scores.
 
     None while it has not been evaluated.
     """
@@ -41,7 +41,7 @@ def current(session: Session, submission: Submission) -> Evaluation | None:
 
 
 def detail(session: Session, evaluation: Evaluation, curves_of: str | None) -> StoredDetail:
-    """Return what the web may read of an evaluation's curves and confusion matrices, curves of one competition."""
+    """Return the curves (of one competition) and confusion matrices of an evaluation that the web process can read."""
     ids = [result.id for result in evaluation.results]
     with_curves = [result.id for result in evaluation.results if result.competition == curves_of]
     eleven: defaultdict[uuid.UUID, dict[str, tuple[CurveKind, list[float]]]] = defaultdict(dict)
@@ -70,7 +70,7 @@ def detail(session: Session, evaluation: Evaluation, curves_of: str | None) -> S
 def current_means(
     session: Session, submission_ids: Collection[uuid.UUID]
 ) -> Mapping[uuid.UUID, Mapping[str, float | None]]:
-    """Return the mean of the primary measure by submission and competition, unrounded; None where undefined."""
+    """Return the unrounded mean of the primary metric by submission and competition; None if undefined."""
     query = _current(
         select(Evaluation.submission_id, CompetitionResult.competition, Measure.mean)
         .join(CompetitionResult, CompetitionResult.id == Measure.result_id)

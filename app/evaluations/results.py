@@ -1,4 +1,4 @@
-"""Results as a viewer may see them: the only way from the stored ones to pages, answers and exports."""
+"""Results as a viewer may see them. Pages, API responses and exports must use these functions."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -16,15 +16,15 @@ from vocboard.app.submissions.models import Submission
 def visible_evaluation(
     session: Session, submission: Submission, viewer: User | None, *, curves_of: str | None = None
 ) -> VisibleEvaluation | None:
-    """Return what a viewer sees of a submission's current evaluation.
+    """Return the part of a submission's current evaluation that a viewer may see.
 
     Args:
-        submission: one that the viewer may see, with its challenge.
-        viewer: None for visitors, and for whoever follows an anonymous link.
-        curves_of: the competition whose curves to load; those of others are left out.
+        submission: a submission that the viewer may see, with its challenge.
+        viewer: None for visitors and for anonymous links.
+        curves_of: the competition whose curves to load.
 
     Returns:
-        None while the current scoring has not evaluated it.
+        None if the current scoring has not evaluated it yet.
     """
     evaluation = queries.current(session, submission)
     if evaluation is None:
@@ -40,7 +40,7 @@ def visible_evaluation(
 def visible_means(
     session: Session, submissions: Sequence[Submission]
 ) -> Mapping[uuid.UUID, Mapping[str, float | None]]:
-    """Return the mean of the primary measure by submission and competition, rounded; every detail level shows it."""
+    """Return the rounded mean of the primary metric by submission and competition, visible at every detail level."""
     decimals = {submission.id: submission.challenge.decimals for submission in submissions}
     found = queries.current_means(session, decimals)
     return {

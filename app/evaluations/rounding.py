@@ -1,10 +1,10 @@
-"""Scores as people may see them: never at full precision, which would let them probe the ground truth."""
+"""Rounding of scores for display. Full precision would make it easier to infer the ground truth."""
 
 from collections.abc import Sequence
 
 
 def shown(value: float | None, decimals: int) -> float | None:
-    """Round a fraction for display; None (undefined) stays None.
+    """Round a fraction for display; None (undefined) remains None.
 
     >>> shown(0.123456, 4), shown(None, 4)
     (0.1235, None)
@@ -13,7 +13,7 @@ def shown(value: float | None, decimals: int) -> float | None:
 
 
 def written(value: float | None, decimals: int) -> str:
-    """Write a fraction out, with all its decimals so that columns line up; `n/a` where undefined.
+    """Format a fraction with all its decimals, so that columns align; `n/a` if undefined.
 
     >>> written(0.5, 4), written(None, 4)
     ('0.5000', 'n/a')
@@ -22,7 +22,7 @@ def written(value: float | None, decimals: int) -> str:
 
 
 def row_shares(matrix: Sequence[Sequence[int]], decimals: int) -> list[list[float | None]]:
-    """Return a confusion matrix as fractions of each row, the pixels of the true class; its counts tell exact scores.
+    """Return a confusion matrix as fractions of each row, without the counts, which would reveal exact scores.
 
     >>> row_shares([[1, 2], [0, 0]], 4)
     [[0.3333, 0.6667], [None, None]]

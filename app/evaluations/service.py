@@ -1,4 +1,4 @@
-"""Evaluations go into the database once and are never changed."""
+"""Stores evaluations."""
 
 import math
 import uuid
@@ -44,20 +44,20 @@ def store(
     started_at: datetime,
     seconds: float,
 ) -> None:
-    """Add what this process's evaluator says of a submission.
+    """Store the evaluation of a submission.
 
     It becomes the submission's current evaluation if its scoring is the challenge's current one; the caller makes sure
     that the challenge does not switch to another one meanwhile.
 
     Args:
         scores: by competition, in the edition's order.
-        ground_truth_sha256: of the content of the ground truth that was used.
-        archive_sha256: of the archive that was read.
+        ground_truth_sha256: content hash of the ground truth.
+        archive_sha256: hash of the archive.
         started_at: when the evaluation began.
-        seconds: how long it took.
+        seconds: duration.
     """
     evaluation_id = uuid.uuid4()
-    # Plain rows, one statement for each table: as objects they take twice as long.
+    # Plain rows, one statement per table: inserting objects takes twice as long.
     rows: defaultdict[type[Base], list[_Row]] = defaultdict(list)
     rows[Evaluation].append(
         {
@@ -169,5 +169,5 @@ def _details(details: ClassDetails) -> dict[str, float | int | None]:
 
 
 def _defined(value: float) -> float | None:
-    """The database has no NaN that both of its kinds agree on: undefined is NULL."""
+    """Convert NaN to None, because SQLite and PostgreSQL handle NaN differently."""
     return None if math.isnan(value) else float(value)

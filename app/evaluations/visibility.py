@@ -1,4 +1,4 @@
-"""Who sees what of a result: every page, answer and export shows what `visible` returns, and nothing else."""
+"""Visibility of results. Pages, API responses and exports only show what `visible` returns."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ EXACT_DECIMALS = 12  # of points of exact curves
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """What a viewer may see of the results of a challenge, beside means.
+    """What a viewer may see of a challenge's results in addition to means.
 
     Attributes:
         classes: scores by class.
@@ -37,7 +37,7 @@ class Allowed:
 
 @dataclass(frozen=True, slots=True)
 class VisibleMeasure:
-    """One metric: fractions rounded to the challenge's decimals, None where undefined; without classes if hidden."""
+    """One metric: fractions rounded to the challenge's decimals, None if undefined; without classes if hidden."""
 
     metric: str
     per_class: Mapping[str, float | None]
@@ -47,7 +47,7 @@ class VisibleMeasure:
 
 @dataclass(frozen=True, slots=True)
 class VisibleCounts:
-    """Counts behind one class's score; final recall and precision are fractions."""
+    """Counts for one class; final recall and precision are fractions."""
 
     positives: int
     results: int
@@ -58,7 +58,7 @@ class VisibleCounts:
 
 @dataclass(frozen=True, slots=True)
 class VisibleCurve:
-    """One class's curve: points from left to right, as in `curves.AXES`; none where it is undefined."""
+    """One class's curve: points from left to right, as in `curves.AXES`; empty if undefined."""
 
     kind: CurveKind
     points: tuple[tuple[float, float], ...]
@@ -66,11 +66,11 @@ class VisibleCurve:
 
 @dataclass(frozen=True, slots=True)
 class VisibleConfusion:
-    """A confusion matrix, rows truth, columns result, background first.
+    """A confusion matrix: rows are the ground truth, columns the result, background first.
 
     Attributes:
-        shares: fractions of each row; None in a row without pixels.
-        counts: pixels; None unless exact data may be seen.
+        shares: fractions of each row; None in rows without pixels.
+        counts: pixels; None unless exact data are visible.
     """
 
     shares: Sequence[Sequence[float | None]]
@@ -79,11 +79,11 @@ class VisibleConfusion:
 
 @dataclass(frozen=True, slots=True)
 class VisibleResult:
-    """One competition of an evaluation; the first measure is the one that the leaderboard ranks by.
+    """One competition of an evaluation; the first metric ranks the leaderboard.
 
     Attributes:
         counts: by class; empty if hidden.
-        curves: by class; empty if hidden, not loaded or there are none.
+        curves: by class; empty if hidden, not loaded or nonexistent.
         confusion: None if hidden or for other tasks than segmentation.
     """
 
@@ -98,7 +98,7 @@ class VisibleResult:
 
 @dataclass(frozen=True, slots=True)
 class VisibleEvaluation:
-    """What a viewer sees of a submission's evaluation.
+    """The part of a submission's evaluation that a viewer may see.
 
     Attributes:
         seconds: how long it took.
@@ -117,7 +117,7 @@ class VisibleEvaluation:
 
 @dataclass(frozen=True, slots=True)
 class StoredDetail:
-    """What the database has of an evaluation beside its scores, as far as the web may read it; by result id.
+    """Curves and confusion matrices of an evaluation that the web process can read, by result id.
 
     Attributes:
         eleven_points: kind and values by class.
@@ -135,9 +135,9 @@ class StoredDetail:
 
 
 def allowed(detail: Detail, *, is_organiser: bool) -> Allowed:
-    """Return what a viewer may see of the results of a challenge with this detail level.
+    """Return what a viewer may see at a detail level.
 
-    Organisers see counts, and of the rest at least what the level `curves` shows.
+    Organisers see counts, and at least what the level `curves` shows.
     """
     is_public = detail is Detail.EVERYTHING
     return Allowed(
@@ -152,10 +152,10 @@ def allowed(detail: Detail, *, is_organiser: bool) -> Allowed:
 def visible(
     evaluation: Evaluation, stored: StoredDetail, challenge: Challenge, *, is_organiser: bool
 ) -> VisibleEvaluation:
-    """Return what a viewer sees of an evaluation: an organiser of its challenge, or anyone else.
+    """Return the part of an evaluation that organisers of its challenge, or others, may see.
 
     Args:
-        evaluation: with results, measures and class scores.
+        evaluation: with results, metrics and class scores.
     """
     permitted = allowed(challenge.detail, is_organiser=is_organiser)
     return VisibleEvaluation(

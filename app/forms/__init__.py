@@ -1,1 +1,1 @@
-"""What people type: which characters texts may have, and checks of fields that report everything at once."""
+"""Validation of form fields: allowed characters, and checks that report all errors at once."""

@@ -1,4 +1,4 @@
-"""Which characters the texts that people type may have: those that everyone can see, in the order they are stored in.
+"""Allowed characters in text input: visible characters that do not change the text direction.
 
 Sources: Unicode Standard Annex 44, `Default_Ignorable_Code_Point`; Annex 9, sections 2.1 to 2.4 (directional
 formatting characters); Technical Standard 39, section 5.4 (combining marks).
@@ -7,11 +7,11 @@ formatting characters); Technical Standard 39, section 5.4 (combining marks).
 import re
 import unicodedata
 
-MOST_MARKS = 4  # combining marks in a row; more are drawn over the neighbouring lines
-_JOINERS = "\u200c\u200d"  # zero-width (non-)joiners, which words of Persian or Hindi and some emoji need
-_EMOJI_STYLE = "\ufe0f"  # after a symbol: drawn as an emoji; typed by every phone
+MOST_MARKS = 4  # consecutive combining marks; more would overlap neighbouring lines
+_JOINERS = "\u200c\u200d"  # zero-width (non-)joiners, needed in Persian, Hindi and some emoji
+_EMOJI_STYLE = "\ufe0f"  # variation selector: shows the preceding symbol as an emoji
 _BIDIRECTIONAL = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-# Drawn as nothing although their category is that of letters, marks or symbols.
+# Invisible, although their category is letter, mark or symbol.
 _BLANK = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0e\uffa0\U0001d159\U000e0100-\U000e01ef]"
 )
@@ -20,7 +20,7 @@ _MARKS = frozenset({"Mn", "Me"})
 
 
 def tidied(value: str) -> str:
-    """Return text in its composed form (NFC), so that what looks the same is the same.
+    """Return text in composed form (NFC), so that equal-looking texts are equal.
 
     >>> tidied("Rene\\u0301")
     'René'
@@ -29,10 +29,10 @@ def tidied(value: str) -> str:
 
 
 def objection(value: str, *, allowed: str = "") -> str | None:
-    """Say what is wrong with the characters of a text; None if nothing is.
+    """Return an error message about the characters of a text; None if they are allowed.
 
     Args:
-        allowed: control characters that it may have, such as line ends.
+        allowed: allowed control characters, such as line ends.
 
     >>> objection("R-CNN 50 %"), objection("Müller"), objection("می‌خواهم")
     (None, None, None)
@@ -56,14 +56,14 @@ def objection(value: str, *, allowed: str = "") -> str | None:
 
 
 def is_visible(character: str) -> bool:
-    """Whether a character is drawn, or is white space, and does not change the order in which others are drawn."""
+    """Whether a character is visible or white space, and does not change the text direction."""
     if character in _BIDIRECTIONAL or _BLANK.match(character):
         return False
     return unicodedata.category(character) not in _INVISIBLE_CATEGORIES
 
 
 def cleaned(name: str) -> str:
-    """Return the name of a file or a browser, which nobody is asked to correct, without what cannot be seen.
+    """Remove invisible characters from text that users do not type, such as names of files and browsers.
 
     >>> cleaned("results\\u202egz.tar\\x00")
     'resultsgz.tar'
@@ -72,7 +72,7 @@ def cleaned(name: str) -> str:
 
 
 def _joins(value: str, place: int) -> bool:
-    """Whether the characters on both sides are letters, marks or symbols of a script that joiners are made for."""
+    """Whether the neighbouring characters belong to a script that uses joiners."""
     neighbours = value[place - 1 : place] + value[place + 1 : place + 2]
     return len(neighbours) == 2 and all(
         not one.isascii() and unicodedata.category(one)[0] in "LMS" and is_visible(one) for one in neighbours

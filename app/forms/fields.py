@@ -1,11 +1,11 @@
-"""Checks of the text fields that people fill in: all that is wrong is told at once."""
+"""Checks of form fields that report all errors at once."""
 
 from vocboard.app.errors import InvalidInputError
 from vocboard.app.forms.characters import objection, tidied
 
 
 class FieldChecks:
-    """Collects what is wrong with the fields of one form.
+    """Collects the errors of one form.
 
     >>> checks = FieldChecks()
     >>> checks.line("title", "  VOC  2007 ", longest=20)
@@ -20,11 +20,11 @@ class FieldChecks:
         self.messages: dict[str, str] = {}
 
     def fail(self, field: str, message: str) -> None:
-        """Note what is wrong with a field; the first message stays."""
+        """Record an error of a field; only the first one is kept."""
         self.messages.setdefault(field, message)
 
     def line(self, field: str, value: str, *, longest: int, required: bool = False) -> str:
-        """Return one line of text with its white space tidied, or note that it is missing, too long or not visible."""
+        """Return a line of text with normalised white space; record an error if it is missing, too long or invalid."""
         return self._check(field, " ".join(tidied(value).split()), longest, required, allowed="")
 
     def text(self, field: str, value: str, *, longest: int, required: bool = False) -> str:
@@ -33,7 +33,7 @@ class FieldChecks:
         return self._check(field, unified, longest, required, allowed="\n\t")
 
     def finish(self) -> None:
-        """Raise `InvalidInputError` if anything was wrong."""
+        """Raise `InvalidInputError` if there are errors."""
         if self.messages:
             raise InvalidInputError(self.messages)
 

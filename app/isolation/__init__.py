@@ -1,1 +1,1 @@
-"""What a process gives up before it reads what strangers sent."""
+"""Confinement of processes that read untrusted input."""

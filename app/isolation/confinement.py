@@ -1,6 +1,6 @@
-"""What a process gives up before it reads what strangers sent: network, other processes, programs, and most files.
+"""Drops a process's access to the network, other processes, programs and most files before it reads untrusted input.
 
-On Linux three means of the kernel are used, none of which needs privileges, all of which last until the process ends:
+On Linux, this uses three kernel features. None needs privileges, and all last until the process ends:
 
 - `no_new_privs`: no program that it could start would have more rights. Source: prctl(2).
 - Landlock: it opens only the files below given directories, to read; no TCP port, no abstract socket, no signal to a
@@ -8,7 +8,7 @@ On Linux three means of the kernel are used, none of which needs privileges, all
 - seccomp: system calls for sockets, programs, new processes, signals, and limits, priority and memory of other
   processes fail with EPERM. They are listed in `app.isolation.system_calls`.
 
-Elsewhere, such as on macOS, there is nothing like them that needs no privileges, and this module does nothing.
+Other systems, such as macOS, have no equivalent without privileges; there, this module does nothing.
 """
 
 import ctypes
@@ -28,26 +28,26 @@ _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER = 38, 22, 2
 _LANDLOCK_CREATE_RULESET, _LANDLOCK_ADD_RULE, _LANDLOCK_RESTRICT_SELF = 444, 445, 446  # on every architecture
 _CREATE_RULESET_VERSION, _RULE_PATH_BENEATH = 1, 1
 _READ_FILE, _READ_DIRECTORY = 1 << 2, 1 << 3
-# How many rights over files each version of Landlock's interface knows; a right that it does not know is an error.
+# Number of file access rights by version of Landlock's interface; unknown rights are an error.
 _FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
 _TCP_BIND_AND_CONNECT, _ABSTRACT_SOCKETS_AND_SIGNALS = 0b11, 0b11
 _NET_SINCE, _SCOPES_SINCE = 4, 6
 
 
 def confine(readable: Iterable[Path]) -> frozenset[str]:
-    """Confine this thread for good, and every thread that it starts from now on; so call it before there are others.
+    """Permanently confine this thread and all threads that it starts. Call it before there are other threads.
 
     Args:
-        readable: files and directories that may be opened from now on, to read. What is open stays open.
+        readable: files and directories that can still be opened for reading. Open files remain open.
 
     Returns:
-        Those of `ALL_MEANS` that this system has.
+        The members of `ALL_MEANS` that this system supports.
     """
     if not sys.platform.startswith("linux"):
         return frozenset()
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
-        return frozenset()  # without it, an ordinary user may use neither of the others
+        return frozenset()  # required for the other two without privileges
     means = {NO_NEW_PRIVILEGES}
     if _restrict_files(libc, readable):
         means.add(FILES)
@@ -59,7 +59,7 @@ def confine(readable: Iterable[Path]) -> frozenset[str]:
 def _restrict_files(libc: ctypes.CDLL, readable: Iterable[Path]) -> bool:
     version = libc.syscall(_LANDLOCK_CREATE_RULESET, None, ctypes.c_size_t(0), _CREATE_RULESET_VERSION)
     if version < 1:
-        return False  # a kernel before 5.13, or one without Landlock
+        return False  # kernel before 5.13, or without Landlock
     rights = (1 << _FILE_RIGHTS[min(version, max(_FILE_RIGHTS))]) - 1
     attributes = struct.pack("=Q", rights)
     attributes += struct.pack("=Q", _TCP_BIND_AND_CONNECT) if version >= _NET_SINCE else b""

@@ -1,4 +1,4 @@
-"""Limits that a process sets on itself before it reads what strangers sent."""
+"""Limits that a process sets on itself before it reads untrusted input."""
 
 import ctypes
 import os
@@ -11,7 +11,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def limit_memory(limit_bytes: int) -> None:
-    """Let this process have no more address space than that: beyond it, allocations raise `MemoryError`.
+    """Limit this process's address space; allocations beyond it raise `MemoryError`.
 
     It cannot raise the limit again, whatever code it runs afterwards.
 
@@ -26,11 +26,11 @@ def limit_memory(limit_bytes: int) -> None:
 
 
 def end_with_parent() -> None:
-    """Have this process killed when the thread that started it ends, however it ends; on Linux. Source: prctl(2)."""
+    """Have this process killed when its parent thread ends, on Linux. Source: prctl(2)."""
     if sys.platform.startswith("linux"):
         ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def step_back() -> None:
-    """Leave the processor to pages, database and evaluations where they want it, too; repeating it changes nothing."""
+    """Lower this process's priority below pages, database and evaluations. Idempotent."""
     os.setpriority(os.PRIO_PROCESS, 0, max(_NICENESS, os.getpriority(os.PRIO_PROCESS, 0)))

@@ -18,19 +18,19 @@ from vocboard.app.leaderboards.coalesced_queries import CoalescedQueries
 from vocboard.app.leaderboards.queries import Revision
 from vocboard.app.leaderboards.service import Board
 
-CACHED_CELLS = 250_000  # of all boards, at some hundred bytes each
-CACHED_BYTES = 64 * 1024 * 1024  # of all renderings
+CACHED_CELLS = 250_000  # cells of all cached leaderboards, at about a hundred bytes each
+CACHED_BYTES = 64 * 1024 * 1024  # bytes of all cached renderings
 
 Rendering = TypeVar("Rendering", bound=Sized)
 
 
 @dataclass(frozen=True, slots=True)
 class CurrentBoard:
-    """A leaderboard as it was at some revision.
+    """A leaderboard at a revision.
 
     Attributes:
-        challenge: with its competitions; belongs to no session.
-        revision: None if the database has none; then nothing is cached.
+        challenge: with its competitions; detached from any session.
+        revision: None if the database has none; the leaderboard is then not cached.
     """
 
     challenge: Challenge
@@ -39,7 +39,7 @@ class CurrentBoard:
 
     @property
     def cells(self) -> int:
-        """Its size, for the cache."""
+        """Size of the leaderboard, for the cache."""
         return (1 + len(self.board.rows)) * (1 + len(self.board.classes))
 
 
@@ -48,7 +48,7 @@ class Boards:
 
     Each request reads the board's revision from the database and uses the cached board if the revision is the same.
     The database increments the revision in the transaction that changes the board (`migrations.leaderboard_revisions`),
-    so whatever any process committed before a request shows in its answer. Use an object in one event loop only.
+    so a response includes everything that was committed before its request. Use an object in one event loop only.
     """
 
     def __init__(self, database: Database) -> None:
@@ -63,9 +63,9 @@ class Boards:
         """Return a leaderboard as it is now, for a person who may see it.
 
         Raises:
-            NotFoundError: the person cannot see such a challenge, or it has no such competition.
+            NotFoundError: the user cannot see such a challenge, or it has no such competition.
         """
-        who = viewer and (viewer.id, viewer.role)  # what the right to see a draft depends on
+        who = viewer and (viewer.id, viewer.role)  # the right to see a draft depends on these
         return await self._queries.run((slug, competition, who), lambda: self._get(slug, competition, viewer))
 
     async def rendered(self, current: CurrentBoard, key: Hashable, render: Callable[[], Rendering]) -> Rendering:

@@ -1,4 +1,4 @@
-"""Leaderboards for spreadsheets and papers."""
+"""Export of leaderboards as CSV and LaTeX."""
 
 import csv
 import io
@@ -6,8 +6,8 @@ import io
 from vocboard.app.evaluations.rounding import written
 from vocboard.app.leaderboards.service import Board, Cell
 
-# A spreadsheet takes a cell that begins so for a formula; an apostrophe makes it text. Source: OWASP, CSV injection.
-# Some take the full-width forms for the same.
+# Spreadsheets treat cells with these first characters as formulas; an apostrophe makes them text. Some spreadsheets
+# also accept the full-width forms. Source: OWASP, CSV injection.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 _LATEX = str.maketrans(
@@ -26,7 +26,7 @@ _LATEX = str.maketrans(
         ">": r"\textgreater{}",
         "|": r"\textbar{}",
         '"': r"\textquotedbl{}",
-        # After the `\\` that ends a row, these would be its optional argument and its star.
+        # After the `\\` that ends a row, LaTeX would parse these as its optional argument or star.
         "[": "{[}",
         "]": "{]}",
         "*": "{*}",
@@ -35,7 +35,7 @@ _LATEX = str.maketrans(
 
 
 def as_csv(board: Board) -> str:
-    """Return the board as RFC 4180 CSV with a header; undefined scores are `n/a`, classes not entered empty."""
+    """Return the leaderboard as RFC 4180 CSV with a header; undefined scores are `n/a`, missing classes empty."""
     output = io.StringIO()
     writer = csv.writer(output)
     means = ["mean", *(f"mean_{metric}" for metric in board.others)]
@@ -59,7 +59,7 @@ def as_csv(board: Board) -> str:
 
 
 def as_latex(board: Board) -> str:
-    """Return the board as a LaTeX `tabular` for the package booktabs, scores in per cent, the best in bold."""
+    """Return the leaderboard as a LaTeX `tabular` for booktabs, with scores in per cent and the best in bold."""
     lines = [
         rf"\begin{{tabular}}{{l{'r' * (1 + len(board.others) + len(board.classes))}}}",
         r"\toprule",
@@ -78,7 +78,7 @@ def as_latex(board: Board) -> str:
 
 
 def escaped(text: str) -> str:
-    r"""Return text as LaTeX that prints it.
+    r"""Escape text for LaTeX.
 
     >>> escaped("R-CNN_50% {$x$}")
     'R-CNN\\_50\\% \\{\\$x\\$\\}'

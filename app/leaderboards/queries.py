@@ -66,11 +66,11 @@ _VALUES = select(ClassScore.measure_id, ClassScore.class_name, ClassScore.value)
 
 
 def revision(session: Session, slug: str, viewer: User | None) -> Revision | None:
-    """Return the revision of a challenge's leaderboards: as long as it is the same, so are they.
+    """Return the revision of a challenge's leaderboards, which changes whenever they do.
 
-    None if there is no such challenge, as far as the person may know.
+    None if the user can see no such challenge.
     """
-    if not (slug.isascii() and slug.isprintable()):  # no challenge; PostgreSQL refuses some of these characters
+    if not (slug.isascii() and slug.isprintable()):  # not a slug; PostgreSQL rejects some of these characters
         return None
     visible = challenges.is_visible(bindparam("slug"), viewer)
     query = _REVISION_FOR_VISITORS if viewer is None else _REVISION.where(*visible)
@@ -79,12 +79,12 @@ def revision(session: Session, slug: str, viewer: User | None) -> Revision | Non
 
 
 def published(session: Session, challenge: Challenge, competition: str) -> Sequence[Any]:
-    """Return everything of the published submissions but the scores of classes, in the order of submission."""
+    """Return the published submissions without class scores, in order of submission."""
     return session.execute(_PUBLISHED, _of(challenge, competition)).all()
 
 
 def values(session: Session, challenge: Challenge, competition: str) -> Mapping[uuid.UUID, Mapping[str, float | None]]:
-    """Return the unrounded scores of each published primary measure, by class."""
+    """Return the unrounded primary scores of published submissions, by class."""
     found: defaultdict[uuid.UUID, dict[str, float | None]] = defaultdict(dict)
     for measure_id, name, value in session.execute(_VALUES, _of(challenge, competition)):
         found[measure_id][name] = value
@@ -94,7 +94,7 @@ def values(session: Session, challenge: Challenge, competition: str) -> Mapping[
 def other_means(
     session: Session, result_ids: Collection[uuid.UUID], metrics: Collection[Metric]
 ) -> Mapping[uuid.UUID, Mapping[Metric, float | None]]:
-    """Return the unrounded means of some secondary measures, by result."""
+    """Return the unrounded means of secondary metrics, by result."""
     means: defaultdict[uuid.UUID, dict[Metric, float | None]] = defaultdict(dict)
     query = select(Measure.result_id, Measure.metric, Measure.mean).where(
         Measure.result_id.in_(result_ids), Measure.metric.in_([metric.value for metric in metrics])

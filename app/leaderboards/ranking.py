@@ -1,4 +1,4 @@
-"""Who is before whom on a leaderboard. Everything here is decided on unrounded scores.
+"""Ranking of leaderboards, by unrounded scores.
 
 First come the methods that entered every class of the competition, then those that entered some, so that nobody leads
 with one easy class; in both groups the better mean of the primary measure first. Better is higher, or lower where the
@@ -13,10 +13,10 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What a method's place depends on.
+    """The values that determine a method's rank.
 
     Attributes:
-        mean: a fraction, unrounded; None where undefined.
+        mean: unrounded fraction; None if undefined.
         is_complete: whether every class was entered.
     """
 
@@ -32,7 +32,7 @@ def order(standings: Sequence[Standing], *, higher_is_better: bool = True) -> li
 
 
 def ranks(ordered: Iterable[Standing]) -> list[int | None]:
-    """Return the ranks 1, 2, ... of standings in their order; None for those without a mean."""
+    """Return the ranks 1, 2, ... of ordered standings; None for those without a mean."""
     return [None if standing.mean is None else rank for rank, standing in enumerate(ordered, 1)]
 
 

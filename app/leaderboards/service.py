@@ -1,4 +1,4 @@
-"""The leaderboard of a competition: its published methods, ranked, with the best of each column marked."""
+"""Leaderboards: the published methods of a competition, ranked, with the best score of each column marked."""
 
 import uuid
 from collections.abc import Iterable
@@ -24,12 +24,12 @@ from vocboard.evaluator.tasks.definitions import METRICS, TASKS
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One score as it may be shown.
+    """A score for display.
 
     Attributes:
-        value: a fraction, rounded to the challenge's decimals; None where undefined or not entered.
-        is_entered: False for a class without results, which is not the same as undefined.
-        is_best: whether nothing in its column is better; decided before rounding.
+        value: a fraction, rounded to the challenge's decimals; None if undefined or not entered.
+        is_entered: False for a class without results, as opposed to an undefined score.
+        is_best: whether no score in its column is higher, before rounding.
     """
 
     value: float | None
@@ -43,11 +43,11 @@ class BoardRow:
 
     Attributes:
         rank: 1 for the first; None if the mean is undefined.
-        declared: what the competition asks its entrants to state.
-        mean_over: how many classes the mean is over.
+        declared: the declarations that the competition requires.
+        mean_over: number of classes in the mean.
         is_complete: whether every class of the competition was entered.
-        cells: one for each of the board's classes.
-        others: the mean of each of the board's other measures.
+        cells: one for each class of the leaderboard.
+        others: the means of the leaderboard's other metrics.
     """
 
     rank: int | None
@@ -69,9 +69,9 @@ class Board:
     """The leaderboard of one competition of a challenge.
 
     Attributes:
-        metric: what the columns are of, and what ranks.
-        classes: the columns; none where the detail level is `mean`.
-        decimals: how many of a score's are shown.
+        metric: the metric of the columns, which ranks.
+        classes: the columns; empty at the detail level `mean`.
+        decimals: decimal places of scores.
         rows: by rank.
         has_curves: whether its methods' curves may be seen.
         others: measures whose mean stands beside that of `metric`.
@@ -93,7 +93,7 @@ class Board:
 def board(session: Session, challenge: Challenge, competition: str) -> Board:
     """Return a leaderboard as of the challenge's current scoring, in at most five statements however long it is.
 
-    It is the same for everyone, its organisers included: what the challenge's detail level shows to participants.
+    It is the same for everyone, including organisers: it shows what participants may see at the detail level.
 
     Raises:
         NotFoundError: the challenge has no such competition.
@@ -152,12 +152,12 @@ def board(session: Session, challenge: Challenge, competition: str) -> Board:
 
 
 def rules_of(session: Session, challenge: Challenge, competition: str) -> Competition:
-    """Return the rules of a competition that a challenge runs.
+    """Return the rules of a challenge's competition.
 
     Raises:
-        NotFoundError: it runs no such competition.
+        NotFoundError: the challenge has no such competition.
     """
-    # The edition first: PostgreSQL refuses to be asked for some of what stands in addresses.
+    # Check the edition first: PostgreSQL rejects some characters that URLs can contain.
     rules = edition_of(challenge).competitions.get(competition)
     if rules is None or session.get(ChallengeCompetition, (challenge.id, competition)) is None:
         raise NotFoundError("The challenge has no such competition.")
@@ -173,5 +173,5 @@ def _declared(row: Any) -> Declared:
 
 
 def columns(competition: Competition) -> tuple[str, ...]:
-    """What a competition's scores are given for: its classes, and where it is scored the background before them."""
+    """Return the columns of a competition: its classes, preceded by the background if it is scored."""
     return (BACKGROUND, *competition.classes) if TASKS[competition.task].has_background else competition.classes

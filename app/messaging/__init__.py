@@ -1,1 +1,1 @@
-"""Messages: Celery's wake-ups over Redis or a directory, the notifier that sends them, and the outbox of e-mail."""
+"""Wake-up messages over Redis or a directory, and the outbox of e-mail."""

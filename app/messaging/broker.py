@@ -1,7 +1,7 @@
-"""The broker: Redis, or a directory, that carries wake-ups.
+"""The broker for wake-up messages: Redis, or a directory.
 
-The database says what there is to do; a message only says that it is worth looking now. A lost, repeated or late one
-changes nothing, so there is no result backend, and messages are gone once they are read: nothing is acknowledged.
+The work is queued in the database; a message only tells workers to look for work now. Lost, repeated or late messages
+do no harm, so there is no result backend, and messages are not acknowledged.
 """
 
 from pathlib import Path
@@ -13,25 +13,27 @@ from celery import Celery
 from vocboard.app.messaging import directory_transport
 from vocboard.app.settings import Settings
 
-SCORING, MAIL = "scoring", "mail"  # kinds of workers, and the queues of their wake-ups
+SCORING, MAIL = "scoring", "mail"  # kinds of workers, and queues of their wake-ups
 EVALUATE_NEXT = "worker.evaluate_next"
 IMPORT_GROUND_TRUTH = "worker.import_ground_truth"
 RESCORE = "worker.rescore"
 SWEEP = "worker.sweep"
 SEND_MAIL = "worker.send_mail"
 
-POLLING_SECONDS = 0.04  # of the directory: half of it is what an evaluation waits for, and looking takes 0.2 ms
-PUBLISHING_SECONDS = 0.5  # for each step of reaching the broker: nobody waits longer to send a wake-up
+POLLING_SECONDS = (
+    0.04  # polling interval of the directory; delays an evaluation by half of it on average, and polling takes 0.2 ms
+)
+PUBLISHING_SECONDS = 0.5  # for each step of connecting to the broker, so that senders do not wait longer
 REDIS_OPTIONS = {
-    "socket_connect_timeout": 5,  # seconds, as below; by default, until the operating system gives up
-    "socket_timeout": 10,  # longer than the 1 s for which kombu lets Redis wait for a message
+    "socket_connect_timeout": 5,  # seconds, as below; by default, the operating system's timeout
+    "socket_timeout": 10,  # longer than the 1 s for which kombu waits for a message from Redis
     "socket_keepalive": True,
-    "health_check_interval": 25,  # ask before using a connection that was idle for so long
+    "health_check_interval": 25,  # check connections that were idle for this long before using them
 }
 
 
 def create_celery(settings: Settings, *, name: str) -> Celery:
-    """Return a Celery application that sends and reads wake-ups."""
+    """Return a Celery application that sends and receives wake-ups."""
     application = Celery(name, broker=_address(settings), set_as_current=False)
     application.conf.update(
         task_serializer="json",
@@ -43,14 +45,14 @@ def create_celery(settings: Settings, *, name: str) -> Celery:
         task_routes={SEND_MAIL: {"queue": MAIL}},
         timezone="UTC",
         broker_connection_retry_on_startup=True,
-        broker_connection_max_retries=None,  # by default a process gives up for good after a hundred
+        broker_connection_max_retries=None,  # by default, a process stops trying after a hundred attempts
         broker_transport_options=_transport_options(settings),
     )
     return application
 
 
 def create_publisher(settings: Settings) -> Celery:
-    """Return a Celery application that sends messages quickly or not at all."""
+    """Return a Celery application that sends messages with short timeouts."""
     application = create_celery(settings, name="vocboard.publisher")
     application.conf.update(
         task_publish_retry=False,
@@ -73,7 +75,7 @@ def _address(settings: Settings) -> str:
     if not _is_directory(settings):
         return settings.broker
     directory_transport.register()
-    return f"{directory_transport.SCHEME}://localhost/"  # which directory it is stands in the options
+    return f"{directory_transport.SCHEME}://localhost/"  # the options contain the directory
 
 
 def _transport_options(settings: Settings) -> dict[str, Any]:

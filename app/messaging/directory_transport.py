@@ -1,7 +1,7 @@
-"""Celery's messages as files of a directory: kombu's filesystem transport, made safe for many processes.
+"""Celery messages as files in a directory: kombu's filesystem transport, made safe for several processes.
 
-kombu's own writes a message in place, so that a reader may take it half-written, and fetches it by way of the
-system's temporary directory. Here a message appears by being renamed, and belongs to the reader who could rename it.
+kombu's transport writes messages in place, so readers may get incomplete ones, and moves them to the system's temporary
+directory to read them. Here, messages are published by a rename, and claimed by the reader whose rename succeeds.
 """
 
 import json
@@ -17,21 +17,21 @@ SCHEME = "directory"
 
 
 class Channel(filesystem.Channel):
-    """Puts and gets messages of queues."""
+    """Writes and reads messages of queues."""
 
-    def _put(  # type: ignore[override]  # kombu's own classes disagree on the names
+    def _put(  # type: ignore[override]  # kombu's classes use different names
         self, queue: str, payload: Any, **_options: Any
     ) -> None:
-        """Write a message; nobody sees it before it is complete."""
+        """Write a message atomically."""
         folder = Path(self.data_folder_out)
         folder.mkdir(parents=True, exist_ok=True)
-        name = f"{time.time_ns():020d}_{uuid.uuid4()}.{queue}.msg"  # their order is that of the names
+        name = f"{time.time_ns():020d}_{uuid.uuid4()}.{queue}.msg"  # ordered by name
         unfinished = folder / f".{name}"
         unfinished.write_text(json.dumps(payload), encoding="utf-8")
         unfinished.rename(folder / name)
 
     def _get(self, queue: str, timeout: float | None = None) -> Any:
-        """Take the oldest message of a queue."""
+        """Remove and return the oldest message of a queue."""
         folder = Path(self.data_folder_in)
         for path in sorted(folder.glob(f"*.{queue}.msg")):
             if path.name.partition(".")[2] != f"{queue}.msg":
@@ -48,11 +48,11 @@ class Channel(filesystem.Channel):
 
 
 class Transport(filesystem.Transport):
-    """What Celery uses for addresses of this scheme."""
+    """The transport for URLs of this scheme."""
 
     Channel = Channel
 
 
 def register() -> None:
-    """Make Celery know the scheme."""
+    """Register the scheme with Celery."""
     TRANSPORT_ALIASES[SCHEME] = f"{__name__}:Transport"

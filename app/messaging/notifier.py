@@ -1,4 +1,4 @@
-"""Waking a worker, after the commit of what there is to do."""
+"""Notifies workers of new work, after the commit."""
 
 import logging
 import time
@@ -6,15 +6,15 @@ import time
 from vocboard.app.messaging.broker import EVALUATE_NEXT, IMPORT_GROUND_TRUTH, RESCORE, SEND_MAIL, create_publisher
 from vocboard.app.settings import Settings
 
-PAUSE_SECONDS = 5.0  # after a failure: a broker that is down delays one person in so much time, not everyone
+PAUSE_SECONDS = 5.0  # pause after a failure, so that a broker that is down does not delay every request
 
 _log = logging.getLogger(__name__)
 
 
 class WorkerNotifier:
-    """Tells the workers that there is something to do.
+    """Sends wake-up messages to workers.
 
-    It never fails and takes about a second at most: without a broker, workers find the work when they next look.
+    Never fails, and takes at most about a second: without a broker, workers find the work at their next poll.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -22,11 +22,11 @@ class WorkerNotifier:
         self._silent_until = 0.0  # time.monotonic()
 
     def submission_queued(self) -> None:
-        """Say that a submission is queued."""
+        """Notify workers that a submission is queued."""
         self._send(EVALUATE_NEXT)
 
     def ground_truth_uploaded(self) -> None:
-        """Say that a ground truth has been uploaded."""
+        """Notify workers that ground truth has been uploaded."""
         self._send(IMPORT_GROUND_TRUTH)
 
     def rescore_changed(self) -> None:
@@ -34,7 +34,7 @@ class WorkerNotifier:
         self._send(RESCORE)
 
     def mail_queued(self) -> None:
-        """Say that e-mail is in the outbox."""
+        """Notify workers that there is e-mail in the outbox."""
         self._send(SEND_MAIL)
 
     def _send(self, task: str) -> None:
@@ -42,6 +42,6 @@ class WorkerNotifier:
             return
         try:
             self._publisher.send_task(task, retry=False)
-        except Exception as error:  # whatever the broker's client raises: the work is safe in the database
+        except Exception as error:  # any error of the broker's client: the work is stored in the database
             self._silent_until = time.monotonic() + PAUSE_SECONDS
-            _log.warning("no wake-up for %s could be sent: %s", task, error)
+            _log.warning("could not send a wake-up for %s: %s", task, error)

@@ -124,7 +124,7 @@ def result_view(
 
     Args:
         chosen: key of a competition; the first that was entered if there is no result of it.
-        viewer: None for visitors, and for whoever follows an anonymous link.
+        viewer: None for visitors and for anonymous links.
     """
     entered = [entry.competition for entry in submission.entries]
     key = chosen if chosen in entered else min(entered, key=list(competitions).index)

@@ -1,4 +1,4 @@
-"""Limits on how often something may be tried: a number of attempts in a rolling period, by address or account."""
+"""Rate limits: a number of attempts in a rolling period, by address or account."""
 
 import hashlib
 import ipaddress
@@ -13,7 +13,7 @@ from vocboard.app.accounts.models import Attempt
 from vocboard.app.database import now
 from vocboard.app.errors import LimitedError
 
-LONGEST_PERIOD = timedelta(hours=24)  # attempts are forgotten after it
+LONGEST_PERIOD = timedelta(hours=24)  # attempts are deleted after this
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,28 +25,28 @@ class Limit:
     period: timedelta
 
 
-# Failed ones, which delay the next ones: at one account from one network; at one account; from one network, which a
-# whole lab may share; and at an account from a browser that signed in to it before.
+# Failed sign-ins, which delay the next ones: per account and network; per account; per network, which a whole lab may
+# share; and per account and known browser.
 SIGN_IN_OF_PAIR = Limit("sign_in_of_pair", 5, timedelta(minutes=15))
 SIGN_IN_OF_ACCOUNT = Limit("sign_in_of_account", 50, timedelta(minutes=15))
 SIGN_IN_FROM_ADDRESS = Limit("sign_in_from_address", 100, timedelta(minutes=15))
 SIGN_IN_OF_KNOWN_BROWSER = Limit("sign_in_of_known_browser", 10, timedelta(minutes=15))
-SIGN_INS_OF_PERSON = Limit("sign_ins_of_person", 60, timedelta(hours=1))  # successful ones
+SIGN_INS_OF_PERSON = Limit("sign_ins_of_person", 60, timedelta(hours=1))  # successful sign-ins
 REGISTRATION_OF_ACCOUNT = Limit("registration_of_account", 5, timedelta(hours=1))
 # Apart from the other, whose messages hold no link: nobody is kept from a new password by registrations of strangers.
 RESET_OF_ACCOUNT = Limit("reset_of_account", 5, timedelta(hours=1))
 REGISTRATION_FROM_ADDRESS = Limit("registration_from_address", 30, timedelta(hours=1))
-PASSWORD_CHECK = Limit("password_check", 10, timedelta(minutes=15))  # failed ones, of somebody signed in
+PASSWORD_CHECK = Limit("password_check", 10, timedelta(minutes=15))  # wrong current passwords
 
 
 def enforce(session: Session, subjects: Mapping[Limit, str]) -> None:
-    """Raise `LimitedError` if any of the limits is used up.
+    """Raise `LimitedError` if any of the limits is reached.
 
-    Until the transaction ends nobody else can pass the same limits for the same subjects, so that parallel attempts
-    are counted one after the other.
+    Locks the limits for these subjects until the transaction ends, so that parallel attempts are counted one after the
+    other.
 
     Args:
-        subjects: of each limit, whom it is counted for: an address, an e-mail address or an id.
+        subjects: for each limit, the IP address, e-mail address or id that it is counted for.
     """
     _take_turns(session, subjects)
     instant = now()
@@ -70,7 +70,7 @@ def enforce(session: Session, subjects: Mapping[Limit, str]) -> None:
 
 
 def recent(session: Session, limit: Limit, subject: str) -> int:
-    """Return how many attempts count against a limit."""
+    """Return the number of attempts that count against a limit."""
     query = select(func.count()).where(
         Attempt.action == limit.action, Attempt.subject == subject, Attempt.created_at > now() - limit.period
     )
@@ -78,7 +78,7 @@ def recent(session: Session, limit: Limit, subject: str) -> int:
 
 
 def count(session: Session, subjects: Mapping[Limit, str]) -> None:
-    """Record an attempt against each of the limits, and forget the attempts that no limit counts any more."""
+    """Record an attempt for each of the limits, and delete attempts that no limit counts any more."""
     instant = now()
     session.execute(delete(Attempt).where(Attempt.created_at <= instant - LONGEST_PERIOD))
     session.add_all(
@@ -88,7 +88,7 @@ def count(session: Session, subjects: Mapping[Limit, str]) -> None:
 
 
 def network(address: str) -> str:
-    """Return what an address counts as: itself, or for IPv6 its /64, which one customer has as a whole.
+    """Return the network of an address for rate limits: the address itself, or the /64 for IPv6.
 
     >>> network("192.0.2.7"), network("2001:db8:1:2:3:4:5:6"), network("testclient")
     ('192.0.2.7', '2001:db8:1:2::/64', 'testclient')
@@ -105,7 +105,7 @@ def network(address: str) -> str:
 
 
 def _take_turns(session: Session, subjects: Mapping[Limit, str]) -> None:
-    """On PostgreSQL, hold a lock per limit and subject to the end of the transaction; SQLite has one writer anyway."""
+    """Lock each limit and subject until the end of the transaction (PostgreSQL; SQLite has a single writer)."""
     if session.get_bind().dialect.name != "postgresql":
         return
     names = sorted(f"{limit.action} {subject}" for limit, subject in subjects.items())  # one order, to avoid deadlocks

@@ -1,1 +1,1 @@
-"""Files that outlive a request: archives of submissions, and ground truth on its sealed way in."""
+"""File storage: archives of submissions, and encrypted uploads of ground truth."""

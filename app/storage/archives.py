@@ -117,7 +117,7 @@ class IncomingArchive(IncomingFile):
         self.size = 0
 
     def write(self, chunk: bytes) -> None:
-        """Append to the upload.
+        """Append data to the upload.
 
         Raises:
             TooLargeError: it is larger than allowed.
@@ -131,7 +131,7 @@ class IncomingArchive(IncomingFile):
 
     @property
     def sha256(self) -> str:
-        """SHA-256 of what has arrived, in hexadecimal."""
+        """Hexadecimal SHA-256 of the data received so far."""
         return self._hash.hexdigest()
 
     def keep(self) -> str:
@@ -141,7 +141,7 @@ class IncomingArchive(IncomingFile):
 
 
 class DamagedArchiveError(Exception):
-    """A stored archive is not what was uploaded."""
+    """A stored archive does not match its hash."""
 
 
 def is_name(text: str) -> bool:

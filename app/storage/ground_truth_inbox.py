@@ -1,7 +1,6 @@
-"""The directory through which ground truth goes in: the web process seals files into it, the worker takes them out.
+"""The inbox of ground truth: the web process writes encrypted files, and workers read and delete them.
 
-The worker publishes its public key there when it first starts. Nothing that the web process holds opens what it has
-written.
+A worker publishes its public key in the inbox when it first starts. The web process cannot decrypt what it has written.
 """
 
 import os
@@ -18,22 +17,22 @@ from vocboard.app.storage.incoming_file import IncomingFile, remove_abandoned
 from vocboard.app.storage.sealed_files import SealingStream
 
 PUBLIC_KEY_FILE = "worker.public-key"
-UNANNOUNCED_FOR = timedelta(days=1)  # far longer than an upload waits for its row
+UNANNOUNCED_FOR = timedelta(days=1)  # far longer than the time between writing a file and committing its row
 _INCOMING_PREFIX = ".incoming-"
 _SUFFIX = ".sealed"
 
 
 def purpose_of(challenge_id: uuid.UUID, version_id: uuid.UUID) -> bytes:
-    """What a sealed file is bound to: a web server that someone has taken over cannot use it for another challenge."""
+    """Return the purpose that a file is bound to, so that a compromised web process cannot reuse it elsewhere."""
     return f"ground truth {challenge_id} {version_id}".encode()
 
 
 class IncomingTruth(IncomingFile):
-    """An upload of ground truth while it arrives: sealed as it comes, plain nowhere.
+    """An upload of ground truth in progress. It is encrypted while it is received and never stored in plain text.
 
     Attributes:
-        version_id: the id to announce it under once it is kept.
-        size: bytes of plain content so far.
+        version_id: the id of the new version.
+        size: plain bytes received so far.
     """
 
     def __init__(
@@ -47,7 +46,7 @@ class IncomingTruth(IncomingFile):
         self._stream = SealingStream(self._file, public_key, purpose=purpose_of(challenge_id, self.version_id))
 
     def write(self, chunk: bytes) -> None:
-        """Append to the upload.
+        """Append data to the upload.
 
         Raises:
             TooLargeError: it is larger than allowed.
@@ -59,7 +58,7 @@ class IncomingTruth(IncomingFile):
         self._stream.write(chunk)
 
     def keep(self) -> uuid.UUID:
-        """Put the complete upload into the inbox for good, and return its version id, to be announced next."""
+        """Move the complete upload to the inbox, and return its version id, to be registered next."""
         self._stream.finish()
         self.finish()
         self.path.replace(self._target)
@@ -73,20 +72,20 @@ class GroundTruthInbox:
         self._directory = directory
 
     def receive(self, *, challenge_id: uuid.UUID, limit: int) -> IncomingTruth:
-        """Begin an upload for a challenge, of at most `limit` bytes.
+        """Begin an upload of at most `limit` bytes for a challenge.
 
-        Use it in a `with` block, which removes what is not kept.
+        Use it in a `with` block, which removes it unless it is stored.
 
         Raises:
-            ConflictError: no worker has published its key yet.
+            ConflictError: no worker has published a key yet.
         """
         return IncomingTruth(self, self.public_key(), challenge_id=challenge_id, limit=limit)
 
     def public_key(self) -> PublicKey:
-        """Return the worker's public key.
+        """Return the workers' public key.
 
         Raises:
-            ConflictError: no worker has published its key yet.
+            ConflictError: no worker has published a key yet.
         """
         try:
             return PublicKey((self._directory / PUBLIC_KEY_FILE).read_bytes())
@@ -94,7 +93,7 @@ class GroundTruthInbox:
             raise ConflictError("No worker has started yet. Start one, then upload the ground truth again.") from None
 
     def publish_key(self, key: PublicKey) -> None:
-        """Write the worker's public key, whole or not at all, unless it is there."""
+        """Write the workers' public key atomically, unless it exists."""
         self._directory.mkdir(parents=True, exist_ok=True)
         target = self._directory / PUBLIC_KEY_FILE
         if target.exists() and target.read_bytes() == bytes(key):
@@ -106,18 +105,18 @@ class GroundTruthInbox:
         Path(name).replace(target)
 
     def path(self, version_id: uuid.UUID) -> Path:
-        """Where the sealed file of a version lies."""
+        """Return the path of a version's encrypted file."""
         return self._directory / f"{version_id}{_SUFFIX}"
 
     def discard(self, version_id: uuid.UUID) -> None:
-        """Remove the sealed file of a version: it was imported, has failed, or could not be announced."""
+        """Remove the encrypted file of a version that was imported, has failed, or could not be registered."""
         self.path(version_id).unlink(missing_ok=True)
 
     def remove_abandoned(self, *, waiting: Collection[uuid.UUID]) -> None:
-        """Remove what was left behind by uploads whose process was killed, and by finished imports.
+        """Remove files of killed processes and of finished imports.
 
         Args:
-            waiting: versions whose sealed upload is still needed.
+            waiting: versions whose encrypted upload is still needed.
         """
         needed = {self.path(version_id) for version_id in waiting}
         remove_abandoned(self._directory.glob(f"{_INCOMING_PREFIX}*"))

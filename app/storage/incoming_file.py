@@ -1,7 +1,7 @@
-"""A file while it arrives: in its final file system under a temporary name, gone unless it is moved away.
+"""A temporary file for an upload in progress, in its final file system. It is removed unless it is moved.
 
-Its process holds a lock on it (flock), which the operating system releases however the process ends: so anyone can tell
-a file that is still arriving from one that a killed process has left.
+The process holds a lock on the file (flock), which the operating system releases when the process ends. So files in
+progress can be distinguished from those of killed processes.
 """
 
 import contextlib
@@ -15,35 +15,35 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-ABANDONED_AFTER = timedelta(minutes=5)  # between making a file and locking it lie microseconds
+ABANDONED_AFTER = timedelta(minutes=5)  # far longer than the time between creating and locking a file
 
 
 class IncomingFile:
-    """A temporary file that only this user can read; leaving the `with` block removes what was not moved away.
+    """A temporary file that only this user can read. Leaving the `with` block removes it unless it was moved.
 
     Attributes:
-        path: where it is.
+        path: path of the file.
     """
 
     def __init__(self, directory: Path, *, prefix: str = "") -> None:
         descriptor, name = tempfile.mkstemp(dir=directory, prefix=prefix)
         self.path = Path(name)
         self._file = os.fdopen(descriptor, "wb")
-        self._lock = os.dup(descriptor)  # the lock outlives the file's closing: the file is still needed then
+        self._lock = os.dup(descriptor)  # keeps the lock after the file is closed, because the file is still needed
         fcntl.flock(self._lock, fcntl.LOCK_EX)
 
     def finish(self) -> None:
-        """Bring the whole file to the disk; afterwards `path` can be read. Does nothing the second time."""
+        """Flush the file to disk; afterwards `path` can be read. Idempotent."""
         if not self._file.closed:
             self._file.flush()
             os.fsync(self._file.fileno())
             self._file.close()
 
     def remove(self) -> None:
-        """Close the file and remove it unless it was moved away. Does nothing the second time.
+        """Close the file, and remove it unless it was moved. Idempotent.
 
         Raises:
-            OSError: what is buffered cannot be written; the file is gone all the same.
+            OSError: buffered data could not be written; the file is still removed.
         """
         if self._lock < 0:
             return
@@ -62,22 +62,22 @@ class IncomingFile:
     ) -> None:
         try:
             self.remove()
-        except OSError:  # a full disk shows once more when what is buffered is written; it has been reported
+        except OSError:  # a full disk may raise again when buffers are flushed; it was already reported
             if error is None:
                 raise
 
 
 def remove_abandoned(paths: Iterable[Path], *, older_than: timedelta = ABANDONED_AFTER) -> int:
-    """Remove those files that no process holds any more; how many they were.
+    """Remove files that no process has locked; return their number.
 
     Args:
-        paths: files that were made as `IncomingFile`, perhaps under another name by now.
-        older_than: since their last change.
+        paths: files created as `IncomingFile`, possibly renamed.
+        older_than: minimum time since the last change.
     """
     changed_before = time.time() - older_than.total_seconds()
     removed = 0
     for path in paths:
-        # Gone meanwhile, or held by the process that receives it.
+        # Removed in the meantime, or locked by the receiving process.
         with contextlib.suppress(FileNotFoundError, BlockingIOError):
             removed += _remove_unlocked(path, changed_before)
     return removed

@@ -1,10 +1,10 @@
-"""Files that one process writes and only another can read.
+"""Encrypted files that one process writes and only another can read.
 
-A sealed file is encrypted to a public key while it is written; the writer itself cannot read it back. Layout: `MAGIC`;
-a fresh symmetric key, sealed to the public key (X25519, libsodium's sealed box); the header of an XChaCha20-Poly1305
-secret stream; then blocks, each authenticated together with all before it, the last marked as the end. The first block
-is authenticated together with what the file is for, which is not in it: who opens it must know that. So a file that was
-changed, shortened, lengthened, put together from others or put in another's place does not open.
+A sealed file is encrypted with a public key while it is written; the writer cannot decrypt it. Layout: `MAGIC`; a new
+symmetric key, sealed to the public key (X25519, libsodium's sealed box); the header of an XChaCha20-Poly1305 secret
+stream; blocks that are each authenticated together with all previous blocks, the last one marked as final. The first
+block is authenticated together with the file's purpose, which is not stored in the file. So a file that was changed,
+truncated, extended, combined with others or moved to another place cannot be decrypted.
 """
 
 import os
@@ -17,7 +17,7 @@ from nacl.exceptions import CryptoError
 from nacl.public import PrivateKey, PublicKey, SealedBox
 
 MAGIC = b"vocboard sealed 2\n"
-BLOCK_BYTES = 1024 * 1024  # of plain content; the last block may be shorter
+BLOCK_BYTES = 1024 * 1024  # plain bytes; the last block may be shorter
 _KEY_BYTES = bindings.crypto_secretstream_xchacha20poly1305_KEYBYTES
 _SEALED_KEY_BYTES = _KEY_BYTES + bindings.crypto_box_SEALBYTES
 _HEADER_BYTES = bindings.crypto_secretstream_xchacha20poly1305_HEADERBYTES
@@ -27,14 +27,14 @@ _FINAL = bindings.crypto_secretstream_xchacha20poly1305_TAG_FINAL
 
 
 class SealError(Exception):
-    """A file is not sealed to this key, or not as it was sealed."""
+    """A file is not sealed to this key, or was modified."""
 
 
 class SealingStream:
-    """Seals what is written to it into an open file; `finish` makes it complete.
+    """Encrypts data into an open file; call `finish` to complete it.
 
     Args of the constructor:
-        purpose: what the file is for; it opens for that alone.
+        purpose: the file's purpose, which is required for decryption.
     """
 
     def __init__(self, target: BinaryIO, public_key: PublicKey, *, purpose: bytes) -> None:
@@ -47,14 +47,14 @@ class SealingStream:
         target.write(MAGIC + SealedBox(public_key).encrypt(key) + header)
 
     def write(self, chunk: bytes) -> None:
-        """Seal some content, of any size."""
+        """Encrypt data of any size."""
         self._pending += chunk
-        while len(self._pending) > BLOCK_BYTES:  # the last block waits for `finish`, even a full one
+        while len(self._pending) > BLOCK_BYTES:  # keep the last block for `finish`, even if it is full
             self._push(bytes(self._pending[:BLOCK_BYTES]), _MESSAGE)
             del self._pending[:BLOCK_BYTES]
 
     def finish(self) -> None:
-        """Write the end; without it the file does not open."""
+        """Write the final block; without it, the file cannot be decrypted."""
         self._push(bytes(self._pending), _FINAL)
         self._pending.clear()
 
@@ -64,7 +64,7 @@ class SealingStream:
 
 
 def seal(chunks: Iterable[bytes], public_key: PublicKey, target: Path, *, purpose: bytes) -> None:
-    """Write content to a new file that only the owner of the private key can read."""
+    """Write content to a new sealed file."""
     with target.open("xb") as file:
         stream = SealingStream(file, public_key, purpose=purpose)
         for chunk in chunks:
@@ -75,12 +75,12 @@ def seal(chunks: Iterable[bytes], public_key: PublicKey, target: Path, *, purpos
 
 
 def unseal(source: Path, private_key: PrivateKey, *, purpose: bytes) -> Iterator[bytes]:
-    """Give the content of a sealed file, in blocks of at most `BLOCK_BYTES`.
+    """Yield the content of a sealed file, in blocks of at most `BLOCK_BYTES`.
 
-    What has been given may be relied on only when the iterator has ended: until then the file may turn out shortened.
+    The content is only authentic after the iterator has ended; until then, the file may be truncated.
 
     Raises:
-        SealError: the file is not sealed to this key, not for this purpose, or not as it was sealed.
+        SealError: the file has another key or purpose, or was modified.
     """
     expected: bytes | None = purpose
     with source.open("rb") as file:
@@ -100,7 +100,7 @@ def unseal(source: Path, private_key: PrivateKey, *, purpose: bytes) -> Iterator
 
 
 def _opened(file: BinaryIO, private_key: PrivateKey) -> "bindings.crypto_secretstream_xchacha20poly1305_state":
-    """Read the beginning of a sealed file and return the state to read its blocks with."""
+    """Read the header of a sealed file, and return the decryption state."""
     if file.read(len(MAGIC)) != MAGIC:
         raise SealError("this is not a sealed file")
     try:

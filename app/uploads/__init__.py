@@ -1,1 +1,1 @@
-"""Uploads: who may begin one and what it counts against, and how its body is streamed, checked and stored."""
+"""Uploads: limits, and how a body is streamed, validated and stored."""

@@ -1,4 +1,4 @@
-"""The web process's side of an upload in progress: its places are kept while it lives, and freed however it ends."""
+"""Tracks an upload in progress: renews its lease, and ends it for any outcome."""
 
 import asyncio
 import logging
@@ -26,7 +26,7 @@ from vocboard.app.web.client import client_address
 END_RETRY_SECONDS = 1.0
 
 _log = logging.getLogger(__name__)
-_ending: set[asyncio.Task[None]] = set()  # the event loop itself keeps weak references only
+_ending: set[asyncio.Task[None]] = set()  # the event loop only keeps weak references
 
 
 @asynccontextmanager
@@ -36,7 +36,7 @@ async def upload_in_progress(
     """Record an attempt to upload before its body is read, and end it with the block.
 
     Yields:
-        What the body must be received with.
+        The minimum pace of the body.
 
     Raises:
         LimitedError, TooLargeError: as `uploads.begin`.
@@ -63,13 +63,13 @@ async def upload_in_progress(
             try:
                 await to_thread.run_sync(end)
             except SQLAlchemyError as error:
-                _log.warning("upload %s could not be ended, and will be in the background: %s", upload_id, error)
+                _log.warning("could not end upload %s; retrying in the background: %s", upload_id, error)
                 _end_in_background(end, upload_id)
 
 
 @asynccontextmanager
 async def off_the_loop(incoming: IncomingFile) -> AsyncIterator[None]:
-    """Remove what is left of an incoming file with the block, in a thread: that of a large file takes a while."""
+    """Remove an incoming file at the end of the block, in a thread because removing a large file takes time."""
     try:
         yield
     finally:
@@ -79,10 +79,10 @@ async def off_the_loop(incoming: IncomingFile) -> AsyncIterator[None]:
 
 @contextmanager
 def cancelled_by_disconnect(request: Request) -> Iterator[None]:
-    """Cancel the block when the client goes away; its body must have been received.
+    """Cancel the block when the client disconnects; the body must have been received.
 
     Raises:
-        ClientDisconnect: in place of the cancellation.
+        ClientDisconnect: instead of the cancellation.
     """
 
     async def watch() -> None:
@@ -110,11 +110,11 @@ async def _keep_places(database: Database, upload_id: uuid.UUID) -> None:
         try:
             await to_thread.run_sync(renew)
         except SQLAlchemyError:
-            _log.warning("the lease of upload %s could not be renewed", upload_id, exc_info=True)
+            _log.warning("could not renew the lease of upload %s", upload_id, exc_info=True)
 
 
 def _end_in_background(end: Callable[[], None], upload_id: uuid.UUID) -> None:
-    """Try again until it succeeds or the lease has expired, so that the person need not wait for that."""
+    """Retry until it succeeds or the lease has expired, without delaying the response."""
 
     async def keep_trying() -> None:
         with anyio.move_on_after(LEASE.total_seconds()):
@@ -125,7 +125,7 @@ def _end_in_background(end: Callable[[], None], upload_id: uuid.UUID) -> None:
                 except SQLAlchemyError:
                     continue
                 return
-        _log.warning("upload %s could not be ended; its lease has expired", upload_id)
+        _log.warning("could not end upload %s; its lease has expired", upload_id)
 
     task = asyncio.create_task(keep_trying())
     _ending.add(task)

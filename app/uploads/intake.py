@@ -1,4 +1,4 @@
-"""Uploads on their way in, the same for the API and the pages: who may, stream, check, store, ring."""
+"""Receives uploads for the API and the pages: checks permissions, streams, validates, stores, notifies workers."""
 
 import uuid
 from collections.abc import Callable
@@ -34,7 +34,7 @@ ARCHIVE_FIELD = "archive"
 HASHES_FIELD = "flickr_image_hashes"
 CLASSES_FIELD = "segmentation_classes"
 FIELD_LIMITS = {
-    HASHES_FIELD: 8 * MEBIBYTE,  # of 100,000 images
+    HASHES_FIELD: 8 * MEBIBYTE,  # about 100,000 images
     CLASSES_FIELD: 16 * 1024,
 }
 
@@ -43,7 +43,7 @@ BeforeFile = Callable[[StreamedForm], None]
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    """What an upload is checked against."""
+    """The data that an upload is validated against."""
 
     challenge: Challenge
     image_sets: ImageSets
@@ -210,11 +210,11 @@ class Intake:
 
 
 def submission_form(form: StreamedForm) -> SubmissionForm:
-    """What a participant's multipart form says.
+    """Return the form of a participant's multipart body.
 
     The fields are `method_name`, `method_description`, `contributors`, `affiliation`, those of the declarations
-    (`training_data`, `training_annotation`, `flickr_images`, `flickr_image_hashes`), and `segmentation_classes`: once
-    for every class entered, or the classes parted by commas; none for all of them.
+    (`training_data`, `training_annotation`, `flickr_images`, `flickr_image_hashes`), and `segmentation_classes`:
+    repeated for every class entered, or separated by commas; missing for all classes.
     """
     classes = [name.strip() for value in form.fields.get(CLASSES_FIELD, []) for name in value.split(",")]
     entered = tuple(dict.fromkeys(name for name in classes if name))

@@ -1,4 +1,4 @@
-"""Limits on uploads, from the settings."""
+"""Upload limits, from the settings."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -7,21 +7,21 @@ from vocboard.app.settings import Settings
 from vocboard.app.uploads.models import UploadKind
 
 ATTEMPTS_PERIOD = timedelta(hours=1)
-BYTES_PERIOD = timedelta(days=1)  # the longer of the two: older attempts count against nothing
-LEASE = timedelta(seconds=60)  # of an upload in progress; a killed process holds its places for so long
+BYTES_PERIOD = timedelta(days=1)  # the longer of the two; older attempts do not count
+LEASE = timedelta(seconds=60)  # of an upload in progress; after a process is killed, its uploads count for this long
 
 
 @dataclass(frozen=True, slots=True)
 class PersonLimits:
-    """What one person may upload of one kind.
+    """Limits of one person for one kind of upload.
 
     Attributes:
-        attempts: in any `ATTEMPTS_PERIOD`, whatever their outcome.
-        concurrent: uploads in progress at once.
-        bytes_per_day: of all bodies in any `BYTES_PERIOD`, whatever became of them.
-        file_bytes: of one file.
-        duration: of one body.
-        bytes_per_second: the least that a body must bring.
+        attempts: in any `ATTEMPTS_PERIOD`, including rejected ones.
+        concurrent: number of concurrent uploads.
+        bytes_per_day: total of all bodies in any `BYTES_PERIOD`, including rejected ones.
+        file_bytes: maximum size of a file.
+        duration: maximum duration of an upload.
+        bytes_per_second: minimum rate of an upload.
     """
 
     attempts: int
@@ -34,12 +34,12 @@ class PersonLimits:
 
 @dataclass(frozen=True, slots=True)
 class ServerLimits:
-    """What bounds several accounts of one person, and everybody together.
+    """Limits across accounts.
 
     Attributes:
-        concurrent_from_address: uploads in progress at once from one address.
-        concurrent: uploads in progress at once. From half of it on, a person may have only one: people who have
-            none find a place when others have many.
+        concurrent_from_address: concurrent uploads from one address.
+        concurrent: concurrent uploads in total. When half of them are in use, each person is limited to one, so that
+            others can still upload.
     """
 
     concurrent_from_address: int
@@ -47,7 +47,7 @@ class ServerLimits:
 
 
 def person_limits(settings: Settings, kind: UploadKind) -> PersonLimits:
-    """Return the limits of one kind of upload."""
+    """Return the limits for one kind of upload."""
     if kind is UploadKind.GROUND_TRUTH:
         return PersonLimits(
             settings.uploads_per_hour,
@@ -68,5 +68,5 @@ def person_limits(settings: Settings, kind: UploadKind) -> PersonLimits:
 
 
 def server_limits(settings: Settings) -> ServerLimits:
-    """Return the limits that all kinds of upload share."""
+    """Return the limits shared by all kinds of upload."""
     return ServerLimits(settings.concurrent_uploads_per_address, settings.concurrent_uploads_in_all)

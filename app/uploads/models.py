@@ -1,4 +1,4 @@
-"""Attempts to upload."""
+"""Model of upload attempts."""
 
 import uuid
 from datetime import datetime
@@ -11,17 +11,17 @@ from vocboard.app.database import Base, CreatedAt, Identifier, text_enum
 
 
 class UploadKind(StrEnum):
-    """What is uploaded; each kind has its own limits."""
+    """Kinds of upload, which have separate limits."""
 
     SUBMISSION = "submission"
     GROUND_TRUTH = "ground_truth"
 
 
 class Upload(Base):
-    """One attempt to upload, whatever became of it.
+    """An upload attempt, successful or not.
 
-    It is in progress while it has a lease that has not expired. The web process that receives it renews the lease and
-    ends it; the lease of a killed process expires by itself.
+    It is in progress while its lease has not expired. The web process that receives it renews the lease, and ends it;
+    if that process is killed, the lease expires.
     """
 
     __tablename__ = "uploads"
@@ -34,6 +34,6 @@ class Upload(Base):
     created_at: Mapped[CreatedAt] = mapped_column(index=True)
     kind: Mapped[UploadKind] = mapped_column(text_enum(UploadKind))
     user_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
-    address: Mapped[str] = mapped_column(String(254))  # as limits count it: an IPv6 address by its network
-    byte_count: Mapped[int] = mapped_column(BigInteger)  # announced while in progress, received afterwards
+    address: Mapped[str] = mapped_column(String(254))  # network of the address, as used by limits
+    byte_count: Mapped[int] = mapped_column(BigInteger)  # announced size while in progress, received size afterwards
     lease_expires_at: Mapped[datetime | None]

@@ -1,4 +1,4 @@
-"""Multipart forms with one large file, read as a stream: the file goes to a sink while it arrives, never into memory.
+"""Streaming parser for multipart forms with one large file, which is passed to a sink without being kept in memory.
 
 Source: RFC 7578, "Returning Values from Forms: multipart/form-data".
 """
@@ -18,8 +18,8 @@ from vocboard.app.uploads.pace import Pace
 from vocboard.app.uploads.stream_to_thread import stream_to_thread
 from vocboard.app.web.body_limit import raise_limit
 
-FIELDS_LIMIT_BYTES = 10 * MEBIBYTE  # of all fields but the file
-FIELD_LIMIT_BYTES = 64 * 1024  # of all values of one field: room for 10,000 characters of any script
+FIELDS_LIMIT_BYTES = 10 * MEBIBYTE  # of all fields except the file
+FIELD_LIMIT_BYTES = 64 * 1024  # of all values of one field: enough for 10,000 characters of any script
 FIELD_COUNT_LIMIT = 200
 
 
@@ -30,32 +30,32 @@ class UnsupportedFormError(ServiceError):
 
 
 class MalformedFormError(ServiceError):
-    """The body calls itself a multipart form and is none, or ends too early."""
+    """The body is not a valid multipart form, or ends too early."""
 
     status, code, title = 400, "malformed_form", "Malformed multipart form"
 
 
 class Sink(Protocol):
-    """Where the file goes."""
+    """Receiver of the file."""
 
     def write(self, chunk: bytes, /) -> None:
-        """Take the next part of the file; called outside the event loop."""
+        """Write the next chunk of the file; called outside the event loop."""
 
 
 @dataclass(slots=True)
 class StreamedForm:
-    """A form whose file has gone to its sink.
+    """A form whose file was passed to its sink.
 
     Attributes:
-        fields: all values of each field, in the order in which they came.
-        file_name: what the client calls the file, without directories.
+        fields: all values of each field, in order.
+        file_name: name of the file from the client, without directories.
     """
 
     fields: dict[str, list[str]] = field(default_factory=dict)
     file_name: str = ""
 
     def value(self, name: str) -> str:
-        """The first value of a field; empty if there is none."""
+        """Return the first value of a field; empty if there is none."""
         return self.fields.get(name, [""])[0]
 
 
@@ -70,24 +70,24 @@ async def receive_form(
     text_files: Collection[str] = (),
     field_limits: Mapping[str, int] | None = None,
 ) -> StreamedForm:
-    """Read a request's multipart form, passing its one file on while it arrives.
+    """Read a request's multipart form, and pass its file to a sink while it arrives.
 
     Args:
-        file_field: name of the field with the file. Other files are refused.
-        sink: takes the file.
-        limit: the most bytes the file may have.
-        pace: how fast the body must arrive.
-        before_file: is given the fields that came before the file; what it raises ends the upload at once.
-        text_files: names of fields whose text may also come as a file.
-        field_limits: the most bytes that all values of a field may have, where they are not `FIELD_LIMIT_BYTES`.
+        file_field: name of the field with the file. Other files are rejected.
+        sink: receives the file.
+        limit: maximum size of the file in bytes.
+        pace: minimum pace of the body.
+        before_file: called with the fields sent before the file; exceptions from it end the upload.
+        text_files: names of text fields that may also be sent as files.
+        field_limits: maximum size of all values of a field, if different from `FIELD_LIMIT_BYTES`.
 
     Raises:
         UnsupportedFormError: the request is not a multipart form.
         MalformedFormError: the form is damaged or incomplete.
         InvalidInputError: the file is missing, or there is more than one; a field is too long.
-        TooLargeError: the body is larger than file and fields may be.
+        TooLargeError: the body is too large.
         TooSlowError: the body arrives too slowly.
-        ClientDisconnect: the client went away.
+        ClientDisconnect: the client disconnected.
     """
     kind, options = parse_options_header(request.headers.get("content-type"))
     if kind != b"multipart/form-data" or b"boundary" not in options:
@@ -107,7 +107,7 @@ async def receive_form(
 
 
 class _FormReader:
-    """Collects fields and passes the file on, as the parser finds them."""
+    """Collects fields and passes the file to the sink, in the parser's callbacks."""
 
     def __init__(
         self,
@@ -152,7 +152,7 @@ class _FormReader:
             raise MalformedFormError(str(error)) from error
 
     def feed(self, pieces: Iterable[bytes]) -> None:
-        """Parse the next pieces of the body."""
+        """Parse the next chunks of the body."""
         try:
             for piece in pieces:
                 self._parser.write(piece)
@@ -160,7 +160,7 @@ class _FormReader:
             raise MalformedFormError(f"The body is not a well-formed multipart form: {error}.") from error
 
     def finish(self) -> StreamedForm:
-        """Return the form once the whole body has been parsed."""
+        """Return the form after the whole body has been parsed."""
         if not self._complete:
             raise MalformedFormError("The form ends before its closing boundary.")
         if not self._has_file:
@@ -203,9 +203,9 @@ class _FormReader:
         if self._has_file:
             raise InvalidInputError({self._file_field: "Send one file only."})
         self._form.file_name = _text(name or b"").replace("\\", "/").rpartition("/")[2]
-        if self._before_file is not None:  # also if no file follows, so that a page can show the fields again
+        if self._before_file is not None:  # also if no file was sent, so that a page can show the fields again
             self._before_file(self._form)
-        if not name:  # what a browser sends when no file was chosen
+        if not name:  # browsers send this if no file was chosen
             raise InvalidInputError({self._file_field: "Choose a file."})
         self._has_file = True
 

@@ -1,4 +1,4 @@
-"""How fast a body must arrive: a minimum rate and a maximum duration."""
+"""Minimum rate and maximum duration of a request body."""
 
 import asyncio
 import time
@@ -10,13 +10,13 @@ import anyio
 
 from vocboard.app.errors import TooSlowError
 
-RATE_WINDOW = timedelta(seconds=20)  # a pause that is shorter is forgiven
+RATE_WINDOW = timedelta(seconds=20)  # shorter pauses are allowed
 
 
 class Pace:
-    """Watches one body arrive.
+    """Monitors the arrival of a body.
 
-    The rate counts only the time spent waiting for the client: a server that is slow to write does not blame it.
+    Only time spent waiting for the client counts, so slow writes of the server do not matter.
 
     Attributes:
         received: bytes so far.
@@ -32,7 +32,7 @@ class Pace:
         self._error: TooSlowError | None = None
 
     async def stream(self, body: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-        """Yield the body's pieces as they arrive, and count them."""
+        """Yield the body's chunks, and count their bytes."""
         while True:
             self._waiting_since = time.monotonic()
             piece = await anext(body, None)
@@ -48,7 +48,7 @@ class Pace:
         """Cancel the block when the body is too slow.
 
         Raises:
-            TooSlowError: in place of the cancellation.
+            TooSlowError: instead of the cancellation.
         """
         with anyio.CancelScope() as scope:
             watcher = asyncio.create_task(self._watch(scope))

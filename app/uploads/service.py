@@ -1,4 +1,4 @@
-"""Beginning and ending uploads: an attempt is recorded before a byte of its body is read."""
+"""Begins and ends uploads. An attempt is recorded before its body is read."""
 
 import uuid
 from dataclasses import dataclass
@@ -12,16 +12,16 @@ from vocboard.app.errors import LimitedError, TooLargeError
 from vocboard.app.uploads.limits import ATTEMPTS_PERIOD, BYTES_PERIOD, LEASE, PersonLimits, ServerLimits
 from vocboard.app.uploads.models import Upload, UploadKind
 
-_BUSY_RETRY = timedelta(seconds=10)  # when places may be free again: nobody knows how long others take
+_BUSY_RETRY = timedelta(seconds=10)  # suggested retry time, since the duration of other uploads is unknown
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """An upload that wants to begin.
+    """A new upload attempt.
 
     Attributes:
-        address: from where, as `app.rate_limits.attempts.network` counts it.
-        byte_count: of the body; one whose length is not announced counts as the largest, until it ends.
+        address: network of the client, from `app.rate_limits.attempts.network`.
+        byte_count: size of the body; the maximum if it is not announced.
     """
 
     user_id: uuid.UUID
@@ -31,17 +31,17 @@ class Attempt:
 
 
 def begin(session: Session, attempt: Attempt, *, person: PersonLimits, server: ServerLimits) -> uuid.UUID:
-    """Record an attempt and take its places, until `end` or until its lease expires.
+    """Record an attempt, which is in progress until `end` or until its lease expires.
 
-    One transaction at a time decides, so that parallel uploads cannot beat a limit. Attempts that are refused here
-    are not recorded: they cost no more than any other request.
+    Transactions are serialised, so that parallel uploads cannot exceed a limit. Attempts that are rejected here are not
+    recorded, because they are as cheap as any other request.
 
     Returns:
         The upload's id.
 
     Raises:
-        LimitedError: a limit is used up; `allowed_at` is when the next attempt is allowed.
-        TooLargeError: the body is larger than what may be uploaded in a day.
+        LimitedError: a limit is reached; `allowed_at` is when the next attempt is allowed.
+        TooLargeError: the body is larger than the daily limit.
     """
     lock_for_transaction(session, "uploads")
     instant = now()
@@ -63,12 +63,12 @@ def begin(session: Session, attempt: Attempt, *, person: PersonLimits, server: S
 
 
 def renew(session: Session, upload_id: uuid.UUID) -> None:
-    """Keep the places of an upload in progress."""
+    """Renew the lease of an upload in progress."""
     session.execute(update(Upload).where(Upload.id == upload_id).values(lease_expires_at=now() + LEASE))
 
 
 def end(session: Session, upload_id: uuid.UUID, *, received_bytes: int) -> None:
-    """Free the places of an upload; what it has received goes on counting."""
+    """End an upload; its received bytes still count against the daily limit."""
     session.execute(
         update(Upload).where(Upload.id == upload_id).values(lease_expires_at=None, byte_count=received_bytes)
     )
@@ -105,7 +105,7 @@ def _check_bytes(session: Session, attempt: Attempt, person: PersonLimits, insta
     ).all()
     excess = sum(row.byte_count for row in counted) + attempt.byte_count - person.bytes_per_day
     allowed_at = None
-    for row in counted:  # the earliest stop counting first
+    for row in counted:  # the oldest stop counting first
         if excess <= 0:
             break
         excess -= row.byte_count

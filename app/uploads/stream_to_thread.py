@@ -1,4 +1,4 @@
-"""Streams that threads read: the next bytes arrive while those before are worked on."""
+"""Passes streams to threads, so that receiving and processing overlap."""
 
 import asyncio
 from collections import deque
@@ -7,16 +7,16 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 import anyio
 from anyio import to_thread
 
-BATCH_BYTES = 1024 * 1024  # worth a trip to a thread
-BACKLOG_BYTES = 8 * BATCH_BYTES  # of one stream, in memory at most
+BATCH_BYTES = 1024 * 1024  # batch size for a thread
+BACKLOG_BYTES = 8 * BATCH_BYTES  # maximum bytes of one stream in memory
 
 
 async def stream_to_thread(stream: AsyncIterator[bytes], handle: Callable[[Iterable[bytes]], None]) -> None:
-    """Give a stream's pieces, in order, to a function in a thread while what follows is received.
+    """Pass a stream's chunks, in order, to a function in a thread, while the next chunks are received.
 
-    The function is called whenever a batch has arrived, and its pieces go on as long as there are more: a fast stream
-    keeps one thread busy, without waking it for each batch, and a slow one holds none. Whatever ends this, the function
-    runs no longer afterwards. What it raises is raised here.
+    The function is called when a batch has arrived, and consumes chunks while there are more. So a fast stream keeps
+    one thread busy without waking it for each batch, and a slow stream holds no thread. The function never runs after
+    this coroutine has ended. Its exceptions are raised here.
     """
     backlog = _Backlog()
     handling: asyncio.Task[None] | None = None
@@ -41,7 +41,7 @@ async def stream_to_thread(stream: AsyncIterator[bytes], handle: Callable[[Itera
 
 
 class _Backlog:
-    """Pieces between the event loop, which adds, and a thread, which takes; each counts on its own, without a lock."""
+    """A lock-free buffer between the event loop, which adds chunks, and a thread, which removes them."""
 
     def __init__(self) -> None:
         self._pieces: deque[bytes] = deque()
@@ -51,16 +51,16 @@ class _Backlog:
 
     @property
     def size(self) -> int:
-        """Bytes that wait or are being handled."""
+        """Number of bytes that are buffered or being processed."""
         return self._added_bytes - self._taken_bytes
 
     def add(self, piece: bytes) -> None:
-        """Append to it; in the event loop."""
+        """Add a chunk. Called in the event loop."""
         self._pieces.append(piece)
         self._added_bytes += len(piece)
 
     def taken(self) -> Iterator[bytes]:
-        """Take pieces until there are no more; in a thread."""
+        """Yield chunks until the buffer is empty. Called in a thread."""
         while self._pieces:
             was_full = self.size > BACKLOG_BYTES // 2
             piece = self._pieces.popleft()
@@ -70,10 +70,10 @@ class _Backlog:
                 self._loop.call_soon_threadsafe(self.stop_waiting)
 
     async def half_empty(self) -> None:
-        """Wait until half of it is free, or its thread has ended; in the event loop."""
+        """Wait until half of the buffer is free, or its thread has ended. Called in the event loop."""
         self._may_go_on.clear()
         await self._may_go_on.wait()
 
     def stop_waiting(self, _ended: object = None) -> None:
-        """Let the event loop add again."""
+        """Wake the event loop."""
         self._may_go_on.set()

@@ -28,7 +28,7 @@ class Judgement:
     Attributes:
         true: (n,) bool, the true positives by rank.
         false: (n,) bool, the false positives by rank.
-        positives: what there was to find.
+        positives: number of positives.
     """
 
     true: NDArray[np.bool_]

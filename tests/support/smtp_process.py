@@ -29,7 +29,7 @@ class ToDirectory:
         return "250 OK"
 
     async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:  # noqa: N802
-        """Write a message; nobody sees it before it is complete."""
+        """Write a message atomically."""
         assert isinstance(envelope.content, bytes)
         partial = self._directory / f"{time.time_ns():020d}.partial"
         head = f"X-Tls: {session.ssl is not None}\r\nX-User: {session.auth_data or ''}\r\n".encode()

@@ -1,1 +1,1 @@
-"""E-mail: written into a table with what it announces, sent by a worker."""
+"""E-mail: an outbox table, and its delivery by a worker."""

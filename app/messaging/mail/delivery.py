@@ -1,4 +1,4 @@
-"""How a message leaves: by SMTP, or as a file where the installation has no mail server."""
+"""Delivery of e-mail by SMTP, or to files if there is no mail server."""
 
 import smtplib
 import ssl
@@ -13,19 +13,19 @@ from urllib.parse import unquote, urlsplit
 from vocboard.app.messaging.mail.outbox import Claimed
 from vocboard.app.settings import Settings
 
-TIMEOUT_SECONDS = 30.0  # of each step of a conversation
+TIMEOUT_SECONDS = 30.0  # of each SMTP step
 PORTS = {"smtp": 25, "smtps": 465}
-PERMANENT = 500  # first status of SMTP that another attempt does not change
+PERMANENT = 500  # SMTP status codes from here on are permanent errors
 
 Send = Callable[[Claimed], None]
 
 
 class UndeliverableError(Exception):
-    """The mail server refuses this message for good."""
+    """The mail server permanently rejects this message."""
 
 
 class MailServerError(Exception):
-    """The mail server cannot be used now; the message may pass later."""
+    """The mail server is unavailable; the message can be retried later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class SmtpServer:
     """A mail server.
 
     Attributes:
-        encrypted: whether the connection is TLS from its beginning (smtps).
+        encrypted: whether the connection uses TLS from the start (smtps).
     """
 
     host: str
@@ -44,10 +44,10 @@ class SmtpServer:
 
     @classmethod
     def parse(cls, url: str) -> "SmtpServer":
-        """Read `smtp://user:password@host:port` or `smtps://...`.
+        """Parse `smtp://user:password@host:port` or `smtps://...`.
 
         Raises:
-            ValueError: it is neither; the message does not repeat the address, which holds a password.
+            ValueError: it is neither; the message does not contain the URL, which has a password.
         """
         try:
             parts = urlsplit(url)
@@ -66,10 +66,10 @@ class SmtpServer:
 
 
 def sender(settings: Settings) -> Send:
-    """Return what sends messages as the settings say.
+    """Return the delivery function for the settings.
 
     Raises:
-        ValueError: the settings name no mail server where there has to be one, or not a proper one.
+        ValueError: the required mail server is missing or invalid.
     """
     if settings.mail_directory is not None:
         directory = settings.mail_directory
@@ -79,7 +79,7 @@ def sender(settings: Settings) -> Send:
 
 
 def _email(message: Claimed, settings: Settings) -> EmailMessage:
-    """Build the e-mail. `EmailMessage` refuses line breaks in headers, so that no text can add one."""
+    """Build the e-mail. `EmailMessage` rejects line breaks in headers, which prevents header injection."""
     email = EmailMessage(policy=SMTP)
     try:
         email["From"] = settings.sender
@@ -96,7 +96,7 @@ def _email(message: Claimed, settings: Settings) -> EmailMessage:
 
 def _write(email: EmailMessage, directory: Path, message: Claimed) -> None:
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    # The newest comes last in a listing, also of those of one second.
+    # Names sort by time, even within one second.
     file = directory / f"{message.created_at:%Y%m%dT%H%M%S.%f}-{message.id}.eml"
     partial = file.with_suffix(".partial")
     partial.touch(mode=0o600)

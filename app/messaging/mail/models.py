@@ -1,4 +1,4 @@
-"""The outbox: every e-mail that waits to be sent, and the outcome of those that were."""
+"""Model of the outbox: queued e-mail, and the outcome of sent e-mail."""
 
 from datetime import datetime
 
@@ -9,9 +9,9 @@ from vocboard.app.database import Base, CreatedAt, Identifier
 
 
 class OutgoingMail(Base):
-    """One e-mail to one person.
+    """One e-mail to one recipient.
 
-    It waits while `sent_at` and `failed_at` are None, and may be claimed from `due_at` on. A claim moves `due_at` to
+    It is queued while `sent_at` and `failed_at` are None, and can be claimed from `due_at` on. A claim sets `due_at` to
     the end of its lease.
     """
 
@@ -21,9 +21,9 @@ class OutgoingMail(Base):
     created_at: Mapped[CreatedAt]
     recipient: Mapped[str] = mapped_column(String(254))
     subject: Mapped[str] = mapped_column(String(200))
-    body: Mapped[str] = mapped_column(Text)  # emptied once sent or given up: it may hold the secret of a link
+    body: Mapped[str] = mapped_column(Text)  # deleted when sent or failed, because it may contain a link's secret
     due_at: Mapped[datetime] = mapped_column(index=True)
-    expires_at: Mapped[datetime]  # it is not sent any more after this
+    expires_at: Mapped[datetime]  # not sent after this time
     attempts: Mapped[int] = mapped_column(default=0)
     sent_at: Mapped[datetime | None]
     failed_at: Mapped[datetime | None]

@@ -1,7 +1,7 @@
-"""The outbox as a queue: put in with what a message announces, claimed by the worker that sends it.
+"""The outbox as a queue of e-mail.
 
-The database is the queue; a message of the broker only wakes the worker. A message is sent at least once: a worker that
-dies between the mail server's answer and its own commit leaves it to be sent again, under the same Message-ID.
+The database is the queue; the broker only wakes the worker. A message is sent at least once: if a worker dies between
+the mail server's response and its own commit, the message is sent again with the same Message-ID.
 """
 
 import uuid
@@ -19,19 +19,19 @@ from vocboard.app.database import now
 from vocboard.app.messaging.mail.models import OutgoingMail
 
 TEMPLATE_DIRECTORY = Path(__file__).parents[3] / "templates"
-LIFETIME = timedelta(days=3)  # a message that cannot be sent for so long is given up
+LIFETIME = timedelta(days=3)  # maximum age of a message that cannot be sent
 LEASE = timedelta(minutes=5)  # longer than an attempt can take
 FIRST_RETRY, LONGEST_RETRY = timedelta(seconds=15), timedelta(minutes=10)
-RECORD_LIFETIME = timedelta(days=30)  # of what was sent or given up, for the operator
+RECORD_LIFETIME = timedelta(days=30)  # how long rows of sent and failed messages are kept
 LONGEST_ERROR = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """A message that this worker alone may send until its lease ends.
+    """A message claimed by this worker until its lease ends.
 
     Attributes:
-        attempts: how many there were, this one included.
+        attempts: number of attempts, including this one.
     """
 
     id: uuid.UUID
@@ -43,15 +43,15 @@ class Claimed:
 
 
 def put(session: Session, *, to: str, template: str, lifetime: timedelta = LIFETIME, **context: Any) -> None:
-    """Add a message to the outbox, in the transaction of what it announces.
+    """Add a message to the outbox, in the transaction of the event that it announces.
 
-    Whoever commits calls `WorkerNotifier.mail_queued` afterwards.
+    After the commit, the caller calls `WorkerNotifier.mail_queued`.
 
     Args:
         to: a normalised e-mail address.
-        template: name of a file in `templates/mail`; its first line is the subject, after an empty line comes the body.
-        lifetime: how long the message is worth sending.
-        context: what the template names.
+        template: name of a file in `templates/mail`: the subject, an empty line, and the body.
+        lifetime: time after which the message is no longer sent.
+        context: variables of the template.
     """
     subject, _, body = _templates().get_template(f"mail/{template}.txt").render(**context).partition("\n")
     instant = now()
@@ -69,12 +69,12 @@ def put(session: Session, *, to: str, template: str, lifetime: timedelta = LIFET
 
 
 def is_due(session: Session) -> bool:
-    """Whether `claim_next` would find something."""
+    """Whether `claim_next` would return a message."""
     return session.scalar(select(OutgoingMail.id).where(_is_due(now())).limit(1)) is not None
 
 
 def claim_next(session: Session) -> Claimed | None:
-    """Claim the message that has been due longest; None if none is due."""
+    """Claim the message that was due first; None if none is due."""
     instant = now()
     row = session.scalar(
         select(OutgoingMail)
@@ -91,14 +91,14 @@ def claim_next(session: Session) -> Claimed | None:
 
 
 def expire(session: Session) -> int:
-    """Give up what is no longer worth sending, and delete old records; return how many messages were given up."""
+    """Mark expired messages as failed, and delete old rows; return the number of failed messages."""
     instant = now()
     expired = session.scalars(
         select(OutgoingMail).where(
             OutgoingMail.sent_at.is_(None),
             OutgoingMail.failed_at.is_(None),
             OutgoingMail.expires_at <= instant,
-            OutgoingMail.due_at <= instant,  # otherwise a worker is sending it, or a retry comes before
+            OutgoingMail.due_at <= instant,  # otherwise a worker is sending it, or a retry is due first
         )
     ).all()
     for row in expired:
@@ -118,7 +118,7 @@ def mark_sent(session: Session, message: Claimed) -> None:
 
 
 def mark_failed(session: Session, message: Claimed, error: str, *, is_final: bool) -> None:
-    """Record that an attempt failed: the message is due again later, or given up if another attempt cannot help."""
+    """Record a failed attempt: schedule a retry, or mark the message as failed if the error is permanent."""
     instant = now()
     values: dict[str, Any] = {"last_error": error[:LONGEST_ERROR], "due_at": instant + retry_after(message.attempts)}
     if is_final:
@@ -127,7 +127,7 @@ def mark_failed(session: Session, message: Claimed, error: str, *, is_final: boo
 
 
 def retry_after(attempts: int) -> timedelta:
-    """Return how long to wait after so many failed attempts.
+    """Return the delay after a number of failed attempts.
 
     >>> [retry_after(attempts).total_seconds() for attempts in (1, 2, 3, 20)]
     [15.0, 30.0, 60.0, 600.0]

@@ -1,4 +1,4 @@
-"""Sending what is due in the outbox: what the worker for mail does."""
+"""Sends due messages from the outbox."""
 
 import logging
 
@@ -10,17 +10,17 @@ _log = logging.getLogger(__name__)
 
 
 def send_due(database: Database, send: Send) -> int:
-    """Send the messages that are due until none is left, or the mail server cannot be used.
+    """Send due messages until none is left or the mail server is unavailable.
 
-    A server that is down is tried with one message only: the others stay due, and go as soon as it is back.
+    If the server is down, only one message is tried; the others remain due.
 
     Returns:
-        How many messages were sent.
+        Number of sent messages.
     """
     with database.writing() as session:
         given_up = outbox.expire(session)
     if given_up:
-        _log.error("%d messages could not be sent in time and are given up; see the table outbox", given_up)
+        _log.error("%d messages could not be sent in time and have failed; see the table outbox", given_up)
     sent = 0
     while True:
         with database.writing() as session:
@@ -30,7 +30,7 @@ def send_due(database: Database, send: Send) -> int:
         try:
             send(message)
         except UndeliverableError as error:
-            _log.error("message %s is refused for good: %s", message.id, error)  # expected: no traceback
+            _log.error("the mail server permanently rejected message %s: %s", message.id, error)  # no traceback
             with database.writing() as session:
                 outbox.mark_failed(session, message, str(error), is_final=True)
         except (MailServerError, OSError) as error:
