@@ -30,7 +30,7 @@ def _worker(kind: str) -> int:
     database = Database(Settings().database)
     try:
         with database.reading_autocommit() as session:
-            last = heartbeats.last_looks(session, host=socket.gethostname()).get(kind)
+            last = heartbeats.last_polls(session, host=socket.gethostname()).get(kind)
     except DBAPIError as error:
         return _say(f"cannot read from the database when the worker last looked for work: {error.orig}")
     finally:

@@ -1,1 +1,1 @@
-"""vocboard's worker package."""
+"""Celery workers: evaluate submissions, import ground truth, send e-mail, recover from failures."""

@@ -1,4 +1,4 @@
-"""The worker's Celery application, from the settings."""
+"""The worker's Celery application."""
 
 from typing import Any
 
@@ -13,14 +13,14 @@ from vocboard.worker import due_work, tasks
 from vocboard.worker.dispatcher import Dispatcher
 from vocboard.worker.wake_ups import WakeUps
 
-KILLED_AFTER_SECONDS = 30  # beyond the time limit, for code that ignores the soft one
+KILLED_AFTER_SECONDS = 30  # after the soft time limit, for code that ignores it
 POLLING_SECONDS = 0.01  # of the in-process queue
 
 
 def create_worker(settings: Settings, *, kind: str) -> Celery:
-    """Return the application of a worker of one kind, with its tasks and limits.
+    """Return the Celery application of a kind of worker, with its tasks and limits.
 
-    Its messages never leave the process: see `worker.dispatcher`.
+    Its messages do not leave the process; see `worker.dispatcher`.
     """
     application = create_celery(settings, name="vocboard")
     work = due_work.KINDS[kind](settings)

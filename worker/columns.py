@@ -1,8 +1,8 @@
-"""Evaluating the columns that were read from an archive. No archive is opened in this process, which has the truth.
+"""Evaluates columns. This process can read the ground truth, so it does not open archives.
 
-A process that was confined first has read the columns, when the archive was uploaded. Where they are missing or
-damaged, or are not what today's reader would make for today's image sets, such a process reads the archive again, for
-this evaluation alone: the worker cannot write beside the archives.
+A confined process wrote the columns when the archive was uploaded. If they are missing or damaged, or do not match the
+current reader and image sets, another confined process reads the archive again. Its columns are only used for this
+evaluation, because the worker cannot write to the store.
 """
 
 import logging
@@ -26,17 +26,17 @@ _log = logging.getLogger(__name__)
 
 
 class UnscorableError(Exception):
-    """An accepted submission cannot be scored: what was checked at the upload does not hold here."""
+    """An accepted submission cannot be scored, although its upload was valid."""
 
 
 @dataclass(frozen=True, slots=True)
 class Uploaded:
-    """What a submission has in the store.
+    """A submission's files in the store.
 
     Attributes:
-        archive_sha256: of its archive.
-        columns_sha256: of what was read from it at the upload; None if that was not stored.
-        columns_reader: the version of what has read it.
+        archive_sha256: hash of the archive.
+        columns_sha256: hash of the columns; None if they were not stored.
+        columns_reader: version of the reader that wrote the columns.
         segmentation_classes: classes declared by the participant; None for all.
     """
 
@@ -52,13 +52,13 @@ def evaluate(
     """Score a submission.
 
     Args:
-        memory_limit_bytes: of a process that reads the archive again.
+        memory_limit_bytes: for a process that reads the archive again.
 
     Raises:
-        UnscorableError: the archive, read again, has problems.
-        DamagedArchiveError: the archive, needed again, is not what was uploaded.
-        StoppedProcessError: the process that reads the archive again ended.
-        MemoryError: reading it again, or evaluating, takes too much memory.
+        UnscorableError: the archive was read again and has problems.
+        DamagedArchiveError: the archive is needed, but its content does not match its hash.
+        StoppedProcessError: the reading process ended.
+        MemoryError: reading or evaluating needs too much memory.
         OSError: files cannot be read, or the disk is full.
     """
     if uploaded.columns_sha256 is not None and uploaded.columns_reader == READER_VERSION:
@@ -66,7 +66,9 @@ def evaluate(
             with store.open(uploaded.columns_sha256) as file:
                 return _score(file, uploaded, edition, truth)
         except (FileNotFoundError, DamagedArchiveError, ColumnsError) as error:
-            _log.warning("archive %s is read again, its columns are of no use: %s", uploaded.archive_sha256, error)
+            _log.warning(
+                "archive %s is read again, because its columns cannot be used: %s", uploaded.archive_sha256, error
+            )
     with _read_again(uploaded, store, edition, truth, memory_limit_bytes) as file:
         return _score(file, uploaded, edition, truth)
 
@@ -112,7 +114,7 @@ def _read_again(
 
 
 class _Limited:
-    """A file of so many bytes at most, whatever a process that has read an archive sends."""
+    """A file with a size limit, for data from an untrusted process."""
 
     def __init__(self, file: BinaryIO, limit: int) -> None:
         self._file, self._left = file, limit
@@ -120,5 +122,5 @@ class _Limited:
     def write(self, content: bytes) -> None:
         self._left -= len(content)
         if self._left < 0:
-            raise UnscorableError("reading its archive gave more columns than it may")
+            raise UnscorableError("reading the archive produced more columns than allowed")
         self._file.write(content)

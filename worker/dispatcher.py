@@ -1,9 +1,9 @@
-"""What keeps a worker working: it looks in the database for work that is due, and hands it to the worker's processes.
+"""The dispatcher polls the database for due work, and passes it to the worker's processes.
 
-Looking is what a worker lives by. Wake-ups from the broker only make it look sooner, so it does not matter whether
-they arrive. Tasks go from here to Celery through its in-process transport, which has no connection that could break:
-Celery's consumer of Redis has stopped for good after restarts of Redis, whatever was fixed in it (celery issues 8030,
-8091, 8384, 9054 and 10205; kombu pull request 2007).
+Workers rely on polling. Wake-ups from the broker only make them poll sooner, so lost wake-ups do no harm. Tasks are
+sent to Celery through its in-process transport, which has no connection that could fail: Celery's Redis consumer has
+repeatedly stopped permanently after restarts of Redis (celery issues 8030, 8091, 8384, 9054 and 10205; kombu pull
+request 2007).
 """
 
 import logging
@@ -27,23 +27,23 @@ from vocboard.app.settings import Settings
 from vocboard.worker.due_work import DueWork
 from vocboard.worker.heartbeat import Heartbeat
 
-BUSY_INTERVAL = timedelta(seconds=1)  # between looks while there is work; processes take a new task after a second
-LEAST_PAUSE_SECONDS = 0.02  # between looks, however many wake-ups arrive
+BUSY_INTERVAL = timedelta(seconds=1)  # polling interval while there is work; processes take a new task after a second
+LEAST_PAUSE_SECONDS = 0.02  # minimum interval between polls, for any number of wake-ups
 LOOKS_UNTIL_STALLED = 30
-JITTER = 0.25  # so that workers that started together do not look together
+JITTER = 0.25  # so that workers that started together do not poll together
 
 _log = logging.getLogger(__name__)
 
 
 class Dispatcher:
-    """Looks for work in a thread of its own, from `start` to `stop`.
+    """Polls for work in its own thread, from `start` to `stop`.
 
-    Should its tasks not be started although processes are free, the worker's process replaces itself by a new one.
-    Looks are counted, not seconds: a worker that was paused has not stalled.
+    If tasks are not started although processes are free, the worker's process replaces itself by a new one. This counts
+    polls, not seconds, so that a paused worker is not considered stalled.
 
     Args:
-        application: the worker's, on the in-process transport; each task has a queue of its name.
-        work: what to look for.
+        application: the worker's Celery application, on the in-process transport; each task has a queue of its name.
+        work: kinds of work to look for.
     """
 
     def __init__(self, application: Celery, settings: Settings, *, kind: str, work: Sequence[DueWork]) -> None:
@@ -56,22 +56,22 @@ class Dispatcher:
         self._stalled_looks, self._last_counted, self._started_before = 0, 0.0, 0
 
     def start(self, worker: WorkController) -> None:
-        """Begin to look."""
+        """Start polling."""
         self._worker = worker
         self._thread.start()
 
     def wake(self) -> None:
-        """Look now."""
+        """Poll now."""
         self._woken.set()
 
     def stop(self) -> None:
-        """Look no more, and say so."""
+        """Stop polling, and remove the heartbeat."""
         self._stopped.set()
         self._woken.set()
 
     @property
     def is_busy(self) -> bool:
-        """Whether every process has something to do."""
+        """Whether all processes are busy."""
         return len(state.active_requests) >= self._settings.worker_processes
 
     def _run(self) -> None:
@@ -85,9 +85,9 @@ class Dispatcher:
                 try:
                     is_work_due = self._look(database, channel, heartbeat)
                 except DBAPIError as error:
-                    _log.warning("could not look for work in the database, and will try again: %s", error.orig)
+                    _log.warning("could not poll the database for work; retrying: %s", error.orig)
                 except Exception:
-                    _log.exception("could not look for work, and will try again")
+                    _log.exception("could not poll for work; retrying")
                 self._stopped.wait(LEAST_PAUSE_SECONDS)
                 self._woken.wait(self._pause(is_work_due))
         heartbeat.stop()
@@ -100,13 +100,13 @@ class Dispatcher:
         return interval.total_seconds() * random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311  # not a secret
 
     def _look(self, database: Database, channel: Channel, heartbeat: Heartbeat) -> bool:
-        """Hand out what is due; whether anything was."""
+        """Dispatch due work; return whether there was any."""
         with database.reading_autocommit() as session:
             due = {work.task: work.count(session) for work in self._work}
         handed_out = {task: channel._size(task) for task in due}  # type: ignore[no-untyped-call]  # kombu's
         self._check_progress(any(handed_out.values()))
         for task, count in due.items():
-            # Tasks that nobody has taken yet are enough: each goes on as long as there is work, for its turn.
+            # Count tasks that are still queued: each of them processes several items.
             for _ in range(min(count, self._settings.worker_processes) - handed_out[task]):
                 self._application.send_task(task)
         if not self._stalled_looks:
@@ -114,7 +114,7 @@ class Dispatcher:
         return any(due.values())
 
     def _check_progress(self, is_handed_out: bool) -> None:
-        """Replace this process if what it hands out has not been started for long, and nothing is running."""
+        """Replace this process if dispatched tasks have not been started for a long time and nothing is running."""
         started, self._started_before = self._started_before, state.all_total_count[0]
         if not is_handed_out or started != self._started_before or self._is_running():
             self._stalled_looks = 0
@@ -125,7 +125,7 @@ class Dispatcher:
             _replace_process(self._worker)
 
     def _is_running(self) -> bool:
-        """Whether a process is at a task, and within its time limit."""
+        """Whether a process is running a task within its time limit."""
         limit = self._application.conf.task_time_limit + LOOKS_UNTIL_STALLED
         try:
             running = [request.time_start for request in state.active_requests]
@@ -135,10 +135,10 @@ class Dispatcher:
 
 
 def _replace_process(worker: WorkController) -> None:
-    """Go on as a new worker with the same process id and arguments, so that whoever supervises it notices nothing."""
-    _log.critical("no process takes the work that is due: the worker starts itself anew")
+    """Replace this process by a new worker with the same process id and arguments."""
+    _log.critical("no process takes due work: the worker restarts itself")
     processes = worker.pool
-    processes._pool._worker_handler.terminate()  # which would start others in place of those that are killed
+    processes._pool._worker_handler.terminate()  # which would replace killed processes
     for process_id in processes.info["processes"]:
         with suppress(ProcessLookupError, ChildProcessError):
             os.kill(process_id, signal.SIGKILL)

@@ -1,7 +1,7 @@
-"""What there is to do for each kind of worker: the registry that a worker looks through.
+"""The registry of due work for each kind of worker.
 
-The database is the queue of every kind of work. To add one, write the Celery task that does some of it (in
-`worker.tasks`) and the function that counts how many tasks would find something to do, and list both here.
+The database is the queue of every kind of work. To add a kind of work, write a Celery task in `worker.tasks` and a
+function that returns how many such tasks have work, and add both here.
 """
 
 import time
@@ -26,8 +26,8 @@ class DueWork:
     """One kind of work.
 
     Attributes:
-        task: name of the Celery task that does some of it; safe to run when there is nothing to do any more.
-        count: how many of these tasks would find something to do now.
+        task: name of the Celery task; must be safe to run when there is nothing left to do.
+        count: returns how many of these tasks have work now.
     """
 
     task: str
@@ -37,21 +37,21 @@ class DueWork:
 def _scoring(settings: Settings) -> tuple[DueWork, ...]:
     work: tuple[DueWork, ...] = (
         DueWork(SWEEP, _SweepIsDue(settings.sweep_interval)),
-        DueWork(IMPORT_GROUND_TRUTH, ground_truth_queue.is_due),  # one import at a time in each worker
+        DueWork(IMPORT_GROUND_TRUTH, ground_truth_queue.is_due),  # one import at a time per worker
         DueWork(EVALUATE_NEXT, queue.waiting),
         DueWork(RESCORE, partial(rescores.due, evaluator_version=VERSION)),
     )
-    if settings.environment is Environment.EMBEDDED:  # which has no worker for e-mail alone
+    if settings.environment is Environment.EMBEDDED:  # which has no separate mail worker
         work += (DueWork(SEND_MAIL, outbox.is_due),)
     return work
 
 
-# By kind of worker, which is also the name of its queue of wake-ups. The worker for e-mail alone is in `worker.mail`.
+# By kind of worker, which is also the name of its wake-up queue. The mail worker is in `worker.mail`.
 KINDS: Mapping[str, Callable[[Settings], tuple[DueWork, ...]]] = {SCORING: _scoring}
 
 
 class _SweepIsDue:
-    """A sweep is due from time to time, and at once when the lease of a submission has expired."""
+    """A sweep is due periodically, and immediately when the lease of a submission has expired."""
 
     def __init__(self, interval: timedelta) -> None:
         self._interval = interval.total_seconds()

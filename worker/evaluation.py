@@ -1,4 +1,4 @@
-"""From a queued submission to its scores: claim, evaluate, store."""
+"""Evaluates queued submissions: claim, evaluate, store."""
 
 import logging
 import time
@@ -38,11 +38,11 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What evaluating a claimed submission takes.
+    """The data needed to evaluate a claimed submission.
 
     Attributes:
-        scoring_id: the round of scoring that counts now.
-        truth_sha256: of its ground truth.
+        scoring_id: the challenge's current scoring.
+        truth_sha256: hash of its ground truth.
     """
 
     submission_id: uuid.UUID
@@ -53,13 +53,13 @@ class Work:
 
 
 def evaluate_next(database: Database, store: ArchiveStore, settings: Settings) -> bool:
-    """Evaluate the submission whose turn it is; whether there was one.
+    """Evaluate the next submission; return whether there was one.
 
-    A worker that dies on the way, or loses its disk or database, leaves the submission to the sweep. Whatever else
-    goes wrong would go wrong again: it fails the submission, and gives its quota back.
+    If the worker dies, or loses its disk or database, the sweep recovers the submission. Any other error would happen
+    again: the submission fails and does not count against the quota.
 
     Raises:
-        OSError, SQLAlchemyError: files or the database could not be reached.
+        OSError, SQLAlchemyError: files or the database are unavailable.
     """
     with database.writing() as session:
         claim = queue.claim(session, lease=settings.lease)
@@ -113,7 +113,7 @@ def _evaluate(database: Database, store: ArchiveStore, settings: Settings, claim
 
 
 def _find_work(session: Session, claim: Claim) -> Row[*tuple[Any, ...]] | None:
-    """The row that `_work` is made of; what is wrong with it must not undo the claim."""
+    """Return the row for `_work`; errors in it must not roll back the claim."""
     query = (
         select(
             Submission.id,
@@ -146,14 +146,14 @@ def _work(found: Row[*tuple[Any, ...]] | None) -> Work:
 
 
 def _still_counts(session: Session, claim: Claim, work: Work) -> bool:
-    """Make the submission scored, unless what was computed no longer counts."""
+    """Mark the submission as scored, unless the result is obsolete."""
     current = select(Challenge.current_scoring_id).join(Submission, Submission.challenge_id == Challenge.id)
     current = current.where(Submission.id == work.submission_id).with_for_update(of=Challenge, read=True)
     if session.scalar(current) != work.scoring_id:
-        queue.put_back(session, claim)  # the organisers have switched to another ground truth meanwhile
+        queue.put_back(session, claim)  # the challenge was switched to another ground truth in the meantime
         return False
     if not queue.finish(session, claim):
-        _log.info("submission %s: withdrawn, or another worker's by now; nothing is stored", work.submission_id)
+        _log.info("submission %s: withdrawn or claimed by another worker; nothing is stored", work.submission_id)
         return False
     return True
 

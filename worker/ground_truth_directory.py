@@ -1,4 +1,4 @@
-"""The directory that the worker alone can read: imported ground truth, and the key that uploads are sealed to."""
+"""The directory with imported ground truth and the private key, which only workers can read."""
 
 import os
 import tempfile
@@ -16,26 +16,26 @@ _SCRATCH = "scratch"
 
 
 class GroundTruthDirectory:
-    """The directory `Settings.truth`; made, closed to other users, when first asked for."""
+    """The directory `Settings.truth`, created on first use without access for other users."""
 
     def __init__(self, settings: Settings) -> None:
         self._directory = settings.truth
         self._inbox = GroundTruthInbox(settings.ground_truth_inbox)
 
     def scratch(self, version_id: UUID, lease_id: UUID) -> Path:
-        """Where to unseal an upload to."""
+        """Return the path for decrypting an upload."""
         directory = self._made() / _SCRATCH
         directory.mkdir(mode=0o700, exist_ok=True)
         return directory / f"{version_id}.{lease_id}"
 
     def remove_scratch(self, *, but: Collection[UUID]) -> None:
-        """Remove what workers that were killed left unsealed, but for these versions, whose import may be going on."""
+        """Remove decrypted files of killed workers, except for versions whose import may be in progress."""
         for path in (self._made() / _SCRATCH).glob("*.*"):
             if path.stem not in {str(version_id) for version_id in but}:
                 path.unlink(missing_ok=True)
 
     def private_key(self) -> PrivateKey:
-        """Return the key that uploads are sealed to; the first time make it. Its public half is put into the inbox."""
+        """Return the private key for uploads. The first call creates it and publishes the public key in the inbox."""
         path = self._made() / PRIVATE_KEY_FILE
         if not path.exists():
             self._make_key(path)
@@ -44,7 +44,7 @@ class GroundTruthDirectory:
         return key
 
     def _make_key(self, path: Path) -> None:
-        descriptor, name = tempfile.mkstemp(dir=path.parent)  # readable by this user alone
+        descriptor, name = tempfile.mkstemp(dir=path.parent)  # only readable by this user
         with os.fdopen(descriptor, "wb") as file:
             file.write(bytes(PrivateKey.generate()))
             file.flush()
@@ -52,7 +52,7 @@ class GroundTruthDirectory:
         try:
             os.link(name, path)
         except FileExistsError:
-            pass  # another worker, started at the same moment, was first: its key is the key
+            pass  # another worker created the key at the same time; use that one
         finally:
             Path(name).unlink()
 

@@ -1,4 +1,4 @@
-"""Importing uploaded ground truth: claim, unseal, read, save where only workers can read, store what is public."""
+"""Imports uploaded ground truth: claim, decrypt, read, save for workers, store the public part."""
 
 import logging
 from dataclasses import asdict
@@ -25,10 +25,10 @@ _log = logging.getLogger(__name__)
 
 
 def import_next(database: Database, settings: Settings) -> bool:
-    """Import the uploaded ground truth that has waited longest; False if none waits.
+    """Import the oldest uploaded ground truth; False if none is waiting.
 
-    What is wrong with the tree is stored for the organiser. Whatever else goes wrong is raised; the version is tried
-    again when its lease has expired.
+    Problems of the tree are stored for the organiser. Other errors are raised; the import is retried when its lease has
+    expired.
     """
     with database.writing() as session:
         claimed = ground_truth_queue.claim(session, lease=settings.lease, attempts=settings.evaluation_attempts)
@@ -54,10 +54,9 @@ def import_next(database: Database, settings: Settings) -> bool:
 
 
 def sweep(database: Database, settings: Settings) -> None:
-    """Do what is not asked for.
+    """Do periodic work on ground truth.
 
-    Publish the key that uploads are sealed to, start first scorings that have become possible, remove what processes
-    that died have left behind.
+    Publish the public key, start first scorings that have become possible, and remove files of dead processes.
     """
     directory = GroundTruthDirectory(settings)
     directory.private_key()
@@ -69,7 +68,7 @@ def sweep(database: Database, settings: Settings) -> None:
 
 
 class _UnusableUploadError(Exception):
-    """The sealed upload itself cannot be used."""
+    """The encrypted upload cannot be used."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -77,7 +76,7 @@ class _UnusableUploadError(Exception):
 
 
 def _import(claimed: TruthClaim, sealed: Path, settings: Settings) -> ImportedTruth:
-    # Not before it is needed: a process that evaluates imports nothing that opens archives.
+    # Imported here, because processes that evaluate must not import code that opens archives.
     from vocboard.evaluator.ground_truth.reader import read_ground_truth  # noqa: PLC0415
 
     directory, edition = GroundTruthDirectory(settings), claimed.edition

@@ -1,4 +1,4 @@
-"""Imported ground truth, where the worker alone can read it."""
+"""Storage of imported ground truth, which only workers can read."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -6,19 +6,19 @@ from pathlib import Path
 from vocboard.app.settings import Settings
 from vocboard.evaluator.ground_truth import GroundTruth
 
-KEPT = 2  # in memory of each process: the next submission is most often to the same challenge
+KEPT = 2  # cached per process: the next submission is usually for the same challenge
 
 
 def path_of(settings: Settings, sha256: str) -> Path:
-    """Where ground truth with this content lies, or would lie; see `GroundTruth.save`."""
+    """Return the path of ground truth with this hash, whether or not it exists; see `GroundTruth.save`."""
     return settings.truth / f"{sha256}.npz"
 
 
 @lru_cache(maxsize=KEPT)
 def load(path: Path) -> GroundTruth:
-    """Return stored ground truth; its content never changes, so that it is read once.
+    """Return stored ground truth, cached because its content never changes.
 
     Raises:
-        GroundTruthFileError, OSError: as `GroundTruth.load`.
+        GroundTruthFileError, OSError: as for `GroundTruth.load`.
     """
     return GroundTruth.load(path)

@@ -1,4 +1,4 @@
-"""A worker's word that it looks for work, in the table that health checks and `/readyz` read."""
+"""Heartbeats of a worker, for health checks and `/readyz`."""
 
 import socket
 import threading
@@ -16,10 +16,10 @@ INTERVAL = timedelta(seconds=10)
 
 
 class Heartbeat:
-    """That of one run of one worker; several threads may call it.
+    """The heartbeat of a worker; thread-safe.
 
     Args:
-        kind: of worker, such as `scoring`.
+        kind: kind of worker, for example `scoring`.
     """
 
     def __init__(self, database: Database, *, kind: str) -> None:
@@ -31,10 +31,10 @@ class Heartbeat:
         self._stopped = False
 
     def record(self) -> None:
-        """Note that the worker has looked for work now, unless that was noted within the last `INTERVAL`.
+        """Record that the worker has looked for work, unless this was recorded within the last `INTERVAL`.
 
         Raises:
-            SQLAlchemyError: the database cannot be used.
+            SQLAlchemyError: the database is unavailable.
         """
         with self._lock:
             if self._stopped or time.monotonic() < self._last + INTERVAL.total_seconds():
@@ -44,7 +44,7 @@ class Heartbeat:
             self._last = time.monotonic()
 
     def stop(self) -> None:
-        """Record no more, so that nobody misses a worker that stops in order."""
+        """Remove the heartbeat, so that health checks do not expect this worker."""
         with self._lock:
             self._stopped = True
             with suppress(SQLAlchemyError), self._database.writing() as session:

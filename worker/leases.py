@@ -1,4 +1,4 @@
-"""Holding on to what a worker has claimed, for as long as it works on it."""
+"""Renews leases while a worker processes what it has claimed."""
 
 import logging
 import threading
@@ -11,18 +11,18 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.database import Database
 
-RENEWALS_PER_LEASE = 3  # two may fail before the work is given to another worker
+RENEWALS_PER_LEASE = 3  # two renewals may fail before the lease expires
 
 _log = logging.getLogger(__name__)
 
 
 @contextmanager
 def kept(database: Database, renew: Callable[[Session], bool], *, lease: timedelta, of: str) -> Iterator[None]:
-    """Renew a claim's lease from a thread of its own until the block ends, or the hold is lost.
+    """Renew a claim's lease in a thread until the block ends or the claim is lost.
 
     Args:
-        renew: prolongs the lease; False if it is no longer held.
-        of: what is held, for the log.
+        renew: renews the lease; False if it is no longer held.
+        of: name of the claimed object, for the log.
     """
     done = threading.Event()
 
@@ -31,8 +31,8 @@ def kept(database: Database, renew: Callable[[Session], bool], *, lease: timedel
             try:
                 with database.writing() as session:
                     is_held = renew(session)
-            except SQLAlchemyError as error:  # the database may be back before the lease ends
-                _log.warning("%s: the lease could not be renewed: %s", of, error)
+            except SQLAlchemyError as error:  # the database may recover before the lease expires
+                _log.warning("%s: could not renew the lease: %s", of, error)
                 continue
             if not is_held:
                 return

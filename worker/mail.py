@@ -1,7 +1,7 @@
-"""The worker that sends e-mail, and nothing else: it reaches the internet, so it reaches nothing that is secret here.
+"""The mail worker, which only sends e-mail. It can reach the internet, so it has no access to other data.
 
-The outbox in the database is its queue. It looks there periodically whatever becomes of the broker; messages of the
-broker only make it look at once. A heartbeat says that it looks, so that health checks notice if it does not.
+The outbox in the database is its queue. It polls the outbox periodically; messages from the broker only make it poll
+sooner. A heartbeat shows that it polls.
 """
 
 import logging
@@ -28,10 +28,10 @@ _log = logging.getLogger(__name__)
 
 
 def create_mail_worker(settings: Settings) -> Celery:
-    """Return the Celery application of the worker that sends e-mail. It has the one task, and no schedule.
+    """Return the Celery application of the mail worker, with a single task.
 
     Raises:
-        ValueError: the settings name no mail server, or not a proper one.
+        ValueError: the mail server in the settings is missing or invalid.
     """
     send = delivery.sender(settings)
     database = Database(settings.database)
@@ -49,12 +49,12 @@ def create_mail_worker(settings: Settings) -> Celery:
         send(message)
 
     def send_mail() -> None:
-        """Send what is due."""
+        """Send due messages."""
         try:
             send_due(database, send_and_record)
             beating.record()
-        except SQLAlchemyError as error:  # the next look comes soon
-            _log.warning("the outbox could not be read: %s", error)
+        except SQLAlchemyError as error:  # the next poll follows soon
+            _log.warning("could not read the outbox: %s", error)
 
     application.task(send_mail, name=SEND_MAIL)
     _look_periodically(send_mail, settings.sweep_interval.total_seconds(), beating)
@@ -62,9 +62,9 @@ def create_mail_worker(settings: Settings) -> Celery:
 
 
 def _look_periodically(look: Callable[[], None], seconds: float, beating: Heartbeat) -> None:
-    """Call a function every so often from a thread of its own, from the worker's start to its end.
+    """Call a function periodically in a thread while the worker runs.
 
-    The thread records the heartbeat, so there is none if the thread has died or hangs.
+    The thread also records the heartbeat, so the heartbeat stops if the thread dies or hangs.
     """
     ended = threading.Event()
 
@@ -73,7 +73,7 @@ def _look_periodically(look: Callable[[], None], seconds: float, beating: Heartb
             try:
                 look()
             except Exception:
-                _log.exception("could not look into the outbox, and will try again")
+                _log.exception("could not read the outbox; retrying")
             next_look = time.monotonic() + seconds
             while (left := next_look - time.monotonic()) > 0:
                 if ended.wait(min(left, heartbeat.INTERVAL.total_seconds())):
@@ -81,7 +81,7 @@ def _look_periodically(look: Callable[[], None], seconds: float, beating: Heartb
                 try:
                     beating.record()
                 except SQLAlchemyError as error:
-                    _log.warning("the heartbeat could not be recorded: %s", error)
+                    _log.warning("could not record the heartbeat: %s", error)
 
     def start(**_signal: Any) -> None:
         threading.Thread(target=keep_looking, name="outbox", daemon=True).start()

@@ -1,4 +1,4 @@
-"""Storing what has been worked out, although the database may be away for a moment."""
+"""Retries transactions while the database is temporarily unavailable."""
 
 import logging
 import time
@@ -13,13 +13,13 @@ _log = logging.getLogger(__name__)
 
 
 def persistently(transaction: Callable[[], None], *, for_at_most: timedelta) -> None:
-    """Carry out a transaction, again and again while the database cannot be reached.
+    """Execute a transaction, and retry it while the database is unavailable.
 
-    The connection may break while the transaction is committed, so that nobody knows whether it was: it has to be one
-    that changes nothing the second time. Those that end a claim are, since they ask whether it is still held.
+    If the connection is lost during the commit, the outcome is unknown, so the transaction must be idempotent.
+    Transactions that end a claim are, because they check that it is still held.
 
     Raises:
-        OperationalError, InterfaceError: the database was away for longer.
+        OperationalError, InterfaceError: the database was unavailable for too long.
     """
     deadline = time.monotonic() + for_at_most.total_seconds()
     while True:
@@ -28,5 +28,5 @@ def persistently(transaction: Callable[[], None], *, for_at_most: timedelta) -> 
         except (OperationalError, InterfaceError) as error:
             if time.monotonic() > deadline:
                 raise
-            _log.warning("could not store a result yet: %s", error.orig)
+            _log.warning("could not store a result; retrying: %s", error.orig)
             time.sleep(PAUSE_SECONDS)

@@ -1,4 +1,4 @@
-"""The periodic sweep: what dead workers have left."""
+"""The periodic sweep, which recovers from dead workers."""
 
 import logging
 
@@ -13,7 +13,7 @@ _log = logging.getLogger(__name__)
 
 
 def sweep(database: Database, settings: Settings) -> None:
-    """Return to the queue, and clean up, what dead workers have left."""
+    """Return submissions of dead workers to the queue, and clean up."""
     with database.writing() as session:
         released = queue.release_expired(session, attempts=settings.evaluation_attempts)
         heartbeats.remove_old(session)

@@ -1,4 +1,4 @@
-"""The worker's tasks: thin, and each safe to repeat."""
+"""The worker's Celery tasks. All are idempotent."""
 
 import time
 from dataclasses import dataclass
@@ -17,19 +17,20 @@ from vocboard.app.storage.stores import archive_store
 from vocboard.worker import ground_truth_import, recovery, rescoring
 from vocboard.worker.evaluation import evaluate_next
 
-# For so long one task starts evaluations: small ones without a task each, and each has its time limit but for this.
+# How long one task starts new evaluations: this saves a task for each small one, and leaves each most of the time
+# limit.
 TURN = timedelta(seconds=1)
 
 
 @dataclass
 class Process:
-    """What one worker process keeps open. Made when first used, hence after the fork."""
+    """The resources of a worker process, created on first use, which is after the fork."""
 
     settings: Settings
 
     @cached_property
     def database(self) -> Database:
-        """Its connections to the database."""
+        """The database connections."""
         return Database(self.settings.database)
 
     @cached_property
@@ -39,11 +40,11 @@ class Process:
 
 
 def register(application: Celery, settings: Settings) -> None:
-    """Give a Celery application its tasks. When one ends and more is due, the dispatcher has handed out the next."""
+    """Register the tasks with a Celery application."""
     process = Process(settings)
 
     def evaluate() -> None:
-        """Evaluate submissions until none waits or the turn is over, so that other tasks have theirs."""
+        """Evaluate submissions until none is queued or the task's time is over, so that other tasks can run."""
         turn_ends = time.monotonic() + TURN.total_seconds()
         while evaluate_next(process.database, process.store, settings) and time.monotonic() < turn_ends:
             pass
@@ -56,15 +57,15 @@ def register(application: Celery, settings: Settings) -> None:
                 break
 
     def import_ground_truth() -> None:
-        """Import one uploaded ground truth."""
+        """Import one ground truth version."""
         ground_truth_import.import_next(process.database, settings)
 
     def sweep() -> None:
-        """Recover what was lost."""
+        """Run the periodic sweep."""
         recovery.sweep(process.database, settings)
 
     def send_mail() -> None:
-        """Send what is due in the outbox: in the embedded set-up, which has no worker for that alone."""
+        """Send due messages from the outbox, in the embedded set-up, which has no separate mail worker."""
         send_due(process.database, delivery.sender(settings))
 
     application.task(send_mail, name=SEND_MAIL)

@@ -1,4 +1,4 @@
-"""Wake-ups from the broker: each makes the worker look for work at once, not only when it next would."""
+"""Receives wake-ups from the broker, which make the worker poll immediately."""
 
 import logging
 import threading
@@ -9,24 +9,24 @@ from kombu.entity import Queue
 from vocboard.app.messaging.broker import create_celery
 from vocboard.app.settings import Settings
 
-WAITING_SECONDS = 1.0  # for a message; then see whether the worker has stopped
-# A connection on which nothing has arrived for so long is replaced: it may have broken without anybody being told.
+WAITING_SECONDS = 1.0  # timeout for a message; then check whether the worker has stopped
+# Replace a connection without messages for this long, because it may be dead without an error.
 SILENT_WAITS = 60
-LONGEST_PAUSE_SECONDS = 5.0  # before the next try to reach the broker
+LONGEST_PAUSE_SECONDS = 5.0  # before the next connection attempt
 BUSY_PAUSE_SECONDS = 0.05
 
 _log = logging.getLogger(__name__)
 
 
 class WakeUps:
-    """Reads wake-ups in a thread of its own, from `start` to `stop`. What they say does not matter.
+    """Receives wake-ups in its own thread, from `start` to `stop`. Their content does not matter.
 
-    After whatever error it begins afresh with a new connection. While the worker is busy they are left to others.
+    After any error, it reconnects. While the worker is busy, it leaves wake-ups to other workers.
 
     Args:
-        queues: whose messages to read.
-        wake: what to do with one.
-        is_busy: whether this worker could do nothing now.
+        queues: names of the queues.
+        wake: called for each wake-up.
+        is_busy: returns whether this worker cannot take work now.
     """
 
     def __init__(
@@ -41,37 +41,37 @@ class WakeUps:
         self._thread = threading.Thread(target=self._run, name="wake-ups", daemon=True)
 
     def start(self) -> None:
-        """Begin to read."""
+        """Start receiving."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Read no more."""
+        """Stop receiving."""
         self._stopped.set()
 
     def _run(self) -> None:
         while not self._stopped.is_set():
             try:
                 self._read()
-            except Exception as error:  # whatever the broker's client raises: work is found without it
+            except Exception as error:  # any error of the broker's client: polling also finds the work
                 if self._failures == 0:
-                    _log.warning("no wake-ups: %s; the worker goes on looking for work by itself", error)
+                    _log.warning("not receiving wake-ups: %s; the worker still polls for work", error)
                 self._failures += 1
                 self._stopped.wait(min(self._failures, LONGEST_PAUSE_SECONDS))
 
     def _read(self) -> None:
-        """Read until nothing has come for long.
+        """Receive until no message has arrived for a long time.
 
         Raises:
-            Exception: the connection broke.
+            Exception: the connection failed.
         """
         with (
             self._application.connection_for_read() as connection,
             connection.Consumer(self._queues, callbacks=[lambda _body, _message: self._wake()], no_ack=True),
         ):
             if self._failures:
-                _log.info("wake-ups arrive again")
+                _log.info("receiving wake-ups again")
                 self._failures = 0
-            self._wake()  # for what was sent while nobody read
+            self._wake()  # for messages sent while disconnected
             silent_waits = 0
             while silent_waits < SILENT_WAITS and not self._stopped.is_set():
                 if self._is_busy():

@@ -1,1 +1,1 @@
-"""What all of HTTP shares: problem details, cached responses, headers, cookies, CSRF, identity, limits."""
+"""HTTP infrastructure: problem details, cached responses, headers, cookies, CSRF, identity, limits."""

@@ -1,4 +1,4 @@
-"""Keeps addresses that are secrets in themselves, and line ends, out of the logs."""
+"""Removes secrets in URLs, and line breaks, from logs."""
 
 import logging
 import re
@@ -8,17 +8,17 @@ _SECRETS = re.compile(r"(/anonymous/|[?&]token=)[^/?&]+")
 
 
 class SecretAddresses(logging.Filter):
-    """Takes the secret part out of the addresses of anonymous results and password resets."""
+    """Logging filter that removes the secret part from URLs of anonymous results and password resets."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Change the record's arguments; all records are kept."""
+        """Change the record's arguments. Keeps all records."""
         if isinstance(record.args, tuple):
             record.args = tuple(without_secrets(item) if isinstance(item, str) else item for item in record.args)
         return True
 
 
 def without_secrets(address: str) -> str:
-    """Return an address with its secret part left out.
+    """Return a URL without its secret part.
 
     >>> without_secrets("/anonymous/8kZ3?competition=comp4")
     '/anonymous/…?competition=comp4'
@@ -36,7 +36,7 @@ def loggable(path: str) -> str:
 
 
 def install() -> None:
-    """Let the server's access log leave secrets out."""
+    """Install the filter in the server's access log."""
     log = logging.getLogger("uvicorn.access")
     if not any(isinstance(present, SecretAddresses) for present in log.filters):
         log.addFilter(SecretAddresses())

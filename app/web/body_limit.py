@@ -31,14 +31,14 @@ class _Limit:
 
 
 def raise_limit(request: Request, *, file: int, fields: int) -> None:
-    """Let this request's body be as long as a file and the fields of its form may be.
+    """Raise the limit for this request to the maximum size of a file and its form fields.
 
     Args:
-        file: bytes, which is the limit that people are told.
+        file: bytes; the error message shows this limit.
         fields: bytes.
 
     Raises:
-        TooLargeError: the request says itself that its body is longer.
+        TooLargeError: the announced size exceeds the limit.
     """
     limit = request.scope[_KEY] = _Limit(file + fields, f"A file may have at most {_in_words(file)}.")
     declared = request.headers.get("content-length", "")

@@ -1,6 +1,7 @@
-"""Answers that are sent many times: compressed once, and not sent at all to who has them already.
+"""Cached responses: compressed once, and 304 if the client has them.
 
-Only for what holds no secret: compression tells the length of a secret to who chooses the text beside it (BREACH).
+Only use this for responses without secrets, because compression can reveal secrets next to attacker-controlled text
+(BREACH).
 """
 
 import gzip
@@ -12,16 +13,16 @@ from typing import Self
 from starlette.requests import Request
 from starlette.responses import Response
 
-LEVEL = 6  # of gzip; 9 takes twice as long for one part in a hundred
-KEPT_BUT_ASKED_FOR = "private, no-cache"  # by browsers alone, which ask each time whether it is still so
+LEVEL = 6  # gzip level; 9 takes twice as long to save 1 %
+KEPT_BUT_ASKED_FOR = "private, no-cache"  # cached by browsers only, which revalidate each time
 
 
 @dataclass(frozen=True, slots=True)
 class Rendering:
-    """A body in the two codings that it is sent in.
+    """A response body, uncompressed and compressed.
 
     Attributes:
-        tag: its entity tag, a weak one because it is the same for both codings.
+        tag: entity tag; weak, because it is the same for both encodings.
     """
 
     media_type: str
@@ -31,20 +32,20 @@ class Rendering:
 
     @classmethod
     def of(cls, plain: bytes, media_type: str) -> Self:
-        """Return a body, compressed too."""
+        """Return the rendering of a body."""
         tag = f'W/"{hashlib.sha256(plain).hexdigest()[:32]}"'
         return cls(media_type, plain, gzip.compress(plain, LEVEL, mtime=0), tag)
 
     def __len__(self) -> int:
-        """How many bytes it takes."""
+        """Size in bytes."""
         return len(self.plain) + len(self.compressed)
 
 
 def answer(request: Request, rendering: Rendering, headers: Mapping[str, str]) -> Response:
-    """Answer with a rendering, compressed if the client takes that, or with 304 if it has the same.
+    """Return a response with a rendering, compressed if the client accepts it, or 304 if the client has it.
 
     Args:
-        headers: of the response, besides those that follow from the rendering.
+        headers: additional headers.
     """
     vary = ", ".join(filter(None, (headers.get("Vary"), "Accept-Encoding")))
     given = {**headers, "Vary": vary, "ETag": rendering.tag}
@@ -57,7 +58,7 @@ def answer(request: Request, rendering: Rendering, headers: Mapping[str, str]) -
 
 
 def _has(if_none_match: str, tag: str) -> bool:
-    """Whether the client says that it has what a tag stands for; strong and weak tags are compared as weak ones.
+    """Whether the client's If-None-Match contains a tag, by weak comparison.
 
     Source: RFC 9110, section 13.1.2.
     """
@@ -66,7 +67,7 @@ def _has(if_none_match: str, tag: str) -> bool:
 
 
 def _takes_gzip(accept_encoding: str) -> bool:
-    """Whether the client takes gzip, which it has to name.
+    """Whether the client accepts gzip explicitly.
 
     Source: RFC 9110, section 12.5.3.
 

@@ -1,6 +1,6 @@
-"""The cookies: who is signed in, which browser a form was shown to, who has signed in with this browser before.
+"""Cookies: the session, the visitor token for CSRF, and known browsers.
 
-Behind TLS their names begin with `__Host-`: no other host of the domain can set them.
+With https, their names begin with `__Host-`, so that other hosts of the domain cannot set them.
 """
 
 from datetime import timedelta
@@ -19,37 +19,37 @@ LONGEST_KNOWN_BROWSER = 2000
 
 
 def session_token(connection: HTTPConnection, settings: Settings) -> str | None:
-    """The token of the browser session, if the browser sent one."""
+    """Return the token of the browser session, if there is one."""
     return connection.cookies.get(_name(SESSION, settings))
 
 
 def visitor_token(connection: HTTPConnection, settings: Settings) -> str | None:
-    """The token of a browser that nobody has signed in with."""
+    """Return the visitor token of a browser without a session."""
     return connection.cookies.get(_name(VISITOR, settings))
 
 
 def set_session(response: Response, settings: Settings, token: str) -> None:
-    """Sign the browser in."""
+    """Set the session cookie."""
     _set(response, settings, SESSION, token, settings.session_lifetime)
 
 
 def clear_session(response: Response, settings: Settings) -> None:
-    """Sign the browser out."""
+    """Delete the session cookie."""
     _set(response, settings, SESSION, "", timedelta(0))
 
 
 def known_browser(connection: HTTPConnection, settings: Settings) -> str:
-    """What remembers earlier sign-ins with this browser; empty if it sent nothing."""
+    """Return the cookie of earlier sign-ins with this browser; empty if there is none."""
     return connection.cookies.get(_name(KNOWN_BROWSER, settings), "")[:LONGEST_KNOWN_BROWSER]
 
 
 def set_known_browser(response: Response, settings: Settings, marks: str) -> None:
-    """Remember that somebody has signed in with this browser; it stays when they sign out."""
+    """Set the cookie of known browsers, which is kept after signing out."""
     _set(response, settings, KNOWN_BROWSER, marks, KNOWN_BROWSER_LIFETIME)
 
 
 def visitor_header(settings: Settings, token: str) -> str:
-    """Value of a `Set-Cookie` header that remembers a browser nobody has signed in with, until it is closed."""
+    """Return the `Set-Cookie` header for the visitor token, which lasts until the browser is closed."""
     carrier = Response()
     _set(carrier, settings, VISITOR, token, None)
     return MutableHeaders(raw=carrier.raw_headers)["set-cookie"]

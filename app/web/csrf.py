@@ -1,8 +1,8 @@
-"""Protection from forged requests, in two layers.
+"""CSRF protection, in two layers.
 
-Every request that changes something and is not authorised by a bearer token must come from our own pages, as far as the
-browser says (`Sec-Fetch-Site`, `Origin`), and show a token that only our own pages know. The token is derived
-from the cookie, so it belongs to one session and needs no storage; knowing it does not give the cookie away.
+Every request that changes something without a bearer token must come from this site according to the browser
+(`Sec-Fetch-Site`, `Origin`), and contain a CSRF token. The token is derived from the cookie, so it belongs to one
+session and needs no storage; it does not reveal the cookie.
 """
 
 import hashlib
@@ -27,16 +27,16 @@ _FORGED = "This request did not come from a page of this site. Reload the page a
 
 
 class ForgedRequestError(ForbiddenError):
-    """A request that our own pages did not send."""
+    """The request was not sent by a page of this site."""
 
     code = "forged_request"
     title = "The form could not be accepted"
 
 
 def csrf_token(request: Request) -> str:
-    """The token that the forms of this page must carry, in the field `csrf_token` or the header `X-CSRF-Token`.
+    """Return the CSRF token for forms: in the field `csrf_token` or the header `X-CSRF-Token`.
 
-    A browser that has no cookie yet gets one with the response.
+    A browser without a cookie gets one with the response.
     """
     settings = services_of(request).settings
     secret = _cookie(request, settings) or getattr(request.state, "new_visitor", None)
@@ -46,10 +46,10 @@ def csrf_token(request: Request) -> str:
 
 
 def verify_csrf(request: Request, token: str | None) -> None:
-    """Check the token that came with a form.
+    """Verify the token of a form.
 
     Raises:
-        ForgedRequestError: it is missing, or another session's.
+        ForgedRequestError: it is missing, or belongs to another session.
     """
     settings = services_of(request).settings
     secret = _cookie(request, settings)
@@ -58,7 +58,7 @@ def verify_csrf(request: Request, token: str | None) -> None:
 
 
 async def protect_form(request: Request) -> None:
-    """Dependency of every page that takes a form: checks the token in its field, or in the header.
+    """Dependency of all form handlers: verifies the token in the field or header.
 
     Raises:
         ForgedRequestError: as `verify_csrf`.
@@ -71,7 +71,7 @@ async def protect_form(request: Request) -> None:
 
 
 class ForgeryProtection:
-    """Refuses cross-site requests that change something, and remembers browsers that were shown a form."""
+    """Middleware that rejects cross-site requests that change something, and sets the visitor cookie."""
 
     def __init__(self, app: ASGIApp, *, settings: Settings) -> None:
         self._app = app
@@ -101,14 +101,14 @@ class ForgeryProtection:
             return site in {"same-origin", "none"}
         origin = connection.headers.get("origin")
         if origin is None:
-            return True  # not a browser of this decade; the token decides
+            return True  # an old browser; the token decides
         public = urlsplit(self._settings.public_url)
         asked = f"{connection.url.scheme}://{connection.headers.get('host')}"
         return origin in {f"{public.scheme}://{public.netloc}", asked}
 
 
 def _by_token(connection: HTTPConnection) -> bool:
-    """Whether a bearer token authorises the request: a browser never adds one by itself."""
+    """Whether the request has a bearer token, which browsers never add automatically."""
     return connection.url.path.startswith("/api/") and "authorization" in connection.headers
 
 

@@ -1,8 +1,8 @@
-"""Whom a request comes from when it comes through the reverse proxy.
+"""Client address and scheme of requests through the reverse proxy.
 
-The proxy says so in `X-Forwarded-For` and `X-Forwarded-Proto`, headers that anyone can send. They are believed only
-together with a secret that the proxy alone shares with this application: unlike the proxy's address, it is known before
-the proxy starts, stays the same in every network, and cannot be taken over by a neighbour.
+The proxy sends them in `X-Forwarded-For` and `X-Forwarded-Proto`, which anyone can send. They are only trusted together
+with a secret that the proxy shares with this application. Unlike the proxy's address, the secret is known before the
+proxy starts, is the same in every network, and cannot be taken by another host.
 """
 
 import hmac
@@ -17,12 +17,12 @@ _Headers = list[tuple[bytes, bytes]]
 
 
 class Forwarded:
-    """Gives a request the address and scheme that the proxy vouches for, and takes the secret out of its headers."""
+    """Middleware that sets the client address and scheme from the proxy's headers, and removes the secret."""
 
     def __init__(self, app: ASGIApp, *, secret: str) -> None:
         self._app = app
         self._secret = secret.encode()
-        self._believing = ProxyHeadersMiddleware(app, trusted_hosts="*")  # type: ignore[arg-type]  # uvicorn's own types
+        self._believing = ProxyHeadersMiddleware(app, trusted_hosts="*")  # type: ignore[arg-type]  # uvicorn's types
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""

@@ -1,4 +1,4 @@
-"""HEAD: every address that answers GET answers it, with the same headers and no body.
+"""HEAD requests: handled like GET, with the same headers and without a body.
 
 Source: RFC 9110, section 9.3.2.
 """
@@ -9,7 +9,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
 class HeadAsGet:
-    """Serves HEAD as GET, and ends the answer after its headers, also one that would be a stream without end."""
+    """Middleware that handles HEAD as GET and ends the response after its headers, even for streams."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -23,7 +23,7 @@ class HeadAsGet:
 
         async def receive_until_answered() -> Message:
             if answered.is_set():
-                return {"type": "http.disconnect"}  # nobody waits for a body
+                return {"type": "http.disconnect"}  # the client expects no body
             return await receive()
 
         async def send_headers_alone(message: Message) -> None:

@@ -1,4 +1,4 @@
-"""Response headers that tell the browser what a page of ours may never do."""
+"""Security headers of responses."""
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -7,7 +7,7 @@ CONTENT_SECURITY_POLICY = "; ".join(
         "default-src 'none'",
         "script-src 'self'",
         "style-src 'self'",
-        "img-src 'self' data:",  # data: for the drawings inside the API documentation's style sheet
+        "img-src 'self' data:",  # data: for images in the API documentation's style sheet
         "font-src 'self'",
         "connect-src 'self'",
         "form-action 'self'",
@@ -19,11 +19,11 @@ HEADERS = {
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    # Addresses of anonymous results are secrets: they never leave the site as a referrer.
+    # URLs of anonymous results are secrets and must not leave the site as referrers.
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
-    # Most of what we send is one person's.
+    # Most responses are specific to a user.
     "Cache-Control": "no-store",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
 }
@@ -31,7 +31,7 @@ STRICT_TRANSPORT_SECURITY = "max-age=31536000"
 
 
 class SecurityHeaders:
-    """Adds the headers to every response, behind TLS HSTS too; what a response says of them itself stands."""
+    """Middleware that adds the headers to every response unless it sets them itself; with https, also HSTS."""
 
     def __init__(self, app: ASGIApp, *, tls: bool) -> None:
         self._app = app

@@ -1,4 +1,4 @@
-"""Whether this process lives, and whether it and the workers can do their work."""
+"""Health checks of this process and the workers."""
 
 from typing import Literal
 
@@ -20,11 +20,12 @@ State = Literal["ok", "failing", "unknown"]
 
 
 class Readiness(BaseModel):
-    """What this process needs, part by part.
+    """The readiness of this process.
 
     Attributes:
-        status: `degraded` if a kind of worker does not look for work: uploads wait, or e-mail is not sent.
-        workers: `unknown` if the database cannot be asked.
+        status: `degraded` if a kind of worker does not look for work, so that submissions stay queued or e-mail is not
+            sent.
+        workers: `unknown` if the database is unavailable.
     """
 
     status: Literal["ok", "degraded", "failing"]
@@ -35,7 +36,7 @@ class Readiness(BaseModel):
 
 @router.get(LIVE_PATH)
 async def healthz() -> dict[str, str]:
-    """That the process answers at all."""
+    """Return 200 if the process is running."""
     return {"status": "ok"}
 
 
@@ -43,8 +44,8 @@ async def healthz() -> dict[str, str]:
 def readyz(response: Response, database: DatabaseDep, store: StoreDep) -> Readiness:
     """Whether the database answers and archives can be written: 503 if not. Says nothing more to strangers.
 
-    Workers that do not work are told of with 200: this process serves pages and takes uploads without them. A load
-    balancer that took it out of service would turn a delay into an outage.
+    Missing workers do not change the status code, because this process can serve pages and accept uploads without them.
+    If a load balancer took it out of service, a delay would become an outage.
     """
     archives: State = "ok" if store.can_write() else "failing"
     try:
@@ -60,8 +61,8 @@ def readyz(response: Response, database: DatabaseDep, store: StoreDep) -> Readin
 
 
 def _workers(database: Database) -> State:
-    """Whether, of every kind that has run in the last day, one has looked for work just now."""
+    """Whether a worker of every kind that ran in the last day has recently looked for work."""
     with database.reading() as session:
-        last_looks = heartbeats.last_looks(session)
+        last_polls = heartbeats.last_polls(session)
     oldest = now() - heartbeats.SILENT_AFTER
-    return "ok" if SCORING in last_looks and all(last >= oldest for last in last_looks.values()) else "failing"
+    return "ok" if SCORING in last_polls and all(last >= oldest for last in last_polls.values()) else "failing"

@@ -8,7 +8,7 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-HEAD_LIMIT_BYTES = 64 * 1024  # request line and headers; the same for trailers
+HEAD_LIMIT_BYTES = 64 * 1024  # for request line and headers, and for trailers
 HEAD_SECONDS = 20.0
 # What still comes of a body whose request has been answered is read and thrown away, at the pace of an upload.
 DISCARDED_BYTES_PER_SECOND = 32 * 1024
@@ -33,17 +33,17 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._head_timer: TimerHandle | None = None
 
     def connection_made(self, transport: BaseTransport) -> None:
-        """Expect the first head."""
+        """Start the timer for the first head."""
         super().connection_made(transport)  # type: ignore[arg-type]  # the same
         self._start_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Expect nothing any more."""
+        """Stop the timer."""
         self._stop_timer()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Parse data, unless the parser has collected too much already."""
+        """Parse data, unless the parser has already buffered too much."""
         if self._collected_bytes > HEAD_LIMIT_BYTES:
             self._refuse(b"431 Request Header Fields Too Large")
             return
@@ -53,26 +53,26 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self._start_timer()
 
     def on_message_begin(self) -> None:
-        """Expect the rest of the head."""
+        """Start the timer for the rest of the head."""
         self._start_timer()
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
-        """Count anew."""
+        """Reset the count."""
         self._collected_bytes = 0
         self._in_body = True
         self._stop_timer()
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
-        """Count anew."""
+        """Reset the count."""
         self._collected_bytes = 0
         if self._is_answered:
             self._discarded_bytes += len(body)
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """Count anew."""
+        """Reset the count."""
         self._collected_bytes = 0
         self._in_body = False
         if self._is_answered:

@@ -1,4 +1,4 @@
-"""Who sent the request, and what it may be used for."""
+"""The user of a request, and its scopes."""
 
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
@@ -19,12 +19,12 @@ from vocboard.app.web.viewer import Identity
 
 ALL_SCOPES = frozenset(Scope)
 BEARER = HTTPBearer(
-    scheme_name="token", description="An API token from the account page, such as `vocb_…`.", auto_error=False
+    scheme_name="token", description="An API token from the Account page, for example `vocb_…`.", auto_error=False
 )
 
 
 class InvalidTokenError(NotSignedInError):
-    """A bearer token that is unknown, expired or revoked; which of them is nobody's business."""
+    """The bearer token is unknown, expired or revoked; the error does not say which."""
 
     code, title = "invalid_token", "The token is not valid"
 
@@ -44,11 +44,11 @@ async def current_api_identity(
     database: DatabaseDep,
     credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(BEARER)],
 ) -> Identity:
-    """Dependency of the API: a bearer token's person, or else the one signed in with this browser.
+    """Dependency of the API: the user of the bearer token, or else the one signed in with this browser.
 
     Raises:
-        InvalidTokenError: the token is not one of ours, or no longer valid.
-        ForgedRequestError: a browser's session wants to change something without showing the forms' token.
+        InvalidTokenError: the token is unknown or no longer valid.
+        ForgedRequestError: a browser session tries to change something without a CSRF token.
     """
     if "authorization" not in request.headers:
         identity = await current_identity(request, settings, database)
@@ -74,7 +74,7 @@ def _of_token(database: Database, secret: str) -> Identity:
     with database.reading() as session:
         found = accounts.user_of_token(session, secret) if secret else None
     if found is None:
-        raise InvalidTokenError("The token is unknown, expired or revoked. Create a new one on your account page.")
+        raise InvalidTokenError("The token is unknown, expired or revoked. Create a new one on the Account page.")
     user, used = found
     _record_use(database, used)
     return Identity(accounts.acting_with(user, used.granted), used.granted, token=used)
@@ -91,20 +91,20 @@ ApiIdentity = Annotated[Identity, Depends(current_api_identity)]
 
 
 async def require_user(identity: CurrentIdentity) -> User:
-    """Dependency of the pages of signed-in people.
+    """Dependency of pages for signed-in users.
 
     Raises:
-        NotSignedInError: a visitor.
+        NotSignedInError: there is no signed-in user.
     """
     return identity.require_user()
 
 
 async def require_organiser(identity: CurrentIdentity) -> User:
-    """Dependency of organisers' pages. Which challenges a person organises is the service's to say.
+    """Dependency of organisers' pages. Services check which challenges a user organises.
 
     Raises:
-        NotSignedInError: a visitor.
-        ForbiddenError: a participant.
+        NotSignedInError: there is no signed-in user.
+        ForbiddenError: the user is a participant.
     """
     user = identity.require_user()
     if not identity.may_organise:
@@ -113,7 +113,7 @@ async def require_organiser(identity: CurrentIdentity) -> User:
 
 
 def requires(scope: Scope) -> Callable[[Identity], Awaitable[User]]:
-    """Make the dependency of API routes that need a person and a scope.
+    """Return a dependency of API routes that need a user and a scope.
 
     It raises `NotSignedInError` for a visitor and `ForbiddenError` for a token without the scope.
     """
@@ -122,7 +122,7 @@ def requires(scope: Scope) -> Callable[[Identity], Awaitable[User]]:
         user = identity.require_user()
         if scope not in identity.scopes:
             raise ForbiddenError(
-                f"The token lacks the scope {scope.value!r}. Create a token with this scope on your account page."
+                f"The token lacks the scope {scope.value!r}. Create a token with this scope on the Account page."
             )
         return user
 
@@ -130,13 +130,13 @@ def requires(scope: Scope) -> Callable[[Identity], Awaitable[User]]:
 
 
 async def reader(identity: ApiIdentity) -> User | None:
-    """Dependency of API routes that visitors may read: the person if the request has one, with the scope to read.
+    """Dependency of API routes that visitors may read: the user, if there is one, with the scope `read`.
 
     Raises:
-        ForbiddenError: a token without the scope `read`.
+        ForbiddenError: the token lacks the scope `read`.
     """
     if identity.user is not None and identity.reader is None:
-        raise ForbiddenError("The token lacks the scope 'read'. Create a token with this scope on your account page.")
+        raise ForbiddenError("The token lacks the scope 'read'. Create a token with this scope on the Account page.")
     return identity.user
 
 

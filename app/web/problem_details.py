@@ -1,4 +1,4 @@
-"""The one renderer of errors: RFC 9457 problem details for programs, a page for people.
+"""Renders errors: as RFC 9457 problem details for programs, as pages for people.
 
 Source: RFC 9457, "Problem Details for HTTP APIs".
 """
@@ -41,13 +41,13 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ProblemDetails:
-    """One error as a person or a program is told it.
+    """An error, ready to be rendered.
 
     Attributes:
-        code: stable identifier, the last part of `type`.
+        code: stable error code, the last part of `type`.
         title: the kind of error.
-        detail: this case of it, and what to do.
-        members: what this kind of error has besides: `fields`, `problems`, `allowed_at`.
+        detail: what happened, and what to do.
+        members: additional members of this kind of error: `fields`, `problems`, `allowed_at`.
     """
 
     status: int
@@ -76,7 +76,7 @@ _DETAILS = {HTTPStatus.NOT_FOUND: "This page does not exist. The link may be old
 
 @singledispatch
 def details_of(_error: Exception) -> ProblemDetails:
-    """Say what a person may know of an exception: nothing at all of one that nobody foresaw."""
+    """Return the public description of an exception, without details of unexpected ones."""
     return ProblemDetails(
         500,
         "internal_error",
@@ -130,7 +130,7 @@ def _(error: BusyError) -> ProblemDetails:
 @details_of.register
 def _(error: RequestValidationError) -> ProblemDetails:
     problems = error.errors()
-    if any(problem["loc"][0] == "path" for problem in problems):  # an identifier that cannot be one
+    if any(problem["loc"][0] == "path" for problem in problems):  # a malformed identifier
         return details_of(HTTPException(404))
     fields = {".".join(map(str, problem["loc"][1:])) or "body": problem["msg"] for problem in problems}
     return details_of(InvalidInputError(fields))
@@ -145,7 +145,7 @@ def _(error: HTTPException) -> ProblemDetails:
 
 
 @details_of.register(OperationalError)
-@details_of.register(InterfaceError)  # the connection broke between two statements
+@details_of.register(InterfaceError)  # the connection was lost between two statements
 def _(_error: DBAPIError) -> ProblemDetails:
     return ProblemDetails(
         503,
@@ -157,7 +157,7 @@ def _(_error: DBAPIError) -> ProblemDetails:
 
 
 def wants_json(request: Request) -> bool:
-    """Whether the answer is for a program: all of the API, and pages' scripts that ask for JSON."""
+    """Whether the response is for a program: API routes, and scripts that accept JSON."""
     accept = request.headers.get("accept", "")
     return request.url.path.startswith("/api/") or ("json" in accept and "text/html" not in accept)
 
@@ -178,7 +178,7 @@ def render(request: Request, error: Exception, error_page: ErrorPage) -> Respons
 
 
 class ErrorResponses:
-    """Answers for whatever passes the application's own handlers, so that headers and logging are never missed."""
+    """Middleware that renders unhandled exceptions, so that headers and logging are always applied."""
 
     def __init__(self, app: ASGIApp, *, error_page: ErrorPage) -> None:
         self._app = app
@@ -199,7 +199,7 @@ class ErrorResponses:
         try:
             await self._app(scope, receive, send_noting_start)
         except ClientDisconnect:
-            _log.info("%s %s: the client went away", scope["method"], loggable(scope["path"]))
+            _log.info("%s %s: the client disconnected", scope["method"], loggable(scope["path"]))
         except Exception as error:
             if not isinstance(error, ServiceError):
                 _log.exception("%s %s failed", scope["method"], loggable(scope["path"]))

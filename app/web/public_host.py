@@ -1,7 +1,7 @@
-"""In production, pages and API answer to the name of `VOCBOARD_PUBLIC_URL` alone, or to this machine's own.
+"""In production, pages and API only accept the host of `VOCBOARD_PUBLIC_URL` or of this machine.
 
-Links in pages and e-mails can so never lead to a host that a stranger put into a request. Health checks may ask for any
-name: a load balancer or an orchestrator knows the process by its address, and the answers contain no link.
+So links in pages and e-mails cannot point to a host from a forged request. Health checks accept any host, because load
+balancers use addresses, and their responses contain no links.
 """
 
 from starlette.middleware.trustedhost import TrustedHostMiddleware
@@ -13,7 +13,7 @@ LOOPBACK = ("localhost", "127.0.0.1")
 
 
 class PublicHost:
-    """Answers 400 to a request for another host, unless it is a health check."""
+    """Middleware that returns 400 for other hosts, except for health checks."""
 
     def __init__(self, app: ASGIApp, *, host: str) -> None:
         self._app = app

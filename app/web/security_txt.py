@@ -1,4 +1,4 @@
-"""Where to report a vulnerability, for programs and people that look for it.
+"""`/.well-known/security.txt`: where to report vulnerabilities.
 
 Source: RFC 9116, "A File Format to Aid in Security Vulnerability Disclosure".
 """
@@ -13,7 +13,7 @@ from vocboard.app.errors import NotFoundError
 from vocboard.app.web.dependencies import SettingsDep
 
 PATH = "/.well-known/security.txt"
-VALIDITY = timedelta(days=180)  # where the operator gives no date; RFC 9116 asks for less than a year
+VALIDITY = timedelta(days=180)  # default expiry; RFC 9116 recommends less than a year
 
 router = APIRouter(include_in_schema=False)
 
@@ -22,7 +22,7 @@ router = APIRouter(include_in_schema=False)
 async def security_txt(settings: SettingsDep) -> PlainTextResponse:
     """The contact that the operator has set; without one there is no such file."""
     if not settings.security_contact:
-        raise NotFoundError("The operator of this server has not given a contact for vulnerability reports.")
+        raise NotFoundError("The operator of this server has not set a contact for vulnerability reports.")
     expires = settings.security_expires or now() + VALIDITY
     lines = (
         f"Contact: {settings.security_contact}",

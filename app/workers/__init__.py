@@ -1,1 +1,1 @@
-"""Workers, as the rest of the installation sees them."""
+"""Heartbeats of workers, for health checks."""

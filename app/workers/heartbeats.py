@@ -1,4 +1,4 @@
-"""When each worker last looked for work, so that others notice one that does not."""
+"""Heartbeats: when each worker last looked for work."""
 
 import uuid
 from collections.abc import Mapping
@@ -12,12 +12,12 @@ from sqlalchemy.orm import Session
 from vocboard.app.database import now
 from vocboard.app.workers.models import WorkerHeartbeat
 
-SILENT_AFTER = timedelta(seconds=60)  # then a worker is missed
-FORGOTTEN_AFTER = timedelta(days=1)  # then nobody waits for it any more
+SILENT_AFTER = timedelta(seconds=60)  # a worker without a heartbeat for this long is considered failing
+FORGOTTEN_AFTER = timedelta(days=1)  # a worker without a heartbeat for this long is no longer expected
 
 
 def record(session: Session, *, worker_id: uuid.UUID, host: str, kind: str) -> None:
-    """Note that a worker has looked for work now."""
+    """Record that a worker has looked for work now."""
     instant = now()
     known = update(WorkerHeartbeat).where(WorkerHeartbeat.id == worker_id).values(looked_at=instant)
     if cast(CursorResult[Any], session.execute(known)).rowcount == 0:
@@ -25,17 +25,17 @@ def record(session: Session, *, worker_id: uuid.UUID, host: str, kind: str) -> N
 
 
 def remove(session: Session, *, worker_id: uuid.UUID) -> None:
-    """Forget a worker that stops."""
+    """Remove the heartbeat of a stopping worker."""
     session.execute(delete(WorkerHeartbeat).where(WorkerHeartbeat.id == worker_id))
 
 
 def remove_old(session: Session) -> None:
-    """Forget workers that have been silent for long."""
+    """Remove old heartbeats."""
     session.execute(delete(WorkerHeartbeat).where(WorkerHeartbeat.looked_at < now() - FORGOTTEN_AFTER))
 
 
-def last_looks(session: Session, *, host: str | None = None) -> Mapping[str, datetime]:
-    """When a worker last looked for work, by kind of worker: those of one host, by default of all hosts."""
+def last_polls(session: Session, *, host: str | None = None) -> Mapping[str, datetime]:
+    """Return when a worker last looked for work, by kind of worker: on one host, or by default on all hosts."""
     query = select(WorkerHeartbeat.kind, func.max(WorkerHeartbeat.looked_at, type_=WorkerHeartbeat.looked_at.type))
     if host is not None:
         query = query.where(WorkerHeartbeat.host == host)

@@ -1,4 +1,4 @@
-"""When each worker last looked for work."""
+"""Model of workers' heartbeats."""
 
 from datetime import datetime
 
@@ -9,12 +9,12 @@ from vocboard.app.database import Base, Identifier
 
 
 class WorkerHeartbeat(Base):
-    """One run of one worker. Its row is deleted when it stops in order.
+    """The heartbeat of a worker. The row is deleted when the worker stops normally.
 
     Attributes:
-        host: of the machine or container.
-        kind: what it works on, such as `scoring`.
-        looked_at: when it last looked for work, and its processes took what it had handed to them before.
+        host: name of the machine or container.
+        kind: kind of worker, for example `scoring`.
+        looked_at: when it last looked for work, with its processes having taken all earlier work.
     """
 
     __tablename__ = "worker_heartbeats"

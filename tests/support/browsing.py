@@ -28,7 +28,7 @@ def send_form(client: httpx.Client, shown_at: str, to: str | None = None, /, **f
 
 
 def sign_in(client: httpx.Client, email: str, password: str = PASSWORD) -> None:
-    """Sign the browser in."""
+    """Set the session cookie."""
     response = send_form(client, "/sign-in", email=email, password=password)
     assert response.status_code == 303, response.text[:2000]
 

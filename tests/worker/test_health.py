@@ -88,7 +88,7 @@ def test_a_mail_worker_that_stops_in_order_is_not_missed(backstage: Backstage, t
             worker.terminate()
             worker.wait(timeout=30)
         with backstage.database.reading() as session:
-            assert heartbeats.last_looks(session) == {}
+            assert heartbeats.last_polls(session) == {}
 
 
 @pytest.mark.services

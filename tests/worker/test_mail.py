@@ -41,7 +41,7 @@ def waiting(backstage: Backstage) -> list[OutgoingMail]:
 
 def looking(database: Database) -> set[str]:
     with database.reading() as session:
-        return set(heartbeats.last_looks(session))
+        return set(heartbeats.last_polls(session))
 
 
 def test_a_lost_message_changes_nothing(backstage: Backstage, server: MailServer) -> None:
