@@ -1,6 +1,6 @@
-"""The science of vocboard: ground truth, result files, validation and scores of the PASCAL VOC challenges.
+"""The evaluator of vocboard: ground truth, result files, validation and scores of the PASCAL VOC challenges.
 
-Stands alone: it knows no web, no database and no settings.
+It does not depend on the web application, the database or settings.
 """
 
 from vocboard.evaluator.version import VERSION

@@ -1,4 +1,4 @@
-"""Evaluating what a participant entered: result files and ground truth in, scores out."""
+"""Evaluates result files against ground truth."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -21,7 +21,7 @@ def evaluate(
     other_editions: Sequence[Edition] = (),
     progress: Callable[[int], None] | None = None,
 ) -> Evaluation:
-    """Read and score an upload; if anything in it is an error, nothing is scored.
+    """Read and score an upload. If it has errors, nothing is scored.
 
     Args:
         path: archive or directory of result files.
@@ -32,7 +32,7 @@ def evaluate(
         progress: told as files are read, and with 0 before each competition is scored.
 
     Raises:
-        ValueError: the ground truth is another edition's.
+        ValueError: the ground truth belongs to another edition.
         OSError: the upload cannot be read.
     """
     check_edition(truth, edition)

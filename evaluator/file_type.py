@@ -1,4 +1,4 @@
-"""What a file is that is not what it should be."""
+"""Detects the actual type of a file with unexpected content."""
 
 from vocboard.evaluator.problems import quoted
 
@@ -29,10 +29,10 @@ _TAR_MAGIC = slice(257, 262)
 
 
 def packed_as(head: bytes) -> str | None:
-    """Say, as the predicate of a sentence, in what a file is packed; None if it is no archive and not compressed.
+    """Describe the archive or compression format of a file, as a predicate; None if there is none.
 
     Args:
-        head: its first 512 bytes.
+        head: first 512 bytes of the file.
 
     >>> packed_as(b"\\x1f\\x8b\\x08"), packed_as(b"2008_000001 0.5\\n")
     ('is compressed with gzip', None)

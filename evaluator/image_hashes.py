@@ -1,10 +1,10 @@
-"""Hashes of images, by which an organiser finds test images among those that somebody trained on.
+"""Image hashes, with which organisers find test images among training images.
 
-Two of each image: SHA-256 of the file, which is equal for the same file alone, and a difference hash of the picture,
-which hardly changes when an image is scaled or compressed anew. Neither gives the image away.
+There are two hashes per image: the SHA-256 of the file, and a difference hash of the picture, which hardly changes when
+the image is scaled or recompressed. Neither reveals the image.
 
-The difference hash is a few lines of ours, for the libraries that have it need SciPy and more: the image, grey and
-scaled to 9 by 8 pixels, says of each pixel but the last of its row whether the next is brighter, 64 bits in all.
+The difference hash is implemented here, because libraries for it require SciPy and more. The image is converted to grey
+and scaled to 9 by 8 pixels; each of the 64 bits says whether a pixel's right neighbour is brighter.
 """
 
 import hashlib
@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 from PIL import Image
 
 WIDTH, HEIGHT = 9, 8
-MOST_PIXELS = 200_000_000  # of an image that is hashed
-NEAR_BITS = 6  # of 64 that may differ in pictures taken for the same
+MOST_PIXELS = 200_000_000  # maximum size of a hashed image
+NEAR_BITS = 6  # maximum difference (of 64 bits) between equal pictures
 SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".gif", ".tif", ".tiff", ".webp"})
-_BLOCK = 256  # listed images compared at once
+_BLOCK = 256  # listed images compared at a time
 
 
 class HashListError(ValueError):
-    """A text is no list of image hashes; the message names the line."""
+    """The text is not a list of image hashes; the message names the line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class ImageHash:
     """The hashes of one image.
 
     Attributes:
-        sha256: of the file, 64 hexadecimal digits.
+        sha256: SHA-256 of the file, 64 hexadecimal digits.
         picture: difference hash, 64 bits.
     """
 
@@ -49,9 +49,9 @@ class Overlap:
     """A listed image that is, or looks like, a test image.
 
     Attributes:
-        line: of the list, from 1 on.
+        line: 1-based line of the list.
         image: file of the test image.
-        bits: that differ between the pictures; None if the files are the same.
+        bits: number of bits that differ between the pictures; None if the files are identical.
     """
 
     line: int
@@ -63,12 +63,12 @@ def hash_image(path: Path) -> ImageHash:
     """Return the hashes of an image file.
 
     Raises:
-        OSError: it cannot be read, or is no image.
+        OSError: it cannot be read, or is not an image.
         ValueError: it is too large, or damaged.
     """
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about unusual but harmless files
+        warnings.simplefilter("ignore")  # for unusual but harmless files
         with Image.open(path) as image:
             if image.width * image.height > MOST_PIXELS:
                 raise ValueError(f"{path} has more than {MOST_PIXELS:,} pixels")
@@ -76,7 +76,7 @@ def hash_image(path: Path) -> ImageHash:
 
 
 def difference_hash(image: Image.Image) -> int:
-    """Return 64 bits that say of the shrunken image where it gets brighter to the right, row by row.
+    """Return 64 bits that say where the scaled image gets brighter to the right, row by row.
 
     Source: N. Krawetz, "Kind of Like That", 2013.
 
@@ -90,15 +90,15 @@ def difference_hash(image: Image.Image) -> int:
 
 
 def images_below(directory: Path) -> Iterator[Path]:
-    """The image files of a directory and those below, in the order of their names."""
+    """Yield the image files below a directory, ordered by name."""
     yield from sorted(path for path in directory.rglob("*") if path.suffix.lower() in SUFFIXES and path.is_file())
 
 
 def parse_list(text: str) -> tuple[ImageHash, ...]:
-    """Return the hashes of a list as `vocboard hash-images` prints it: one image a line, SHA-256 and difference hash.
+    """Parse the output of `vocboard hash-images`: one image per line, SHA-256 and difference hash.
 
     Raises:
-        HashListError: a line is something else.
+        HashListError: a line has another format.
     """
     found = []
     for number, line in enumerate(text.splitlines(), 1):
@@ -114,15 +114,15 @@ def parse_list(text: str) -> tuple[ImageHash, ...]:
 def overlaps(
     listed: Sequence[ImageHash], test: Iterable[tuple[Path, ImageHash]], *, near_bits: int = NEAR_BITS
 ) -> Iterator[Overlap]:
-    """Find listed images that are test images, or look like one.
+    """Find listed images that are, or look like, test images.
 
     Args:
-        listed: those that somebody trained on.
+        listed: hashes of training images.
         test: test images and their hashes.
-        near_bits: how many of the 64 bits of two pictures may differ.
+        near_bits: maximum number of differing bits.
 
     Yields:
-        In the order of the list; of test images that are equally near the first.
+        Overlaps in the order of the list, each with the first nearest test image.
     """
     images = list(test)
     if not images:

@@ -1,6 +1,6 @@
-"""What is public of a test set: image identifiers, image sizes and person indices.
+"""The public part of a test set: image identifiers, image sizes and person indices.
 
-Kept apart from the ground truth, and all that validation of an upload uses.
+It is separate from the ground truth. Validation of uploads uses only this.
 """
 
 import json
@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from vocboard.evaluator.editions import Task
 
-_FORMAT = 1  # raise it when the JSON changes its meaning
+_FORMAT = 1  # increase it when the meaning of the JSON changes
 
 
 class ImageSetsFormatError(ValueError):
-    """A text is not the JSON of image sets."""
+    """The text is not JSON of image sets."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -26,10 +26,10 @@ class ImageSet:
 
     Attributes:
         images: identifiers, in the order of the image set file.
-        sizes: (n, 2) int32, width and height in pixels; None where unknown (a tree without annotations and images).
-        persons: (m, 2) int32, for the tasks that name people: index into `images`, and the 1-based object index in
-            that image's annotation; in the order of the image set file, or, where that names no people, by image and
-            object index. None for the other tasks, and where the people are not known.
+        sizes: (n, 2) int32, width and height in pixels; None if unknown (a tree without annotations and images).
+        persons: (m, 2) int32, for tasks with people: index into `images`, and 1-based object index in that image's
+            annotation. In the order of the image set file, or by image and object index if the file does not list
+            people. None for other tasks, and if the people are unknown.
     """
 
     images: tuple[str, ...]
@@ -45,15 +45,15 @@ class ImageSets:
     sets: Mapping[tuple[Task, str], ImageSet]
 
     def images(self, task: str) -> tuple[str, ...]:
-        """Return the identifiers of a task's images, such as `detection`'s, in the order of the image set.
+        """Return the identifiers of a task's images, in the order of the image set.
 
         Raises:
-            KeyError: there is no image set for that task, or there are several.
+            KeyError: there is no image set for the task, or there are several.
         """
         return self._of(task).images
 
     def sizes(self, task: str) -> dict[str, tuple[int, int]] | None:
-        """Return width and height of a task's images in pixels, by identifier; None where they are not known.
+        """Return width and height of a task's images in pixels, by identifier; None if unknown.
 
         Raises:
             KeyError: as in `images`.
@@ -66,7 +66,7 @@ class ImageSets:
         }
 
     def people(self, task: str) -> tuple[tuple[str, int], ...] | None:
-        """Return image and object index of a task's people, in the order of the image set; None if they are not known.
+        """Return image and object index of a task's people, in the order of the image set; None if unknown.
 
         Raises:
             KeyError: as in `images`.
@@ -84,8 +84,8 @@ class ImageSets:
         return found[0]
 
     def to_json(self) -> str:
-        """Return compact JSON, for the server to store and for participants to validate offline with."""
-        # Classification and detection have the same images: equal sets are written once.
+        """Return compact JSON, for storage and for offline validation."""
+        # Equal sets, such as those of classification and detection, are only stored once.
         written: dict[str, dict[str, Any]] = {}
         for (task, name), image_set in self.sets.items():
             content = {
@@ -100,10 +100,10 @@ class ImageSets:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> "ImageSets":
-        """Return what `to_json` has written.
+        """Parse the JSON of `to_json`.
 
         Raises:
-            ImageSetsFormatError: the text is something else.
+            ImageSetsFormatError: the text has another format.
         """
         try:
             document = json.loads(text)

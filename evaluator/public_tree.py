@@ -1,4 +1,4 @@
-"""What is public of a test set, from a development kit tree as participants have it: without the truth.
+"""Reads the public part of a test set from a development kit tree without annotations.
 
 Source: VOC2010 document section 9.1.
 """
@@ -25,7 +25,7 @@ from vocboard.evaluator.tasks.definitions import TASKS
 Key = tuple[Task, str]
 Size = tuple[int, int]  # width and height in pixels
 
-_HEADER_BYTES = 256 * 1024  # of an image, to find its size past colour profiles and previews
+_HEADER_BYTES = 256 * 1024  # enough of an image to find its size after colour profiles and previews
 _IMAGE_FILES = ("JPEGImages/{}.jpg", "PNGImages/{}.png")  # the latter up to VOC2006
 _SIZE = re.compile(rb"<size>.*?</size>", re.DOTALL)
 _WIDTH = re.compile(rb"<width>\s*(\d{1,6})\s*</width>")
@@ -36,8 +36,8 @@ _TEXT_SIZE = re.compile(rb"Image size \(X x Y x C\) : (\d{1,6}) x (\d{1,6}) x ")
 def read_image_sets(tree: Path, edition: Edition, *, progress: Callable[[int], None] | None = None) -> ImageSets:
     """Read the image sets of an edition's test data.
 
-    `ImageSets/` is all it takes. Image sizes come from `SegmentationClass/` (segmentation alone), `Annotations/` or
-    `JPEGImages/` or `PNGImages/`, whichever has them for all images of a set; otherwise they are None, and not checked.
+    Only `ImageSets/` is required. Image sizes come from `SegmentationClass/` (only for segmentation), `Annotations/`,
+    `JPEGImages/` or `PNGImages/`, whichever has them for all images of a set; otherwise they are None and not checked.
 
     Args:
         tree: directory or archive with the folder `VOC<year>/` at the top, below `VOCdevkit/`, or being that folder.
@@ -45,7 +45,7 @@ def read_image_sets(tree: Path, edition: Edition, *, progress: Callable[[int], N
         progress: told as files are read.
 
     Raises:
-        GroundTruthError: the tree cannot be read, or its image sets are not valid.
+        GroundTruthError: the tree cannot be read, or its image sets are invalid.
     """
     complaints = TreeProblems()
     source = Tree(tree, edition.name, complaints, progress)
@@ -53,23 +53,23 @@ def read_image_sets(tree: Path, edition: Edition, *, progress: Callable[[int], N
         (competition.task, competition.image_set): competition.rules for competition in edition.competitions.values()
     }
     lists = [file for key, rules in keys.items() for file in _lists_of_people(key, rules, edition)]
-    files = ImageSetFiles(source.read([*dict.fromkeys(file_of(edition, key) for key in keys), *lists]), complaints)
+    files = ImageSetFiles(source.read([*dict.fromkeys(file_of(edition, key) for key in keys), *lists]), problems)
     listed = {key: _listed(key, rules, edition, files) for key, rules in keys.items() if file_of(edition, key) in files}
     if not listed:
         expected = ", ".join(dict.fromkeys(file_of(edition, key) for key in keys))
-        complaints.add("no_image_sets", f"the tree has none of the image sets of {edition.name}: {expected}")
-    complaints.raise_if_any()
+        problems.add("no_image_sets", f"the tree has none of the image sets of {edition.name}: {expected}")
+    problems.raise_if_any()
     sizes = _Sizes(tree, source, edition)
     sets = {
         key: ImageSet(found.images, sizes.of(found.images, key[0]), _persons(found.people))
         for key, found in listed.items()
     }
-    complaints.raise_if_any()
+    problems.raise_if_any()
     return ImageSets(edition.name, sets)
 
 
 def _lists_of_people(key: Key, rules: TaskRules, edition: Edition) -> list[str]:
-    """The lists, by class, that may name the people of an image set which names images alone."""
+    """Return the lists, by class, that may name people if the image set only names images."""
     definition = TASKS[key[0]]
     if not (definition.names_people(rules) and definition.has_class_lists):
         return []
@@ -95,14 +95,14 @@ def _persons(people: Mapping[Person, int] | None) -> NDArray[np.int32] | None:
 
 
 class _Sizes:
-    """Image sizes, from wherever the tree has them."""
+    """Reads image sizes from any source in the tree."""
 
     def __init__(self, tree: Path, source: Tree, edition: Edition):
         self._tree, self._source, self._edition = tree, source, edition
         self._known: dict[str, Size] = {}
 
     def of(self, images: tuple[str, ...], task: Task) -> NDArray[np.int32] | None:
-        """(n, 2) width and height; None unless every image's is known."""
+        """Return (n, 2) width and height; None unless known for every image."""
         file = TASKS[task].size_file
         if file is not None:
             sizes = self._of_maps(file, images)
@@ -140,11 +140,11 @@ class _Sizes:
 
 
 def _ignore(_: Problem) -> None:
-    """A tree of a participant's own is for measuring images; what is odd in it does not matter."""
+    """Ignore problems of the archive: the tree is only used for image sizes."""
 
 
 def _measured(heads: Iterable[tuple[str, bytes]]) -> dict[str, Size]:
-    """Sizes of images from their first bytes; without those that cannot be told."""
+    """Return sizes of images from their first bytes; unknown ones are left out."""
     sizes = {}
     for name, head in heads:
         try:
@@ -156,7 +156,7 @@ def _measured(heads: Iterable[tuple[str, bytes]]) -> dict[str, Size]:
 
 
 def _annotated_size(content: bytes) -> Size | None:
-    """The size that an annotation says, in either of the formats that have one file an image."""
+    """Return the size in an annotation, for formats with one file per image."""
     element = _SIZE.search(content)
     width, height = (pattern.search(element[0]) if element else None for pattern in (_WIDTH, _HEIGHT))
     if width and height:

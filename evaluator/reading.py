@@ -1,4 +1,4 @@
-"""From an archive or directory of result files to columns, with everything that is wrong with it."""
+"""Reads result files in an archive or directory as columns, and reports all problems."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -17,18 +17,16 @@ from vocboard.evaluator.results import Results
 from vocboard.evaluator.tasks.format import ResultFiles, SegmentationSink, Upload
 from vocboard.evaluator.tasks.formats import FORMATS
 
-_MOST_EXPLAINED = (
-    1_000  # files that are no result files; more are told as unknown, whatever they may have been meant to be
-)
+_MOST_EXPLAINED = 1_000  # maximum number of unrecognised files with a specific explanation
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ReadResults:
-    """What an upload holds.
+    """The content of an upload.
 
     Attributes:
-        results: valid files only; complete if there are no errors among the problems.
-        problems: in the order of the files in the archive, then of the lines.
+        results: from valid files only; complete if there are no errors.
+        problems: ordered by file, then by line.
     """
 
     results: Results
@@ -36,7 +34,7 @@ class ReadResults:
 
     @property
     def is_valid(self) -> bool:
-        """Whether nothing refuses the upload."""
+        """Whether the upload has no errors."""
         return not has_errors(self.problems)
 
 
@@ -68,7 +66,7 @@ def read_results(
         progress: told as files are read.
 
     Raises:
-        ValueError: `competitions` or `segmentation_classes` name some that the edition does not have.
+        ValueError: the edition does not have some of `competitions` or `segmentation_classes`.
         OSError: `path` itself cannot be read.
     """
     reader = _Reader(
@@ -87,7 +85,7 @@ def read_results(
 
 
 class _Reader:
-    """Takes the members of one upload, in their order."""
+    """Reads the members of one upload, in order."""
 
     def __init__(
         self,
@@ -117,7 +115,7 @@ class _Reader:
         self._files: dict[str, ResultFiles] = {}  # by competition
 
     def take(self, member: Member) -> None:
-        """Read one member, and note what is wrong with it."""
+        """Read one member, and report its problems."""
         name = self._names.identify(member.name)
         if name is None and any(other.identify(member.name) for other in self._others):
             self._passed_over += 1
@@ -132,12 +130,12 @@ class _Reader:
             self._read(name, member)
 
     def wait(self) -> None:
-        """Wait until everything taken has been read."""
+        """Wait until all members have been read."""
         for files in self._files.values():
             files.wait()
 
     def finish(self) -> None:
-        """Note what only the whole upload can show."""
+        """Report problems of the upload as a whole."""
         self._explain_unrecognised()
         for key, names in self._closed.items():
             count = counted(len(names), "file")
@@ -157,11 +155,11 @@ class _Reader:
             self.archive.add(kind, file=files[0], count=counted(len(files), "file"), has=has)
 
     def problems(self) -> tuple[Problem, ...]:
-        """Those of the archive as a whole, then those of its files in their order."""
+        """The problems of the whole archive, then those of its files, in order."""
         return tuple(problem for report in self._reports for problem in report.problems())
 
     def results(self) -> Results:
-        """Everything valid, in the edition's order."""
+        """The valid results, in the edition's order."""
         entries = {key: self._files[key].entry() for key in self._edition.competitions if key in self._files}
         return {key: entry for key, entry in entries.items() if entry is not None}
 
@@ -202,7 +200,7 @@ class _Reader:
 
     def _explain_unrecognised(self) -> None:
         if not self._unrecognised and (self._member_of or self._closed):
-            return  # as of most uploads; the rest would take some milliseconds to find nothing
+            return  # the common case; saves a few milliseconds
         unrecognised = UnrecognisedFiles(self._edition, self._names)
         explained = self._unrecognised
         if not self._member_of and not self._closed:

@@ -44,8 +44,8 @@ class Layouts:
 
     Attributes:
         image: (n,) int32 index into `ImageSet.images`.
-        object: (n,) int32 1-based object index; None where people are named by box (VOC2007).
-        person_box: (n, 4) float64; None where people are named by index.
+        object: (n,) int32 1-based object index; None if people are identified by box (VOC2007).
+        person_box: (n, 4) float64; None if people are identified by index.
         confidence: (n,) float64, finite.
         part_layout: (p,) int32 index of each part's layout, non-decreasing.
         part_type: (p,) int8 index into `Edition.parts`.
@@ -63,10 +63,10 @@ class Layouts:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Segmented:
-    """That label maps were there; their pixels went to the reader's sink one by one.
+    """Which images have label maps; their pixels were passed to the reader's sink.
 
     Attributes:
-        images: (n,) int32 index into `ImageSet.images` of the maps seen.
+        images: (n,) int32 indices into `ImageSet.images`.
     """
 
     images: NDArray[np.int32]
@@ -74,11 +74,11 @@ class Segmented:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Entry:
-    """What an archive holds of one competition.
+    """The results of one competition.
 
     Attributes:
-        classes: those entered, in the edition's order. For segmentation those that the participant declared.
-        content: what the task reads: `Confidences` or `Detections` by class, `Layouts`, `Segmented`.
+        classes: the classes entered, in the edition's order; for segmentation, those that the participant declared.
+        content: depends on the task: `Confidences` or `Detections` by class, `Layouts`, `Segmented`.
     """
 
     competition: Competition

@@ -1,4 +1,4 @@
-"""What an edition of the challenge is: data, not code."""
+"""The data model of editions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,17 +10,17 @@ BACKGROUND = "background"  # label 0 of segmentations: scored beside the classes
 
 
 class Training(StrEnum):
-    """What a competition lets its entrants train on."""
+    """The training data that a competition allows."""
 
     TRAINVAL = "trainval"
     ANY = "any"
 
 
 class Declaration(StrEnum):
-    """What entrants must state of a method, beside its results."""
+    """Declarations about a method that a competition requires."""
 
     TRAINING_DATA = "training_data"  # what the method was trained on, in words
-    TRAINING_ANNOTATION = "training_annotation"  # of segmentation: with what kinds of annotation
+    TRAINING_ANNOTATION = "training_annotation"  # for segmentation: kinds of annotation used
     FLICKR_IMAGES = "flickr_images"  # whether it was trained on images from flickr, and on which
 
 
@@ -28,7 +28,7 @@ ROC_METRICS = frozenset({Metric.ROC_AUC, Metric.EQUAL_ERROR_RATE})
 
 
 class Interpolation(StrEnum):
-    """How average precision is taken from a precision/recall curve."""
+    """How average precision is computed from a precision/recall curve."""
 
     ELEVEN_POINT = "11-point"  # up to VOC2009
     AREA = "area"  # from VOC2010 on
@@ -37,19 +37,21 @@ class Interpolation(StrEnum):
 class RocRule(StrEnum):
     """How the points of a receiver operating characteristic are joined."""
 
-    STRAIGHT_LINES = "straight-lines"  # VOC2005: the area is the share of pairs ranked rightly, ties one half
+    STRAIGHT_LINES = (
+        "straight-lines"  # VOC2005: the area is the share of correctly ranked pairs, with ties counted as one half
+    )
     LOWER_ENVELOPE = "lower-envelope"  # VOC2006's kit, VOCroc.m: to the right, then up
 
 
 class WithoutPositives(StrEnum):
-    """The score of a class of which the test set has no example."""
+    """The score of a class without positives in the test set."""
 
-    UNDEFINED = "undefined"  # and left out of the mean
+    UNDEFINED = "undefined"  # and not in the mean
     ZERO = "zero"  # and counted in the mean, as in the kits up to VOC2009
 
 
 class LayoutProtocol(StrEnum):
-    """How a person layout is judged."""
+    """How person layouts are scored."""
 
     WHOLE_PERSON_BY_BOX = "whole-person-by-box"  # VOC2007
     WHOLE_PERSON_BY_INDEX_IN_FILE_ORDER = "whole-person-by-index-in-file-order"  # VOC2008's kit
@@ -58,20 +60,19 @@ class LayoutProtocol(StrEnum):
 
 
 class AnnotationFormat(StrEnum):
-    """How a development kit tree writes down the objects of its images; see `evaluator.annotations`."""
+    """The annotation formats of development kit trees; see `evaluator.annotations`."""
 
     XML = "xml"  # from VOC2007 on
     PASCAL_TEXT = "pascal-text"  # "PASCAL Annotation Version 1.00", VOC2005 and 2006
-    LINES = "lines"  # one file an image set, one object a line: ParallelEye
+    LINES = "lines"  # one file per image set, one object per line: ParallelEye
 
 
 @dataclass(frozen=True, slots=True)
 class Annotations:
-    """The annotations of an edition's trees.
+    """The annotation format of an edition's trees.
 
     Attributes:
-        labels: for `PASCAL_TEXT`, the beginnings of labels and the class each stands for: `PAScar` also begins
-            `PAScarRearTrunc`.
+        labels: for `PASCAL_TEXT`, classes by label prefix; for example, `PAScar` is a prefix of `PAScarRearTrunc`.
     """
 
     format: AnnotationFormat = AnnotationFormat.XML
@@ -80,11 +81,11 @@ class Annotations:
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """When two boxes overlap enough.
+    """When the overlap of two boxes is sufficient.
 
     Attributes:
         threshold: intersection over union, a fraction.
-        strict: True if the overlap must exceed the threshold, False if reaching it is enough.
+        strict: whether the overlap must be greater than the threshold, or at least equal to it.
     """
 
     threshold: float = 0.5
@@ -93,7 +94,7 @@ class Overlap:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds on what one upload may hold; a real result stays far below them."""
+    """Limits for one upload, far above real results."""
 
     detections_per_image: int = 10_000  # of one class
     lines_per_file: int = 10_000_000
@@ -104,20 +105,20 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class TaskRules:
-    """What the competitions of one task share in an edition.
+    """The rules of one task in an edition, shared by its competitions.
 
     Attributes:
         file: pattern of a result file below `results/<edition>/`, with the fields `{competition}`, `{image_set}` and
-            `{class}` (text files) or `{image}` (segmentation). A detection file without `{class}` holds all classes,
-            each line's in its last column.
+            `{class}` (text files) or `{image}` (segmentation). A detection file without `{class}` contains all classes,
+            with the class in the last column.
         classes: what is scored: object classes, actions, or for layout the part types or `person`.
-        board: secondary measures whose mean the leaderboard shows beside the primary one's.
-        roc: for the measures in `ROC_METRICS`, how their curve is drawn.
-        without_positives: what a class without positives scores in the measures that can say: average precision
-            sampled at eleven points, and pixel accuracy.
+        board: secondary metrics whose mean the leaderboard shows next to the primary one.
+        roc: how the curve of the metrics in `ROC_METRICS` is drawn.
+        without_positives: score of a class without positives, for average precision sampled at eleven points and for
+            pixel accuracy.
         repeats_on_difficult_are_false: whether second and later detections of a difficult object are false positives;
-            else they count neither way, as the first does.
-        confidence_range: least and greatest confidence; None for any.
+            otherwise they are ignored, like the first one.
+        confidence_range: minimum and maximum confidence; None for any.
     """
 
     task: Task
@@ -135,7 +136,7 @@ class TaskRules:
 
     @property
     def class_in_lines(self) -> bool:
-        """Whether one file holds all classes, each line's in its last column."""
+        """Whether one file contains all classes, with the class in the last column."""
         return self.task is Task.DETECTION and "{class}" not in self.file
 
 
@@ -144,10 +145,10 @@ class Competition:
     """One competition.
 
     Attributes:
-        key: its name in results and addresses, `comp4`.
-        number: None where the challenge does not number its competitions.
-        variant: what tells it from others of its task, in a word or two, such as `boxless`.
-        declarations: what its entrants must state.
+        key: its name in results and URLs, for example `comp4`.
+        number: None if the challenge does not number its competitions.
+        variant: distinguishes it from other competitions of its task, for example `boxless`.
+        declarations: the declarations that it requires.
     """
 
     key: str
@@ -160,28 +161,28 @@ class Competition:
 
     @property
     def task(self) -> Task:
-        """The task of its rules."""
+        """The task of the rules."""
         return self.rules.task
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """What is scored, in the edition's order."""
+        """The scored classes, in the edition's order."""
         return self.rules.classes
 
     @property
     def result_file(self) -> str:
-        """Pattern of its result files below `results/<edition>/`, with the fields `{class}` or `{image}` left."""
+        """Pattern of result files below `results/<edition>/`, with the remaining fields `{class}` or `{image}`."""
         pattern = self.rules.file.replace("{competition}", self.key)
         return pattern.replace("{image_set}", self.image_set)
 
 
 @dataclass(frozen=True, slots=True)
 class Edition:
-    """One year's challenge: classes, competitions, file patterns and rules of scoring.
+    """An edition of the challenge: classes, competitions, file patterns and scoring rules.
 
     Attributes:
-        has_set_folders: whether a tree's `ImageSets/` has a folder for each task (`ImageSets/Main/test.txt`); else the
-            files stand in it directly.
+        has_set_folders: whether a tree's `ImageSets/` has a folder for each task (`ImageSets/Main/test.txt`) or
+            contains the files directly.
     """
 
     name: str  # "VOC2007"

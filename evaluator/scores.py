@@ -1,4 +1,4 @@
-"""What evaluating a competition yields, and its JSON."""
+"""Scores of a competition, and their JSON."""
 
 import math
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from vocboard.evaluator.editions import Metric, Task
 
 
 class CurveKind(StrEnum):
-    """What a curve is of; names as they appear in JSON and in the database."""
+    """Kind of a curve; values are used in JSON and in the database."""
 
     PRECISION_RECALL = "precision_recall"
     ROC = "roc"
@@ -25,7 +25,7 @@ class Curve:
 
     Attributes:
         recall: (n,) float64 fractions, non-decreasing; NaN if there are no positives.
-        precision: (n,) float64 fractions; NaN where nothing has been counted yet.
+        precision: (n,) float64 fractions; NaN if nothing has been counted yet.
     """
 
     kind: ClassVar[CurveKind] = CurveKind.PRECISION_RECALL
@@ -36,7 +36,7 @@ class Curve:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class RocCurve:
-    """A receiver operating characteristic: points to be joined by straight lines, from (0, 0) to (1, 1).
+    """A receiver operating characteristic: points from (0, 0) to (1, 1), joined by straight lines.
 
     Attributes:
         false_positive_rate: (n,) float64 fractions of the negatives, non-decreasing; NaN between the ends without any.
@@ -50,7 +50,7 @@ class RocCurve:
 
     @property
     def is_defined(self) -> bool:
-        """Whether there are positives as well as negatives."""
+        """Whether there are both positives and negatives."""
         return not (np.isnan(self.false_positive_rate).any() or np.isnan(self.true_positive_rate).any())
 
 
@@ -59,14 +59,14 @@ AnyCurve = Curve | RocCurve
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One metric over the classes entered, in the edition's order; NaN where undefined."""
+    """One metric over the classes entered, in the edition's order; NaN if undefined."""
 
     metric: Metric
     per_class: Mapping[str, float]
 
     @property
     def mean(self) -> float:
-        """Mean over the classes where the metric is defined; NaN if it is defined for none."""
+        """Mean over the classes for which the metric is defined; NaN if there are none."""
         defined = self._defined()
         return sum(defined) / len(defined) if defined else float("nan")
 
@@ -76,7 +76,7 @@ class Measure:
         return len(self._defined())
 
     def as_json(self) -> dict[str, Any]:
-        """Return values, mean and what it is over; undefined values are None."""
+        """Return values, mean and the number of classes in it; undefined values are None."""
         return {
             "per_class": {name: _number(value) for name, value in self.per_class.items()},
             "mean": _number(self.mean),
@@ -92,11 +92,11 @@ class ClassDetails:
     """Counts behind one class's score.
 
     Attributes:
-        positives: what there was to find, difficult ones not counted.
-        results: what was entered: lines of the file, ranked items, parts of layouts.
-        difficult: results that counted neither way because they met something difficult.
+        positives: number of positives, without difficult ones.
+        results: number of results: lines of the file, ranked items, parts of layouts.
+        difficult: number of results that were ignored because they match difficult objects.
         final_recall: recall at the last rank; NaN without positives.
-        final_precision: precision at the last rank; NaN if nothing counted.
+        final_precision: precision at the last rank; NaN if nothing was counted.
     """
 
     positives: int
@@ -106,20 +106,20 @@ class ClassDetails:
     final_precision: float
 
     def as_json(self) -> dict[str, int | float | None]:
-        """Return all of it; undefined values are None."""
+        """Return the counts for JSON; undefined values are None."""
         return {name: _number(value) for name, value in asdict(self).items()}
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class CompetitionScores:
-    """Everything one competition's evaluation yields.
+    """The scores of one competition.
 
     Attributes:
-        confusion_matrix: (n + 1, n + 1) int64 pixels, rows truth, columns result, background first; None but for
+        confusion_matrix: (n + 1, n + 1) int64 pixels: rows are the ground truth, columns the result, background first.
+            Only for segmentation.
+        images_by_label: (n + 1,) int64 number of test images with each true label, in the order of the matrix. Only for
             segmentation.
-        images_by_label: (n + 1,) int64 test images that show each true label, in the order of the matrix; None but for
-            segmentation.
-        not_entered: classes without a result; never counted as zero.
+        not_entered: classes without results; not counted as zero.
     """
 
     competition: str
@@ -133,7 +133,7 @@ class CompetitionScores:
     not_entered: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """Return all but the curves, at full precision; undefined values are None."""
+        """Return everything except the curves, at full precision; undefined values are None."""
         scores = {
             "task": self.task.value,
             "metric": self.primary.metric.value,

@@ -1,4 +1,4 @@
-"""Scoring the content of result files, however it was read: columns and ground truth in, scores out."""
+"""Scores columns against ground truth."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -18,12 +18,12 @@ from vocboard.evaluator.tasks.scoring import SCORERS
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Evaluation:
-    """What came of scoring one upload.
+    """The scores of one upload.
 
     Attributes:
-        edition: its name.
-        scores: by competition key, in the edition's order; empty if the problems contain an error.
-        unavailable: competitions entered that cannot be scored, because the ground truth has nothing on their task.
+        edition: name of the edition.
+        scores: by competition key, in the edition's order; empty if there are errors.
+        unavailable: competitions that cannot be scored because the ground truth lacks their task.
         problems: errors and warnings about the upload.
     """
 
@@ -33,7 +33,7 @@ class Evaluation:
     problems: tuple[Problem, ...]
 
     def as_json(self) -> dict[str, Any]:
-        """Return the object that `vocboard evaluate --json` prints: full precision, undefined values null."""
+        """Return the JSON of `vocboard evaluate --json`: full precision, null for undefined values."""
         return {
             "edition": self.edition,
             "competitions": {key: scores.as_json() for key, scores in self.scores.items()},
@@ -43,10 +43,10 @@ class Evaluation:
 
 
 class Confusions:
-    """Confusion matrices of the competitions with label maps, filled map by map, from as many threads as there are."""
+    """Confusion matrices of the competitions with label maps. Thread-safe."""
 
     def __init__(self, truth: GroundTruth) -> None:
-        """Start with no label map, for this truth."""
+        """Create empty matrices for this ground truth."""
         self._truth = truth
         self._confusions: dict[str, Confusion] = {}
 
@@ -58,19 +58,19 @@ class Confusions:
             label_map: (height, width) class indices, 0 for background.
 
         Raises:
-            ValueError: its size or its labels are not those of the ground truth.
+            ValueError: its size or labels do not match the ground truth.
         """
         truth = self._truth.truths.get((competition.task, competition.image_set))
         if isinstance(truth, SegmentationTruth):
             self._of(competition).add(truth.runs(image), label_map)
 
     def matrix(self, competition: Competition) -> NDArray[np.int64] | None:
-        """Return (n + 1, n + 1) pixels counted so far; see `Confusion.matrix`. None for tasks without label maps."""
+        """Return the (n + 1, n + 1) pixel counts; see `Confusion.matrix`. None for tasks without label maps."""
         truth = self._truth.truths.get((competition.task, competition.image_set))
         return self._of(competition).matrix if isinstance(truth, SegmentationTruth) else None
 
     def images(self, competition: Competition) -> NDArray[np.int64]:
-        """Return how many images show each label."""
+        """Return the number of images with each label."""
         return self._of(competition).images
 
     def _of(self, competition: Competition) -> Confusion:
@@ -97,7 +97,7 @@ def score(
         progress: told with 0 before each competition.
 
     Raises:
-        ValueError: the ground truth is another edition's.
+        ValueError: the ground truth belongs to another edition.
     """
     check_edition(truth, edition)
     matrices = confusions or Confusions(truth)
@@ -117,7 +117,7 @@ def score(
 
 
 def check_edition(truth: GroundTruth, edition: Edition) -> None:
-    """Check that ground truth is of an edition.
+    """Check that ground truth belongs to an edition.
 
     Raises:
         ValueError: it is another edition's.

@@ -1,6 +1,6 @@
-"""The one version of vocboard: of the package, the site, the API and the evaluator.
+"""The version of vocboard: of the package, the site, the API and the evaluator.
 
-Stored beside every score; raise it whenever a change may alter a number. CHANGELOG.md says which changes did.
+It is stored with every score; increase it when a change may alter a score. CHANGELOG.md lists such changes.
 """
 
 VERSION = "1.1.0"

@@ -1,4 +1,4 @@
-"""Output that is there whole or not at all: written under a temporary name beside its place, then renamed."""
+"""Atomic output: written under a temporary name in the same directory, then renamed."""
 
 import contextlib
 import os
@@ -9,12 +9,12 @@ from pathlib import Path
 
 
 class OutputExistsError(Exception):
-    """A directory is there that this program has not written, and is not empty; the message says so."""
+    """The output directory exists, is not empty, and was not written by this program."""
 
 
 @contextlib.contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """Give a temporary path beside `path`; what is written there becomes `path` at the end, or vanishes on any error.
+    """Yield a temporary path in the same directory, which is renamed to `path` at the end, or removed on errors.
 
     Raises:
         OSError: the directory of `path` cannot be written to.
@@ -32,15 +32,15 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def whole_directory(path: Path, marker: str) -> Iterator[Path]:
-    """Give a temporary directory beside `path`, which becomes `path` at the end, or vanishes on any error.
+    """Yield a temporary directory next to `path`, which is renamed to `path` at the end, or removed on errors.
 
     Args:
-        path: of the directory; what an earlier call wrote there is replaced.
-        marker: file that every such output has, by which it is recognised as one.
+        path: the directory; output of an earlier call is replaced.
+        marker: file that identifies output of this program.
 
     Raises:
-        OutputExistsError: there is something else at `path`.
-        OSError: the directory above cannot be written to.
+        OutputExistsError: `path` exists and is not output of this program.
+        OSError: the parent directory cannot be written to.
     """
     if path.exists() and not (path.is_dir() and (not any(path.iterdir()) or (path / marker).is_file())):
         raise OutputExistsError(f"{path} is there already and is no output of this command; name another place")

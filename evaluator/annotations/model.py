@@ -49,12 +49,12 @@ class AnnotationError(Exception):
     """An annotation file is wrong.
 
     Attributes:
-        complaints: line (1-based; None for the whole file) and what is wrong there; all of them.
+        errors: line (1-based; None for the whole file) and what is wrong there; all of them.
     """
 
-    def __init__(self, complaints: list[tuple[int | None, str]]) -> None:
-        super().__init__("; ".join(message for _, message in complaints))
-        self.complaints = complaints
+    def __init__(self, errors: list[tuple[int | None, str]]) -> None:
+        super().__init__("; ".join(message for _, message in errors))
+        self.errors = errors
 
 
 def text_lines(data: bytes) -> list[str]:

@@ -25,7 +25,7 @@ def read_lines(data: bytes, images: Collection[str], classes: Collection[str]) -
         AnnotationError: with every line that is wrong.
     """
     objects: dict[str, list[AnnotatedObject]] = {image: [] for image in images}
-    complaints: list[tuple[int | None, str]] = []
+    errors: list[tuple[int | None, str]] = []
     for number, line in enumerate(text_lines(data), start=1):
         fields = line.split()
         if not fields:
@@ -33,11 +33,11 @@ def read_lines(data: bytes, images: Collection[str], classes: Collection[str]) -
         try:
             item = _object(fields, objects, classes)
         except ValueError as wrong:
-            complaints.append((number, str(wrong)))
+            errors.append((number, str(wrong)))
         else:
             objects[fields[0]].append(item)
-    if complaints:
-        raise AnnotationError(complaints)
+    if errors:
+        raise AnnotationError(errors)
     return {image: Annotation(None, tuple(found)) for image, found in objects.items()}
 
 

@@ -41,20 +41,20 @@ def read_pascal_text(data: bytes, labels: Mapping[str, str]) -> Annotation:
         raise AnnotationError([(1, f"does not begin with {TITLE!r}")])
     size, origin, count = (_first(pattern, lines) for pattern in (_SIZE, _ORIGIN, _COUNT))
     left, top = map(float, origin) if origin else (1.0, 1.0)
-    complaints: list[tuple[int | None, str]] = []
+    errors: list[tuple[int | None, str]] = []
     objects: list[AnnotatedObject] = []
     boxes = [(number, line) for number, line in enumerate(lines, start=1) if line.startswith(_BOX_BEGINS)]
     for index, (number, line) in enumerate(boxes, start=1):
         try:
             objects.append(_object(line, index, labels, left, top))
         except ValueError as wrong:
-            complaints.append((number, str(wrong)))
+            errors.append((number, str(wrong)))
     if count is None:
-        complaints.append((None, "does not say how many objects it has: 'Objects with ground truth : 1 ...'"))
-    elif int(count[0]) != len(objects) and not complaints:
-        complaints.append((None, f"says that it has {count[0]} objects, and has the bounding boxes of {len(objects)}"))
-    if complaints:
-        raise AnnotationError(complaints)
+        errors.append((None, "does not say how many objects it has: 'Objects with ground truth : 1 ...'"))
+    elif int(count[0]) != len(objects) and not errors:
+        errors.append((None, f"says that it has {count[0]} objects, and has the bounding boxes of {len(objects)}"))
+    if errors:
+        raise AnnotationError(errors)
     return Annotation((int(size[0]), int(size[1])) if size else None, tuple(objects))
 
 

@@ -40,7 +40,7 @@ class _XmlReader:
     """Reads one file's elements, and gathers what is wrong instead of stopping at the first."""
 
     def __init__(self) -> None:
-        self._complaints: list[tuple[int | None, str]] = []
+        self._errors: list[tuple[int | None, str]] = []
 
     def annotation(self, root: etree._Element) -> Annotation:
         if root.tag != "annotation":
@@ -50,8 +50,8 @@ class _XmlReader:
             size=None if size is None else self._size(size),
             objects=tuple(self._object(element) for element in root.iterchildren("object")),
         )
-        if self._complaints:
-            raise AnnotationError(self._complaints)
+        if self._errors:
+            raise AnnotationError(self._errors)
         return annotation
 
     def _object(self, element: etree._Element) -> AnnotatedObject:
@@ -121,7 +121,7 @@ class _XmlReader:
 
     def _complain(self, element: etree._Element, message: str) -> None:
         line = element.sourceline
-        self._complaints.append((line if isinstance(line, int) else None, message))
+        self._errors.append((line if isinstance(line, int) else None, message))
 
 
 def _children(element: etree._Element) -> dict[str, etree._Element]:

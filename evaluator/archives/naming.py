@@ -19,7 +19,7 @@ def plain_name(raw: str, limits: ArchiveLimits, report: Callable[[Problem], None
 
     Args:
         raw: as it stands in the archive; bytes that are not UTF-8 escaped by surrogates.
-        limits: of the archive.
+        limits: limits of the archive.
         report: takes the problem.
     """
     why = _why_unsafe(raw, limits)

@@ -35,7 +35,7 @@ def read_arrays(
         image_sets: None if they are not at hand: identifiers and sizes are then not checked.
         box_format: of all boxes, see `evaluator.arrays.boxes.to_voc`.
         first_label: the number of the first class where labels are numbers.
-        segmentation_classes: those entered for segmentation; all of the edition's by default.
+        segmentation_classes: classes entered for segmentation. Default: all classes of the edition.
         segmentation_sink: gets each valid label map; see `evaluator.reading.read_results`.
 
     Raises:

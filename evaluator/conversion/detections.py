@@ -78,8 +78,8 @@ def to_results(
         progress: told as detections are done.
 
     Raises:
-        ConversionError: with everything that is wrong; nothing is written.
-        OSError: something cannot be read or written.
+        ConversionError: the input is invalid; lists all problems, and nothing is written.
+        OSError: a file cannot be read or written.
     """
     chosen = detection_competition(edition, competition)
     image_set = image_set_of(chosen, image_sets)

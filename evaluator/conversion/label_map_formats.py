@@ -57,8 +57,8 @@ def maps_to_results(
         progress: told as label maps are done.
 
     Raises:
-        ConversionError: with everything that is wrong; nothing is written.
-        OSError: something cannot be read or written.
+        ConversionError: the input is invalid; lists all problems, and nothing is written.
+        OSError: a file cannot be read or written.
     """
     chosen = segmentation_competition(edition, competition)
     image_set = image_set_of(chosen, image_sets)
@@ -111,7 +111,7 @@ def maps_from_results(
     Raises:
         ConversionError: the result files are not valid, or there are none of the competition.
         OutputExistsError: the directory is there and was not written by this function.
-        OSError: something cannot be read or written.
+        OSError: a file cannot be read or written.
     """
     chosen = segmentation_competition(edition, competition)
     read = read_results(results, edition, image_sets)

@@ -41,8 +41,8 @@ def layouts_to_results(
     """Write the layout XML of a competition from JSON.
 
     Raises:
-        ConversionError: with everything that is wrong; nothing is written.
-        OSError: something cannot be read or written.
+        ConversionError: the input is invalid; lists all problems, and nothing is written.
+        OSError: a file cannot be read or written.
     """
     chosen = _layout_competition(edition, competition)
     document, problems = read_json(source), ProblemCollector()
@@ -70,7 +70,7 @@ def layouts_from_results(results: Path, output: Path, edition: Edition, competit
 
     Raises:
         ConversionError: the result files are not valid, or there are none of the competition.
-        OSError: something cannot be read or written.
+        OSError: a file cannot be read or written.
     """
     chosen = _layout_competition(edition, competition)
     read = read_results(results, edition, image_sets)

@@ -46,8 +46,8 @@ def segmentations_from_detections(
         progress: told as label maps are done.
 
     Raises:
-        ConversionError: with everything that is wrong; nothing is written.
-        OSError: something cannot be read or written.
+        ConversionError: the input is invalid; lists all problems, and nothing is written.
+        OSError: a file cannot be read or written.
     """
     chosen = segmentation_competition(edition, segmentation)
     sizes = sizes_by_image(image_set_of(chosen, image_sets))

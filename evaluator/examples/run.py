@@ -40,22 +40,22 @@ def example(
 
     Args:
         task: which example.
-        tree: development kit tree with pictures, a directory or an archive.
+        tree: development kit tree with images, directory or archive.
         output: archive to write, or nothing if anything is wrong.
         edition: of the tree.
-        train: image set to learn from.
-        test: image set to be run on.
-        competition: whose files to write; by default the first of the task.
+        train: image set to train on.
+        test: image set to run on.
+        competition: competition to write files for. Default: the first of the task.
         progress: told as pictures are read.
 
     Returns:
-        Warnings about the results; an example's are valid.
+        Warnings about the results.
 
     Raises:
-        ExampleError: the tree lacks something.
-        GroundTruthError: the same, or something is wrong with it.
+        ExampleError: the tree lacks required data.
+        GroundTruthError: the tree is invalid.
         ConversionError: the results are not valid.
-        OSError: something cannot be read or written.
+        OSError: a file cannot be read or written.
     """
     material = read_material(tree, edition, task, train=train, test=test, progress=progress)
     key, files = example_files(material, competition)

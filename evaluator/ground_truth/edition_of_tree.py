@@ -31,7 +31,7 @@ def editions_of_tree(tree: Path) -> tuple[str, ...]:
     """Return the editions that a tree has a folder of, in their order; several if it holds several years.
 
     Args:
-        tree: directory or archive with the folder `VOC<year>/` at the top, below `VOCdevkit/`, or being that folder.
+        tree: directory or archive. The folder `VOC<year>/` is at the top, below `VOCdevkit/`, or is the tree itself.
 
     Raises:
         OSError: the tree cannot be read.

@@ -31,7 +31,7 @@ class GroundTruth:
     """Everything needed to score an edition's competitions.
 
     Attributes:
-        edition: its name.
+        edition: name of the edition.
         image_sets: the public half; also of tasks whose truth is missing.
         truths: the secret half. A task without truth in the tree is absent, and cannot be scored.
         missing: why a task of the edition is absent from `truths`, in words for the organiser.

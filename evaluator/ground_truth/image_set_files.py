@@ -58,10 +58,10 @@ class Line(NamedTuple):
 class ImageSetFiles:
     """Reads image set files, noting what is wrong with them."""
 
-    def __init__(self, files: Mapping[str, bytes], complaints: TreeProblems) -> None:
+    def __init__(self, files: Mapping[str, bytes], problems: TreeProblems) -> None:
         """Take the files' content by name (`ImageSets/Main/test.txt`) and where to complain."""
         self._files = files
-        self._complaints = complaints
+        self._problems = problems
 
     def __contains__(self, name: str) -> bool:
         return name in self._files
@@ -89,7 +89,7 @@ class ImageSetFiles:
                 self._once(people, (image, index), name, line)
         if plain and people:
             message = "no object index, which other lines have"
-            self._complaints.add("mixed_lines", message, name, next(iter(plain.values())))
+            self._problems.add("mixed_lines", message, name, next(iter(plain.values())))
         return Listed(tuple(images), None if plain else people)
 
     def image_labels(self, name: str, images: Mapping[str, int]) -> Labels:
@@ -100,7 +100,7 @@ class ImageSetFiles:
         labels = self._labels(name, 2, lambda line: self._image(name, line, images))
         if missing := [image for image, index in images.items() if index not in labels]:
             listed = f"lists {len(labels)} of the {len(images)} test images; without a label: {some(missing)}"
-            self._complaints.add("missing_labels", listed, name)
+            self._problems.add("missing_labels", listed, name)
         return as_labels(labels)
 
     def person_labels(
@@ -158,7 +158,7 @@ class ImageSetFiles:
         try:
             text = self._files[name].decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            self._complaints.add("not_text", f"is not a UTF-8 text file (byte {error.start})", name)
+            self._problems.add("not_text", f"is not a UTF-8 text file (byte {error.start})", name)
             return
         for number, content in enumerate(text.splitlines(), start=1):
             line = Line(number, content.split())
@@ -189,7 +189,7 @@ class ImageSetFiles:
         return first == line.number
 
     def _complain(self, code: str, message: str, name: str, line: Line) -> None:
-        self._complaints.add(code, message, name, line.number)
+        self._problems.add(code, message, name, line.number)
 
 
 def as_labels(label_of: Mapping[int, int]) -> Labels:

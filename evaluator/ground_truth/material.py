@@ -27,14 +27,14 @@ class Material:
         files: the image sets.
         annotations: by image identifier; those that are there.
         image_files: other files of images that a task asked for, by their name in the tree; those that are there.
-        complaints: gathers what is wrong.
+        problems: gathers what is wrong.
     """
 
     edition: Edition
     files: ImageSetFiles
     annotations: Mapping[str, Annotation]
     image_files: Mapping[str, bytes]
-    complaints: TreeProblems
+    problems: TreeProblems
 
     def objects(self, image: str) -> tuple[AnnotatedObject, ...]:
         """Return the objects of an image, none if it has no annotation."""
@@ -54,7 +54,7 @@ class Material:
             return "its images have no Annotations"
         for image in without:
             message = "is not there, although other test images have theirs"
-            self.complaints.add("missing_annotation", message, annotation_file(image, self.edition))
+            self.problems.add("missing_annotation", message, annotation_file(image, self.edition))
         return None
 
     def check_people(self, listed: Listed, people: Mapping[Person, int], file: str) -> None:
@@ -70,7 +70,7 @@ class Material:
                 wrong = f"object {index} of image {name} is a {objects[index - 1].name}, expected a {PERSON}"
             else:
                 continue
-            self.complaints.add("no_such_person", wrong, file, line or None)
+            self.problems.add("no_such_person", wrong, file, line or None)
 
 
 def people_array(people: Mapping[Person, object] | Sequence[Person]) -> NDArray[np.int32]:

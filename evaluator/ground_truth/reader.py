@@ -33,18 +33,18 @@ def read_ground_truth(tree: Path, edition: Edition, *, progress: Callable[[int],
         progress: told as files are read, and with 0 as they are parsed.
 
     Raises:
-        GroundTruthError: with everything that is wrong with the tree.
+        GroundTruthError: the tree is invalid; lists all problems.
     """
     complaints = TreeProblems()
     source = Tree(tree, edition.name, complaints, progress)
     rules = {(c.task, c.image_set): c.rules for c in edition.competitions.values()}
-    files = ImageSetFiles(source.read(_image_set_files(rules, edition)), complaints)
+    files = ImageSetFiles(source.read(_image_set_files(rules, edition)), problems)
     listed = {key: _listed(key, rules[key], edition, files) for key in rules if file_of(edition, key) in files}
     if not listed:
         expected = ", ".join(dict.fromkeys(file_of(edition, key) for key in rules))
         message = f"the tree has none of the image sets of {edition.name} ({expected}) {source.places}"
-        complaints.add("no_image_sets", message)
-    complaints.raise_if_any()
+        problems.add("no_image_sets", message)
+    problems.raise_if_any()
 
     material = _material(source, listed, edition, files, complaints, progress=progress)
     sets: dict[Key, ImageSet] = {}
@@ -58,7 +58,7 @@ def read_ground_truth(tree: Path, edition: Edition, *, progress: Callable[[int],
             missing[key] = truth
         else:
             truths[key] = truth
-    complaints.raise_if_any()
+    problems.raise_if_any()
     return GroundTruth.of(ImageSets(edition.name, sets), truths, missing)
 
 
@@ -101,11 +101,11 @@ def _material(
         try:
             annotations |= _read_annotations(contents[file], images, edition)
         except AnnotationError as error:
-            for line, message in error.complaints:
-                complaints.add("bad_annotation", message, file, line)
-    complaints.raise_if_any()  # what follows from a broken annotation would only confuse
+            for line, message in error.errors:
+                problems.add("bad_annotation", message, file, line)
+    problems.raise_if_any()  # what follows from a broken annotation would only confuse
     image_files = {file: contents[file] for file in files_of_images if file in contents}
-    return Material(edition, files, annotations, image_files, complaints)
+    return Material(edition, files, annotations, image_files, problems)
 
 
 def _annotation_files(annotated: Mapping[str, Collection[str]], edition: Edition) -> dict[str, Collection[str]]:

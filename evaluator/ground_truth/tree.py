@@ -76,19 +76,19 @@ class Tree:
     def _archive(self, wanted: Collection[str]) -> Iterator[tuple[str, bytes]]:
         def report(problem: Problem) -> None:
             if problem.file in wanted:
-                self._complaints.add(problem.code, problem.message, problem.file)
+                self._problems.add(problem.code, problem.message, problem.file)
 
         try:
             for member in members(self._path, TREE_LIMITS, report):
                 if member.name in wanted and self._is_small(member.name, member.size):
                     yield member.name, member.read()
         except ArchiveError as error:
-            self._complaints.add(error.problem.code, error.problem.message, error.problem.file)
-            self._complaints.raise_if_any()
+            self._problems.add(error.problem.code, error.problem.message, error.problem.file)
+            self._problems.raise_if_any()
 
     def _is_small(self, name: str, size: int) -> bool:
         if size > MAXIMUM_BYTES:
-            self._complaints.add("too_large", f"has {size:,} bytes, more than {MAXIMUM_BYTES // MIB} MiB", name)
+            self._problems.add("too_large", f"has {size:,} bytes, more than {MAXIMUM_BYTES // MIB} MiB", name)
         return size <= MAXIMUM_BYTES
 
 

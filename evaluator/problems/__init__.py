@@ -1,4 +1,4 @@
-"""Problems of uploads: what one is, and the texts of those that any task may have."""
+"""Problems of uploads: their type, and those that any task can have."""
 
 from vocboard.evaluator.problems.problem import Kind, Problem, Severity, counted, has_errors, quoted
 

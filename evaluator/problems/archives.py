@@ -1,4 +1,4 @@
-"""The archive itself, and what it is packed from."""
+"""Archives."""
 
 from vocboard.evaluator.problems.registry import error, warning
 

@@ -1,4 +1,4 @@
-"""The catalogue of everything that can be wrong with an upload.
+"""The catalogue of all problems of uploads.
 
 The problems that any task may have are in this package, those of one task in its folder; documentation is generated
 from both. No wording may hold anything derived from the ground truth.

@@ -1,4 +1,4 @@
-"""Which files an upload has, and their names."""
+"""Files of an upload, and their names."""
 
 from vocboard.evaluator.problems.registry import error, warning
 

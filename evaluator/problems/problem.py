@@ -1,4 +1,4 @@
-"""What is wrong with an upload, in the form participants get it. `catalogue` lists all that can be."""
+"""A problem of an upload. `catalogue` lists all of them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Severity(StrEnum):
-    """An error refuses the upload; a warning does not change any score."""
+    """An error rejects the upload; a warning does not change any score."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -14,13 +14,13 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong: what, where, and how to fix it.
+    """One problem: what is wrong, where, and how to fix it.
 
     Attributes:
-        code: stable identifier, such as `unknown_image`.
-        file: the member's name as it stands in the archive; None if the archive itself is meant.
-        line: 1-based; None if the whole file is meant.
-        message: what was found, what was expected, how to fix it. Holds nothing derived from the ground truth.
+        code: stable identifier, for example `unknown_image`.
+        file: name in the archive; None for problems of the whole archive.
+        line: 1-based; None for problems of the whole file.
+        message: what was found, what was expected, how to fix it. Contains nothing derived from the ground truth.
     """
 
     code: str
@@ -30,7 +30,7 @@ class Problem:
     line: int | None = None
 
     def as_json(self) -> dict[str, str | int | None]:
-        """The shape shared by the command line, the REST API and the pages."""
+        """Return the JSON format of the command line and the REST API."""
         return {
             "code": self.code,
             "severity": self.severity.value,
@@ -41,19 +41,19 @@ class Problem:
 
 
 def has_errors(problems: Iterable[Problem]) -> bool:
-    """Whether any of them refuses the upload."""
+    """Whether any of the problems is an error."""
     return any(problem.severity is Severity.ERROR for problem in problems)
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A row of the catalogue.
+    """A kind of problem: an entry of the catalogue.
 
     Attributes:
         title: what is wrong, in a few words, for headings.
-        found: wording of what was found and expected, with fields that `at` fills in.
+        found: message template of what was found and expected, with fields that `at` fills in.
         remedy: how to fix it.
-        example: what in an upload leads to it, for the documentation.
+        example: content of an upload that causes it, for the documentation.
     """
 
     code: str
@@ -64,9 +64,9 @@ class Kind:
     example: str
 
     def at(self, file: str | None = None, line: int | None = None, **found: object) -> Problem:
-        """The problem of this kind in one place; `found` fills the fields of the wording.
+        """Return a problem of this kind at one place; `found` fills the template's fields.
 
-        Text that came with the upload must have gone through `quoted`.
+        Text from the upload must be passed through `quoted`.
         """
         message = f"{self.found} {self.remedy}".strip().format(**found)
         return Problem(self.code, self.severity, message, file, line)

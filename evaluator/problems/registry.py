@@ -1,4 +1,4 @@
-"""How the catalogue is written down."""
+"""Registration of problems in the catalogue."""
 
 from vocboard.evaluator.problems import Kind, Severity
 
@@ -6,12 +6,12 @@ KINDS: dict[str, Kind] = {}
 
 
 def error(code: str, title: str, found: str, remedy: str = "", *, example: str) -> Kind:
-    """Enter something that refuses an upload."""
+    """Register an error, which rejects uploads."""
     return _enter(Kind(code, Severity.ERROR, title, found, remedy, example))
 
 
 def warning(code: str, title: str, found: str, remedy: str = "", *, example: str) -> Kind:
-    """Enter something that is worth knowing and changes no score."""
+    """Register a warning, which does not change scores."""
     return _enter(Kind(code, Severity.WARNING, title, found, remedy, example))
 
 

@@ -1,4 +1,4 @@
-"""What a server says when it cannot finish the checks."""
+"""Validation on the server."""
 
 from vocboard.evaluator.problems.registry import error
 

@@ -1,1 +1,1 @@
-"""What `import vocboard` offers to notebooks and scripts; `vocboard/__init__.py` has the names."""
+"""The public API of `import vocboard`; `vocboard/__init__.py` exports the names."""

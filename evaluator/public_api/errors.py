@@ -1,4 +1,4 @@
-"""Results that cannot be scored, as an exception."""
+"""The exception for invalid results."""
 
 from collections.abc import Iterator, Sequence
 
@@ -8,10 +8,10 @@ LISTED_IN_MESSAGE = 20
 
 
 class InvalidResultsError(ValueError):
-    """Results have errors, and nothing was scored.
+    """The results have errors and were not scored.
 
     Attributes:
-        problems: everything that is wrong with them, warnings included.
+        problems: all problems, including warnings.
     """
 
     def __init__(self, problems: Sequence[Problem]) -> None:

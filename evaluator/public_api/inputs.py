@@ -1,4 +1,4 @@
-"""What the public functions take: editions by name, file or object; trees and image sets by path or object."""
+"""Arguments of the public functions: editions by name, file or object; trees and image sets by path or object."""
 
 import os
 from pathlib import Path
@@ -23,8 +23,8 @@ def load_edition(name_or_file: AnyEdition) -> Edition:
         name_or_file: a name such as `"VOC2007"`, or the path of an edition file, which ends in `.toml`.
 
     Raises:
-        UnknownEditionError: there is none of that name; a `LookupError`.
-        EditionFileError: the file is no edition; with all that is wrong.
+        UnknownEditionError: there is no edition of this name; a `LookupError`.
+        EditionFileError: the file is invalid; lists all errors.
         OSError: the file cannot be read.
 
     >>> load_edition("VOC2007").classes[:3]
@@ -40,28 +40,28 @@ def read_ground_truth(tree: AnyPath, edition: AnyEdition, image_set: str | None 
     """Read the ground truth of a development kit tree.
 
     Args:
-        tree: directory or archive with the folder `VOC<year>/` at the top, below `VOCdevkit/`, or being that folder.
-        edition: its name, file or object.
-        image_set: such as `"val"`; the edition's own by default, which is `test` (in VOC2005 `test1` and `test2`).
+        tree: directory or archive. The folder `VOC<year>/` is at the top, below `VOCdevkit/`, or is the tree itself.
+        edition: name, file or object.
+        image_set: for example `"val"`. Default: the edition's, which is `test` (in VOC2005 `test1` and `test2`).
 
     Raises:
-        GroundTruthError: with everything that is wrong with the tree.
+        GroundTruthError: the tree is invalid; lists all problems.
         OSError: it cannot be read.
     """
     return read_tree(Path(tree), of_image_set(load_edition(edition), image_set))
 
 
 def read_image_sets(tree_or_file: AnyPath, edition: AnyEdition, image_set: str | None = None) -> ImageSets:
-    """Read what is public of a test set: images, their sizes, and people. Needs no annotations.
+    """Read the public part of a test set: images, their sizes, and people. Needs no annotations.
 
     Args:
-        tree_or_file: development kit tree, or the JSON of image sets that a server hands out.
-        edition: its name, file or object.
+        tree_or_file: development kit tree, or a server's image sets (JSON).
+        edition: name, file or object.
         image_set: as in `read_ground_truth`.
 
     Raises:
-        GroundTruthError: the tree has no such image set, or something is wrong with it.
-        ImageSetsFormatError: the JSON is something else; a `ValueError`.
+        GroundTruthError: the tree has no such image set, or is invalid.
+        ImageSetsFormatError: the JSON has another format; a `ValueError`.
         OSError: it cannot be read.
     """
     path, wanted = Path(tree_or_file), of_image_set(load_edition(edition), image_set)
@@ -71,15 +71,15 @@ def read_image_sets(tree_or_file: AnyPath, edition: AnyEdition, image_set: str |
 
 
 def of_image_set(edition: Edition, image_set: str | None) -> Edition:
-    """Return the edition for an image set; None for its own."""
+    """Return the edition for an image set; None for the edition's own."""
     return edition if image_set is None else for_image_set(edition, image_set)
 
 
 def matching(edition: Edition, image_sets: ImageSets) -> Edition:
-    """Return the edition for the image set that some image sets, or a ground truth, are of.
+    """Return the edition for the image set of given image sets or ground truth.
 
     Raises:
-        ValueError: they are of another edition, or of several image sets that the edition does not have.
+        ValueError: they belong to another edition, or to several image sets that the edition does not have.
     """
     if image_sets.edition != edition.name:
         raise ValueError(f"the ground truth or image sets are of {image_sets.edition}, the edition is {edition.name}")

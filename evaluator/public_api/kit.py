@@ -1,4 +1,4 @@
-"""Viewing, conversion and examples, with editions and paths as the other public functions take them."""
+"""Public functions for viewing, conversion and examples."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -48,21 +48,21 @@ def view(
     results: AnyPath | None = None,
     progress: Progress | None = None,
 ) -> ViewSummary:
-    """Write a page, `index.html`, that shows images, annotations and results, for any browser and without a server.
+    """Write a page, `index.html`, that shows images, annotations and results without a server.
 
     Args:
-        tree: development kit tree, a directory or an archive.
-        output: directory to write, whole or not at all; what an earlier call wrote there is replaced.
-        edition: of the tree; by default the one whose name its folder bears.
-        image_set: to show, such as `"val"`; the edition's own by default.
-        results: archive or directory of result files, to be marked as correct, wrong, ignored or missed.
+        tree: development kit tree, directory or archive.
+        output: directory to write, atomically; output of an earlier call is replaced.
+        edition: edition of the tree. Default: the edition that its folder is named after.
+        image_set: image set to show, for example `"val"`. Default: the edition's.
+        results: archive or directory of result files, which are marked as correct, wrong, ignored or missed.
         progress: called with the number of images done since the last call.
 
     Raises:
-        GroundTruthError: with what is wrong with the tree.
-        OutputExistsError: there is something else at `output`.
-        ValueError: the tree does not say of which edition it is.
-        OSError: something cannot be read or written.
+        GroundTruthError: the tree is invalid; lists all problems.
+        OutputExistsError: `output` exists and is not output of vocboard.
+        ValueError: the edition cannot be inferred from the tree.
+        OSError: a file cannot be read or written.
     """
     chosen = of_image_set(_edition_of(Path(tree), edition), image_set)
     of_results = None if results is None else Path(results)
@@ -93,13 +93,13 @@ def example(
         progress: called with the number of pictures read since the last call.
 
     Returns:
-        Warnings about the results; an example's are valid.
+        Warnings about the results.
 
     Raises:
-        ExampleError: the tree lacks something.
-        GroundTruthError: the same, or something is wrong with it.
-        ValueError: there is no such task, or no example of it.
-        OSError: something cannot be read or written.
+        ExampleError: the tree lacks required data.
+        GroundTruthError: the tree is invalid.
+        ValueError: there is no such task, or no example for it.
+        OSError: a file cannot be read or written.
     """
     if task not in METHODS:
         raise ValueError(f"there is no example of {task!r}; there are {', '.join(METHODS)}")
@@ -133,9 +133,9 @@ def convert(
     reverse: bool = False,
     progress: Progress | None = None,
 ) -> tuple[Problem, ...]:
-    """Write a results archive from another tool's output, or the other way round.
+    """Convert another tool's output to a results archive, or the reverse.
 
-    The formats are described in docs/development-kit.md.
+    docs/development-kit.md describes the formats.
 
     Args:
         source_format: of detections: `coco`, `yolo`, `torchvision`, `detectron2`, `mmdetection`, `ultralytics`,
@@ -161,10 +161,10 @@ def convert(
         Warnings.
 
     Raises:
-        ConversionError: with everything that is wrong; nothing is written.
-        OutputExistsError: there is something else at `output`.
-        ValueError: there is no such format, or an argument that it needs is missing.
-        OSError: something cannot be read or written.
+        ConversionError: the input is invalid; lists all problems, and nothing is written.
+        OutputExistsError: `output` exists and is not output of vocboard.
+        ValueError: there is no such format, or a required argument is missing.
+        OSError: a file cannot be read or written.
     """
     if source_format not in CONVERSIONS:
         raise ValueError(f"there is no format {source_format!r}; there are {', '.join(CONVERSIONS)}")
@@ -231,7 +231,7 @@ def _image_sets(given: ImageSets | GroundTruth | AnyPath, edition: Edition) -> I
 
 
 def _edition_of(tree: Path, edition: AnyEdition | None) -> Edition:
-    """Return the edition that is given, or else the one whose folder the tree has."""
+    """Return the given edition, or else the one that the tree's folder is named after."""
     if edition is not None:
         return load_edition(edition)
     try:

@@ -1,4 +1,4 @@
-"""What `vocboard.evaluate` and `vocboard.validate` return."""
+"""The return values of `vocboard.evaluate` and `vocboard.validate`."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from vocboard.evaluator.scores import AnyCurve, ClassDetails, CompetitionScores,
 
 
 class CompetitionResult:
-    """The scores of one competition. A notebook shows them as a table."""
+    """The scores of one competition. Notebooks show them as a table."""
 
     def __init__(self, edition: str, scores: CompetitionScores) -> None:
         """Take the scores."""
@@ -26,63 +26,63 @@ class CompetitionResult:
 
     @property
     def competition(self) -> str:
-        """Its key, such as `comp4`."""
+        """The competition's key, for example `comp4`."""
         return self._scores.competition
 
     @property
     def task(self) -> str:
-        """Such as `detection`."""
+        """The task, for example `detection`."""
         return self._scores.task.value
 
     @property
     def metric(self) -> str:
-        """Such as `average_precision`."""
+        """The primary metric, for example `average_precision`."""
         return self._scores.primary.metric.value
 
     @property
     def mean(self) -> float:
-        """The mean over the classes where the metric is defined, a fraction; NaN if it is defined for none."""
+        """The mean over the classes for which the metric is defined, a fraction; NaN if there are none."""
         return self._scores.primary.mean
 
     @property
     def per_class(self) -> Mapping[str, float]:
-        """The score of each class entered, a fraction, in the edition's order; NaN where undefined."""
+        """The score of each class entered, a fraction, in the edition's order; NaN if undefined."""
         return MappingProxyType(dict(self._scores.primary.per_class))
 
     @property
     def secondary(self) -> Mapping[str, Measure]:
-        """Further measures by metric, each with `per_class` and `mean`."""
+        """Secondary metrics by name, each with `per_class` and `mean`."""
         return MappingProxyType({measure.metric.value: measure for measure in self._scores.secondary})
 
     @property
     def details(self) -> Mapping[str, ClassDetails]:
-        """The counts behind each class's score: `positives`, `results`, `final_recall`, `final_precision`."""
+        """Counts by class: `positives`, `results`, `final_recall`, `final_precision`."""
         return MappingProxyType(dict(self._scores.details))
 
     @property
     def confusion_matrix(self) -> NDArray[np.int64] | None:
-        """(n + 1, n + 1) pixels, rows truth, columns result, background first; None but for segmentation."""
+        """(n + 1, n + 1) pixels; rows are ground truth, columns results, background first. Segmentation only."""
         return self._scores.confusion_matrix
 
     @property
     def not_entered(self) -> tuple[str, ...]:
-        """Classes without results, which the mean leaves out."""
+        """Classes without results, which are not in the mean."""
         return self._scores.not_entered
 
     @property
     def curves(self) -> Mapping[str, AnyCurve]:
-        """The curve of each class; see `curve`."""
+        """Curves by class; see `curve`."""
         return MappingProxyType(dict(self._scores.curves))
 
     def curve(self, name: str) -> AnyCurve:
-        """Return the curve of one class that its score is taken from.
+        """Return the curve from which a class's score is computed.
 
         Returns:
-            With `recall` and `precision`, (n,) at every rank, by decreasing score; where the metric is taken from a
-            receiver operating characteristic (VOC2005, VOC2006), with `false_positive_rate` and `true_positive_rate`.
+            A curve with `recall` and `precision`, (n,) at every rank, by decreasing score. For metrics from a receiver
+            operating characteristic (VOC2005, VOC2006), `false_positive_rate` and `true_positive_rate`.
 
         Raises:
-            KeyError: there is no such class, or no results of it, or the task has no curves.
+            KeyError: there is no such class, it has no results, or the task has no curves.
         """
         found = self._scores.curves.get(name)
         if found is None:
@@ -91,7 +91,7 @@ class CompetitionResult:
         return found
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all but the curves, ready for JSON: fractions at full precision, undefined values None."""
+        """Return everything except the curves, for JSON: fractions at full precision, None for undefined values."""
         return self._scores.as_json()
 
     def __repr__(self) -> str:
@@ -103,14 +103,14 @@ class CompetitionResult:
 
 
 class EvaluationResult(Mapping[str, CompetitionResult]):
-    """The scores of all competitions of some results, by key. A notebook shows them as tables.
+    """Scores by competition. Notebooks show them as tables.
 
-    Of results for a single competition, `mean`, `per_class` and `curve` are that one's.
+    For results of a single competition, `mean`, `per_class` and `curve` refer to that competition.
 
     Attributes:
-        edition: its name.
+        edition: name of the edition.
         problems: warnings; results with errors are not scored.
-        unavailable: competitions that could not be scored, as the ground truth has nothing on their task.
+        unavailable: competitions that could not be scored because the ground truth lacks their task.
     """
 
     def __init__(self, evaluation: Evaluation) -> None:
@@ -169,11 +169,11 @@ class EvaluationResult(Mapping[str, CompetitionResult]):
 
 @dataclass(frozen=True, eq=False)
 class ValidationResult:
-    """What a server would say of some results. A notebook shows it as a table.
+    """The validation report of results. Notebooks show it as a table.
 
     Attributes:
-        edition: its name.
-        competitions: those that the results are for.
+        edition: name of the edition.
+        competitions: the competitions that the results are for.
         problems: errors and warnings.
         items_checked: whether image identifiers and sizes were checked.
     """
@@ -187,26 +187,26 @@ class ValidationResult:
     def of(
         cls, edition: str, results: Results, problems: tuple[Problem, ...], items_checked: bool
     ) -> "ValidationResult":
-        """Return what was found in results that were read."""
+        """Return the report of results that were read."""
         return cls(edition, tuple(results), problems, items_checked)
 
     @property
     def is_valid(self) -> bool:
-        """Whether a server would take the results: nothing is an error."""
+        """Whether a server would accept the results: there are no errors."""
         return not has_errors(self.problems)
 
     @property
     def errors(self) -> tuple[Problem, ...]:
-        """The problems that make results invalid."""
+        """The problems that make the results invalid."""
         return tuple(problem for problem in self.problems if problem.severity is Severity.ERROR)
 
     @property
     def warnings(self) -> tuple[Problem, ...]:
-        """The problems that change no score."""
+        """The problems that do not change scores."""
         return tuple(problem for problem in self.problems if problem.severity is Severity.WARNING)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it, ready for JSON."""
+        """Return the report for JSON."""
         return {
             "edition": self.edition,
             "valid": self.is_valid,

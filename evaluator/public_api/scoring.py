@@ -1,4 +1,4 @@
-"""Scoring and checking results, in files or in memory."""
+"""Public functions to score and validate results, in files or in memory."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -39,20 +39,19 @@ def evaluate(
     """Score results as the server does.
 
     Args:
-        results: path of an archive or directory of result files; or results in memory, a mapping of competitions to
-            arrays. What the arrays of each task are is in docs/python.md. Equal results have equal scores, whether they
-            are in files or in memory.
-        edition: its name, file or object.
-        ground_truth: as `read_ground_truth` returns it; result files are named for its image set.
-        box_format: of boxes in memory. `"voc"`: left, top, right, bottom, pixels counted from 1, the right column and
-            bottom row included. `"xyxy"`, `"xywh"`, `"cxcywh"`: measured from 0, as torchvision and COCO have them.
-        first_label: the number of the first class, where labels in memory are numbers: 1 by default, 0 being
-            background as in label maps.
-        segmentation_classes: those entered for segmentation; all of the edition's by default.
+        results: path of an archive or directory of result files; or a mapping of competitions to arrays, which
+            docs/python.md describes for each task. Scores are the same for files and for results in memory.
+        edition: name, file or object.
+        ground_truth: from `read_ground_truth`; names of result files contain its image set.
+        box_format: format of boxes in memory. `"voc"`: left, top, right, bottom, pixels counted from 1, the right
+            column and bottom row included. `"xyxy"`, `"xywh"`, `"cxcywh"`: measured from 0, as in torchvision and COCO.
+        first_label: number of the first class if labels in memory are numbers. Default: 1; 0 is background, as in label
+            maps.
+        segmentation_classes: classes entered for segmentation. Default: all classes of the edition.
 
     Raises:
-        InvalidResultsError: something is wrong with the results; with everything that is. A `ValueError`.
-        ValueError: the ground truth is another edition's, or an argument is not known.
+        InvalidResultsError: the results are invalid; lists all problems. A `ValueError`.
+        ValueError: the ground truth belongs to another edition, or an argument is invalid.
         OSError: the path cannot be read.
     """
     if not isinstance(ground_truth, GroundTruth):
@@ -84,24 +83,24 @@ def validate(
     first_label: int = 1,
     segmentation_classes: Sequence[str] | None = None,
 ) -> ValidationResult:
-    """Check results as the server does, without scoring them.
+    """Validate results as the server does, without scoring them.
 
     Args:
         results: as in `evaluate`.
-        edition: its name, file or object.
-        image_sets: as `read_image_sets` or `read_ground_truth` returns them, or the path of a tree; without them,
-            image identifiers and sizes are not checked.
-        image_set: that the results are for, such as `"val"`; by default that of `image_sets`, or the edition's own.
+        edition: name, file or object.
+        image_sets: from `read_image_sets` or `read_ground_truth`, or the path of a tree. Without them, image
+            identifiers and sizes are not checked.
+        image_set: image set of the results, for example `"val"`. Default: that of `image_sets`, or the edition's.
         box_format: as in `evaluate`.
         first_label: as in `evaluate`.
         segmentation_classes: as in `evaluate`.
 
     Returns:
-        With `is_valid` and `problems`.
+        A report with `is_valid` and `problems`.
 
     Raises:
-        GroundTruthError: something is wrong with the tree at the path `image_sets`.
-        ValueError: the image sets are another edition's, or an argument is not known.
+        GroundTruthError: the tree at the path `image_sets` is invalid.
+        ValueError: the image sets belong to another edition, or an argument is invalid.
         OSError: a path cannot be read.
     """
     chosen = of_image_set(load_edition(edition), image_set)

@@ -1,4 +1,4 @@
-"""Results as HTML tables, for notebooks: plain markup, which takes the colours of the notebook."""
+"""HTML tables for notebooks, in plain markup that uses the notebook's colours."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,7 @@ _LISTED = 20  # problems
 
 
 def summary_table(evaluation: Evaluation) -> str:
-    """Return a row for each competition; nothing for a single one."""
+    """Return a row for each competition; empty for a single one."""
     if len(evaluation.scores) + len(evaluation.unavailable) < 2:
         return ""
     rows = [
@@ -48,7 +48,7 @@ def scores_table(edition: str, scores: CompetitionScores) -> str:
 
 
 def problems_table(problems: Sequence[Problem]) -> str:
-    """Return a row for each problem; nothing without any."""
+    """Return a row for each problem; empty if there are none."""
     if not problems:
         return ""
     rows = [

@@ -45,7 +45,7 @@ def write_curves(evaluations: Mapping[str, Evaluation], output: Path) -> int:
     class. Undefined values are empty, and null.
 
     Raises:
-        OutputExistsError: there is something else at `output`.
+        OutputExistsError: `output` exists and is not output of vocboard.
         OSError: it cannot be written.
     """
     document: dict[str, Any] = {}

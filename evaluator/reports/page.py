@@ -32,7 +32,7 @@ def write_report(evaluations: Mapping[str, Evaluation], edition: Edition, output
         output: directory to write, whole or not at all.
 
     Raises:
-        OutputExistsError: there is something else at `output`.
+        OutputExistsError: `output` exists and is not output of vocboard.
         OSError: it cannot be written.
     """
     sets = ", ".join(evaluations)

@@ -28,7 +28,7 @@ class LineFormat:
             numbers, first of them the confidence.
         repeated: the problem of a second line about the same image or person; None if there may be several.
         classes: what a field `CLASS` may say.
-        confidence_range: least and greatest confidence; None for any.
+        confidence_range: minimum and maximum confidence; None for any.
     """
 
     fields: tuple[str, ...]

@@ -67,7 +67,7 @@ class StoredResults:
 
         Args:
             file: stays open as long as label maps are read.
-            edition: whose rules apply.
+            edition: the edition, whose rules apply.
             image_sets: what scoring will compare with.
             classes: declared by the participant for segmentation; None for all.
 

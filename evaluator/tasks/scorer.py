@@ -26,6 +26,6 @@ class Scorer(ABC, Generic[SomeTruth]):
         Args:
             entry: one competition's.
             truth: of its task and image set.
-            edition: whose rules apply.
+            edition: the edition, whose rules apply.
             confusion_matrix: of label maps, whose pixels are counted while they are read; None for other tasks.
         """

@@ -61,16 +61,16 @@ def view(
     where there are none, boxes are drawn on blank ones.
 
     Args:
-        tree: development kit tree, a directory or an archive.
-        output: directory to write, whole or not at all; what an earlier call wrote there is replaced.
+        tree: development kit tree, directory or archive.
+        output: directory to write, atomically; output of an earlier call is replaced.
         edition: with the image set to show; see `for_image_set`.
         results: archive or directory of result files.
         progress: told as images are done.
 
     Raises:
-        GroundTruthError: with what is wrong with the tree.
-        OutputExistsError: there is something else at `output`.
-        OSError: something cannot be read or written.
+        GroundTruthError: the tree is invalid; lists all problems.
+        OutputExistsError: `output` exists and is not output of vocboard.
+        OSError: a file cannot be read or written.
     """
     truth = read_ground_truth(tree, edition)
     image_sets = truth.image_sets

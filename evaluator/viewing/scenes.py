@@ -64,8 +64,8 @@ def read_scenes(
 def _records(
     tree: Path, edition: Edition, images: tuple[str, ...], progress: Callable[[int], None] | None
 ) -> dict[str, ImageRecord]:
-    complaints = TreeProblems()
-    source = Tree(tree, edition.name, complaints)
+    problems = TreeProblems()
+    source = Tree(tree, edition.name, problems)
     if edition.annotations.format is AnnotationFormat.LINES:
         sets = dict.fromkeys(f"Annotations/{each.image_set}.txt" for each in edition.competitions.values())
         found = source.read(list(sets))
@@ -75,7 +75,7 @@ def _records(
             for image, annotation in read_lines(content, images, edition.classes).items()
         }
     contents = source.read([annotation_file(image, edition) for image in images])
-    complaints.raise_if_any()
+    problems.raise_if_any()
     records = {}
     for image in images:
         content = contents.get(annotation_file(image, edition))

@@ -46,7 +46,7 @@ def test_from_registration_to_the_leaderboard(
     board = f"{laboratory.url}/challenges/small-world/leaderboards/comp3"
     address = page.url
     page.goto(board)
-    expect(page.get_by_text("Nobody has published a result of comp3 yet.")).to_be_visible()
+    expect(page.get_by_text("No results have been published for comp3 yet.")).to_be_visible()
     page.goto(address)
     page.get_by_role("button", name="Publish").click()
     expect(page.get_by_role("status").filter(has_text="on the leaderboard")).to_be_visible()

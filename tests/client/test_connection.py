@@ -150,7 +150,7 @@ def test_the_quota_tells_when_it_opens_again_and_nothing_waits_for_it() -> None:
 
     assert caught.value.allowed_at == allowed_at
     local = allowed_at.astimezone().strftime("%Y-%m-%d %H:%M")
-    assert str(caught.value).startswith(f"Two submissions a week to comp4; the next is allowed at {local}")
+    assert str(caught.value).startswith(f"Two submissions a week to comp4; the next one is allowed at {local}")
     assert str(caught.value).endswith("in 5 h")
     assert pauses == []
 
@@ -324,7 +324,7 @@ def test_a_file_that_shrinks_while_it_is_uploaded_is_told(tmp_path: Path) -> Non
 
     with raw_server(answer) as address, Connection(address, TOKEN) as server, OutgoingArchive(path) as archive:
         os.truncate(path, 10)
-        with pytest.raises(ClientError, match=r"growing.tar changed while it was uploaded"):
+        with pytest.raises(ClientError, match=r"growing.tar changed during the upload"):
             server.upload("/challenges/voc/submissions", {}, archive)
 
 

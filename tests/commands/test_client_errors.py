@@ -66,7 +66,7 @@ def test_a_used_up_quota_tells_when_the_next_is_allowed(
     assert submit(archive, method="Three") == 3
 
     (line,) = capsys.readouterr().err.splitlines()
-    assert re.search(r"; the next is allowed at \d{4}-\d\d-\d\d \d\d:\d\d \S+, in (6|7) days", line)
+    assert re.search(r"; the next one is allowed at \d{4}-\d\d-\d\d \d\d:\d\d \S+, in (6|7) days", line)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_interrupting_the_wait_says_that_the_submission_goes_on(
     assert main(["status", "7", "--wait", "--server", "http://127.0.0.1:1"]) == 130
     assert capsys.readouterr().err.splitlines() == [
         "queued, number 3 in line",
-        "vocboard: the submission goes on without you; see `vocboard status 7`",
+        "vocboard: evaluation continues on the server; see `vocboard status 7`",
         "vocboard: interrupted",
     ]
 

@@ -99,4 +99,4 @@ def test_a_terminal_shows_how_far_the_upload_is(board: Board, participant: str, 
     assert "results.tar.gz  ░░░" in shown.text
     assert "100%" in shown.text
     assert "the server is validating the archive" in shown.text
-    assert shown.text.index("checking it") < shown.text.index("Accepted as submission")
+    assert shown.text.index("validating the archive") < shown.text.index("Accepted as submission")

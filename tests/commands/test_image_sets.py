@@ -140,4 +140,4 @@ def test_results_of_other_sets_alone_are_no_results(tmp_path: Path, capsys: pyte
 def test_what_is_no_name_of_a_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, _, err = run(capsys, "validate", "VOC2012", tmp_path, "--image-set", "../val")
     assert status == 2
-    assert "'../val' is no name of an image set" in err
+    assert "'../val' is not a valid image set name" in err

@@ -45,7 +45,10 @@ def test_login_refuses_a_token_that_the_server_does_not_know(board: Board, capsy
 
 def test_login_says_what_a_token_cannot_do(board: Board, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["login", board.url, "--token", board.token(Scope.READ)]) == 0
-    assert "This token is for: read; to submit, make one with the scope `submit`." in capsys.readouterr().out
+    assert (
+        "This token has the scopes: read; to submit results, create one with the scope `submit`."
+        in capsys.readouterr().out
+    )
 
 
 def test_login_takes_the_token_from_the_environment_or_standard_input(

@@ -69,7 +69,7 @@ def test_downloads_what_checking_offline_needs(client: vocboard.Client, archive:
 
 def test_waiting_ends_in_time(client: vocboard.Client, archive: Path) -> None:
     accepted = client.submit("voc", archive, method="Impatient")
-    with pytest.raises(WaitTimeoutError, match="was not finished in 0 seconds; it goes on"):
+    with pytest.raises(WaitTimeoutError, match="was not finished within 0 seconds; its evaluation continues"):
         client.wait(accepted.id, timeout=0)
 
 

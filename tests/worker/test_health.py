@@ -97,7 +97,7 @@ def test_a_database_that_is_away_is_told_in_one_line(backstage: Backstage) -> No
     away = "postgresql+psycopg://nobody@127.0.0.1:9/nothing"
     status, message = health(backstage, "worker", VOCBOARD_DATABASE_URL=away)
     assert status == 1
-    assert message.startswith("the database cannot be asked")
+    assert message.startswith("cannot read from the database")
     assert message.count("\n") == 1
 
 

@@ -49,10 +49,10 @@ def read_instances(listed: Listed, material: Material) -> tuple[ImageSet, Instan
             continue
         if objects.shape != classes.shape:
             message = "has another size than the image's SegmentationClass"
-            material.complaints.add("bad_label_map", message, OBJECT_MAP_FILE.format(name))
+            material.problems.add("bad_label_map", message, OBJECT_MAP_FILE.format(name))
             continue
         for message in _take(image, objects, classes, found):
-            material.complaints.add("bad_instance", message, OBJECT_MAP_FILE.format(name))
+            material.problems.add("bad_instance", message, OBJECT_MAP_FILE.format(name))
     truth = InstanceTruth(
         label=np.concatenate([np.empty(0, np.uint8), *(each.label for each in found.runs)]),
         last=np.concatenate([np.empty(0, np.int32), *(each.last for each in found.runs)]),
@@ -69,11 +69,11 @@ def _map(file: str, largest: int, material: Material) -> NDArray[np.uint8] | Non
     content = material.image_files.get(file)
     if content is None:
         message = "is not there, although other test images have theirs"
-        material.complaints.add("missing_label_map", message, file)
+        material.problems.add("missing_label_map", message, file)
         return None
     decoded = decode_label_map(content, largest)
     if isinstance(decoded, str):
-        material.complaints.add("bad_label_map", decoded, file)
+        material.problems.add("bad_label_map", decoded, file)
         return None
     return decoded
 

@@ -34,11 +34,11 @@ def read_label_maps(listed: Listed, material: Material) -> tuple[ImageSet, Segme
         content = material.image_files.get(name)
         if content is None:
             message = "is not there, although other test images have theirs"
-            material.complaints.add("missing_label_map", message, name)
+            material.problems.add("missing_label_map", message, name)
             continue
         decoded = decode_label_map(content, len(material.edition.classes))
         if isinstance(decoded, str):
-            material.complaints.add("bad_label_map", decoded, name)
+            material.problems.add("bad_label_map", decoded, name)
         else:
             maps.append(decoded)
     truth = SegmentationTruth.of(maps)

@@ -121,7 +121,7 @@ def test_undefined_is_not_available_and_missing_is_a_dash(site: Site) -> None:
 
 def test_an_unpublished_board_invites_and_an_unknown_one_is_not_found(site: Site) -> None:
     with site.client() as client:
-        assert "Nobody has published a result of comp9 yet." in client.get(PATH.replace("comp3", "comp9")).text
+        assert "No results have been published for comp9 yet." in client.get(PATH.replace("comp3", "comp9")).text
         assert client.get(PATH.replace("comp3", "comp99")).status_code == 404
         assert client.get("/challenges/draft/leaderboards/comp3").status_code == 404
 

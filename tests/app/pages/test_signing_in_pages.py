@@ -109,7 +109,7 @@ def test_an_organiser_approves_a_registration(sqlite_url: str, tmp_path: Path) -
         token = link.partition("token=")[2]
         confirmed = send_form(client, link, "/confirm", token=token, password=NEWCOMER["password"])
         assert confirmed.headers["location"] == "/sign-in?done=waits"
-        assert "waits for approval" in the_mail(site, organiser)
+        assert "waiting for approval" in the_mail(site, organiser)
         sign_in(client, organiser)
         page = client.get("/organise/registrations")
         [path] = re.findall(r"/organise/registrations/[0-9a-f-]+/approve", page.text)

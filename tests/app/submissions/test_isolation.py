@@ -268,5 +268,5 @@ def test_a_system_that_cannot_confine_is_told_of_once(
 
     anyio.run(ask)
     assert [record.getMessage() for record in caplog.records if "walls" in record.getMessage()] == [
-        "uploads are read without walls, which this system does not have; see docs/operators.md"
+        "uploads are read without walls, which this system does not support; see docs/operators.md"
     ]
