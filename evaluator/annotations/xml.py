@@ -44,7 +44,7 @@ class _XmlReader:
 
     def annotation(self, root: etree._Element) -> Annotation:
         if root.tag != "annotation":
-            self._complain(root, f"the outermost element is <{root.tag}>, expected <annotation>")
+            self._report(root, f"the outermost element is <{root.tag}>, expected <annotation>")
         size = next(root.iterchildren("size"), None)
         annotation = Annotation(
             size=None if size is None else self._size(size),
@@ -72,7 +72,7 @@ class _XmlReader:
     def _size(self, element: etree._Element) -> tuple[int, int] | None:
         width, height = self._numbers(element, "width", "height")
         if width < 1 or height < 1 or not width.is_integer() or not height.is_integer():
-            self._complain(element, f"an image of {width:g} x {height:g} pixels")
+            self._report(element, f"an image of {width:g} x {height:g} pixels")
             return None
         return int(width), int(height)
 
@@ -82,11 +82,11 @@ class _XmlReader:
             x, y = self._numbers(point, "x", "y")
             return x, y, x, y
         if box is None:
-            self._complain(element, f"<{element.tag}> has no <bndbox>")
+            self._report(element, f"<{element.tag}> has no <bndbox>")
             return (1.0, 1.0, 1.0, 1.0)
         left, top, right, bottom = self._numbers(box, "xmin", "ymin", "xmax", "ymax")
         if right < left or bottom < top:
-            self._complain(box, f"<bndbox> is upside down: {left:g}, {top:g} to {right:g}, {bottom:g}")
+            self._report(box, f"<bndbox> is upside down: {left:g}, {top:g} to {right:g}, {bottom:g}")
         return left, top, right, bottom
 
     def _numbers(self, element: etree._Element, *names: str) -> list[float]:
@@ -100,8 +100,8 @@ class _XmlReader:
         except ValueError:
             number = math.nan
         if not math.isfinite(number):
-            if text:  # an absent one has been complained of
-                self._complain(element, f"<{name}> is {text!r}, expected a number")
+            if text:  # a missing one has already been reported
+                self._report(element, f"<{name}> is {text!r}, expected a number")
             return 1.0
         return number
 
@@ -110,16 +110,16 @@ class _XmlReader:
             return False
         text = (element.text or "").strip()
         if text not in {"0", "1"}:
-            self._complain(element, f"<{element.tag}> is {text!r}, expected 0 or 1")
+            self._report(element, f"<{element.tag}> is {text!r}, expected 0 or 1")
         return text == "1"
 
     def _text(self, element: etree._Element, children: Mapping[str, etree._Element], name: str) -> str:
         text = (children[name].text or "").strip() if name in children else ""
         if not text:
-            self._complain(element, f"<{element.tag}> has no <{name}>")
+            self._report(element, f"<{element.tag}> has no <{name}>")
         return text
 
-    def _complain(self, element: etree._Element, message: str) -> None:
+    def _report(self, element: etree._Element, message: str) -> None:
         line = element.sourceline
         self._errors.append((line if isinstance(line, int) else None, message))
 

@@ -59,7 +59,7 @@ class ImageSetFiles:
     """Reads image set files, noting what is wrong with them."""
 
     def __init__(self, files: Mapping[str, bytes], problems: TreeProblems) -> None:
-        """Take the files' content by name (`ImageSets/Main/test.txt`) and where to complain."""
+        """Take the files' content by name (`ImageSets/Main/test.txt`) and the collector of problems."""
         self._files = files
         self._problems = problems
 
@@ -118,7 +118,7 @@ class ImageSetFiles:
             if image is None or index is None:
                 return None
             if people is not None and (image, index) not in people:
-                self._complain("unknown_person", f"person {index} of image {line.fields[0]} is not listed", name, line)
+                self._report("unknown_person", f"person {index} of image {line.fields[0]} is not listed", name, line)
                 return None
             return image, index
 
@@ -148,7 +148,7 @@ class ImageSetFiles:
         for line in self._lines(name, (fields,)):
             label = LABELS.get(line.fields[-1])
             if label is None:
-                self._complain("bad_label", f"label {line.fields[-1]!r}, expected 1, 0 or -1", name, line)
+                self._report("bad_label", f"label {line.fields[-1]!r}, expected 1, 0 or -1", name, line)
             item = item_of(line)
             if item is not None and label is not None and self._once(first_line, item, name, line):
                 labels[item] = label
@@ -163,32 +163,32 @@ class ImageSetFiles:
         for number, content in enumerate(text.splitlines(), start=1):
             line = Line(number, content.split())
             if line.fields and ("/" in line.fields[0] or "\\" in line.fields[0]):
-                self._complain("bad_image", f"{line.fields[0]!r} is a path, expected an image identifier", name, line)
+                self._report("bad_image", f"{line.fields[0]!r} is a path, expected an image identifier", name, line)
             elif len(line.fields) in fields:
                 yield line
             elif line.fields:
                 expected = " or ".join(str(count) for count in fields)
-                self._complain("wrong_fields", f"{len(line.fields)} fields, expected {expected}", name, line)
+                self._report("wrong_fields", f"{len(line.fields)} fields, expected {expected}", name, line)
 
     def _image(self, name: str, line: Line, images: Mapping[str, int]) -> int | None:
         image = images.get(line.fields[0])
         if image is None:
-            self._complain("unknown_image", f"image {line.fields[0]!r} is not in the test set", name, line)
+            self._report("unknown_image", f"image {line.fields[0]!r} is not in the test set", name, line)
         return image
 
     def _object_index(self, name: str, line: Line) -> int | None:
         if line.fields[1].isascii() and line.fields[1].isdecimal() and int(line.fields[1]) > 0:
             return int(line.fields[1])
-        self._complain("bad_object_index", f"object index {line.fields[1]!r}, expected a number from 1", name, line)
+        self._report("bad_object_index", f"object index {line.fields[1]!r}, expected a number from 1", name, line)
         return None
 
     def _once(self, first_line: dict[Item, int], item: Item, name: str, line: Line) -> bool:
         first = first_line.setdefault(item, line.number)
         if first != line.number:
-            self._complain("repeated_item", f"{' '.join(line.fields)} repeats line {first}", name, line)
+            self._report("repeated_item", f"{' '.join(line.fields)} repeats line {first}", name, line)
         return first == line.number
 
-    def _complain(self, code: str, message: str, name: str, line: Line) -> None:
+    def _report(self, code: str, message: str, name: str, line: Line) -> None:
         self._problems.add(code, message, name, line.number)
 
 

@@ -46,7 +46,7 @@ class Material:
         return None if None in sizes else np.array(sizes, dtype=np.int32).reshape(-1, 2)
 
     def lacks_annotations(self, listed: Listed) -> str | None:
-        """Return why a task that needs annotations cannot be scored, or None; complain if only some are there."""
+        """Return why a task that needs annotations cannot be scored, or None; report it if only some are there."""
         if not listed.images:
             return "its image set is empty"
         without = [image for image in listed.images if image not in self.annotations]
@@ -58,7 +58,7 @@ class Material:
         return None
 
     def check_people(self, listed: Listed, people: Mapping[Person, int], file: str) -> None:
-        """Complain of people listed (with their lines, 0 where unknown) whose annotation has no such person."""
+        """Report people listed (with their lines, 0 where unknown) whose annotation has no such person."""
         for (image, index), line in people.items():
             name = listed.images[image]
             if name not in self.annotations:

@@ -60,8 +60,8 @@ def exhibition(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Exhibition]
 
 
 @pytest.fixture
-def complaints(browser_context: BrowserContext) -> Iterator[list[str]]:
-    """Collect what the browser complains of: errors in scripts, refused styles, files that are missing."""
+def browser_errors(browser_context: BrowserContext) -> Iterator[list[str]]:
+    """Collect errors of the browser: errors in scripts, refused styles, files that are missing."""
     found: list[str] = []
 
     def note(message: ConsoleMessage) -> None:

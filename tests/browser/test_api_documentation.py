@@ -19,9 +19,9 @@ def site(sqlite_url: str, tmp_path: Path) -> Iterator[Site]:
 
 
 def test_operations_can_be_read_and_tried(page: Page, site: Site) -> None:
-    complaints: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-    page.on("pageerror", lambda error: complaints.append(str(error)))
+    browser_errors: list[str] = []
+    page.on("console", lambda message: browser_errors.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: browser_errors.append(str(error)))
     page.goto(f"{site.url}/api/docs")
     operation = page.locator("#operations-account-me")
     expect(operation).to_contain_text("/api/v1/me")
@@ -30,4 +30,4 @@ def test_operations_can_be_read_and_tried(page: Page, site: Site) -> None:
     page.get_by_role("button", name="Try it out").click()
     page.get_by_role("button", name="Execute").click()
     expect(operation).to_contain_text("not_signed_in")
-    assert [text for text in complaints if "401" not in text] == []
+    assert [text for text in browser_errors if "401" not in text] == []

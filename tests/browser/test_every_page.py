@@ -1,4 +1,4 @@
-"""What holds of every page: no sideways scrolling, no complaints of the browser, keyboard and screen reader."""
+"""What holds of every page: no sideways scrolling, no errors in the browser, keyboard and screen reader."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -8,7 +8,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.conftest import Exhibition, SignIn
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("complaints")]
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser_errors")]
 
 TELEPHONE = {"width": 390, "height": 844}
 DESK = {"width": 1280, "height": 800}

@@ -11,7 +11,7 @@ from tests.browser.conftest import Exhibition
 from tests.browser.gallery import EDITION
 from tests.support.browser import SECONDS_TO_WAIT
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("complaints")]
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser_errors")]
 
 METHODS = 200
 

@@ -12,7 +12,7 @@ from tests.support import small_world
 from tests.support.mail import link_in, read
 from tests.support.site import Site
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("complaints")]
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser_errors")]
 
 PASSWORD = "a dozen words in a row"
 

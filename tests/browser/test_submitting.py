@@ -12,7 +12,7 @@ from tests.support.site import serving
 from vocboard import migrations
 from vocboard.app.settings import Settings
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("complaints")]
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser_errors")]
 
 PATIENCE_MS = 60_000
 DROP = """([zone, name, content]) => {

@@ -28,7 +28,7 @@ def read(directory: Path, files: dict[str, str | bytes], edition: str = "VOC2012
     return read_ground_truth(trees.write(directory, files), load(edition))
 
 
-def complaints(directory: Path, files: dict[str, str | bytes], edition: str = "VOC2012") -> list[tuple]:
+def problems_of(directory: Path, files: dict[str, str | bytes], edition: str = "VOC2012") -> list[tuple]:
     with pytest.raises(GroundTruthError) as error:
         read(directory, files, edition)
     return [(problem.file, problem.line, problem.message) for problem in error.value.problems]
@@ -182,7 +182,7 @@ class TestMissingParts:
 
 class TestBrokenTrees:
     def test_something_that_is_no_tree(self, tmp_path: Path) -> None:
-        (message,) = [message for _, _, message in complaints(tmp_path, {"readme.txt": "hello"})]
+        (message,) = [message for _, _, message in problems_of(tmp_path, {"readme.txt": "hello"})]
         assert "ImageSets/Main/test.txt" in message
 
     def test_something_that_is_no_archive(self, tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ class TestBrokenTrees:
             "ImageSets/Layout/test.txt": "l1 1\nl1 one\nl1 1\nl1 2 3\n",
             "ImageSets/Segmentation/test.txt": b"\xff\xfe",
         }
-        found = complaints(tmp_path, files)
+        found = problems_of(tmp_path, files)
         assert ("ImageSets/Main/test.txt", 4, "m1 repeats line 1") in found
         assert ("ImageSets/Layout/test.txt", 2, "object index 'one', expected a number from 1") in found
         assert ("ImageSets/Layout/test.txt", 3, "l1 1 repeats line 1") in found
@@ -212,7 +212,7 @@ class TestBrokenTrees:
             "ImageSets/Main/cat_test.txt": "m1 2\nm3 1\nm2 -1\nm2 -1\n",
             "ImageSets/Action/walking_test.txt": "a1 7 1\n",
         }
-        assert complaints(tmp_path, files) == [
+        assert problems_of(tmp_path, files) == [
             ("ImageSets/Main/car_test.txt", None, "lists 1 of the 2 test images; without a label: m2"),
             ("ImageSets/Main/cat_test.txt", 1, "label '2', expected 1, 0 or -1"),
             ("ImageSets/Main/cat_test.txt", 2, "image 'm3' is not in the test set"),
@@ -230,7 +230,7 @@ class TestBrokenTrees:
             "Annotations/l1.xml": '<!DOCTYPE annotation [<!ENTITY a "b">]>\n<annotation/>',
             "Annotations/a1.xml": trees.annotation(trees.an_object(more="<difficult>maybe</difficult>")),
         }
-        found = complaints(tmp_path, files)
+        found = problems_of(tmp_path, files)
         assert ("Annotations/m1.xml", 5, "<bndbox> is upside down: 10, 1 to 1, 10") in found
         assert ("Annotations/m1.xml", 7, "<object> has no <bndbox>") in found
         assert ("Annotations/m1.xml", 2, "<size> has no <width>") in found
@@ -240,14 +240,14 @@ class TestBrokenTrees:
 
     def test_entities_are_not_expanded(self, tmp_path: Path) -> None:
         bomb = '<!DOCTYPE a [<!ENTITY x "xx"><!ENTITY y SYSTEM "file:///etc/passwd">]><annotation>&x;&y;</annotation>'
-        found = complaints(tmp_path, trees.files_of_2012() | {"Annotations/m1.xml": bomb})
+        found = problems_of(tmp_path, trees.files_of_2012() | {"Annotations/m1.xml": bomb})
         assert [file for file, _, _ in found] == ["Annotations/m1.xml"]
 
     def test_truth_that_is_there_in_part_is_an_error(self, tmp_path: Path) -> None:
         files = trees.files_of_2012()
         del files["Annotations/m2.xml"]
         files["ImageSets/Segmentation/test.txt"] = "m2\nm9\n"
-        assert complaints(tmp_path, files) == [
+        assert problems_of(tmp_path, files) == [
             ("Annotations/m2.xml", None, "is not there, although other test images have theirs"),
             ("SegmentationClass/m9.png", None, "is not there, although other test images have theirs"),
         ]
@@ -257,7 +257,7 @@ class TestBrokenTrees:
             "ImageSets/Layout/test.txt": "l1 1\nl1 3\n",
             "ImageSets/Action/test.txt": "a1 1\n",
         }
-        found = complaints(tmp_path, files)
+        found = problems_of(tmp_path, files)
         assert ("ImageSets/Action/walking_test.txt", 1, "person 2 of image a1 is not listed") in found
         assert ("ImageSets/Layout/test.txt", 2, "image l1 has 2 objects, none with index 3") in found
         assert ("ImageSets/Action/test.txt", 1, "object 1 of image a1 is a horse, expected a person") in found
@@ -270,14 +270,14 @@ class TestBrokenTrees:
         ],
     )
     def test_label_maps_that_are_none(self, tmp_path: Path, content: bytes, message: str) -> None:
-        (found,) = complaints(tmp_path, trees.files_of_2012() | {"SegmentationClass/m2.png": content})
+        (found,) = problems_of(tmp_path, trees.files_of_2012() | {"SegmentationClass/m2.png": content})
         assert found[0] == "SegmentationClass/m2.png"
         assert message in found[2]
 
     def test_an_identifier_cannot_lead_out_of_the_tree(self, tmp_path: Path) -> None:
         (tmp_path / "outside.xml").write_text(trees.annotation())
         files = trees.files_of_2012() | {"ImageSets/Main/test.txt": "../../outside\n"}
-        ((file, line, message), *_) = complaints(tmp_path / "tree", files)
+        ((file, line, message), *_) = problems_of(tmp_path / "tree", files)
         assert (file, line) == ("ImageSets/Main/test.txt", 1)
         assert "is a path" in message
 

@@ -31,7 +31,7 @@ def test_everything_wrong_is_told_at_once_with_its_line() -> None:
     )
     with pytest.raises(AnnotationError) as raised:
         read_lines(text.encode(), IMAGES, CLASSES)
-    assert raised.value.complaints == [
+    assert raised.value.errors == [
         (1, "7 fields, expected <image> <left> <top> <right> <bottom> <class>"),
         (2, "image '9' is not in the test set"),
         (3, "class 'car', expected one of Car, Bus, Truck"),

@@ -33,7 +33,7 @@ Bounding box for object 2 "PAScarRearTruncDifficult" (Xmin, Ymin) - (Xmax, Ymax)
 def wrong(text: str) -> list[tuple[int | None, str]]:
     with pytest.raises(AnnotationError) as raised:
         read_pascal_text(text.encode(), LABELS_2006)
-    return raised.value.complaints
+    return raised.value.errors
 
 
 def test_classes_and_difficulty_come_out_of_labels() -> None:
@@ -94,9 +94,9 @@ def test_an_image_without_objects_is_read() -> None:
 )
 def test_what_is_wrong_is_told_with_its_line(found: str, replaced: str, line: int | None, message: str) -> None:
     assert found in TEXT
-    [(place, complaint)] = wrong(TEXT.replace(found, replaced))
+    [(place, error)] = wrong(TEXT.replace(found, replaced))
     assert place == line
-    assert message in complaint
+    assert message in error
 
 
 def test_bytes_that_are_no_text_are_refused() -> None:

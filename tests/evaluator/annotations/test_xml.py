@@ -35,11 +35,11 @@ def test_the_first_of_several_elements_counts() -> None:
 def test_what_is_wrong_is_told_with_its_line_and_the_next_file_is_read() -> None:
     with pytest.raises(AnnotationError) as error:
         read_xml(b"<annotation>\n<object>")
-    assert [line for line, _ in error.value.complaints] == [2]
+    assert [line for line, _ in error.value.errors] == [2]
     part = "<part><name/>\n<bndbox><xmin>1</xmin><ymin>nan</ymin><xmax/></bndbox></part>"
     with pytest.raises(AnnotationError) as error:
         read_xml(f"<annotation>\n<object><name>a</name>{part}</object></annotation>".encode())
-    assert error.value.complaints == [
+    assert error.value.errors == [
         (2, "<object> has no <bndbox>"),
         (2, "<part> has no <name>"),
         (3, "<ymin> is 'nan', expected a number"),
