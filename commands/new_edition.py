@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
             (directory / file).write_text(text)
             (directory / MARKER).write_text(json.dumps({"edition": edition.name}) + "\n")
             write_sample_tree(edition, directory)
-            with Progress("pictures") as progress:
+            with Progress("images") as progress:
                 _write_sample_submission(edition, directory, progress.advance)
     except OutputExistsError as error:
         raise MisuseError(str(error)) from error

@@ -109,7 +109,7 @@ def chosen_classes(text: str | None, edition: Edition) -> Sequence[str] | None:
 
 
 def read_public_part(path: Path, edition: Edition, progress: Callable[[int], None] | None = None) -> ImageSets:
-    """Return image sets from a development kit tree, or from the JSON that a server hands out.
+    """Return image sets from a development kit tree, or from a server's JSON.
 
     Raises:
         MisuseError: the path is neither, or belongs to another edition.

@@ -25,7 +25,7 @@ from vocboard.evaluator.tasks.definition import StatisticsTable
 from vocboard.evaluator.tasks.definitions import TASKS
 from vocboard.evaluator.tasks.truth import ClassStatistics
 
-_ORDER = ("train", "val", "trainval", "test")  # of the documents' tables; other sets follow
+_ORDER = ("train", "val", "trainval", "test")  # as in the documents' tables; other sets follow
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -105,4 +105,4 @@ def _lines(edition: str, read: ReadResults, items_known: bool) -> Iterator[str]:
     yield from image_set_hint(read.problems)
     yield summary(read.problems)
     if not items_known:
-        yield "Image identifiers and sizes were not checked; name a development kit tree with --image-sets for that."
+        yield "Image identifiers and sizes were not checked; use --image-sets with a development kit tree to do so."

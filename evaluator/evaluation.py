@@ -25,10 +25,10 @@ def evaluate(
 
     Args:
         path: archive or directory of result files.
-        edition: whose rules apply.
-        truth: of the same edition.
-        segmentation_classes: classes that the participant declares to have entered for segmentation; None for all.
-        other_editions: the same edition for other image sets, whose result files are passed over.
+        edition: the edition, whose rules apply.
+        truth: ground truth of the same edition.
+        segmentation_classes: classes that the participant declared for segmentation; None for all.
+        other_editions: the same edition for other image sets, whose result files are ignored.
         progress: told as files are read, and with 0 before each competition is scored.
 
     Raises:
@@ -57,13 +57,13 @@ def score_results(
     *,
     progress: Callable[[int], None] | None = None,
 ) -> Evaluation:
-    """Score what was read; if anything in it is an error, nothing is scored.
+    """Score results that were read. If they have errors, nothing is scored.
 
     Args:
-        read: results.
-        edition: whose rules apply.
-        truth: of the same edition.
-        confusions: that the label maps went to while they were read.
+        read: the results.
+        edition: the edition, whose rules apply.
+        truth: ground truth of the same edition.
+        confusions: received the label maps while they were read.
         progress: told with 0 before each competition is scored.
     """
     if has_errors(read.problems):

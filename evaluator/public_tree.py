@@ -40,15 +40,15 @@ def read_image_sets(tree: Path, edition: Edition, *, progress: Callable[[int], N
     `JPEGImages/` or `PNGImages/`, whichever has them for all images of a set; otherwise they are None and not checked.
 
     Args:
-        tree: directory or archive with the folder `VOC<year>/` at the top, below `VOCdevkit/`, or being that folder.
-        edition: says which image sets there are.
+        tree: directory or archive. The folder `VOC<year>/` is at the top, below `VOCdevkit/`, or is the tree itself.
+        edition: defines the image sets.
         progress: told as files are read.
 
     Raises:
         GroundTruthError: the tree cannot be read, or its image sets are invalid.
     """
-    complaints = TreeProblems()
-    source = Tree(tree, edition.name, complaints, progress)
+    problems = TreeProblems()
+    source = Tree(tree, edition.name, problems, progress)
     keys = {
         (competition.task, competition.image_set): competition.rules for competition in edition.competitions.values()
     }

@@ -54,15 +54,16 @@ def read_results(
 
     Args:
         path: archive (tar, plain or compressed, or zip) or directory.
-        edition: names the files and the classes.
-        image_sets: the public part of the test data. None if it is not at hand: identifiers and image sizes are then
-            not checked, and items are numbered as they first appear.
-        competitions: keys of those the challenge holds; all of the edition's by default.
-        segmentation_classes: those the participant declares as entered; all of the edition's by default.
-        segmentation_sink: gets each valid label map as it is read, called by several threads at once: its competition,
-            the position of its image, and (height, width) uint8 class indices, 0 for background.
-        limits: of the archive.
-        other_editions: the same edition for other image sets, whose files are passed over: they are read apart.
+        edition: defines the file names and classes.
+        image_sets: the public part of the test data. Without it, identifiers and image sizes are not checked, and items
+            are numbered in order of appearance.
+        competitions: keys of the challenge's competitions. Default: all competitions of the edition.
+        segmentation_classes: classes that the participant declared. Default: all classes of the edition.
+        segmentation_sink: called for each valid label map, from several threads, with its competition, the position of
+            its image, and (height, width) uint8 class indices, 0 for background.
+        limits: limits of the archive.
+        other_editions: the same edition for other image sets, whose files are ignored, because they are read
+            separately.
         progress: told as files are read.
 
     Raises:

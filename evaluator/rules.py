@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from vocboard.evaluator.tasks.names import Metric, Task
 
-BACKGROUND = "background"  # label 0 of segmentations: scored beside the classes
+BACKGROUND = "background"  # label 0 of segmentations, which is also scored
 
 
 class Training(StrEnum):

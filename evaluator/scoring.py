@@ -89,11 +89,11 @@ def score(
     """Score the content of valid result files.
 
     Args:
-        results: by competition, read against the image sets of `truth`.
-        edition: whose rules apply.
-        truth: of the same edition.
-        confusions: of all label maps of `results`; None if there are none.
-        problems: warnings about the upload, for the evaluation.
+        results: by competition; indices refer to the image sets of `truth`.
+        edition: the edition, whose rules apply.
+        truth: ground truth of the same edition.
+        confusions: confusion matrices of the label maps; None if there are none.
+        problems: warnings about the upload, to include in the evaluation.
         progress: told with 0 before each competition.
 
     Raises:

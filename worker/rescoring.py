@@ -28,7 +28,7 @@ from vocboard.worker.columns import UnscorableError, Uploaded, evaluate
 from vocboard.worker.persistence import persistently
 
 TOOK_TOO_LONG = "The evaluation took longer than the server allows."
-TOOK_TOO_MUCH_MEMORY = "The evaluation takes more memory than the server allows."
+TOOK_TOO_MUCH_MEMORY = "The evaluation needed more memory than the server allows."
 WENT_WRONG = "The archive could not be evaluated with this ground truth. The worker's log says why."
 
 _log = logging.getLogger(__name__)
@@ -39,7 +39,7 @@ class _Evaluated:
     """What evaluating one submission gave.
 
     Attributes:
-        seconds: how long it took.
+        seconds: duration.
     """
 
     item: Item
@@ -73,10 +73,10 @@ def rescore_next(database: Database, store: ArchiveStore, settings: Settings, *,
         until: when to stop, by `time.monotonic`, but for the submission that is being evaluated then.
 
     Raises:
-        OSError, SQLAlchemyError: files or the database could not be reached. What had been claimed is claimed again
+        OSError, SQLAlchemyError: files or the database are unavailable. What had been claimed is claimed again
             once its lease has expired.
     """
-    with database.glance() as session:
+    with database.reading_autocommit() as session:
         found = [(one.id, queue.needs_step(session, one, VERSION)) for one in queue.workable(session, VERSION)]
     for rescore_id, needs_step in found:
         if needs_step and _step(database, rescore_id):
@@ -205,5 +205,5 @@ def _store(database: Database, claim: BatchClaim, outcomes: _Outcomes) -> None:
 
 
 def _is_live_waiting(database: Database) -> bool:
-    with database.glance() as session:
+    with database.reading_autocommit() as session:
         return live_queue.waiting(session) > 0

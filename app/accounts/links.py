@@ -76,7 +76,7 @@ def use(session: Session, secret: str, purpose: LinkPurpose) -> User:
     user = session.scalar(
         select(User).where(User.id == user_id).with_for_update().execution_options(populate_existing=True)
     )
-    owner(session, secret, purpose)  # again, now that others wait
+    owner(session, secret, purpose)  # check again, now that the user is locked
     if user is None:
         raise InvalidLinkError
     revoke(session, user)

@@ -1,9 +1,9 @@
 """Registration. An account is usable once its e-mail address is confirmed and, if required, it is approved.
 
-No answer says whether an address has an account; the e-mail to it does. So nobody can sign in to an account that is
-not confirmed: with a password just chosen, that would tell whether the registration had created an account. And the
-link in the e-mail confirms nothing without that password: whoever registers somebody else's address never gets an
-account that the address's owner has confirmed by following a link.
+Responses do not reveal whether an address has an account; only the e-mail to it does. So nobody can sign in to an
+unconfirmed account: otherwise, signing in with the password just chosen would reveal whether the registration had
+created an account. The link in the e-mail also requires that password: if somebody registers another person's address,
+that person cannot confirm the account by opening the link.
 
 A mailbox has one account that counts: `ada+2@lab.example` is no way to another quota.
 """
@@ -88,11 +88,11 @@ def check(*, email: str, name: str, affiliation: str, password: str, policy: Reg
 def count_attempt(
     session: Session, *, email: str, address: str, of_account: Limit = attempts.REGISTRATION_OF_ACCOUNT
 ) -> None:
-    """Count a registration, or a request for another e-mail, before it costs anything.
+    """Count a registration, or a request for another e-mail, against the rate limits.
 
     Args:
         email: normalised.
-        address: the client's.
+        address: IP address of the client.
         of_account: the limit on messages to one mailbox.
 
     Raises:
@@ -176,7 +176,7 @@ def send_reset_link(session: Session, *, email: str, site: str) -> None:
 def confirm(session: Session, *, user: User, site: str) -> None:
     """Confirm the address of a user of this transaction; if registrations need approval, request it.
 
-    Whoever calls has checked that the person reads the address's mail.
+    The caller has verified that the user receives the address's e-mail.
 
     Raises:
         ConflictError: another address of the same mailbox has an account.

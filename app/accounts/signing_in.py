@@ -33,9 +33,9 @@ class Attempt:
     """A sign-in attempt.
 
     Attributes:
-        address: the client's.
-        browser: the user agent, for the person's list of sessions.
-        known_browser: the cookie that remembers earlier sign-ins; empty if there is none.
+        address: IP address of the client.
+        browser: the user agent, for the user's list of sessions.
+        known_browser: cookie of earlier sign-ins; empty if there is none.
         replaces: the session that the browser has now, which ends with this sign-in; None if there is none.
     """
 

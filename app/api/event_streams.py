@@ -23,7 +23,7 @@ Event = TypeVar("Event", bound=BaseModel)
 
 
 class EventStream(EventSourceResponse):
-    """Server-sent events, named so in the API's documentation."""
+    """A response with server-sent events, with its media type for the API documentation."""
 
     media_type = "text/event-stream"
 
@@ -51,7 +51,7 @@ async def follow(
 
 
 class _CountedStream(EventStream):
-    """A stream that counts as open from now until its response has ended, whichever way."""
+    """A stream that is counted as open until its response ends for any reason."""
 
     def __init__(self, events: AsyncIterator[ServerSentEvent], streams: OpenStreams, subject: uuid.UUID | str) -> None:
         super().__init__(events, headers={"X-Accel-Buffering": "no"})
@@ -75,7 +75,7 @@ async def _events(
         before = event
         try:
             event = await to_thread.run_sync(look)
-        except (NotFoundError, NotSignedInError):  # unpublished, signed out or disabled meanwhile
+        except (NotFoundError, NotSignedInError):  # unpublished, signed out or disabled in the meantime
             return
         if event != before:
             yield ServerSentEvent(event.model_dump_json(), event=name)

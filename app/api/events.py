@@ -1,4 +1,4 @@
-"""The life of a submission as server-sent events."""
+"""State changes of a submission as server-sent events."""
 
 import uuid
 from functools import partial

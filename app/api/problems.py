@@ -46,11 +46,11 @@ class LimitedDetails(ProblemDetails):
 
 _KINDS: dict[int, tuple[type[ProblemDetails], str]] = {
     400: (ProblemDetails, "The request is malformed."),
-    401: (ProblemDetails, "No token, or one that is not valid."),
-    403: (ProblemDetails, "Not allowed to this person, or to this token."),
-    404: (ProblemDetails, "There is no such thing, or it is not yours to see."),
+    401: (ProblemDetails, "The token is missing or invalid."),
+    403: (ProblemDetails, "Not allowed for this user or token."),
+    404: (ProblemDetails, "The object does not exist, or you may not see it."),
     408: (ProblemDetails, "The body arrived too slowly, or took too long."),
-    409: (ProblemDetails, "Not possible in the present state."),
+    409: (ProblemDetails, "Not possible in the object's current state."),
     413: (ProblemDetails, "The upload is larger than allowed."),
     415: (ProblemDetails, "The body has the wrong media type."),
     422: (UnprocessableDetails, "Form fields or the uploaded archive are invalid."),

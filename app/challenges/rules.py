@@ -20,7 +20,8 @@ LONGEST_TITLE = 200
 LONGEST_DESCRIPTION = 20_000
 MOST_SUBMISSIONS = 10_000
 LONGEST_PERIOD = timedelta(days=366)
-EARLIEST, LATEST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)  # of opening and closing dates
+# Of opening and closing dates.
+EARLIEST, LATEST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
 MOST_DECIMALS = 6  # more would only help to reconstruct the ground truth
 
 

@@ -101,7 +101,7 @@ class VisibleEvaluation:
     """The part of a submission's evaluation that a viewer may see.
 
     Attributes:
-        seconds: how long it took.
+        seconds: duration.
         ground_truth_version: its number.
         ground_truth_sha256: None if hidden.
     """
@@ -121,9 +121,9 @@ class StoredDetail:
 
     Attributes:
         eleven_points: kind and values by class.
-        exact_curves: by class; only of challenges with public ground truth.
-        shares: of confusion matrices.
-        exact_matrices: pixels; only of challenges with public ground truth.
+        exact_curves: by class; only for challenges with public ground truth.
+        shares: shares of confusion matrices.
+        exact_matrices: pixels; only for challenges with public ground truth.
         ground_truth_version: number of what it was evaluated against.
     """
 

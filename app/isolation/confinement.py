@@ -2,9 +2,9 @@
 
 On Linux, this uses three kernel features. None needs privileges, and all last until the process ends:
 
-- `no_new_privs`: no program that it could start would have more rights. Source: prctl(2).
-- Landlock: it opens only the files below given directories, to read; no TCP port, no abstract socket, no signal to a
-  process outside, no look into its memory. Source: landlock(7), linux/landlock.h.
+- `no_new_privs`: programs that it starts cannot gain privileges. Source: prctl(2).
+- Landlock: it can only open files below given directories, for reading; no TCP ports, abstract sockets, signals to or
+  memory access of other processes. Source: landlock(7), linux/landlock.h.
 - seccomp: system calls for sockets, programs, new processes, signals, and limits, priority and memory of other
   processes fail with EPERM. They are listed in `app.isolation.system_calls`.
 

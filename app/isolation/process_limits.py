@@ -15,7 +15,7 @@ def limit_memory(limit_bytes: int) -> None:
 
     It cannot raise the limit again, whatever code it runs afterwards.
 
-    Only Linux enforces such a limit; elsewhere this does nothing.
+    Only Linux enforces the limit; on other systems this does nothing.
     """
     if not sys.platform.startswith("linux"):
         return

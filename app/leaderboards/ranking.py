@@ -26,7 +26,7 @@ class Standing:
 
 
 def order(standings: Sequence[Standing], *, higher_is_better: bool = True) -> list[int]:
-    """Return the indices of the standings from the first place to the last."""
+    """Return the indices of the standings, best first."""
     sign = -1 if higher_is_better else 1
     return sorted(range(len(standings)), key=lambda index: _key(standings[index], sign))
 

@@ -73,8 +73,8 @@ class Board:
         classes: the columns; empty at the detail level `mean`.
         decimals: decimal places of scores.
         rows: by rank.
-        has_curves: whether its methods' curves may be seen.
-        others: measures whose mean stands beside that of `metric`.
+        has_curves: whether curves are visible.
+        others: metrics whose mean is shown next to that of `metric`.
         corrections: re-scores that have been applied, the latest first.
     """
 

@@ -24,7 +24,7 @@ class Item:
     """A submission to evaluate.
 
     Attributes:
-        segmentation_classes: declared by the participant; None for all.
+        segmentation_classes: classes declared by the participant; None for all.
     """
 
     submission_id: uuid.UUID
@@ -39,8 +39,8 @@ class BatchClaim:
     """A worker's hold on some submissions of one re-score.
 
     Attributes:
-        edition: its name.
-        edition_file: the text of the organiser's own.
+        edition: name of the edition.
+        edition_file: content of a custom edition file.
         truth_sha256: of the ground truth to score against.
     """
 
@@ -189,6 +189,6 @@ def _finish(session: Session, claim: BatchClaim, submission_ids: Sequence[uuid.U
 
 
 def _rows(session: Session, statement: Update) -> int:
-    """Carry out an update; how many rows it changed."""
+    """Execute an update, and return the number of changed rows."""
     result = session.execute(statement.execution_options(synchronize_session=False))
     return cast(CursorResult[Any], result).rowcount

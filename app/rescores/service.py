@@ -27,10 +27,10 @@ LOOK_SECONDS = 0.1
 def start(session: Session, *, challenge: Challenge, user: User, ground_truth_version: int, reason: str) -> Rescore:
     """Evaluate all submissions of a challenge again, for a report of what would change.
 
-    Whoever commits tells the `WorkerNotifier` afterwards.
+    After the commit, the caller notifies the `WorkerNotifier`.
 
     Args:
-        challenge: one that `get_organised` gave.
+        challenge: from `get_organised`.
         ground_truth_version: number of the version; the current one, too, for a new version of the evaluator.
         reason: shown on the leaderboards once it is applied.
 
@@ -57,7 +57,7 @@ def evaluate_again(
 ) -> tuple[Submission, Rescore | None]:
     """Evaluate one submission again: a failed one at once, a scored one as a re-score with a report.
 
-    Whoever commits tells the `WorkerNotifier` afterwards.
+    After the commit, the caller notifies the `WorkerNotifier`.
 
     Returns:
         The submission, and for a scored one the re-score.
@@ -94,7 +94,7 @@ def evaluate_again(
 def request_apply(session: Session, *, rescore_id: uuid.UUID, user: User) -> Rescore:
     """Let a worker switch to the results of a re-score; asked for already, it changes nothing.
 
-    Whoever commits tells the `WorkerNotifier` afterwards.
+    After the commit, the caller notifies the `WorkerNotifier`.
 
     Raises:
         NotFoundError: there is none, or the person does not organise its challenge.
@@ -114,7 +114,7 @@ def wait_until_applied(database: Database, rescore_id: uuid.UUID) -> None:
     """Wait for a worker to apply a re-score, which mostly takes less than a second; but not for long."""
     deadline = time.monotonic() + LONGEST_WAIT.total_seconds()
     while time.monotonic() < deadline:
-        with database.glance() as session:
+        with database.reading_autocommit() as session:
             if session.get_one(Rescore, rescore_id).state is not RescoreState.READY:
                 return
         time.sleep(LOOK_SECONDS)

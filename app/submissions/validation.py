@@ -34,7 +34,7 @@ _log = logging.getLogger(__name__)
 class Validator:
     """Validates the uploads of this web process: a limited number at once, each with limits of time and memory.
 
-    `FairTurns` says whose is next: nobody waits behind somebody's fifty.
+    `FairTurns` decides whose upload is next, so that one person's fifty uploads do not block others.
 
     Args of the constructor:
         turns: by default as many at once as the settings say.

@@ -17,9 +17,9 @@ DISCARDED_BYTES_PER_SECOND = 32 * 1024
 class BoundedHttpProtocol(HttpToolsProtocol):
     """uvicorn's protocol, with limits on the size and the duration of a request's head.
 
-    What counts is what has been received since the last head was complete or the last piece of a body came: heads,
-    trailers and chunk extensions, which the parser collects. A piece that is received at once is parsed at once, so
-    that one of them may come on top.
+    Counts the bytes received since the last complete head or the last chunk of a body: heads, trailers and chunk
+    extensions, which the parser buffers. Data received at once are parsed at once, so one such block can exceed the
+    limit.
 
     uvicorn closes a connection that is idle after a response, but not once a single byte has come: an empty line, or
     the next piece of a body that nobody reads any more. Here a timer runs whenever no request is being answered.
@@ -99,7 +99,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self._start_timer()
         elif self._collected_bytes and not self._in_body:
             self._refuse(b"408 Request Timeout")
-        else:  # a connection that a browser has opened ahead, or what remains of a refused upload does not come
+        else:  # an idle connection opened in advance, or a rejected upload whose rest does not arrive
             self.transport.close()
 
     def _refuse(self, status: bytes) -> None:

@@ -50,28 +50,28 @@ def tree_to_coco(
         progress: told as images are done.
 
     Raises:
-        GroundTruthError: with everything that is wrong with the tree.
+        GroundTruthError: the tree is invalid; lists all problems.
         ConversionError: the edition's annotations are not XML.
-        OSError: something cannot be read or written.
+        OSError: a file cannot be read or written.
     """
     needs_xml(edition)
     truth = read_ground_truth(tree, edition)
     image_set = image_sets_of(edition)[0]
     images = truth.image_sets.sets[Task.DETECTION, image_set].images
-    complaints, problems = TreeProblems(), ProblemCollector()
+    tree_problems, problems = TreeProblems(), ProblemCollector()
     segmented = file_of(edition, (Task.SEGMENTATION, image_set))
     files = [file.format(image) for image in images for file in (OBJECT_MAP_FILE, LABEL_MAP_FILE)]
-    contents = Tree(tree, edition.name, complaints).read(
+    contents = Tree(tree, edition.name, tree_problems).read(
         [segmented, *(annotation_file(image, edition) for image in images), *files]
     )
-    complaints.raise_if_any()
+    tree_problems.raise_if_any()
     numbers = _image_numbers(images)
     image_rows: list[str] = []
     rows: list[str] = []
     segmentations = 0
     for image in images:
         record = read_record(contents[annotation_file(image, edition)])
-        masked = _masks(image, contents, len(edition.classes), complaints, problems)
+        masked = _masks(image, contents, len(edition.classes), tree_problems, problems)
         image_rows.append(_image(image, numbers[image], record, masked))
         of_object = {} if masked is None else _by_object(masked, record, edition)
         segmentations += 0 if masked is None else len(masked.objects)
@@ -88,7 +88,7 @@ def tree_to_coco(
             rows.append(_segmentation_only(len(rows) + 1, numbers[image], only))
         if progress is not None:
             progress(1)
-    complaints.raise_if_any()
+    tree_problems.raise_if_any()
     _note_images(contents.get(segmented, b""), set(images), problems)
     categories = [f'{{"id":{place},"name":{json.dumps(name)}}}' for place, name in enumerate(edition.classes, start=1)]
     info = f'"info":{{"description":{json.dumps(f"{edition.title}, {image_set}")}}}'
@@ -100,7 +100,7 @@ def tree_to_coco(
 
 
 def _masks(
-    image: str, contents: Mapping[str, bytes], classes: int, complaints: TreeProblems, problems: ProblemCollector
+    image: str, contents: Mapping[str, bytes], classes: int, tree_problems: TreeProblems, problems: ProblemCollector
 ) -> MaskedImage | None:
     """Return the label maps of an image; None, and what is lost noted, if it does not have both."""
     object_file, class_file = OBJECT_MAP_FILE.format(image), LABEL_MAP_FILE.format(image)
@@ -115,7 +115,7 @@ def _masks(
         return None
     masked = read_maps(contents[object_file], contents[class_file], classes)
     if isinstance(masked, str):
-        complaints.add("bad_label_map", masked, object_file)
+        tree_problems.add("bad_label_map", masked, object_file)
         return None
     if masked.unclear:
         problems.add(

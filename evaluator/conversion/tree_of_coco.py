@@ -46,9 +46,9 @@ def coco_to_tree(
         progress: told as images are done.
 
     Raises:
-        ConversionError: with everything that is wrong; nothing is written.
-        OutputExistsError: there is something else at `output`.
-        OSError: something cannot be read or written.
+        ConversionError: the input is invalid; lists all problems, and nothing is written.
+        OutputExistsError: `output` exists and is not output of vocboard.
+        OSError: a file cannot be read or written.
     """
     needs_xml(edition)
     document, problems = read_json(source), ProblemCollector()

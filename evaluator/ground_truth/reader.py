@@ -35,8 +35,8 @@ def read_ground_truth(tree: Path, edition: Edition, *, progress: Callable[[int],
     Raises:
         GroundTruthError: the tree is invalid; lists all problems.
     """
-    complaints = TreeProblems()
-    source = Tree(tree, edition.name, complaints, progress)
+    problems = TreeProblems()
+    source = Tree(tree, edition.name, problems, progress)
     rules = {(c.task, c.image_set): c.rules for c in edition.competitions.values()}
     files = ImageSetFiles(source.read(_image_set_files(rules, edition)), problems)
     listed = {key: _listed(key, rules[key], edition, files) for key in rules if file_of(edition, key) in files}
@@ -46,7 +46,7 @@ def read_ground_truth(tree: Path, edition: Edition, *, progress: Callable[[int],
         problems.add("no_image_sets", message)
     problems.raise_if_any()
 
-    material = _material(source, listed, edition, files, complaints, progress=progress)
+    material = _material(source, listed, edition, files, problems, progress=progress)
     sets: dict[Key, ImageSet] = {}
     truths: dict[Key, Truth] = {}
     missing = {key: f"there is no {file_of(edition, key)}" for key in rules if key not in listed}
@@ -78,7 +78,7 @@ def _material(
     listed: Mapping[Key, Listed],
     edition: Edition,
     files: ImageSetFiles,
-    complaints: TreeProblems,
+    problems: TreeProblems,
     *,
     progress: Callable[[int], None] | None,
 ) -> Material:

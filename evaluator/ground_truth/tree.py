@@ -24,7 +24,7 @@ class Tree:
         self,
         path: Path,
         edition: str,
-        complaints: TreeProblems,
+        problems: TreeProblems,
         progress: Callable[[int], None] | None = None,
     ) -> None:
         """Take the directory or archive, the edition, whose name the folder bears, and where to complain.
@@ -34,7 +34,7 @@ class Tree:
         """
         self._path = path
         self._prefixes: tuple[str, ...] = (f"{edition}/", f"VOCdevkit/{edition}/", "")
-        self._complaints = complaints
+        self._problems = problems
         self._progress = progress
 
     @property

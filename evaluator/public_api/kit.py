@@ -84,13 +84,13 @@ def example(
 
     Args:
         task: `classification`, `detection`, `segmentation`, `layout`, `action` or `instance_segmentation`.
-        tree: development kit tree with pictures, a directory or an archive.
-        output: archive to write (`.tar.gz`, `.tgz`, `.tar`, `.zip`), or nothing if anything is wrong.
-        edition: of the tree; by default the one whose name its folder bears.
-        train: image set to learn from.
-        test: image set to be run on.
-        competition: whose files to write; by default the first of the task.
-        progress: called with the number of pictures read since the last call.
+        tree: development kit tree with images, directory or archive.
+        output: archive to write (`.tar.gz`, `.tgz`, `.tar`, `.zip`); not written on errors.
+        edition: edition of the tree. Default: the edition that its folder is named after.
+        train: image set to train on.
+        test: image set to run on.
+        competition: competition to write files for. Default: the first of the task.
+        progress: called with the number of images read since the last call.
 
     Returns:
         Warnings about the results.
@@ -140,22 +140,22 @@ def convert(
     Args:
         source_format: of detections: `coco`, `yolo`, `torchvision`, `detectron2`, `mmdetection`, `ultralytics`,
             `huggingface`; of label maps: `greyscale`, `colour`, `numpy`; `layout`; `segmentations-from-detections`,
-            which paints the boxes of result files; or `coco-ground-truth`, which makes a tree of COCO's JSON, and with
-            `reverse` JSON of a tree. The colour map has a function of its own, `label_colour_map`.
+            which paints the boxes of result files; or `coco-ground-truth`, which converts COCO's JSON to a tree, or a
+            tree to JSON with `reverse`. The colour map has a function of its own, `label_colour_map`.
         source: file, directory or archive.
-        output: to write, whole or not at all.
-        edition: its name, file or object.
+        output: file or directory to write, atomically.
+        edition: name, file or object.
         competition: of the results that are written (with `reverse`: read), such as `comp4`.
         from_competition: of the detections to paint, for `segmentations-from-detections`.
-        image_sets: as `read_image_sets` or `read_ground_truth` returns them, or the path of a tree.
-        image_set: such as `"val"`; by default that of `image_sets`, or the edition's own.
-        images: names of images by id; None to match numbers and file names.
-        categories: names of categories by number; None where numbers count the edition's classes.
-        drop_unmatched: whether what is of categories that the edition lacks is left out.
-        all_classes: whether classes without a detection are entered, too, with an empty file.
+        image_sets: from `read_image_sets` or `read_ground_truth`, or the path of a tree.
+        image_set: for example `"val"`. Default: that of `image_sets`, or the edition's.
+        images: image names by id; None to match numbers and file names.
+        categories: category names by number; None if numbers refer to the edition's classes.
+        drop_unmatched: whether to skip objects of categories that are not in the edition.
+        all_classes: whether to write an empty file for each class without detections, so that it counts as entered.
         confidence: only detections of more confidence are painted, for `segmentations-from-detections`; all by default.
-        reverse: whether result files are converted to the format.
-        progress: called with how many more have been done.
+        reverse: whether to convert result files to the format.
+        progress: called with the number of items done since the last call.
 
     Returns:
         Warnings.

@@ -15,7 +15,7 @@ class Task(StrEnum):
 
 
 class Metric(StrEnum):
-    """Names of measures, as they appear in JSON, in the database and (with a title) on pages."""
+    """Metrics. The values are used in JSON and in the database; pages show titles."""
 
     AVERAGE_PRECISION = "average_precision"
     INTERSECTION_OVER_UNION = "intersection_over_union"
@@ -24,7 +24,7 @@ class Metric(StrEnum):
     EQUAL_ERROR_RATE = "equal_error_rate"  # VOC2005, as an accuracy: 1 - the rate where both kinds of error are equal
     REGION_AVERAGE_PRECISION_50 = "region_average_precision_50"  # overlap of one half; Hariharan et al. 2014
     REGION_AVERAGE_PRECISION_70 = "region_average_precision_70"
-    # Secondary measures.
+    # Secondary metrics.
     AVERAGE_PRECISION_AREA = "area_under_curve"  # VOC2010's average precision for the editions that sample 11 points
     AVERAGE_PRECISION_WITH_DIFFICULT = "average_precision_with_difficult"
     AVERAGE_PRECISION_BY_CONFIDENCE = "average_precision_by_confidence"  # VOC2008 layout, see editions' notes

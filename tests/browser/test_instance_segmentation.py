@@ -14,7 +14,7 @@ from tests.support.site import Site
 from tests.support.small_world import packed
 from vocboard.evaluator.conversion.painting import indexed_png
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("complaints")]
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser_errors")]
 
 EDITION_FILE = Path(__file__).parents[2] / "docs" / "editions" / "examples" / "instances.toml"
 WIDTH, HEIGHT = 40, 30

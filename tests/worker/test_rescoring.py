@@ -263,7 +263,7 @@ def test_one_that_keeps_killing_workers_is_given_up(backstage: Backstage) -> Non
     challenge = backstage.challenge()
     (deadly,) = submit_scored(backstage, challenge, 1)
     rescore_id = start_rescore(backstage, challenge, add_corrected_truth(backstage, challenge))
-    with backstage.database.glance() as session:
+    with backstage.database.reading_autocommit() as session:
         assert session.scalar(select(RescoreItem.attempts)) is None
     rescoring.rescore_next(backstage.database, backstage.store, backstage.settings, until=0)  # it begins
     long_ago = now() - timedelta(hours=1)
