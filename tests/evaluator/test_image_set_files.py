@@ -20,14 +20,14 @@ in_order = st.permutations(list(IMAGES)).map(lambda images: "".join(f"{image} -1
 
 
 def read(content: bytes, *, by_line: bool) -> tuple[list[int], list[int], tuple[Problem, ...]]:
-    problems = TreeProblems()
+    collector = TreeProblems()
     with pytest.MonkeyPatch.context() as patch:
         if by_line:
             patch.setattr(ImageSetFiles, "_plain_image_labels", lambda *_: None)
-        labels = ImageSetFiles({"cow_test.txt": content}, problems).image_labels("cow_test.txt", IMAGES)
+        labels = ImageSetFiles({"cow_test.txt": content}, collector).image_labels("cow_test.txt", IMAGES)
     problems: tuple[Problem, ...] = ()
     try:
-        problems.raise_if_any()
+        collector.raise_if_any()
     except GroundTruthError as error:
         problems = error.problems
     return labels.item.tolist(), labels.label.tolist(), problems
