@@ -129,7 +129,7 @@ async def _lifespan(application: FastAPI) -> AsyncIterator[None]:
 
 
 async def _keep_pruned(services: Services) -> None:
-    """Prune the archives now and then; whatever goes wrong is logged and tried again."""
+    """Prune the archives periodically; errors are logged, and pruning is retried at the next interval."""
     kept_for = services.settings.withdrawn_archives_kept_for
     while True:
         await anyio.sleep(PRUNING_DELAY.total_seconds())

@@ -41,7 +41,12 @@ from vocboard.evaluator.problems import Problem, Severity, counted
 from vocboard.evaluator.whole_output import OutputExistsError
 
 OTHERS = (LAYOUT, "segmentations-from-detections", "coco-ground-truth", "colour-map")
-FIRST_CATEGORY = {"yolo": 0, "ultralytics": 0, "mmdetection": 0, "huggingface": 0}  # of names without numbers; else 1
+FIRST_CATEGORY = {
+    "yolo": 0,
+    "ultralytics": 0,
+    "mmdetection": 0,
+    "huggingface": 0,
+}  # number of the first name in a list without numbers; otherwise 1
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -87,7 +87,7 @@ def _read_again(
 ) -> Iterator[BinaryIO]:
     """Give the columns of an archive, read in a process that can open nothing but its folder."""
     with store.local_file(uploaded.archive_sha256) as archive, tempfile.TemporaryFile() as file:
-        # Its folder, not the file: an upload of the same content may replace the file at any moment.
+        # The folder, not the file, because an upload with the same content may replace the file.
         process = ReadingProcess(archive.parent)
         try:
             report = process.ask(

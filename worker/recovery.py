@@ -20,6 +20,4 @@ def sweep(database: Database, settings: Settings) -> None:
         exact_copies.synchronise(session)
     ground_truth_import.sweep(database, settings)
     if released.returned or released.given_up:
-        _log.warning(
-            "workers went silent: %d submissions queued again, %d failed", released.returned, released.given_up
-        )
+        _log.warning("leases expired: %d submissions queued again, %d failed", released.returned, released.given_up)

@@ -35,7 +35,7 @@ class Process:
 
     @cached_property
     def store(self) -> ArchiveStore:
-        """The submissions' archives."""
+        """The archive store."""
         return archive_store(self.settings)
 
 

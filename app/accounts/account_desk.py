@@ -136,7 +136,7 @@ class AccountDesk:
         Raises:
             WrongPasswordError: on `current_password`; the attempt is counted.
             InvalidInputError: on `new_password`.
-            NotSignedInError: the password has been changed meanwhile.
+            NotSignedInError: the password was changed in the meantime.
             LimitedError, BusyError: as `register`.
         """
 

@@ -39,7 +39,7 @@ _IMAGE_SETS: dict[int | str, dict[str, Any]] = {200: {"content": {"application/j
 def list_challenges(
     database: DatabaseDep, viewer: Viewer, page: PageNumber = FIRST_PAGE, per_page: PerPage = DEFAULT_PER_PAGE
 ) -> ItemPage[ChallengeSummary]:
-    """The public challenges, and those that the person organises, the newest first."""
+    """List public challenges and challenges that you organise, newest first."""
     with database.reading() as session:
         listed = challenges.visible_challenges(session, viewer)
     return item_page(page_of(listed, page=page, per_page=per_page), _summary)
@@ -47,7 +47,7 @@ def list_challenges(
 
 @router.get("/challenges/{slug}", responses=problem_responses(401, 403, 404))
 def get_challenge(database: DatabaseDep, viewer: Viewer, slug: str) -> ChallengeDetails:
-    """One challenge: rules, competitions, dates, and what is left of the person's quota."""
+    """Return one challenge: rules, competitions, dates, and your remaining quota."""
     with database.reading() as session:
         return _details(session, challenges.get_visible(session, slug, viewer), viewer)
 
@@ -58,7 +58,7 @@ def get_challenge(database: DatabaseDep, viewer: Viewer, slug: str) -> Challenge
     responses=problem_responses(401, 403, 404, 409) | _IMAGE_SETS,
 )
 def get_image_sets(database: DatabaseDep, viewer: Viewer, slug: str) -> Response:
-    """What is public of the test set: image ids, image sizes, person indices; for `vocboard validate --image-sets`."""
+    """Return the public part of the test set (image ids, sizes, persons), for `vocboard validate --image-sets`."""
     with database.reading() as session:
         content = challenges.image_sets_json(session, challenges.get_visible(session, slug, viewer))
     return Response(content, media_type="application/json")
@@ -68,7 +68,7 @@ def get_image_sets(database: DatabaseDep, viewer: Viewer, slug: str) -> Response
     "/challenges/{slug}/edition", response_class=Response, responses=problem_responses(401, 403, 404) | _EDITION_FILE
 )
 def get_edition(database: DatabaseDep, viewer: Viewer, slug: str) -> Response:
-    """The edition file: classes, competitions, result files, metrics; for `vocboard validate` and `evaluate`."""
+    """Return the edition file, for `vocboard validate` and `evaluate`: classes, competitions, result files, metrics."""
     with database.reading() as session:
         challenge = challenges.get_visible(session, slug, viewer)
         content, name = challenges.source_of(challenge), challenge.edition
@@ -83,7 +83,7 @@ def get_edition(database: DatabaseDep, viewer: Viewer, slug: str) -> Response:
 def replace_edition(
     database: DatabaseDep, user: OrganisingUser, identity: ApiIdentity, slug: str, given: EditionFile
 ) -> ChallengeDetails:
-    """Give a challenge another edition file, as long as it has no ground truth."""
+    """Replace a challenge's edition file. Only possible before ground truth is uploaded."""
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         challenges.replace_edition_file(session, challenge=challenge, user=user, edition_file=given.edition_file)
@@ -99,7 +99,7 @@ def create_challenge(
     identity: ApiIdentity,
     new: NewChallenge,
 ) -> ChallengeDetails:
-    """Make a challenge from an edition; its ground truth is uploaded next."""
+    """Create a challenge. Next, upload its ground truth."""
     with database.writing() as session:
         challenge = challenges.create(
             session,
@@ -118,7 +118,7 @@ def create_challenge(
 def change_challenge(
     database: DatabaseDep, user: OrganisingUser, identity: ApiIdentity, slug: str, changes: ChallengeChanges
 ) -> ChallengeDetails:
-    """Change what is given; the rest stays. A date given as null is taken away."""
+    """Change the given fields; other fields keep their values. A date set to null is removed."""
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         rules = changes.applied_to(challenges.rules_of(challenge))

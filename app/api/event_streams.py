@@ -17,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 from vocboard.app.errors import NotFoundError, NotSignedInError
 from vocboard.app.web.open_streams import OpenStreams
 
-INTERVAL = timedelta(seconds=1)  # between two looks at the database
+INTERVAL = timedelta(seconds=1)  # between two queries
 
 Event = TypeVar("Event", bound=BaseModel)
 

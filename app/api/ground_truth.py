@@ -45,7 +45,7 @@ def list_ground_truth(
     page: PageNumber = FIRST_PAGE,
     per_page: PerPage = DEFAULT_PER_PAGE,
 ) -> ItemPage[GroundTruthVersion]:
-    """The uploaded versions of a challenge's ground truth, the newest first; for its organisers."""
+    """List the versions of a challenge's ground truth, newest first. For its organisers."""
     with database.reading() as session:
         challenge = challenges.get_organised(session, slug, user)
         current = challenges.current_truth(session, challenge)
@@ -63,7 +63,7 @@ def list_ground_truth(
 async def upload_ground_truth(
     request: Request, intake: IntakeDep, database: DatabaseDep, user: OrganisingUser, slug: str
 ) -> GroundTruthVersion:
-    """Upload a version of the ground truth. A worker imports it; the list says how that went."""
+    """Upload a new version of the ground truth. A worker imports it; the list of versions shows the outcome."""
     version_id = await intake.take_ground_truth(request, slug=slug, user=user)
 
     def described() -> GroundTruthVersion:

@@ -24,7 +24,7 @@ router = APIRouter(tags=["submissions"])
 def publish(
     database: DatabaseDep, user: SubmittingUser, identity: ApiIdentity, submission_id: uuid.UUID
 ) -> SubmissionDetails:
-    """Put a scored submission on the leaderboards of its competitions."""
+    """Publish a scored submission on the leaderboards of its competitions."""
     return _changed(database, submissions.publish, submission_id, user, identity)
 
 
@@ -32,7 +32,7 @@ def publish(
 def unpublish(
     database: DatabaseDep, user: SubmittingUser, identity: ApiIdentity, submission_id: uuid.UUID
 ) -> SubmissionDetails:
-    """Take a submission off the leaderboards."""
+    """Remove a submission from the leaderboards."""
     return _changed(database, submissions.unpublish, submission_id, user, identity)
 
 
@@ -40,7 +40,7 @@ def unpublish(
 def withdraw(
     database: DatabaseDep, user: SubmittingUser, identity: ApiIdentity, submission_id: uuid.UUID
 ) -> SubmissionDetails:
-    """Take a submission back for good; while it is still queued, its quota is given back."""
+    """Withdraw a submission permanently. If it is still queued, it no longer counts against the quota."""
     return _changed(database, submissions.withdraw, submission_id, user, identity)
 
 
@@ -52,7 +52,7 @@ def withdraw(
 def create_anonymous_link(
     database: DatabaseDep, settings: SettingsDep, user: SubmittingUser, submission_id: uuid.UUID
 ) -> AnonymousLink:
-    """Make an address that shows the result without names, for double-blind papers."""
+    """Create a URL that shows the result without names, for double-blind review."""
     with database.writing() as session:
         token = submissions.create_anonymous_link(session, submission_id=submission_id, user=user)
     return AnonymousLink(url=submissions.anonymous_address(settings.public_url, token))
@@ -62,7 +62,7 @@ def create_anonymous_link(
     "/submissions/{submission_id}/anonymous-link", status_code=204, responses=problem_responses(401, 403, 404)
 )
 def revoke_anonymous_link(database: DatabaseDep, user: SubmittingUser, submission_id: uuid.UUID) -> None:
-    """End the anonymous address."""
+    """Revoke the anonymous link."""
     with database.writing() as session:
         submissions.revoke_anonymous_link(session, submission_id=submission_id, user=user)
 

@@ -87,7 +87,7 @@ async def create_submission(
     identity: ApiIdentity,
     slug: str,
 ) -> SubmissionDetails:
-    """Upload results. They are checked at once; a valid upload is queued and answered with 201 and its address."""
+    """Upload results. The archive is validated at once. If it is valid, it is queued, and 201 returns its URL."""
     submission_id = await intake.take_submission(request, slug=slug, user=user)
     response.headers["Location"] = request.app.url_path_for("get_submission", submission_id=str(submission_id))
 
@@ -102,7 +102,7 @@ async def create_submission(
 def list_submissions(
     database: DatabaseDep, user: ReadingUser, page: PageNumber = FIRST_PAGE, per_page: PerPage = DEFAULT_PER_PAGE
 ) -> ItemPage[SubmissionSummary]:
-    """The person's own submissions, the latest first."""
+    """List your own submissions, newest first."""
     with database.reading() as session:
         return item_page(queries.mine(session, user=user, page=page, per_page=per_page), summary)
 
@@ -115,7 +115,7 @@ def list_challenge_submissions(
     page: PageNumber = FIRST_PAGE,
     per_page: PerPage = DEFAULT_PER_PAGE,
 ) -> ItemPage[SubmissionSummary]:
-    """Everyone's submissions to a challenge, the latest first; for its organisers."""
+    """List all submissions to a challenge, newest first. For its organisers."""
     with database.reading() as session:
         challenge = challenges.get_organised(session, slug, user)
         listed = queries.of_challenge(session, challenge=challenge, page=page, per_page=per_page)
@@ -124,7 +124,7 @@ def list_challenge_submissions(
 
 @router.get("/submissions/{submission_id}", responses=problem_responses(401, 403, 404))
 def get_submission(database: DatabaseDep, viewer: Viewer, submission_id: uuid.UUID) -> SubmissionDetails:
-    """One submission: its state, its place in the queue, its scores. Published ones are for everyone to see."""
+    """Return a submission with its state, queue position and scores. Published submissions are visible to everyone."""
     with database.reading() as session:
         return details(session, queries.get_for(session, submission_id, viewer), viewer)
 
@@ -133,7 +133,7 @@ def get_submission(database: DatabaseDep, viewer: Viewer, submission_id: uuid.UU
 def declare(
     database: DatabaseDep, user: SubmittingUser, identity: ApiIdentity, submission_id: uuid.UUID, given: Declarations
 ) -> SubmissionDetails:
-    """Add or correct what was declared of the method's training."""
+    """Add or correct the declarations about the method's training."""
     changes: dict[str, Any] = {name: text or "" for name, text in given.model_dump(exclude_unset=True).items()}
     if "flickr_image_hashes" in changes:
         changes["flickr_image_hashes"] = read_listed_images(changes["flickr_image_hashes"])
@@ -149,7 +149,7 @@ def declare(
     | {200: {"content": {"text/plain": {"schema": {"type": "string"}}}, "description": "One image per line."}},
 )
 def get_flickr_images(database: DatabaseDep, user: ReadingUser, submission_id: uuid.UUID) -> Response:
-    """The hashes of the listed images from flickr, for its owner and the organisers; see `vocboard admin`."""
+    """Return the declared hashes of images from flickr. For the owner and the organisers; see `vocboard admin`."""
     with database.reading() as session:
         listed = declaring.listed_images(session, submission_id=submission_id, user=user)
     return Response(listed, media_type="text/plain")
@@ -157,7 +157,7 @@ def get_flickr_images(database: DatabaseDep, user: ReadingUser, submission_id: u
 
 @router.get("/submissions/{submission_id}/curves/{competition}", responses=problem_responses(401, 403, 404))
 def get_curves(database: DatabaseDep, viewer: Viewer, submission_id: uuid.UUID, competition: str) -> Curves:
-    """The curves of one competition, by class: of precision and recall, or where it is scored by one, the ROC.
+    """Return the curves of one competition by class: precision and recall, or the ROC for competitions scored by it.
 
     At the detail level `curves`, a curve has eleven points with two decimals; at `everything`, it is exact. Lower
     levels have no curves.

@@ -44,11 +44,11 @@ def source_of(challenge: Challenge) -> str:
 
 
 def chosen_edition(checks: FieldChecks, name: str, file: str | None) -> Edition | None:
-    """Return the edition of this name, or that of an organiser's own file; or note what is wrong.
+    """Return the built-in edition of this name, or the edition of a custom file; record errors.
 
     Args:
-        name: of an edition that comes with vocboard; beside a file empty, or the name that the file gives.
-        file: text of an edition file; None for one of vocboard's.
+        name: name of a built-in edition; with a file, empty or the name in the file.
+        file: content of an edition file; None for a built-in edition.
     """
     if file is None:
         try:
@@ -62,7 +62,7 @@ def chosen_edition(checks: FieldChecks, name: str, file: str | None) -> Edition 
         checks.fail("edition_file", str(error))
         return None
     if edition.name.lower() in map(str.lower, editions.names()):
-        checks.fail("edition_file", f"{edition.name} is an edition that comes with vocboard. Choose another name.")
+        checks.fail("edition_file", f"{edition.name} is a built-in edition. Choose another name.")
     if name and name != edition.name:
         checks.fail("edition", f"The edition file names it {edition.name!r}. Leave this empty.")
     return edition

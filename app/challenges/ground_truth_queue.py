@@ -17,7 +17,7 @@ from vocboard.app.work_queues.leased_queue import Claim, LeasedQueue
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.problems import Problem, Severity
 
-MOST_PROBLEMS = 200  # that are kept; the rest are counted
+MOST_PROBLEMS = 200  # stored problems; the rest are only counted
 _STOPPED = Problem(
     "import_stopped",
     Severity.ERROR,
@@ -86,17 +86,17 @@ def claim(session: Session, *, lease: timedelta, attempts: int) -> TruthClaim | 
 
 
 def is_due(session: Session) -> bool:
-    """Whether `claim` would find something."""
+    """Whether `claim` would return a version."""
     return _queue.waiting(session) > 0 or _queue.has_expired(session)
 
 
 def renew(session: Session, claimed: TruthClaim, *, lease: timedelta) -> bool:
-    """Prolong a lease; False if it is no longer held."""
+    """Renew a lease; False if it is no longer held."""
     return _queue.renew(session, claimed.claim, lease=lease)
 
 
 def finish(session: Session, claimed: TruthClaim, imported: ImportedTruth) -> bool:
-    """Store what was imported; False, and nothing stored, if the lease is no longer held."""
+    """Store the result of an import; False, without storing, if the lease is no longer held."""
     return _queue.finish(
         session,
         claimed.claim,
@@ -109,7 +109,7 @@ def finish(session: Session, claimed: TruthClaim, imported: ImportedTruth) -> bo
 
 
 def refuse(session: Session, claimed: TruthClaim, problems: Sequence[Problem]) -> bool:
-    """Store why a version cannot be imported; False, and nothing stored, if the lease is no longer held."""
+    """Store why a version cannot be imported; False, without storing, if the lease is no longer held."""
     return _queue.finish(session, claimed.claim, state=TruthState.FAILED, problems=_as_stored(problems))
 
 

@@ -54,15 +54,15 @@ class Challenge(Base):
     created_at: Mapped[CreatedAt]
     slug: Mapped[str] = mapped_column(String(60), unique=True)
     title: Mapped[str] = mapped_column(String(200))
-    description: Mapped[str] = mapped_column(Text)  # plain text, blank lines part paragraphs
+    description: Mapped[str] = mapped_column(Text)  # plain text; blank lines separate paragraphs
     edition: Mapped[str] = mapped_column(String(60))  # its name
-    edition_file: Mapped[str | None] = mapped_column(Text)  # the organiser's own; None for one that vocboard has
+    edition_file: Mapped[str | None] = mapped_column(Text)  # custom edition file; None for a built-in edition
     visibility: Mapped[Visibility] = mapped_column(text_enum(Visibility))
     opens_at: Mapped[datetime | None]
     closes_at: Mapped[datetime | None]
-    quota_count: Mapped[int]  # submissions a person and competition in a rolling period
+    quota_count: Mapped[int]  # submissions per person and competition in a rolling period
     quota_period_seconds: Mapped[int]
-    decimals: Mapped[int]  # scores are fractions, rounded so in every view
+    decimals: Mapped[int]  # scores are fractions, rounded to these decimals in every view
     detail: Mapped[Detail] = mapped_column(text_enum(Detail))
     current_scoring_id: Mapped[uuid.UUID | None] = mapped_column(
         ForeignKey("scorings.id", use_alter=True, name="fk_challenges_current_scoring_id_scorings")

@@ -33,12 +33,14 @@ class PhaseRules(BaseModel):
         opens_at: the first instant at which submissions are taken; None if they are taken at once.
         closes_at: the first instant at which they are taken no more; None for never.
         quota_count: submissions that a person may make to a competition in any `quota_period_seconds`.
-        detail: how much of a result participants and visitors see.
+        detail: detail level of results for participants and visitors.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    competitions: tuple[str, ...] | None = Field(default=None, description="Keys; null for all of the edition's.")
+    competitions: tuple[str, ...] | None = Field(
+        default=None, description="Keys of competitions; null for all competitions of the edition."
+    )
     opens_at: Instant | None = None
     closes_at: Instant | None = None
     quota_count: int = 2
@@ -54,7 +56,7 @@ class ChallengeRules(PhaseRules):
 
     Attributes:
         description: plain text; blank lines separate paragraphs.
-        decimals: places to which scores (fractions) are rounded wherever they are shown.
+        decimals: decimal places of displayed scores (fractions).
     """
 
     title: str

@@ -103,12 +103,12 @@ def create(
     """Create a challenge with this user as its organiser.
 
     Args:
-        slug: its part of the address.
-        edition: name of one that comes with vocboard; empty if there is a file.
-        edition_file: the text of the organiser's own.
+        slug: short name, used in URLs.
+        edition: name of a built-in edition; empty if there is a file.
+        edition_file: content of a custom edition file.
 
     Raises:
-        ForbiddenError: the person is a participant.
+        ForbiddenError: the user is a participant.
         InvalidInputError: with everything that is wrong, by the names above and those of the rules.
         ConflictError: the slug is taken.
     """
@@ -141,7 +141,7 @@ def create(
 
 
 def update(session: Session, *, challenge: Challenge, user: User, rules: ChallengeRules) -> None:
-    """Change the rules of a challenge that `get_organised` gave; slug and edition stay what they are.
+    """Change the rules of a challenge from `get_organised`; slug and edition do not change.
 
     Raises:
         InvalidInputError: with all errors, including competitions that the current ground truth cannot score.
@@ -214,7 +214,7 @@ def replace_edition_file(session: Session, *, challenge: Challenge, user: User, 
 
 
 def _find(session: Session, slug: str, viewer: User | None) -> tuple[Challenge, bool]:
-    # Anything else is not a slug, and PostgreSQL refuses to be asked for some of it.
+    # Anything else is not a slug, and PostgreSQL rejects some characters.
     found = queries.challenge_by_slug(session, slug, viewer) if SLUG.fullmatch(slug) else None
     if found is None:
         raise NotFoundError("This challenge does not exist.")

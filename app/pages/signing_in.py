@@ -70,7 +70,7 @@ async def sign_in(
 
 @router.post("/sign-out", dependencies=[Depends(protect_form)])
 def sign_out(database: DatabaseDep, settings: SettingsDep, identity: CurrentIdentity) -> Response:
-    """Sign the browser out."""
+    """Delete the session cookie."""
     if identity.session is not None:
         with database.writing() as session:
             accounts.sign_out(session, web_session=identity.session)

@@ -18,9 +18,9 @@ from typing import BinaryIO, Protocol
 from vocboard.app.errors import TooLargeError
 from vocboard.app.storage.incoming_file import IncomingFile
 
-SET_ASIDE_FOR = timedelta(days=7)  # what no row of the database needs, before it is removed for good
-COLUMNS_PER_ARCHIVE = 4  # bytes of columns to a byte of the archive that they were read from
-COLUMNS_AT_LEAST = 1024 * 1024  # bytes; however small the archive is
+SET_ASIDE_FOR = timedelta(days=7)  # how long unreferenced files are set aside before they are deleted
+COLUMNS_PER_ARCHIVE = 4  # maximum bytes of columns per byte of the archive
+COLUMNS_AT_LEAST = 1024 * 1024  # bytes that are always allowed
 CHUNK_BYTES = 1024 * 1024
 _NAME = re.compile(r"[0-9a-f]{64}")
 
@@ -46,7 +46,7 @@ class ArchiveStore(Protocol):
         ...
 
     def receive(self, *, limit: int) -> "IncomingArchive":
-        """Begin an upload of at most `limit` bytes; use it in a `with` block, which removes what is not kept."""
+        """Begin an upload of at most `limit` bytes. Use it in a `with` block, which removes it unless it is stored."""
         ...
 
     def keep(self, archive: "IncomingArchive") -> str:
@@ -61,7 +61,7 @@ class ArchiveStore(Protocol):
 
         Raises:
             FileNotFoundError: there is none.
-            DamagedArchiveError: the content has changed since it was stored.
+            DamagedArchiveError: the content does not match the hash.
         """
         ...
 
@@ -84,11 +84,11 @@ class ArchiveStore(Protocol):
         ...
 
     def set_aside(self, sha256: str) -> None:
-        """Take an archive that no row of the database knows out of the store, for `SET_ASIDE_FOR`."""
+        """Set an unreferenced archive aside, for `SET_ASIDE_FOR`."""
         ...
 
-    def bring_back(self, sha256: str) -> bool:
-        """Put an archive that was set aside into the store again; whether there was one, and none in the store."""
+    def restore(self, sha256: str) -> bool:
+        """Move an archive that was set aside back to the store; return whether this was necessary."""
         ...
 
     def aside(self) -> Sequence[str]:
@@ -96,7 +96,7 @@ class ArchiveStore(Protocol):
         ...
 
     def remove_abandoned(self) -> int:
-        """Remove what killed processes left while it arrived, and what was set aside long ago; how many files."""
+        """Remove partial files of killed processes and files set aside long ago; return their number."""
         ...
 
 
@@ -105,8 +105,8 @@ class IncomingArchive(IncomingFile):
 
     Attributes:
         path: the file, which can be read after `finish`.
-        size: bytes so far.
-        limit: how many there may be.
+        size: bytes received so far.
+        limit: maximum number of bytes.
     """
 
     def __init__(self, store: ArchiveStore, *, limit: int) -> None:
@@ -135,7 +135,7 @@ class IncomingArchive(IncomingFile):
         return self._hash.hexdigest()
 
     def keep(self) -> str:
-        """Put the upload into the store for good, and return its SHA-256."""
+        """Store the upload permanently, and return its SHA-256."""
         self.finish()
         return self._store.keep(self)
 
@@ -174,5 +174,5 @@ def check_content(file: BinaryIO, sha256: str) -> None:
 
 
 def columns_limit(archive_bytes: int) -> int:
-    """How many bytes the columns of an archive of this size may have, to be stored; what they take is then bounded."""
+    """Return the maximum size of columns to store for an archive of this size."""
     return COLUMNS_AT_LEAST + COLUMNS_PER_ARCHIVE * archive_bytes

@@ -51,7 +51,7 @@ class DirectoryStore:
         return archive.sha256
 
     def path(self, sha256: str) -> Path:
-        """Where the archive with this content lies, or would lie."""
+        """Return the path of the archive with this hash, whether or not it exists."""
         check_name(sha256)
         return self._directory / sha256[:2] / sha256[2:]
 
@@ -89,7 +89,7 @@ class DirectoryStore:
             os.utime(self.path(sha256))
             self.path(sha256).replace(self._aside(sha256))
 
-    def bring_back(self, sha256: str) -> bool:
+    def restore(self, sha256: str) -> bool:
         """Move an archive back."""
         if self.path(sha256).exists() or not self._aside(sha256).exists():
             return False
@@ -114,7 +114,7 @@ class DirectoryStore:
 
 
 def _bring_to_disk(directory: Path) -> None:
-    """Make the names in a directory survive a power cut."""
+    """Flush a directory to disk, so that its entries survive a power failure."""
     descriptor = os.open(directory, os.O_RDONLY)
     try:
         os.fsync(descriptor)

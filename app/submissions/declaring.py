@@ -31,7 +31,7 @@ def get_to_declare(session: Session, submission_id: uuid.UUID, user: User) -> Su
     """Return a submission of the person's own.
 
     Raises:
-        NotFoundError, ForbiddenError: it is not the person's own.
+        NotFoundError, ForbiddenError: it is not the user's own submission.
     """
     submission = queries.get_for(session, submission_id, user)
     _require_owner(submission, user)
@@ -39,16 +39,16 @@ def get_to_declare(session: Session, submission_id: uuid.UUID, user: User) -> Su
 
 
 def declare(session: Session, *, submission_id: uuid.UUID, user: User, changes: Mapping[str, Any]) -> Submission:
-    """Add or correct what was declared of a submission's training; what it was before is in the audit log.
+    """Add or correct the declarations of a submission; the audit log keeps the old values.
 
     Args:
         changes: fields of `SubmissionForm` that declare something; those left out stay. A list of images from flickr
             that is empty keeps the one that is there.
 
     Raises:
-        NotFoundError, ForbiddenError: it is not the person's own.
-        InvalidInputError: with all that is wrong.
-        ConflictError: it is withdrawn.
+        NotFoundError, ForbiddenError: it is not the user's own submission.
+        InvalidInputError: with all errors.
+        ConflictError: it has been withdrawn.
     """
     submission = locked(session, submission_id, user)
     _require_owner(submission, user)
@@ -80,7 +80,7 @@ def declare(session: Session, *, submission_id: uuid.UUID, user: User, changes: 
 
 
 def not_declared(submission: Submission) -> list[Declaration]:
-    """What the competitions of a submission ask for and its owner has left open."""
+    """Return required declarations that the owner of a submission has not made."""
     known = edition_of(submission.challenge).competitions
     needed = needed_by(known[entry.competition] for entry in submission.entries if entry.competition in known)
     return [one.declaration for one in statements(submission.declared, needed) if one.text is None]

@@ -68,7 +68,7 @@ class Method(Base):
 
 
 class Submission(Leased, Base):
-    """One accepted upload, and its place in the queue.
+    """An accepted upload, and its state in the queue.
 
     The database is the queue: see `app.submissions.queue`. The sweep returns rows with an expired lease.
     """
@@ -114,7 +114,7 @@ class Submission(Leased, Base):
     queued_at: Mapped[datetime] = mapped_column(default=now)
     claimed_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]
-    failure: Mapped[str | None] = mapped_column(Text)  # for the participant: never a traceback
+    failure: Mapped[str | None] = mapped_column(Text)  # shown to the participant; never a traceback
     failure_detail: Mapped[str | None] = mapped_column(Text)  # for the operator
     quota_returned_at: Mapped[datetime | None]
     # The one whose scores count; written by workers alone. A re-score switches it for all submissions at once.

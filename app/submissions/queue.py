@@ -30,7 +30,7 @@ waiting, running = _queue.waiting, _queue.running
 
 def claim(session: Session, *, lease: timedelta) -> Claim | None:
     """Take the next submission for as long as `lease`; None if nobody waits."""
-    # The first few: to look for their rows takes no time, but to look for those of hundreds that wait takes tens of ms.
+    # Only the first few: locking these rows is fast, but locking hundreds of queued rows takes tens of ms.
     order = _fair_order()
     first = order.select().order_by(*_by_turn(order)).limit(_CLAIMED_AT_ONCE).cte("first")
     chosen = (
@@ -46,7 +46,7 @@ def claim(session: Session, *, lease: timedelta) -> Claim | None:
 
 
 def finish(session: Session, claim: Claim) -> bool:
-    """Make the submission scored; False if the hold has been lost and nothing may be stored."""
+    """Mark the submission as scored; False if the claim has been lost and nothing may be stored."""
     return _queue.finish(session, claim, state=State.SCORED, finished_at=now())
 
 
@@ -61,7 +61,7 @@ def fail(session: Session, claim: Claim, *, failure: str, detail: str) -> bool:
 
 
 def release_expired(session: Session, *, attempts: int) -> Released:
-    """Return submissions whose worker has gone silent to the queue, or fail them after so many attempts."""
+    """Return submissions with expired leases to the queue, or fail them after too many attempts."""
     return _queue.release_expired(session, attempts=attempts, given_up={"state": State.FAILED, **_failed(GIVEN_UP)})
 
 

@@ -33,7 +33,7 @@ _ending: set[asyncio.Task[None]] = set()  # the event loop only keeps weak refer
 async def upload_in_progress(
     request: Request, *, user: User, kind: UploadKind, database: Database, settings: Settings
 ) -> AsyncIterator[Pace]:
-    """Record an attempt to upload before its body is read, and end it with the block.
+    """Record an upload attempt before its body is read, and end it with the block.
 
     Yields:
         The minimum pace of the body.

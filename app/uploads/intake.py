@@ -63,29 +63,28 @@ class Intake:
     async def take_submission(
         self, request: Request, *, slug: str, user: User, before_file: BeforeFile | None = None
     ) -> uuid.UUID:
-        """Receive, check and queue the submission in a request's multipart form.
+        """Receive, validate and queue the submission in a request's multipart form.
 
-        The fields are `archive` (the file) and those of `submission_form`. Nothing of the body is read before it is
-        sure that the person may submit, and nothing of a refused upload stays. A client that goes away ends the checks,
-        too.
+        The fields are `archive` (the file) and those of `submission_form`. The body is only read if the user may
+        submit, and nothing of a rejected upload is kept. If the client disconnects, validation stops.
 
         Args:
-            before_file: is given the fields that came before the file; what it raises ends the upload at once.
+            before_file: called with the fields sent before the file; exceptions from it end the upload.
 
         Returns:
             The new submission's id.
 
         Raises:
-            NotFoundError: there is no such challenge, as far as this person may know.
-            ForbiddenError: the person's e-mail address is not confirmed, or the registration not approved.
-            ConflictError: the challenge takes no submissions.
-            InvalidInputError: fields of the form are wrong.
+            NotFoundError: the user can see no such challenge.
+            ForbiddenError: the e-mail address is not confirmed, or the registration is not approved.
+            ConflictError: the challenge does not accept submissions.
+            InvalidInputError: fields of the form are invalid.
             InvalidArchiveError: the archive has problems.
             TooLargeError: the archive is larger than allowed.
             TooSlowError: the body arrives too slowly.
-            LimitedError: the quota, or a limit on uploads, is used up.
+            LimitedError: the quota or an upload limit is reached.
             NotSignedInError: the token or browser session ended while the upload went on.
-            ClientDisconnect: the client went away.
+            ClientDisconnect: the client disconnected.
         """
         began_at = now()
         async with upload_in_progress(
@@ -158,7 +157,7 @@ class Intake:
             before_file: as for `take_submission`.
 
         Returns:
-            The id of its version, which the worker imports next.
+            The id of the new version, which a worker imports next.
 
         Raises:
             NotFoundError, ForbiddenError: as `challenges.get_organised`.
@@ -166,7 +165,7 @@ class Intake:
             InvalidInputError: there is no file.
             TooLargeError: it is larger than allowed.
             TooSlowError: the body arrives too slowly.
-            LimitedError: a limit on uploads is used up.
+            LimitedError: an upload limit is reached.
             NotSignedInError: the token or browser session ended while the upload went on.
         """
 

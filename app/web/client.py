@@ -4,5 +4,5 @@ from starlette.requests import HTTPConnection
 
 
 def client_address(connection: HTTPConnection) -> str:
-    """The address that limits count by; behind a proxy the server has already put in the real one."""
+    """Return the client's address for rate limits; `Forwarded` has already resolved the proxy."""
     return connection.client.host if connection.client else "unknown"

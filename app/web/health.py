@@ -42,7 +42,7 @@ async def healthz() -> dict[str, str]:
 
 @router.get(READY_PATH)
 def readyz(response: Response, database: DatabaseDep, store: StoreDep) -> Readiness:
-    """Whether the database answers and archives can be written: 503 if not. Says nothing more to strangers.
+    """Return 200 if the database is available and archives can be written, otherwise 503.
 
     Missing workers do not change the status code, because this process can serve pages and accept uploads without them.
     If a load balancer took it out of service, a delay would become an outage.

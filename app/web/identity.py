@@ -30,7 +30,7 @@ class InvalidTokenError(NotSignedInError):
 
 
 async def current_identity(request: Request, settings: SettingsDep, database: DatabaseDep) -> Identity:
-    """Dependency of pages: the person signed in with this browser, or a visitor, whom no thread is needed for."""
+    """Dependency of pages: the user signed in with this browser, or a visitor (without using a thread)."""
     secret = cookies.session_token(request, settings)
     idle_timeout = settings.session_idle_timeout
     identity = await run_in_threadpool(_signed_in, database, secret, idle_timeout) if secret else Identity()
@@ -152,7 +152,7 @@ async def require_api_organiser(user: OrganisingUser, identity: ApiIdentity) -> 
     """Dependency of API routes that are for organisers, whatever challenges they organise.
 
     Raises:
-        ForbiddenError: a participant.
+        ForbiddenError: the user is a participant.
     """
     if not identity.may_organise:
         raise ForbiddenError("Only organisers can do this.")

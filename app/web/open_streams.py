@@ -8,7 +8,7 @@ from vocboard.app.database import now
 from vocboard.app.errors import LimitedError
 
 MOST_STREAMS = 20  # open at once to one person, in one web process: each of them costs a query a second
-PAUSE = timedelta(seconds=10)  # before somebody who has so many may ask for another
+PAUSE = timedelta(seconds=10)  # wait after reaching the limit
 
 
 class OpenStreams:
@@ -18,20 +18,20 @@ class OpenStreams:
         self._open: Counter[uuid.UUID | str] = Counter()
 
     def enter(self, subject: uuid.UUID | str) -> None:
-        """Count one more.
+        """Count one more stream.
 
         Raises:
-            LimitedError: there are `MOST_STREAMS` already.
+            LimitedError: `MOST_STREAMS` are already open.
         """
         if self._open[subject] >= MOST_STREAMS:
             raise LimitedError(
-                f"You follow {MOST_STREAMS} submissions already. Close some of the pages that show them.",
+                f"You are already following {MOST_STREAMS} submissions. Close some of their pages.",
                 allowed_at=now() + PAUSE,
             )
         self._open[subject] += 1
 
     def leave(self, subject: uuid.UUID | str) -> None:
-        """Count one less."""
+        """Count one stream less."""
         self._open[subject] -= 1
         if not self._open[subject]:
             del self._open[subject]

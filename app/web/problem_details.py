@@ -163,8 +163,8 @@ def wants_json(request: Request) -> bool:
 
 
 def render(request: Request, error: Exception, error_page: ErrorPage) -> Response:
-    """Answer a request with an error."""
-    if isinstance(error.__cause__, ServiceError):  # the framework wraps what is raised while it reads a body
+    """Return an error as a response."""
+    if isinstance(error.__cause__, ServiceError):  # the framework wraps exceptions raised while reading a body
         error = error.__cause__
     details = details_of(error)
     if wants_json(request):
@@ -209,7 +209,7 @@ class ErrorResponses:
 
 
 def install(app: FastAPI, *, error_page: ErrorPage) -> None:
-    """Let this module answer for every error that a handler of `app` raises."""
+    """Install this module as the error handler of `app`."""
 
     async def handler(request: Request, error: Exception) -> Response:
         return render(request, error, error_page)

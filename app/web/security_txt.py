@@ -20,7 +20,7 @@ router = APIRouter(include_in_schema=False)
 
 @router.get(PATH)
 async def security_txt(settings: SettingsDep) -> PlainTextResponse:
-    """The contact that the operator has set; without one there is no such file."""
+    """Return the operator's contact; 404 if none is set."""
     if not settings.security_contact:
         raise NotFoundError("The operator of this server has not set a contact for vulnerability reports.")
     expires = settings.security_expires or now() + VALIDITY

@@ -11,11 +11,11 @@ from vocboard.app.errors import NotSignedInError
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """The person behind a request.
+    """The user and the scopes of a request.
 
     Attributes:
-        user: None for a visitor; with a token that lacks the scope `organise`, the person as a plain participant.
-        scopes: what the request may be used for; all of them for a signed-in browser.
+        user: None for a visitor; with a token without the scope `organise`, the user as a participant.
+        scopes: scopes of the request; all of them for a signed-in browser.
         session: the browser session; None for a visitor and for a bearer token.
         token: the bearer token; None for a visitor and for a signed-in browser.
     """
@@ -27,24 +27,24 @@ class Identity:
 
     @property
     def reader(self) -> User | None:
-        """The person whose own things a response may contain; None without the scope `read`, as for a visitor."""
+        """The user whose private data a response may contain; None for visitors and without the scope `read`."""
         return self.user if Scope.READ in self.scopes else None
 
     @property
     def is_administrator(self) -> bool:
-        """Whether this is an administrator."""
+        """Whether the user is an administrator."""
         return self.user is not None and self.user.role is Role.ADMINISTRATOR
 
     @property
     def may_organise(self) -> bool:
-        """Whether this person may set up challenges."""
+        """Whether the user may create challenges."""
         return self.user is not None and self.user.role in {Role.ORGANISER, Role.ADMINISTRATOR}
 
     def require_user(self) -> User:
-        """The person.
+        """Return the user.
 
         Raises:
-            NotSignedInError: it is a visitor.
+            NotSignedInError: there is no signed-in user.
         """
         if self.user is None:
             raise NotSignedInError("Sign in or send an API token.")
@@ -52,10 +52,10 @@ class Identity:
 
 
 def viewer_now(session: Session, identity: Identity) -> User | None:
-    """Return the person of a request that began a while ago, as the database has it now; None for a visitor.
+    """Return the current user of a long-running request; None for a visitor.
 
     Raises:
-        NotSignedInError: the browser session or token has ended since, or the account has been disabled.
+        NotSignedInError: the session or token has ended, or the account was disabled.
     """
     used = identity.session or identity.token
     if used is None:

@@ -76,7 +76,7 @@ class LeasedQueue:
     ) -> Claim | None:
         """Take a row for as long as `lease`, in one statement; None if none waits.
 
-        Two workers never get the same one: PostgreSQL skips rows that another is just taking, SQLite has one writer.
+        Two workers never claim the same submission: PostgreSQL skips locked rows, and SQLite has a single writer.
 
         Args:
             chosen: the id of the next row that waits, selected `FOR UPDATE SKIP LOCKED`.
@@ -123,7 +123,7 @@ class LeasedQueue:
         return Released(returned=_changed_rows(session, give_back), given_up=count)
 
     def has_expired(self, session: Session) -> bool:
-        """Whether `release_expired` would find something."""
+        """Whether `release_expired` has anything to do."""
         return session.scalar(select(self._model.id).where(self._is_expired()).limit(1)) is not None
 
     def waiting(self, session: Session) -> int:

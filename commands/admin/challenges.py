@@ -20,7 +20,7 @@ from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox, IncomingTr
 from vocboard.commands.admin.actions import Actions
 
 CHUNK_BYTES = 1024 * 1024
-SECONDS_BETWEEN_LOOKS = 0.5
+POLL_SECONDS = 0.5
 SECONDS_PER_DAY = 86_400
 RULES = service.ChallengeRules.model_fields.keys()
 
@@ -66,21 +66,27 @@ def add_rules(action: argparse.ArgumentParser) -> None:
         dest="competitions",
         action="append",
         metavar="KEY",
-        help="such as comp3; may be repeated (default: all)",
+        help="for example comp3; can be repeated (default: all)",
     )
     add("--opens-at", type=instant, metavar="TIME", help="ISO 8601; UTC unless it has an offset")
     add("--closes-at", type=instant, metavar="TIME")
-    add("--quota", dest="quota_count", type=int, metavar="N", help="submissions a person and competition (default: 2)")
+    add(
+        "--quota",
+        dest="quota_count",
+        type=int,
+        metavar="N",
+        help="submissions per user and competition in each period (default: 2)",
+    )
     add(
         "--quota-days",
         dest="quota_period_seconds",
         type=seconds_of_days,
         metavar="DAYS",
-        help="in any so many days (default: 7)",
+        help="length of the period in days (default: 7)",
     )
     add("--visibility", choices=list(map(str, Visibility)), help="who can find it (default: draft)")
-    add("--decimals", type=int, metavar="N", help="places of the scores shown (default: 4)")
-    add("--detail", choices=list(map(str, Detail)), help="what participants see of a result (default: curves)")
+    add("--decimals", type=int, metavar="N", help="decimal places of displayed scores (default: 4)")
+    add("--detail", choices=list(map(str, Detail)), help="detail level of results for participants (default: curves)")
 
 
 def seconds_of_days(text: str) -> int:

@@ -16,7 +16,7 @@ def configure(actions: Actions) -> None:
 
 
 def prune(_arguments: argparse.Namespace, database: Database, settings: Settings) -> int:
-    """Prune once and say what was removed."""
+    """Prune once, and print what was removed."""
     pruned = prune_archives(database, archive_store(settings), withdrawn_kept_for=settings.withdrawn_archives_kept_for)
     print(f"{pruned.withdrawn} archives of withdrawn submissions removed")
     print(f"{pruned.abandoned} partial files of killed processes removed")

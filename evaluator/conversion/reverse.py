@@ -40,9 +40,9 @@ def convert_from_results(
         How many layouts, label maps or detections were written.
 
     Raises:
-        ConversionError: with everything that is wrong; nothing is written.
+        ConversionError: the input is invalid; lists all problems, and nothing is written.
         ValueError: the format is not one of these.
-        OSError: something cannot be read or written.
+        OSError: a file cannot be read or written.
     """
     if target_format == LAYOUT:
         return layouts_from_results(results, output, edition, competition, image_sets)

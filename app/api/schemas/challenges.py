@@ -76,8 +76,10 @@ class NewChallenge(ChallengeRules):
     """A challenge to create."""
 
     slug: str = Field(examples=["voc2007"])
-    edition: str = Field("", description="One that comes with vocboard; not beside a file.", examples=["VOC2007"])
-    edition_file: str | None = Field(None, description="The text of an edition file of one's own, TOML.")
+    edition: str = Field(
+        "", description="Name of a built-in edition; not together with an edition file.", examples=["VOC2007"]
+    )
+    edition_file: str | None = Field(None, description="Content of a custom edition file (TOML).")
 
     def rules(self) -> ChallengeRules:
         """Return the rules alone."""

@@ -153,7 +153,7 @@ def test_what_is_not_there_is_told(store: ArchiveStore) -> None:
         pass
     store.remove(SHA256)
     store.set_aside(SHA256)
-    assert not store.bring_back(SHA256)
+    assert not store.restore(SHA256)
     assert list(store.aside()) == []
 
 
@@ -163,7 +163,7 @@ def test_only_a_hash_names_an_archive(store: ArchiveStore, name: str) -> None:
         pass
     with pytest.raises(ValueError, match="not a SHA-256"), store.local_file(name):
         pass
-    for method in (store.remove, store.set_aside, store.bring_back):
+    for method in (store.remove, store.set_aside, store.restore):
         with pytest.raises(ValueError, match="not a SHA-256"):
             method(name)
 
@@ -182,8 +182,8 @@ def test_what_is_set_aside_is_not_in_the_store_until_it_is_brought_back(store: A
     with pytest.raises(FileNotFoundError), store.open(SHA256):
         pass
     assert store.remove_abandoned() == 0, "it was set aside just now"
-    assert store.bring_back(SHA256)
-    assert not store.bring_back(SHA256), "it is there"
+    assert store.restore(SHA256)
+    assert not store.restore(SHA256), "it is there"
     assert (list(store.stored()), list(store.aside())) == ([SHA256], [])
     assert content_of(store, SHA256) == CONTENT
 

@@ -110,7 +110,7 @@ def test_columns_that_were_set_aside_come_back_when_a_row_needs_them(backstage: 
     submission = backstage.submission(backstage.submit(backstage.user(), backstage.challenge(), columns=make_columns()))
     assert submission.columns_sha256 is not None
     backstage.store.set_aside(submission.columns_sha256)
-    assert pruned(backstage).brought_back == 1
+    assert pruned(backstage).restored == 1
     check_stored(backstage, submission.columns_sha256)
 
 
@@ -138,7 +138,7 @@ def test_an_archive_that_was_set_aside_comes_back_when_a_row_needs_it(backstage:
     """As when pruning has met the wrong database, or one that was restored afterwards."""
     backstage.submit(backstage.user(), backstage.challenge())
     backstage.store.set_aside(SHA256)
-    assert pruned(backstage).brought_back == 1
+    assert pruned(backstage).restored == 1
     check_stored(backstage, SHA256)
 
 
