@@ -14,7 +14,15 @@ SECONDS_FOR_ONE_INPUT = 5
 MEMORY_MIB = 1024
 
 # Python modules under the readers, where the fuzzer should see branches too.
-INSTRUMENTED = ["evaluator", "tarfile", "zipfile", "gzip", "_compression", "PIL.PngImagePlugin", "PIL.ImageFile"]
+INSTRUMENTED = [
+    "vocboard.evaluator",
+    "tarfile",
+    "zipfile",
+    "gzip",
+    "_compression",
+    "PIL.PngImagePlugin",
+    "PIL.ImageFile",
+]
 
 
 def main() -> None:

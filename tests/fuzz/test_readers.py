@@ -15,7 +15,7 @@ from tests.fuzz.readers import READERS
 from tests.fuzz.seeds import SEEDS, WORDS
 
 ROOT = Path(__file__).parents[2]
-SECONDS = int(os.environ.get("VOCBOARD_FUZZ_SECONDS", "15"))  # a reader
+SECONDS = int(os.environ.get("VOCBOARD_FUZZ_SECONDS", "4"))  # a reader
 
 
 @cache
