@@ -8,6 +8,9 @@ COMPILE = .venv/bin/uv pip compile pyproject.toml --quiet --no-config --universa
 	--generate-hashes --no-annotate --prerelease disallow \
 	--custom-compile-command "make lock" --extra server --group build
 
+# What Python has compiled is kept: the tests start hundreds of Python processes.
+unexport PYTHONDONTWRITEBYTECODE
+
 # A test that hangs is stopped after this many seconds, fixtures included, and fails with the stacks of its threads; 0: never.
 export PYTEST_TIMEOUT ?= 300
 

@@ -214,12 +214,20 @@ async def _measure(server: Server, emails: Iterator[tuple[int, str]], seconds: f
     return Times(*await asyncio.gather(page_seconds(server, seconds), sign_in_seconds(server, emails, seconds)))
 
 
-def run(directory: Path, *, seconds: float, real: bool = False, connections: int = CONNECTIONS) -> Outcome:
+def run(
+    directory: Path,
+    *,
+    seconds: float,
+    warming_seconds: float = WARMING_SECONDS,
+    real: bool = False,
+    connections: int = CONNECTIONS,
+) -> Outcome:
     """Start an installation and measure it idle, then under each flood.
 
     Args:
         directory: an empty one.
         seconds: of each measurement.
+        warming_seconds: of visits before the first one.
         real: on PostgreSQL and Redis.
     """
     with (
@@ -232,7 +240,7 @@ def run(directory: Path, *, seconds: float, real: bool = False, connections: int
         settings = installation.settings
         origin = settings.public_url if real else installation.url
         server = Server(installation.url, origin, settings.proxy_secret.get_secret_value())
-        asyncio.run(_measure(server, emails, WARMING_SECONDS))
+        asyncio.run(_measure(server, emails, warming_seconds))
         idle = asyncio.run(_measure(server, emails, seconds))
         busy = {}
         for number, flood in enumerate(floods()):

@@ -2,7 +2,12 @@
 
 from hypothesis import settings
 
-pytest_plugins = ["tests.support.browser", "tests.support.services", "tests.support.databases"]
+pytest_plugins = [
+    "tests.support.run_files",
+    "tests.support.browser",
+    "tests.support.services",
+    "tests.support.databases",
+]
 
 # How long one generated case takes says how busy the machine is. Tests of speed measure it themselves.
 settings.register_profile("vocboard", parent=settings(), deadline=None)

@@ -1,5 +1,6 @@
 """`vocboard serve` brings up a whole embedded server, and takes all of it down again."""
 
+import contextlib
 import os
 import re
 import signal
@@ -23,6 +24,7 @@ class Served:
 
     process: psutil.Process
     log: Path
+    data: Path
 
     @property
     def url(self) -> str:
@@ -36,14 +38,14 @@ class Served:
         return next((child for child in alive if "worker" in child.cmdline()), None)
 
 
-@pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
+@contextlib.contextmanager
+def running(directory: Path) -> Iterator[Served]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("VOCBOARD_")}
-    log = tmp_path / "log"
+    log, data = directory / "log", directory / "data"
     with log.open("wb") as output:
         process = subprocess.Popen(
             [sys.executable, "-m", "vocboard.commands.main", "serve", "--port", "0"],
-            env={**environment, "VOCBOARD_DATA_DIRECTORY": str(tmp_path / "data")},
+            env={**environment, "VOCBOARD_DATA_DIRECTORY": str(data)},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
@@ -51,14 +53,21 @@ def served(tmp_path: Path) -> Iterator[Served]:
     children: list[psutil.Process] = []
     try:
         server = psutil.Process(process.pid)
-        running = Served(server, log)
-        wait_until(lambda: answers(running))
-        yield running
+        served = Served(server, log, data)
+        wait_until(lambda: answers(served))
+        yield served
         children = server.children(recursive=True) if server.is_running() else []
     finally:
         for left in (*children, psutil.Process(process.pid)) if process.poll() is None else children:
             left.kill()
         process.wait()
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """Give a server that tests leave running."""
+    with running(tmp_path_factory.mktemp("serve")) as one:
+        yield one
 
 
 def wait_until(condition: Callable[[], object]) -> None:
@@ -74,16 +83,6 @@ def answers(served: Served) -> bool:
         return bool(served.url) and httpx.get(f"{served.url}/readyz", timeout=5).is_success
     except httpx.TransportError:
         return False
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_everything_ends_with_it(served: Served, number: signal.Signals) -> None:
-    wait_until(served.worker)
-    family = [served.process, *served.process.children(recursive=True)]
-    served.process.send_signal(number)
-    _, alive = psutil.wait_procs(family, timeout=PATIENCE_SECONDS)
-    assert alive == []
-    assert "Traceback" not in served.log.read_text()
 
 
 def test_a_worker_that_dies_is_replaced(served: Served) -> None:
@@ -104,6 +103,17 @@ def test_a_worker_that_dies_is_replaced(served: Served) -> None:
     assert answers(served)
 
 
-def test_nobody_else_on_the_machine_reads_its_data(served: Served, tmp_path: Path) -> None:
-    assert (tmp_path / "data" / "vocboard.sqlite3").exists()
-    assert (tmp_path / "data").stat().st_mode & 0o077 == 0
+def test_nobody_else_on_the_machine_reads_its_data(served: Served) -> None:
+    assert (served.data / "vocboard.sqlite3").exists()
+    assert served.data.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_everything_ends_with_it(tmp_path: Path, number: signal.Signals) -> None:
+    with running(tmp_path) as served:
+        wait_until(served.worker)
+        family = [served.process, *served.process.children(recursive=True)]
+        served.process.send_signal(number)
+        _, alive = psutil.wait_procs(family, timeout=PATIENCE_SECONDS)
+        assert alive == []
+        assert "Traceback" not in served.log.read_text()

@@ -58,22 +58,44 @@ def test_documentation_names_commands() -> None:
     assert len(set(documented())) > 25
 
 
+HELP = """
+import contextlib, io, json, sys
+from vocboard.commands.main import main
+
+def help_of(name):
+    shown, refused = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(shown), contextlib.redirect_stderr(refused), contextlib.suppress(SystemExit):
+        main([*name, "--help"])
+    return shown.getvalue(), refused.getvalue()
+
+print(json.dumps([help_of(name) for name in json.load(sys.stdin)]))
+"""
+
+
+def test_the_program_is_there(installed: Installed, tmp_path: Path) -> None:
+    done = installed.run(["vocboard", "--help"], environment={}, directory=tmp_path)
+    assert done.stdout.startswith("usage: vocboard")
+
+
 def test_every_documented_command_is_there_with_its_options(installed: Installed, tmp_path: Path) -> None:
-    known: dict[tuple[str, ...], str] = {}
-    wrong = []
+    names, wrong = {name_of(command) for _, command in documented()}, []
+    asked = sorted(names)
+    done = installed.run(["python", "-c", HELP], environment={}, directory=tmp_path, text=json.dumps(asked))
+    assert done.returncode == 0, done.stderr
+    known = dict(zip(asked, json.loads(done.stdout), strict=True))
     for page, command in documented():
-        words = shlex.split(command, comments=True)
-        name = tuple(
-            words[: 3 if words[1] in {"admin", "health"} and len(words) > 2 and not words[2].startswith("-") else 2]
-        )
-        if name not in known:
-            done = installed.run([*name, "--help"], environment={}, directory=tmp_path)
-            known[name] = done.stdout
-            wrong += [f"{page}: {command}: {done.stderr}"] if done.returncode else []
-        options = {word.partition("=")[0] for word in words if word.startswith("--")}
-        unknown = options - {"--help", *re.findall(r"--[a-z-]+", known[name])}
+        shown, refused = known[name_of(command)]
+        wrong += [f"{page}: {command}: {refused}"] if not shown else []
+        options = {word.partition("=")[0] for word in shlex.split(command, comments=True) if word.startswith("--")}
+        unknown = options - {"--help", *re.findall(r"--[a-z-]+", shown)}
         wrong += [f"{page}: {command}: there is no {', '.join(unknown)}"] if unknown else []
     assert wrong == []
+
+
+def name_of(command: str) -> tuple[str, ...]:
+    """Return the words that name a command, such as `admin create-user`, without the program."""
+    _, *words = shlex.split(command, comments=True)
+    return tuple(words[: 2 if words[0] in {"admin", "health"} and len(words) > 1 and words[1][0] != "-" else 1])
 
 
 def test_operators_commands_run(installed: Installed, tmp_path: Path) -> None:

@@ -6,24 +6,18 @@ from typing import Any
 
 import pytest
 
-from tests.support.golden import CASES, golden
+from tests.support.golden import CASES, golden, golden_truth
 from vocboard.evaluator.editions import load
 from vocboard.evaluator.evaluation import evaluate
-from vocboard.evaluator.ground_truth import GroundTruth
 from vocboard.evaluator.ground_truth.reader import read_ground_truth
 
 TOLERANCE = 1e-12
 
 
 @cache
-def truth_of(name: str) -> GroundTruth:
-    return read_ground_truth(golden(name).ground_truth, load(golden(name).edition))
-
-
-@cache
 def evaluation_of(name: str) -> dict[str, Any]:
     case = golden(name)
-    return evaluate(case.results, load(case.edition), truth_of(name)).as_json()
+    return evaluate(case.results, load(case.edition), golden_truth(name)).as_json()
 
 
 def differences(found: dict[str, float | None], expected: dict[str, str], unit: float = 1.0) -> dict[str, Any]:
@@ -89,8 +83,9 @@ class TestGoldenCase:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_scores_are_the_same_from_stored_ground_truth(name: str, tmp_path) -> None:
-    case = golden(name)
-    truth_of(name).save(tmp_path / "truth")
-    loaded = GroundTruth.load(tmp_path / "truth")
-    assert evaluate(case.results, load(case.edition), loaded).as_json() == evaluation_of(name)
+def test_scores_are_the_same_from_stored_ground_truth(name: str) -> None:
+    """The other tests use stored ground truth."""
+    case, edition = golden(name), load(golden(name).edition)
+    read = read_ground_truth(case.ground_truth, edition)
+    assert read.sha256 == golden_truth(name).sha256
+    assert evaluate(case.results, edition, read).as_json() == evaluation_of(name)

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.evaluator.uploads import add, any_edition, codes, directory, errors, image_sets, label_map, tar, zipped
-from tests.support.golden import CASES, golden
+from tests.support.golden import CASES, golden, golden_truth
 from vocboard.evaluator.editions import load
-from vocboard.evaluator.ground_truth.reader import read_ground_truth
 from vocboard.evaluator.image_sets import ImageSets
 from vocboard.evaluator.problems import has_errors
 from vocboard.evaluator.public_tree import read_image_sets
@@ -207,7 +206,7 @@ class TestGoldenCase:
         case = golden(name)
         edition = load(case.edition)
         public = read_image_sets(case.ground_truth, edition)
-        assert public.to_json() == read_ground_truth(case.ground_truth, edition).image_sets.to_json()
+        assert public.to_json() == golden_truth(name).image_sets.to_json()
         read = read_results(case.results, edition, ImageSets.from_json(public.to_json()))
         assert not has_errors(read.problems)
         assert set(read.results) >= set(case.expected())

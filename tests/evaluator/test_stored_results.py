@@ -6,17 +6,14 @@ import json
 import struct
 import tracemalloc
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.support.golden import CASES, golden
+from tests.support.golden import CASES, golden, golden_truth
 from vocboard.evaluator.editions import load
 from vocboard.evaluator.evaluation import evaluate
-from vocboard.evaluator.ground_truth import GroundTruth
-from vocboard.evaluator.ground_truth.reader import read_ground_truth
 from vocboard.evaluator.image_sets import ImageSet, ImageSets
 from vocboard.evaluator.reading import read_results
 from vocboard.evaluator.scoring import Confusions, score
@@ -30,14 +27,9 @@ from vocboard.evaluator.tasks.instance_segmentation.results import Regions
 UNLIMITED = 2**40
 
 
-@cache
-def truth_of(name: str) -> GroundTruth:
-    return read_ground_truth(golden(name).ground_truth, load(golden(name).edition))
-
-
 def stored(name: str) -> io.BytesIO:
     """Return the columns of a golden case's results."""
-    case, truth, file = golden(name), truth_of(name), io.BytesIO()
+    case, truth, file = golden(name), golden_truth(name), io.BytesIO()
     edition = load(case.edition)
     image_sets = ImageSets.from_json(truth.image_sets.to_json())  # as the web process has them
     writer = ResultsWriter(file.write, edition, image_sets, limit=UNLIMITED)
@@ -49,7 +41,7 @@ def stored(name: str) -> io.BytesIO:
 
 @pytest.mark.parametrize("name", CASES)
 def test_scores_of_columns_are_those_of_the_archive(name: str) -> None:
-    case, truth = golden(name), truth_of(name)
+    case, truth = golden(name), golden_truth(name)
     edition = load(case.edition)
     results = StoredResults(stored(name), edition, truth.image_sets)
     matrices = Confusions(truth)

@@ -7,10 +7,16 @@ in `../shared/golden`, or in the directory that VOCBOARD_SHARED names. Tests of 
 import json
 import os
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.support.run_files import made_once
+from vocboard.evaluator.editions import load
+from vocboard.evaluator.ground_truth import GroundTruth
+from vocboard.evaluator.ground_truth.reader import read_ground_truth
 
 ROOT = Path(__file__).parents[2]
 SYNTHETIC = ROOT / "tests" / "golden"
@@ -62,3 +68,14 @@ def golden(name: str) -> GoldenCase:
     if case.directory.parent == REAL and not case.directory.is_dir():
         pytest.skip(f"no real golden data in {case.directory}; set VOCBOARD_SHARED to the directory that has golden/")
     return case
+
+
+@cache
+def golden_truth(name: str) -> GroundTruth:
+    """Return the ground truth of a case, as the worker keeps it: read once in a run, which takes seconds."""
+    case = golden(name)
+
+    def read(path: Path) -> None:
+        read_ground_truth(case.ground_truth, load(case.edition)).save(path)
+
+    return GroundTruth.load(made_once(f"{name}.truth", read))

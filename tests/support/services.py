@@ -24,6 +24,7 @@ from sqlalchemy.engine import URL
 from tests.support.postgres import PostgresServer, postgres_server
 from tests.support.processes import UnavailableError, skip_or_fail
 from tests.support.redis_server import redis_server
+from tests.support.run_files import made_once
 from vocboard import migrations
 
 Service = TypeVar("Service")
@@ -67,11 +68,9 @@ def postgres_template(postgres: PostgresServer) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sqlite_template() -> Path:
     """Give the file of a migrated database that others are copied from."""
-    file = tmp_path_factory.mktemp("template") / "vocboard.sqlite"
-    migrations.upgrade(f"sqlite:///{file}")
-    return file
+    return made_once("vocboard.sqlite", lambda file: migrations.upgrade(f"sqlite:///{file}"))
 
 
 @pytest.fixture

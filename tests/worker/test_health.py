@@ -31,6 +31,12 @@ def health(backstage: Backstage, *service: str, **environment: str) -> tuple[int
     return done.returncode, done.stdout + done.stderr
 
 
+def looking(backstage: Backstage) -> set[str]:
+    """Return the kinds of worker that have looked for work."""
+    with backstage.database.reading() as session:
+        return set(heartbeats.last_polls(session))
+
+
 def test_a_worker_that_stands_still_is_noticed(backstage: Backstage, monkeypatch: pytest.MonkeyPatch) -> None:
     assert health(backstage, "worker") == (1, "the worker last looked for work: never\n")
     with serving(backstage.settings) as site, site.client() as client:
@@ -51,7 +57,8 @@ def test_a_worker_that_stands_still_is_noticed(backstage: Backstage, monkeypatch
 
 def test_a_worker_that_stops_in_order_is_not_missed(backstage: Backstage) -> None:
     with backstage.running("worker") as worker:
-        wait_until(lambda: health(backstage, "worker")[0] == 0)
+        wait_until(lambda: looking(backstage) == {"scoring"})
+        assert health(backstage, "worker")[0] == 0
         worker.terminate()
         worker.wait(timeout=30)
     assert health(backstage, "worker") == (1, "the worker last looked for work: never\n")
@@ -72,8 +79,8 @@ def test_a_mail_worker_that_dies_is_noticed(
             return str(client.get("/readyz").json()["workers"])
 
         with backstage.running("worker", "--only", "mail", mail_url=mail.url, sweep_interval="PT1H"):
-            wait_until(lambda: health(backstage, "worker", "--only", "mail")[0] == 0)
             wait_until(lambda: readiness() == "ok")
+            assert health(backstage, "worker", "--only", "mail")[0] == 0
         # That killed it. The other worker goes on.
         monkeypatch.setattr(heartbeats, "SILENT_AFTER", 1.5 * heartbeat.INTERVAL)
         wait_until(lambda: readiness() == "failing")
@@ -84,11 +91,11 @@ def test_a_mail_worker_that_dies_is_noticed(
 def test_a_mail_worker_that_stops_in_order_is_not_missed(backstage: Backstage, tmp_path: Path) -> None:
     with mail_server(tmp_path / "received") as mail:
         with backstage.running("worker", "--only", "mail", mail_url=mail.url) as worker:
-            wait_until(lambda: health(backstage, "worker", "--only", "mail")[0] == 0)
+            wait_until(lambda: looking(backstage) == {"mail"})
+            assert health(backstage, "worker", "--only", "mail")[0] == 0
             worker.terminate()
             worker.wait(timeout=30)
-        with backstage.database.reading() as session:
-            assert heartbeats.last_polls(session) == {}
+        assert looking(backstage) == set()
 
 
 @pytest.mark.services

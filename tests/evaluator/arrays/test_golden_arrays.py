@@ -7,7 +7,7 @@ import pytest
 
 import vocboard
 from tests.evaluator.arrays.from_files import arrays_of
-from tests.support.golden import CASES, golden
+from tests.support.golden import CASES, golden, golden_truth
 
 
 def without_problems(evaluation: dict[str, Any]) -> dict[str, Any]:
@@ -18,7 +18,7 @@ def without_problems(evaluation: dict[str, Any]) -> dict[str, Any]:
 def test_arrays_have_the_scores_of_the_files(name: str) -> None:
     case = golden(name)
     edition = vocboard.load_edition(case.edition)
-    truth = vocboard.read_ground_truth(case.ground_truth, edition)
+    truth = golden_truth(name)
     files = vocboard.evaluate(case.results, edition, truth)
     arrays = arrays_of(case.results, edition)
     assert set(arrays) == set(files) | set(files.unavailable)

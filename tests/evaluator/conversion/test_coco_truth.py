@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.evaluator.trees import a_part, actions, an_object, annotation, write
-from tests.support.golden import golden
+from tests.support.golden import golden, golden_truth
 from vocboard.evaluator.annotations.records import read_record
 from vocboard.evaluator.conversion import coco_to_tree, to_results, tree_to_coco
 from vocboard.evaluator.conversion.boxes import Found
@@ -45,8 +45,9 @@ def test_a_tree_comes_back_as_it_was(name: str, tmp_path: Path) -> None:
                 assert [o.flags.get("difficult", False) for o in after.objects] == [
                     o.flags.get("difficult", False) for o in kept
                 ]
-    key = next(key for key in read_image_sets(case.ground_truth, edition).sets if key[0] == "detection")
-    before, after = (read_ground_truth(path, edition).truths[key] for path in (case.ground_truth, tmp_path / "tree"))
+    truth = golden_truth(name)
+    key = next(key for key in truth.truths if key[0] == "detection")
+    before, after = truth.truths[key], read_ground_truth(tmp_path / "tree", edition).truths[key]
     assert (before.box == after.box).all()
     assert (before.difficult == after.difficult).all()
     assert (before.class_index == after.class_index).all()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.support.golden import golden
+from tests.support.golden import golden, golden_truth
 from vocboard.evaluator.conversion import (
     LABEL_MAP_FORMATS,
     ConversionError,
@@ -19,9 +19,7 @@ from vocboard.evaluator.conversion import (
 )
 from vocboard.evaluator.editions import Task, load
 from vocboard.evaluator.evaluation import evaluate
-from vocboard.evaluator.ground_truth.reader import read_ground_truth
 from vocboard.evaluator.image_sets import ImageSet, ImageSets
-from vocboard.evaluator.public_tree import read_image_sets
 
 SIZE = (7, 5)
 IMAGES = ("a", "b")
@@ -34,17 +32,16 @@ def image_sets() -> ImageSets:
 
 def test_painting_gives_the_kits_scores(tmp_path: Path) -> None:
     case, edition = golden("voc2007-real"), load("VOC2007")
-    sets = read_image_sets(case.ground_truth, edition)
+    truth = golden_truth(case.name)
     segmentations_from_detections(
         case.results,
         tmp_path / "r.tar.gz",
         edition=edition,
         detection="comp4",
         segmentation="comp6",
-        image_sets=sets,
+        image_sets=truth.image_sets,
         above=Decimal("0.4"),  # as the golden maps were painted
     )
-    truth = read_ground_truth(case.ground_truth, edition)
     found = evaluate(tmp_path / "r.tar.gz", edition, truth).as_json()["competitions"]["comp6"]
     expected = case.expected()["comp6"]["accuracy_percent"]
     assert {name: 100 * score for name, score in found["per_class"].items()} == pytest.approx(

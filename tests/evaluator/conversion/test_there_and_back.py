@@ -8,14 +8,13 @@ from pathlib import Path
 import pytest
 
 from tests.evaluator.conversion import kit
-from tests.support.golden import golden
+from tests.support.golden import golden, golden_truth
 from vocboard.evaluator.conversion import FORMATS, Found, from_results, to_results
 from vocboard.evaluator.conversion.detection_output import write_detections
 from vocboard.evaluator.conversion.detections import image_set_of, result_files, sizes_by_image
 from vocboard.evaluator.conversion.result_archive import write_results
 from vocboard.evaluator.editions import Edition, Task, load
 from vocboard.evaluator.image_sets import ImageSet, ImageSets
-from vocboard.evaluator.public_tree import read_image_sets
 
 
 def bits(found: list[Found]) -> dict[tuple[str, str], list[bytes]]:
@@ -49,7 +48,7 @@ def test_numbers_of_every_length(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["coco", "yolo"])
 def test_real_detections(name: str, tmp_path: Path) -> None:
     case, edition = golden("voc2007-real"), kit.edition()
-    sets = read_image_sets(case.ground_truth, edition)
+    sets = golden_truth(case.name).image_sets
     found, _ = from_results(case.results, edition, "comp4", sets)
     assert len(found) == 52_404
     assert bits(there_and_back(name, found, edition, sets, tmp_path)) == bits(found)

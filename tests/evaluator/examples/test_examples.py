@@ -1,5 +1,7 @@
 """Each task's example on real annotations, with pictures made for them: valid, complete, and better than chance."""
 
+import os
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -7,6 +9,7 @@ import pytest
 
 from tests.evaluator.examples.pictured import pictured_tree
 from tests.support.golden import golden
+from tests.support.run_files import made_once
 from vocboard.evaluator.editions import Edition, Task, for_image_set, load
 from vocboard.evaluator.evaluation import evaluate
 from vocboard.evaluator.examples import ExampleError, example
@@ -17,16 +20,21 @@ from vocboard.evaluator.scores import CompetitionScores
 IMAGES = 160  # of each image set; half to learn from, half to be run on
 
 
-@pytest.fixture(scope="module")
-def tree_2007(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    directory = tmp_path_factory.mktemp("2007")
-    return pictured_tree(golden("voc2007-real").ground_truth, load("VOC2007"), directory, IMAGES)
+def pictured(name: str) -> Path:
+    """Return a golden tree with pictures; tests read it."""
+    case = golden(name)
+    archive, edition = case.ground_truth, load(case.edition)
+    return made_once(f"{name}.pictured", lambda directory: pictured_tree(archive, edition, directory, IMAGES))
 
 
 @pytest.fixture(scope="module")
-def tree_2012(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    directory = tmp_path_factory.mktemp("2012")
-    return pictured_tree(golden("voc2012-real").ground_truth, load("VOC2012"), directory, IMAGES)
+def tree_2007() -> Path:
+    return pictured("voc2007-real")
+
+
+@pytest.fixture(scope="module")
+def tree_2012() -> Path:
+    return pictured("voc2012-real")
 
 
 def scored(task: Task, tree: Path, edition: Edition, directory: Path) -> tuple[CompetitionScores, GroundTruth]:
@@ -83,16 +91,12 @@ def test_action(tree_2012: Path, tmp_path: Path) -> None:
 
 
 def test_missing_pictures_are_told_and_nothing_is_written(tree_2007: Path, tmp_path: Path) -> None:
-    first = (tree_2007 / "VOC2007" / "ImageSets" / "Main" / "val.txt").read_text().split()[0]
-    one = tree_2007 / "VOC2007" / "JPEGImages" / f"{first}.jpg"
-    kept = one.read_bytes()
-    one.unlink()
-    try:
-        with pytest.raises(ExampleError, match=r"1 of .* pictures are not in JPEGImages"):
-            example(Task.CLASSIFICATION, tree_2007, tmp_path / "r.zip", load("VOC2007"))
-    finally:
-        one.write_bytes(kept)
-    assert list(tmp_path.iterdir()) == []
+    tree = Path(shutil.copytree(tree_2007, tmp_path / "tree", copy_function=os.link))
+    first = (tree / "VOC2007" / "ImageSets" / "Main" / "val.txt").read_text().split()[0]
+    (tree / "VOC2007" / "JPEGImages" / f"{first}.jpg").unlink()
+    with pytest.raises(ExampleError, match=r"1 of .* pictures are not in JPEGImages"):
+        example(Task.CLASSIFICATION, tree, tmp_path / "r.zip", load("VOC2007"))
+    assert list(tmp_path.iterdir()) == [tree]
 
 
 def test_a_task_that_the_edition_lacks(tree_2007: Path, tmp_path: Path) -> None:

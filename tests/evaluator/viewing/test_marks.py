@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 
 from tests.evaluator.trees import files_of_2012, write
-from tests.support.golden import golden
+from tests.support.golden import golden, golden_truth
 from vocboard.evaluator.conversion.painting import indexed_png
 from vocboard.evaluator.editions import load, read
 from vocboard.evaluator.evaluation import evaluate
 from vocboard.evaluator.ground_truth import DetectionTruth
-from vocboard.evaluator.ground_truth.reader import read_ground_truth
 from vocboard.evaluator.results import Detections
 from vocboard.evaluator.scores import CompetitionScores
 from vocboard.evaluator.tasks.instance_segmentation import rle
@@ -64,7 +63,7 @@ def shown(
     case = golden(request.param)
     edition, page = load(case.edition), tmp_path_factory.mktemp("view") / "page"
     done = view(case.ground_truth, page, edition, results=case.results)
-    scores = evaluate(case.results, edition, read_ground_truth(case.ground_truth, edition)).scores
+    scores = evaluate(case.results, edition, golden_truth(case.name)).scores
     return scores, data_of(page), done
 
 
