@@ -1,4 +1,4 @@
-"""Annotations: what an image's objects are, read from each of the formats that editions have used."""
+"""Readers for the annotation formats of the editions."""
 
 from vocboard.evaluator.annotations.model import AnnotatedObject, AnnotatedPart, Annotation, AnnotationError, Box
 from vocboard.evaluator.annotations.object_lines import read_lines

@@ -1,4 +1,4 @@
-"""What an annotation says of one image, whatever format it is written in."""
+"""The content of an annotation, independent of its format."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,10 +19,10 @@ class AnnotatedObject:
     """One object of an image.
 
     Attributes:
-        box: of a person of whom there is only a point (VOC2012's boxless actions) that pixel.
-        difficult: False where the file says nothing, as in the action images.
-        parts: of a person whose layout is annotated.
-        actions: flag by action, of a person whose actions are annotated; None for everything else.
+        box: for people with only a point (VOC2012's boxless actions), that pixel.
+        difficult: False if the file does not say, as in the action images.
+        parts: for people whose layout is annotated.
+        actions: flags by action, for people whose actions are annotated; otherwise None.
     """
 
     name: str
@@ -37,8 +37,8 @@ class Annotation:
     """One image.
 
     Attributes:
-        size: width and height in pixels; None where the file doesn't say.
-        objects: in the order of the file; the object index of result files counts them all, from 1.
+        size: width and height in pixels; None if the file does not say.
+        objects: in the order of the file; object indices in result files count all of them, from 1.
     """
 
     size: tuple[int, int] | None
@@ -46,10 +46,10 @@ class Annotation:
 
 
 class AnnotationError(Exception):
-    """An annotation file is wrong.
+    """An annotation file is invalid.
 
     Attributes:
-        errors: line (1-based; None for the whole file) and what is wrong there; all of them.
+        errors: all errors, each with its line (1-based; None for the whole file).
     """
 
     def __init__(self, errors: list[tuple[int | None, str]]) -> None:
@@ -58,10 +58,10 @@ class AnnotationError(Exception):
 
 
 def text_lines(data: bytes) -> list[str]:
-    """Return the lines of an annotation that is plain text.
+    """Return the lines of a text annotation.
 
     Raises:
-        AnnotationError: it is not.
+        AnnotationError: it is not plain text.
     """
     try:
         return data.decode("utf-8-sig").splitlines()

@@ -1,8 +1,8 @@
-"""The ground truth of ParallelEye's test set: one file for all images, one object a line.
+"""The ground truth of ParallelEye's test set: one file for all images, one object per line.
 
-The challenge's pages describe result files alone, so this format is ours: theirs without the confidence,
-`<image id> <left> <top> <right> <bottom> <class>`. Coordinates are 1-based and inclusive. An image without objects has
-no line; blank lines mean nothing.
+The challenge only describes result files, so this format is vocboard's own: result files without the confidence,
+`<image id> <left> <top> <right> <bottom> <class>`. Coordinates are 1-based and inclusive. Images without objects have
+no line; blank lines are ignored.
 """
 
 import math
@@ -18,11 +18,11 @@ def read_lines(data: bytes, images: Collection[str], classes: Collection[str]) -
 
     Args:
         data: the file.
-        images: those of the set; every one gets an annotation.
-        classes: of the edition; a line of another class is wrong, so that a misspelt one is not lost.
+        images: images of the set; each gets an annotation.
+        classes: classes of the edition; other classes are an error, so that misspelt ones are not lost.
 
     Raises:
-        AnnotationError: with every line that is wrong.
+        AnnotationError: lists every invalid line.
     """
     objects: dict[str, list[AnnotatedObject]] = {image: [] for image in images}
     errors: list[tuple[int | None, str]] = []
@@ -42,7 +42,7 @@ def read_lines(data: bytes, images: Collection[str], classes: Collection[str]) -
 
 
 def _object(fields: list[str], images: Collection[str], classes: Collection[str]) -> AnnotatedObject:
-    """Return a line's object; `ValueError` says what is wrong with it."""
+    """Return the object of a line; raises `ValueError` with the reason if it is invalid."""
     if len(fields) != len(FORMAT.split()):
         raise ValueError(f"{len(fields)} fields, expected {FORMAT}")
     image, *corners, name = fields

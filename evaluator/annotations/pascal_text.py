@@ -1,7 +1,7 @@
 """The text annotations of VOC2005 and VOC2006, "PASCAL Annotation Version 1.00", one file an image.
 
-A label such as `PAScarRearTruncDifficult` says the class by its beginning, then the pose, whether the object is cut
-off, and whether it is difficult. Which beginning is which class, the edition says.
+A label such as `PAScarRearTruncDifficult` begins with the class, followed by the pose, whether the object is truncated,
+and whether it is difficult. The edition maps prefixes to classes.
 
 Source: the annotations of VOC2006; "The 2005 PASCAL Visual Object Classes Challenge", section 3.
 """
@@ -26,15 +26,15 @@ _BOX = re.compile(rf'{_BOX_BEGINS}(\d{{1,6}}) "([^"]*)" \(Xmin, Ymin\) - \(Xmax,
 def read_pascal_text(data: bytes, labels: Mapping[str, str]) -> Annotation:
     """Read a text annotation.
 
-    Coordinates are made to count from 1: a file may say that its top left pixel is (0, 0).
+    Coordinates are converted to count from 1, because a file may say that its top left pixel is (0, 0).
 
     Args:
         data: the file.
-        labels: class by beginning of a label, of which the longest counts. An object with another label keeps it for a
-            name: it is of no class, but object indices count it.
+        labels: classes by label prefix; the longest prefix counts. An object with another label keeps the label as its
+            name: it has no class, but object indices count it.
 
     Raises:
-        AnnotationError: it is not such a file, or lacks what evaluation needs.
+        AnnotationError: the file has another format, or lacks required data.
     """
     lines = text_lines(data)
     if not any(TITLE in line for line in lines[:3]):
@@ -59,7 +59,7 @@ def read_pascal_text(data: bytes, labels: Mapping[str, str]) -> Annotation:
 
 
 def _object(line: str, expected: int, labels: Mapping[str, str], left: float, top: float) -> AnnotatedObject:
-    """Return the object of a line; `ValueError` says what is wrong with it."""
+    """Return the object of a line; raises `ValueError` with the reason if it is invalid."""
     match = _BOX.fullmatch(line)
     if match is None:
         raise ValueError(f'is not as in {_BOX_BEGINS}1 "PAScar" (Xmin, Ymin) - (Xmax, Ymax) : (1, 1) - (20, 10)')
@@ -73,7 +73,7 @@ def _object(line: str, expected: int, labels: Mapping[str, str], left: float, to
 
 
 def _first(pattern: re.Pattern[str], lines: list[str]) -> tuple[str, ...] | None:
-    """The fields of the first line of a pattern."""
+    """Return the groups of the first line that matches a pattern."""
     found: Iterator[re.Match[str]] = filter(None, map(pattern.fullmatch, lines))
     match = next(found, None)
     return match.groups() if match else None

@@ -1,6 +1,6 @@
-"""Everything that an XML annotation says of its objects, scored or not: views, flags, parts and actions as written.
+"""The complete content of XML annotations, including what is not scored: views, flags, parts and actions.
 
-`read_xml` gives what evaluation needs, and checks it; this is for showing and converting annotations that it accepts.
+`read_xml` reads and checks what evaluation needs; this module is for viewing and converting valid annotations.
 Source: VOC2010 document, sections 2.5 and 9.2.2 (PASreadrecord).
 """
 
@@ -20,7 +20,7 @@ FLAGS = ("truncated", "occluded", "difficult")
 
 @dataclass(frozen=True, slots=True)
 class PartRecord:
-    """A part: its type, and its box as texts of numbers."""
+    """A part: its type, and its box as number strings."""
 
     name: str
     box: tuple[str, str, str, str]
@@ -31,11 +31,11 @@ class ObjectRecord:
     """One object.
 
     Attributes:
-        box: left, top, right, bottom as texts of numbers.
-        view: `<pose>`, such as `Frontal`; empty where it is not annotated.
-        flags: of `FLAGS` those that the file has.
-        actions: flag by action; empty where none are annotated.
-        point: whether the box stands for a point (VOC2012's boxless actions).
+        box: left, top, right, bottom as number strings.
+        view: `<pose>`, for example `Frontal`; empty if not annotated.
+        flags: the members of `FLAGS` in the file.
+        actions: flags by action; empty if not annotated.
+        point: whether the box represents a point (VOC2012's boxless actions).
     """
 
     name: str
@@ -49,17 +49,17 @@ class ObjectRecord:
 
 @dataclass(frozen=True, slots=True)
 class ImageRecord:
-    """One image's annotation; size in pixels, None where the file does not say it."""
+    """The annotation of an image; size in pixels, None if the file does not say."""
 
     size: tuple[int, int] | None
     objects: tuple[ObjectRecord, ...]
 
 
 def read_record(data: bytes) -> ImageRecord:
-    """Return what a valid XML annotation says.
+    """Read a valid XML annotation.
 
     Raises:
-        ValueError: `read_xml` would refuse it, too.
+        ValueError: the annotation is invalid for `read_xml` too.
     """
     if len(data) > MAXIMUM_BYTES:
         raise ValueError(f"larger than {MAXIMUM_BYTES} bytes")

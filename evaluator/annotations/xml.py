@@ -10,9 +10,9 @@ from lxml import etree
 
 from vocboard.evaluator.annotations.model import AnnotatedObject, AnnotatedPart, Annotation, AnnotationError, Box
 
-MAXIMUM_BYTES = 4 * 1024 * 1024  # of one annotation file; real ones have some 2 KB
+MAXIMUM_BYTES = 4 * 1024 * 1024  # of one annotation file; real ones have about 2 KB
 
-# Making one takes half as long as parsing an annotation. Threads that share it take turns.
+# Creating a parser takes half as long as parsing an annotation, so it is shared; threads take turns.
 _PARSER = etree.XMLParser(
     resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True
 )
@@ -22,8 +22,8 @@ def read_xml(data: bytes) -> Annotation:
     """Read a VOC XML annotation.
 
     Raises:
-        AnnotationError: it is not well-formed, carries a document type, is larger than `MAXIMUM_BYTES`, or lacks what
-            evaluation needs.
+        AnnotationError: it is not well-formed, has a document type, is larger than `MAXIMUM_BYTES`, or lacks required
+        data.
     """
     if len(data) > MAXIMUM_BYTES:
         raise AnnotationError([(None, f"is larger than {MAXIMUM_BYTES} bytes")])
@@ -37,7 +37,7 @@ def read_xml(data: bytes) -> Annotation:
 
 
 class _XmlReader:
-    """Reads one file's elements, and gathers what is wrong instead of stopping at the first."""
+    """Reads the elements of a file, and collects all errors."""
 
     def __init__(self) -> None:
         self._errors: list[tuple[int | None, str]] = []
@@ -125,7 +125,7 @@ class _XmlReader:
 
 
 def _children(element: etree._Element) -> dict[str, etree._Element]:
-    """The first child of each name. Several times as fast as finding each by its name."""
+    """Return the first child of each name; several times as fast as finding each by name."""
     children: dict[str, etree._Element] = {}
     for child in element:
         children.setdefault(child.tag, child)

@@ -1,4 +1,4 @@
-"""XML annotations written as the development kits have them, from records."""
+"""Writes records as XML annotations in the development kits' format."""
 
 from collections.abc import Sequence
 from xml.sax.saxutils import escape
@@ -9,7 +9,7 @@ _SIDES = ("xmin", "ymin", "xmax", "ymax")
 
 
 def xml_of(image: str, record: ImageRecord, folder: str) -> str:
-    """Return the annotation of an image; what the record does not say is left out."""
+    """Return the annotation of an image, without what the record lacks."""
     lines = ["<annotation>", f"\t<folder>{escape(folder)}</folder>", f"\t<filename>{escape(image)}.jpg</filename>"]
     if record.size is not None:
         width, height = record.size

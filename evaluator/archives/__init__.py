@@ -1,7 +1,7 @@
-"""Archives and directories as a stream of regular, bounded members; nothing is ever written to a path.
+"""Reads archives and directories as a stream of regular files with size limits. Never writes to the file system.
 
-An upload is hostile until proven otherwise: links, devices, sparse files and names that lead elsewhere are refused, and
-what decompression yields is counted while it is read.
+Uploads are untrusted: links, devices, sparse files and unsafe names are rejected, and decompressed bytes are counted
+while they are read.
 """
 
 from vocboard.evaluator.archives.limits import TREE_LIMITS, UPLOAD_LIMITS, ArchiveError, ArchiveLimits

@@ -1,4 +1,4 @@
-"""Decompression as a bounded stream."""
+"""Decompression as a stream with limits."""
 
 import bz2
 import gzip
@@ -10,7 +10,7 @@ from typing import BinaryIO, Protocol
 from vocboard.evaluator.archives.limits import MIB, ArchiveError, Meter
 from vocboard.evaluator.problems.archives import DAMAGED_ARCHIVE
 
-# What `xz -9` needs is 65 MiB; a header may ask for gigabytes.
+# `xz -9` needs 65 MiB; a header can request gigabytes.
 XZ_MEMORY_BYTES = 128 * MIB
 
 CHUNK_BYTES = 1 * MIB
@@ -19,14 +19,14 @@ _DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError)
 
 
 class Readable(Protocol):
-    """Anything bytes can be read from, in order."""
+    """A source of bytes that can be read in order."""
 
     def read(self, number: int, /) -> bytes:
-        """Return up to `number` bytes; none at the end."""
+        """Return up to `number` bytes; empty at the end."""
 
 
 def decompressed(file: BinaryIO, head: bytes) -> tuple[Readable, str | None]:
-    """Return the stream inside `file` and the name of its compression, None if it has none."""
+    """Return the decompressed stream of `file` and the name of its compression, None if there is none."""
     if head.startswith(b"\x1f\x8b"):
         return gzip.GzipFile(fileobj=file), "gzip"
     if head.startswith(b"BZh"):
@@ -37,7 +37,7 @@ def decompressed(file: BinaryIO, head: bytes) -> tuple[Readable, str | None]:
 
 
 class MeteredStream:
-    """Reads exactly as many bytes as asked for, and counts every one."""
+    """Reads exactly the requested number of bytes, and counts them."""
 
     def __init__(self, stream: Readable, meter: Meter):
         self._stream, self._meter = stream, meter
@@ -47,7 +47,7 @@ class MeteredStream:
         """Return the next `number` bytes; fewer only at the end.
 
         Raises:
-            ArchiveError: the stream is damaged, or the meter has had enough.
+            ArchiveError: the stream is damaged, or a limit is reached.
         """
         chunks = []
         while number > 0:
@@ -59,7 +59,7 @@ class MeteredStream:
         return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
     def skip(self, number: int) -> int:
-        """Pass over `number` bytes; return how many there were."""
+        """Skip `number` bytes; return how many there were."""
         left = number
         while left > 0:
             chunk = self._read_some(min(left, CHUNK_BYTES))
@@ -69,7 +69,7 @@ class MeteredStream:
         return number - left
 
     def drain(self) -> None:
-        """Read to the end, so that a checksum there is checked."""
+        """Read to the end, so that the final checksum is verified."""
         while self._read_some(CHUNK_BYTES):
             pass
 
@@ -91,7 +91,7 @@ def _reason(error: BaseException) -> str:
 
 
 class _XzStream(io.RawIOBase):
-    """xz with a bound on memory, which `lzma.LZMAFile` cannot give."""
+    """xz decompression with a memory limit, which `lzma.LZMAFile` does not support."""
 
     def __init__(self, file: BinaryIO):
         self._file = file
@@ -109,7 +109,7 @@ class _XzStream(io.RawIOBase):
     def _next(self, number: int) -> bytes:
         while True:
             if self._decompressor.eof:
-                # Several streams, and zeros between them, make one file.
+                # A file can consist of several streams with zeros between them.
                 self._pending = (self._decompressor.unused_data or self._pending).lstrip(b"\0")
                 self._pending = self._pending or self._file.read(CHUNK_BYTES).lstrip(b"\0")
                 if not self._pending:

@@ -1,4 +1,4 @@
-"""A directory as if it were an archive."""
+"""Reads a directory like an archive."""
 
 import os
 import stat
@@ -20,7 +20,7 @@ _KINDS = (
 
 def directory_members(root: Path, limits: ArchiveLimits, report: Callable[[Problem], None]) -> Iterator[Member]:
     """Yield the regular files below `root`, sorted by name; links are reported, not followed."""
-    meter = Meter(limits, packed_bytes=lambda: limits.total_bytes)  # nothing is packed: no ratio to watch
+    meter = Meter(limits, packed_bytes=lambda: limits.total_bytes)  # nothing is compressed, so there is no ratio
     above = len(os.path.join(root, ""))
     for entry in _walk(root):
         meter.count_member()
@@ -41,7 +41,7 @@ def directory_members(root: Path, limits: ArchiveLimits, report: Callable[[Probl
 def _reader(path: str, meter: Meter) -> Callable[[int], bytes]:
     def read(number: int) -> bytes:
         meter.count_bytes(number)
-        with open(path, "rb", buffering=0) as file:  # one system call: files are small and many, or read at once
+        with open(path, "rb", buffering=0) as file:  # unbuffered: files are small, or read in one call
             return file.read(number)
 
     return read

@@ -1,4 +1,4 @@
-"""What an archive may unpack to, and the meter that is read while it does."""
+"""Limits of archives, and counters that enforce them while an archive is read."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,19 +18,19 @@ GIB = 1024 * MIB
 
 @dataclass(frozen=True, slots=True)
 class ArchiveLimits:
-    """Bounds on one archive.
+    """Limits of an archive.
 
     Attributes:
-        members: files and directories.
-        member_bytes: of one file, unpacked.
-        total_bytes: of everything that decompression yields, padding and skipped files included.
-        ratio: unpacked bytes to packed ones.
-        ratio_from_bytes: unpacked bytes from which the ratio counts; identical label maps, or a file of equal lines,
-            compress a thousandfold and are harmless as long as they are few.
-        name_characters: of one member's name.
-        ignored_members: files that operating systems add, which are passed over.
-        ignored_bytes: of these files, unpacked, all together.
-        unread_bytes: of everything in a tar archive that is unpacked only to get past it, all together.
+        members: number of files and directories.
+        member_bytes: size of one file, unpacked.
+        total_bytes: total decompressed bytes, including padding and skipped files.
+        ratio: ratio of unpacked to packed bytes.
+        ratio_from_bytes: unpacked bytes from which the ratio is checked. A few identical label maps or equal lines
+            compress a thousandfold and are harmless.
+        name_characters: length of a member's name.
+        ignored_members: number of files added by operating systems, which are skipped.
+        ignored_bytes: total size of these files, unpacked.
+        unread_bytes: total size of everything in a tar archive that is only unpacked to skip it.
     """
 
     members: int = 100_000
@@ -39,14 +39,14 @@ class ArchiveLimits:
     ratio: int = 200
     ratio_from_bytes: int = 64 * MIB
     name_characters: int = 1_000
-    ignored_members: int = 10_000  # a macOS archive has one for each file, but only few directories of results
+    ignored_members: int = 10_000  # macOS adds one per file
     ignored_bytes: int = 16 * MIB
     unread_bytes: int = 256 * MIB
 
 
 UPLOAD_LIMITS = ArchiveLimits()
 
-# A development kit tree comes from an organiser and holds the images of several years.
+# Development kit trees come from organisers and contain the images of several years.
 TREE_LIMITS = ArchiveLimits(
     members=1_000_000,
     member_bytes=2 * GIB,
@@ -59,7 +59,7 @@ TREE_LIMITS = ArchiveLimits(
 
 
 class ArchiveError(Exception):
-    """Reading cannot go on; `problem` says why, in the words for the one whose archive it is."""
+    """The archive cannot be read; `problem` says why."""
 
     def __init__(self, problem: Problem):
         super().__init__(problem.message)
@@ -67,7 +67,7 @@ class ArchiveError(Exception):
 
 
 class Meter:
-    """Counts what an archive unpacks to, and stops it at the limits."""
+    """Counts unpacked data, and enforces the limits."""
 
     def __init__(self, limits: ArchiveLimits, packed_bytes: Callable[[], int]):
         self.limits = limits
@@ -80,17 +80,17 @@ class Meter:
         """Count one more file or directory.
 
         Raises:
-            ArchiveError: it is one too many.
+            ArchiveError: there are too many.
         """
         self._members += 1
         if self._members > self.limits.members:
             raise ArchiveError(TOO_MANY_MEMBERS.at(limit=self.limits.members))
 
     def count_unread_bytes(self, number: int) -> None:
-        """Count bytes that are about to be passed over; unpacking them is counted by itself.
+        """Count bytes that will be skipped; unpacking them is counted separately.
 
         Raises:
-            ArchiveError: they are too many.
+            ArchiveError: there are too many.
         """
         self._unread_bytes += number
         if self._unread_bytes > self.limits.unread_bytes:
@@ -100,7 +100,7 @@ class Meter:
         """Count unpacked bytes.
 
         Raises:
-            ArchiveError: they are too many, or too many for the packed bytes they came from.
+            ArchiveError: there are too many, in total or relative to the packed bytes.
         """
         self._bytes += number
         if self._bytes > self.limits.total_bytes:

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One regular file, readable until the next member is asked for.
+    """A regular file, readable until the next member is requested.
 
     Attributes:
-        name: relative, parts divided by `/`, without `.` and `..`.
-        size: bytes, as the archive claims; what `read` yields is as long, or an error.
-        had_backslashes: whether the archive divides the parts of the name as Windows does.
+        name: relative name with parts separated by `/`, without `.` and `..`.
+        size: size in bytes according to the archive; `read` returns exactly this many, or raises.
+        had_backslashes: whether the archive separates parts of the name by backslashes.
     """
 
     name: str
@@ -20,9 +20,9 @@ class Member:
     had_backslashes: bool = False
 
     def read(self, first: int | None = None) -> bytes:
-        """Return the content, or its first `first` bytes; once.
+        """Return the content, or its first `first` bytes. Can be called once.
 
         Raises:
-            ArchiveError: the archive is damaged or passes its limits.
+            ArchiveError: the archive is damaged or exceeds its limits.
         """
         return self._read(self.size if first is None else min(first, self.size))

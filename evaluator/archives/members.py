@@ -1,4 +1,4 @@
-"""Members of an archive or directory, one after the other."""
+"""The members of an archive or directory."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,16 +15,16 @@ from vocboard.evaluator.problems.files import DUPLICATE_FILE
 def members(path: Path, limits: ArchiveLimits, report: Callable[[Problem], None] | None = None) -> Iterator[Member]:
     """Yield the regular files of a tar archive (plain, gz, xz, bz2), a zip archive or a directory.
 
-    The kind is told by content, not by name. Archives keep their order, directories are sorted by name.
+    The type is detected by content, not by name. Archives keep their order; directories are sorted by name.
 
     Args:
         path: the archive or directory.
-        limits: on number and size of what is in it.
-        report: gets a problem for everything that is passed over (links, unsafe or repeated names, files too large,
-            and, as a warning, what operating systems add). Without it the first error among these raises.
+        limits: limits on number and size of its members.
+        report: called with a problem for everything that is skipped (links, unsafe or repeated names, files that are
+            too large, and, as a warning, files added by operating systems). Without it, the first error is raised.
 
     Raises:
-        ArchiveError: this is no archive, it is damaged, or it passes its limits as a whole.
+        ArchiveError: this is not an archive, it is damaged, or it exceeds its limits.
         OSError: `path` itself cannot be read.
     """
     reported = report or _raise_errors

@@ -1,4 +1,4 @@
-"""Names of members: made plain, or refused."""
+"""Normalises or rejects names of members."""
 
 import re
 from collections.abc import Callable
@@ -12,15 +12,15 @@ _NOT_UTF8 = re.compile("[\ud800-\udfff]")
 
 
 def plain_name(raw: str, limits: ArchiveLimits, report: Callable[[Problem], None]) -> str | None:
-    """Return the name without `.` and empty parts; None, and a problem reported, if it is not to be trusted.
+    """Return the name without `.` and empty parts; report a problem and return None if it is unsafe.
 
-    A backslash divides parts like a slash: archives made on Windows have such names, and there it would lead astray.
-    An empty text is the archive's root.
+    Backslashes separate parts like slashes, because archives from Windows contain such names. The empty string is the
+    archive's root.
 
     Args:
-        raw: as it stands in the archive; bytes that are not UTF-8 escaped by surrogates.
+        raw: name in the archive; bytes that are not UTF-8 are escaped by surrogates.
         limits: limits of the archive.
-        report: takes the problem.
+        report: called with the problem.
     """
     why = _why_unsafe(raw, limits)
     if why is not None:
@@ -30,12 +30,12 @@ def plain_name(raw: str, limits: ArchiveLimits, report: Callable[[Problem], None
 
 
 def with_slashes(raw: str) -> str:
-    """A name with its parts divided by slashes."""
+    """Return a name with its parts separated by slashes."""
     return raw.replace("\\", "/")
 
 
 def printable(raw: str) -> str:
-    """A name as it may stand in a report: shortened, and everything unprintable escaped."""
+    """Return a name for a report: shortened, with unprintable characters escaped."""
     shown = raw if len(raw) <= 200 else raw[:199] + "…"
     return shown if shown.isprintable() else shown.encode("unicode_escape").decode("ascii")
 

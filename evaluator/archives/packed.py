@@ -1,4 +1,4 @@
-"""Which kind of archive a file is, by its first bytes."""
+"""Detects the type of an archive by its first bytes."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,7 +18,7 @@ def packed_members(path: Path, limits: ArchiveLimits, report: Callable[[Problem]
     """Yield the regular files of the archive at `path`.
 
     Raises:
-        ArchiveError: as `members` says.
+        ArchiveError: as for `members`.
     """
     with path.open("rb") as file:
         head = file.read(512)

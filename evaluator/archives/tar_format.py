@@ -1,7 +1,7 @@
 """Tar archives, read header by header.
 
-Not with `tarfile.open`: it would read an extended header of any size into memory and hide sparse files and repeated
-names. `TarInfo.frombuf` does read the single header.
+This does not use `tarfile.open`, which reads extended headers of any size into memory and hides sparse files and
+repeated names. `TarInfo.frombuf` parses single headers.
 Source: POSIX.1-2001 pax interchange format; GNU tar manual, "Basic Tar Format".
 """
 
@@ -29,7 +29,7 @@ _WITHOUT_CONTENT = {b"1": "hard link", b"2": "symbolic link", b"3": "device", b"
 
 @dataclass(slots=True)
 class _Extension:
-    """What extended headers say of the header that follows them."""
+    """Data from extended headers for the next header."""
 
     name: str | None = None
     size: int | None = None
@@ -41,7 +41,7 @@ def tar_members(path: Path, head: bytes, limits: ArchiveLimits, report: Callable
     """Yield the regular files of a tar archive, plain or compressed with gzip, bzip2 or xz.
 
     Raises:
-        ArchiveError: as `members` says; also if the file is no tar archive at all.
+        ArchiveError: as for `members`; also if the file is not a tar archive.
     """
     with path.open("rb") as file:
         meter = Meter(limits, packed_bytes=file.tell)
@@ -85,7 +85,7 @@ def _members(
 
 
 class _Content:
-    """The bytes of one member, and the padding after them."""
+    """Reads the bytes of one member and the padding after them."""
 
     def __init__(self, stream: MeteredStream, size: int, meter: Meter | None = None):
         self._stream, self._size, self._read = stream, size, 0
@@ -161,7 +161,7 @@ def _refusal(
     header: tarfile.TarInfo, extension: _Extension, name: str | None, size: int, limits: ArchiveLimits
 ) -> Problem | None:
     if name is None or header.type == _DIRECTORY:
-        return None  # an unsafe name has been reported already
+        return None  # unsafe names have already been reported
     if header.type in _WITHOUT_CONTENT:
         return NOT_A_REGULAR_FILE.at(printable(name), what=_WITHOUT_CONTENT[header.type])
     if header.type == _SPARSE or extension.sparse:

@@ -20,7 +20,7 @@ from vocboard.evaluator.problems.archives import (
 )
 
 _ENCRYPTED = 0x1
-_READ_METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}  # bzip2 and lzma may ask for unbounded memory
+_READ_METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}  # bzip2 and lzma can request unbounded memory
 
 _END_RECORD = b"PK\x05\x06"
 _END_RECORD_BYTES = 22
@@ -35,7 +35,7 @@ def zip_members(path: Path, limits: ArchiveLimits, report: Callable[[Problem], N
     """Yield the regular files of a zip archive, in the order of its directory.
 
     Raises:
-        ArchiveError: as `members` says.
+        ArchiveError: as for `members`.
     """
     packed = path.stat().st_size
     meter = Meter(limits, packed_bytes=lambda: packed)
@@ -59,7 +59,7 @@ def zip_members(path: Path, limits: ArchiveLimits, report: Callable[[Problem], N
 
 
 def _refuse_huge_directory(path: Path, packed: int, limits: ArchiveLimits) -> None:
-    """Look at the directory's size before `zipfile` reads all of it into memory."""
+    """Check the directory's size before `zipfile` reads it into memory."""
     with path.open("rb") as file:
         file.seek(max(0, packed - _END_RECORD_SEARCH_BYTES))
         tail = file.read()
@@ -68,14 +68,14 @@ def _refuse_huge_directory(path: Path, packed: int, limits: ArchiveLimits) -> No
         raise _damaged("", "its directory at the end is missing")
     size = int.from_bytes(tail[place + 12 : place + 16], "little")
     if size == 0xFFFFFFFF:
-        # Zip64 keeps the size elsewhere; a directory can never be larger than the archive.
+        # Zip64 stores the size elsewhere; the directory cannot be larger than the archive.
         size = packed
     if size > limits.members * _DIRECTORY_BYTES_PER_MEMBER:
         raise ArchiveError(TOO_MANY_MEMBERS.at(limit=limits.members))
 
 
 def _refuse_shared_bytes(archive: zipfile.ZipFile) -> None:
-    """Members that name the same bytes as theirs unpack to more than the packed size tells; newer Pythons look, too."""
+    """Reject members that share bytes, which would hide the true ratio; newer Python versions also check this."""
     ends_at = archive.start_dir
     for info in sorted(archive.infolist(), key=lambda info: info.header_offset, reverse=True):
         if info.header_offset + _FILE_HEADER_BYTES + info.compress_size > ends_at:
@@ -105,7 +105,7 @@ def _reader(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str, meter: M
         try:
             with archive.open(info) as file:
                 data = file.read(number)
-                # One byte more makes zipfile check the length and the checksum.
+                # Reading one more byte makes zipfile verify the length and the checksum.
                 if number == info.file_size and file.read(1):
                     raise _damaged(where, "the file is longer than the archive's directory says")
         except _DAMAGE as error:

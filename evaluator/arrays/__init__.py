@@ -1,5 +1,5 @@
-"""Results in memory: NumPy arrays, and whatever turns into them, in place of result files.
+"""Results in memory: NumPy arrays, or objects that can be converted, instead of result files.
 
-They become the same columns as result files do, so that equal results have equal scores. Each task's folder says what
-its arrays are (`tasks/<task>/arrays.py`).
+They are converted to the same columns as result files, so equal results have equal scores. The format of each task is
+in its folder (`tasks/<task>/arrays.py`).
 """

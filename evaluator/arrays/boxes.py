@@ -1,7 +1,7 @@
-"""Boxes in memory, in the conventions of other tools: to VOC's, and what is worth a warning of them.
+"""Converts boxes in memory from the conventions of other tools to VOC's, and reports warnings.
 
 VOC counts pixels from 1 and includes the right column and the bottom row. The others measure edges from 0: the first
-pixel reaches from 0 to 1. So `left` and `top` differ by one, while `right` and `bottom` are the same numbers.
+pixel extends from 0 to 1. So `left` and `top` differ by one, while `right` and `bottom` are equal.
 """
 
 from typing import Literal, get_args
@@ -20,13 +20,13 @@ BOX_FORMATS: tuple[str, ...] = get_args(BoxFormat)
 
 
 def to_voc(box: NDArray[np.float64], box_format: BoxFormat) -> NDArray[np.float64]:
-    """Return boxes as VOC has them.
+    """Return boxes in VOC's convention.
 
     Args:
         box: (n, 4) in pixels.
         box_format: `voc`: left, top, right, bottom, 1-based and inclusive. `xyxy`: x1, y1, x2, y2 measured from 0, as
-            torchvision has them. `xywh`: x, y, width, height measured from 0, as COCO has them. `cxcywh`: centre x,
-            centre y, width, height, measured from 0.
+            in torchvision. `xywh`: x, y, width, height measured from 0, as in COCO. `cxcywh`: centre x, centre y,
+            width, height, measured from 0.
 
     Returns:
         (n, 4) left, top, right, bottom; 1-based, inclusive.
@@ -50,14 +50,14 @@ def to_voc(box: NDArray[np.float64], box_format: BoxFormat) -> NDArray[np.float6
 def warn_of_boxes(
     box: NDArray[np.float64], image: NDArray[np.int32], items: Items, box_format: str, values: Values
 ) -> None:
-    """Report boxes that can match nothing, and those that seem to be measured from 0.
+    """Report boxes that cannot match anything, and boxes that seem to be measured from 0.
 
     Args:
-        box: (n, 4) as VOC has them.
+        box: (n, 4) in VOC's convention.
         image: (n,) position of each box's image.
-        items: have the sizes of the images.
-        box_format: in which the boxes were given.
-        values: takes the warnings.
+        items: test items with image sizes.
+        box_format: original format of the boxes.
+        values: collects the warnings.
     """
 
     def warn(kind: Kind, found: NDArray[np.bool_]) -> None:

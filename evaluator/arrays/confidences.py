@@ -1,4 +1,4 @@
-"""Scores of images or people in memory: a matrix as scikit-learn has them, an array for each class, or with names."""
+"""Scores of images or people in memory: a matrix like scikit-learn's, an array per class, or named scores."""
 
 from collections.abc import Mapping
 
@@ -29,7 +29,7 @@ class ConfidenceArrays(ArrayReader):
             content: (n, k) scores of all images (people) and classes, in the order of the image set and of the edition;
                 or a mapping of classes to (n,) scores of all images (people), or to mappings with `scores` and
                 `images` (and `objects`, the object indices of people).
-            arrays: takes problems.
+            arrays: collects problems.
         """
         classes = arrays.competition.classes
         if isinstance(content, Mapping):
@@ -50,7 +50,7 @@ class ConfidenceArrays(ArrayReader):
         return Entry(arrays.competition, tuple(valid), valid) if valid else None
 
     def _number(self, arrays: Arrays) -> int | None:
-        """How many images (people) there are; None if that is not known."""
+        """Return the number of images (people); None if unknown."""
         items = arrays.items
         if self.of_people:
             return None if items.listed_persons is None else len(items.listed_persons)
@@ -114,7 +114,7 @@ class ConfidenceArrays(ArrayReader):
 def _people(
     image: NDArray[np.int32] | None, index: NDArray[np.int64] | None, arrays: Arrays, values: Values
 ) -> NDArray[np.int32] | None:
-    """(n,) positions of people by image and object index."""
+    """Return (n,) positions of people by image and object index."""
     if image is None or index is None:
         return None
     wrong = (index < 1) | (index > LARGEST_OBJECT_INDEX)

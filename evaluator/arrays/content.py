@@ -1,4 +1,4 @@
-"""How results in memory of one competition are read: what every task's reader of arrays gets, and what it returns."""
+"""Base class of the tasks' readers of arrays, and their context."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -18,14 +18,14 @@ from vocboard.evaluator.tasks.format import SegmentationSink
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Arrays:
-    """What reading the arrays of one competition needs to know.
+    """The context for reading the arrays of one competition.
 
     Attributes:
         items: the test items of the competition.
-        box_format: of all boxes.
-        first_label: the number of the first class where labels are numbers.
-        declared_classes: that are entered, where the arrays do not tell.
-        segmentation_sink: gets each valid label map; see `evaluator.reading.read_results`.
+        box_format: format of all boxes.
+        first_label: number of the first class if labels are numbers.
+        declared_classes: classes entered, if the arrays do not say.
+        segmentation_sink: called with each valid label map; see `evaluator.reading.read_results`.
         new_report: returns a new report for the problems of one place.
     """
 
@@ -39,21 +39,21 @@ class Arrays:
     new_report: Callable[[str], FileReport]
 
     def values(self, *keys: object) -> Values:
-        """Return a reader for one place: the competition's results, or what is at these keys in them."""
+        """Return a reader for one place: the competition's results, or the part at these keys."""
         place = self.competition.key + "".join(f"[{key!r}]" for key in keys)
         return Values(self.new_report(place), self.edition.limits)
 
 
 class ArrayReader(ABC):
-    """Reads results in memory. Each task's folder has a subclass."""
+    """Reads results in memory. Each task has a subclass."""
 
     @abstractmethod
     def read(self, content: object, arrays: Arrays) -> Entry | None:
-        """Return what files with the same content would be read as; None, and problems reported, if it is not valid."""
+        """Return the same content as for result files; report problems and return None if it is invalid."""
 
 
 def known_classes(content: Mapping[object, object], arrays: Arrays) -> tuple[str, ...]:
-    """Return the classes that are keys of a mapping, in the edition's order; other keys are reported."""
+    """Return the classes among the keys of a mapping, in the edition's order; report other keys."""
     competition = arrays.competition
     values = arrays.values()
     for key in content:

@@ -1,4 +1,4 @@
-"""Detected things in memory, boxes or masks: by class, by image as torchmetrics takes them, or all in one table."""
+"""Detected instances (boxes or masks) in memory: by class, by image as in torchmetrics, or in one table."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ _IMAGES, _SCORES, _LABELS = "images", "scores", "labels"
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Instances:
-    """Some detected things.
+    """Detected instances.
 
     Attributes:
         image: (n,) int32 index into `ImageSet.images`.
         score: (n,) float64, finite.
-        shape: what the task takes for their shapes.
-        classes: (n,) int16 index into the competition's classes; None where they are of one class.
+        shape: shapes, depending on the task.
+        classes: (n,) int16 index into the competition's classes; None if all have the same class.
     """
 
     image: NDArray[np.int32]
@@ -38,16 +38,16 @@ ReadShapes = Callable[[object, NDArray[np.int32] | None, int | None, Arrays, Val
 def read_instances(
     content: object, shape_key: str, read_shapes: ReadShapes, arrays: Arrays
 ) -> Iterator[tuple[tuple[str, ...], Instances]]:
-    """Yield instances of one class, or of all classes, with the names of the classes that they enter.
+    """Yield instances of one class or of all classes, with the names of the classes entered.
 
     Args:
         content: a mapping of classes to mappings with `images`, `scores` and the shapes; or such a mapping for all
             classes, with `labels`; or a mapping of images to, or a sequence in the order of the image set of, mappings
             with `scores`, `labels` and the shapes.
         shape_key: `boxes` or `masks`.
-        read_shapes: returns the shapes; None, and problems reported, if they are not valid. Gets what is at the key,
-            the positions of the images, and how many there should be; None where something is wrong with these.
-        arrays: takes problems.
+        read_shapes: called with the value at the key, the positions of the images, and the expected number (None if
+            these are invalid); returns the shapes, or reports problems and returns None.
+        arrays: collects problems.
     """
     everything = arrays.competition.classes
     if isinstance(content, Mapping):
@@ -93,7 +93,7 @@ def _is_by_image(content: Mapping[object, object], arrays: Arrays) -> bool:
 def _by_image(
     content: Mapping[object, object], shape_key: str, read_shapes: ReadShapes, arrays: Arrays
 ) -> Iterator[tuple[tuple[str, ...], Instances]]:
-    """Yield those of all images, one image after the other; every class counts as entered."""
+    """Yield the instances of all images; every class counts as entered."""
     unknown = []
     for key, value in content.items():
         position = arrays.items.images.position(key) if isinstance(key, str) else None
@@ -141,7 +141,7 @@ def _read(
 
 
 def _classes(value: object, arrays: Arrays, values: Values, length: int | None) -> NDArray[np.int16] | None:
-    """Return (n,) indices of classes by label: a name, or a number counted from `first_label`."""
+    """Return (n,) class indices of labels: names, or numbers that start at `first_label`."""
     names = arrays.competition.classes
     if length == 0:
         return np.empty(0, dtype=np.int16)

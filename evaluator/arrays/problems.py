@@ -1,6 +1,6 @@
-"""What can be wrong with arrays, where it is not the same as with result files.
+"""Problems that only arrays can have.
 
-Not in the catalogue: no upload has these problems.
+They are not in the catalogue, because uploads cannot have them.
 """
 
 from vocboard.evaluator.problems import Kind, Severity

@@ -1,4 +1,4 @@
-"""From arrays to the same columns that result files are read as, with everything that is wrong with them."""
+"""Reads arrays as the same columns as result files, and reports all problems."""
 
 from collections.abc import Mapping, Sequence
 
@@ -30,16 +30,16 @@ def read_arrays(
     """Read and check results in memory.
 
     Args:
-        results: by competition; see the reader of each task, in `tasks/<task>/arrays.py`, for what each may be.
-        edition: names the competitions and classes.
-        image_sets: None if they are not at hand: identifiers and sizes are then not checked.
-        box_format: of all boxes, see `evaluator.arrays.boxes.to_voc`.
-        first_label: the number of the first class where labels are numbers.
+        results: by competition; for the formats, see each task's `tasks/<task>/arrays.py`.
+        edition: defines the competitions and classes.
+        image_sets: without them, identifiers and sizes are not checked.
+        box_format: format of all boxes; see `evaluator.arrays.boxes.to_voc`.
+        first_label: number of the first class if labels are numbers.
         segmentation_classes: classes entered for segmentation. Default: all classes of the edition.
-        segmentation_sink: gets each valid label map; see `evaluator.reading.read_results`.
+        segmentation_sink: called with each valid label map; see `evaluator.reading.read_results`.
 
     Raises:
-        ValueError: `box_format` or `segmentation_classes` is not known.
+        ValueError: `box_format` or `segmentation_classes` is invalid.
     """
     if box_format not in BOX_FORMATS:
         raise ValueError(f"box_format is {box_format!r}; expected is one of {', '.join(map(repr, BOX_FORMATS))}")

@@ -1,4 +1,4 @@
-"""Single values of results in memory: turned into arrays of known type and shape, or reported."""
+"""Converts single values to arrays of known type and shape, and reports problems."""
 
 from collections.abc import Mapping, Sequence
 from itertools import islice
@@ -20,7 +20,7 @@ _NAMED_KEYS = 5
 
 
 class Values:
-    """Reads the values of one place, such as the results of one class; what is wrong has been reported and is None."""
+    """Reads the values of one place, for example of one class; invalid values are reported and returned as None."""
 
     def __init__(self, report: FileReport, limits: Limits) -> None:
         """Take the report of the place."""
@@ -31,7 +31,7 @@ class Values:
         """Return an array of finite numbers.
 
         Args:
-            value: anything that NumPy makes an array of.
+            value: anything that NumPy can convert.
             name: for messages.
             shape: expected; a single number, of shape (), is returned as an array of shape (1,).
         """
@@ -52,7 +52,7 @@ class Values:
     def scores(
         self, value: object, shape: Shape, allowed: tuple[float, float] | None, name: str = "scores"
     ) -> NDArray[np.float64] | None:
-        """Return scores; of an edition with a range, within it."""
+        """Return scores, within the edition's range if it has one."""
         found = self.numbers(value, name, shape)
         if found is None or allowed is None:
             return found
@@ -67,7 +67,7 @@ class Values:
         return None if array is None else array.astype(np.int64)
 
     def texts(self, value: object, name: str, length: int | None = None) -> list[str] | None:
-        """Return a list of texts."""
+        """Return a list of strings."""
         array = self._array(value, name, (length,), "UO", "texts")
         if array is None:
             return None
@@ -97,7 +97,7 @@ class Values:
         return positions
 
     def unknown_images(self, names: Sequence[str], items: Items) -> None:
-        """Report identifiers that are not in the image set, each kind of mistake once."""
+        """Report identifiers that are not in the image set, each kind of error once."""
         by_kind: dict[Kind, list[str]] = {}
         for name in names:
             by_kind.setdefault(image_problem(name, items)[0], []).append(name)
@@ -130,11 +130,11 @@ class Values:
         return not count
 
     def wrong_structure(self, value: object, expected: str) -> None:
-        """Report something of another structure than expected."""
+        """Report an unexpected structure."""
         self.report.add(kinds.WRONG_STRUCTURE, found=described(value), expected=expected)
 
     def has_keys(self, value: Mapping[str, object], *needed: str) -> bool:
-        """Tell whether a mapping has all keys that are needed, and report those that it lacks."""
+        """Return whether a mapping has all required keys, and report missing ones."""
         missing = [key for key in needed if key not in value]
         if missing:
             found = _keys(value) if value else "no key"
@@ -146,7 +146,7 @@ class Values:
         """Return an array of any shape and type."""
         try:
             array = np.asarray(value)
-        except Exception as error:  # whatever `__array__` of another library raises
+        except Exception as error:  # `__array__` of other libraries can raise anything
             reason = " ".join(str(error).split())[:_LONGEST_REASON].rstrip(".")
             self.report.add(kinds.NOT_AN_ARRAY, name=name, reason=reason)
             return None

@@ -1,1 +1,1 @@
-"""Metrics: arrays in, numbers out; they know no task, no file and no edition."""
+"""Metrics, computed from arrays, independent of tasks, files and editions."""

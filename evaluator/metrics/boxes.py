@@ -1,4 +1,4 @@
-"""Boxes and their overlap; the inclusive pixel convention is stated here and nowhere else.
+"""Boxes and their overlap, in the inclusive pixel convention.
 
 A box is left, top, right, bottom. The top-left pixel of an image has coordinates (1, 1) and a box includes its right
 column and bottom row, so that its width is right − left + 1. Coordinates may be fractional and outside the image.
@@ -16,7 +16,7 @@ from vocboard.evaluator.editions import Overlap
 Boxes = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-PAIRS_AT_ONCE = 1_000_000  # bounds the memory of a comparison to some 100 MB, whatever was uploaded
+PAIRS_AT_ONCE = 1_000_000  # limits the memory of a comparison to about 100 MB
 
 
 def intersection_over_union(a: Boxes, b: Boxes) -> NDArray[np.float64]:
@@ -29,7 +29,7 @@ def intersection_over_union(a: Boxes, b: Boxes) -> NDArray[np.float64]:
         b: (n, 4) boxes in pixels.
 
     Returns:
-        (n,) fractions. 0.0 where the boxes don't meet, which upside-down boxes never do.
+        (n,) fractions; 0.0 if the boxes do not intersect, which includes inverted boxes.
 
     >>> float(intersection_over_union(np.array([[1.0, 1, 10, 10]]), np.array([[1.0, 1, 10, 5]]))[0])
     0.5
@@ -38,35 +38,35 @@ def intersection_over_union(a: Boxes, b: Boxes) -> NDArray[np.float64]:
     height = np.minimum(a[:, 3], b[:, 3]) - np.maximum(a[:, 1], b[:, 1]) + 1
     meet = (width > 0) & (height > 0)
     intersection = np.where(meet, width * height, 0.0)
-    # Where they meet both areas are positive; elsewhere the union may be anything, zero included.
+    # If boxes intersect, both areas are positive; otherwise the union can be anything, including zero.
     union = np.where(meet, _area(a) + _area(b) - intersection, 1.0)
     return intersection / union
 
 
 def is_enough(overlap: NDArray[np.float64], rule: Overlap) -> NDArray[np.bool_]:
-    """Whether each overlap is a match under an edition's rule."""
+    """Return whether each overlap is sufficient under an edition's rule."""
     return overlap > rule.threshold if rule.strict else overlap >= rule.threshold
 
 
 def pairs_within_groups(
     found_group: NDArray[np.integer], true_group: NDArray[np.integer], at_most: int = PAIRS_AT_ONCE
 ) -> Iterator[tuple[Indices, Indices]]:
-    """Yield, chunk by chunk, every pair of a found and a true thing that are in the same group (image, person).
+    """Yield, in chunks, every pair of a detected and a true instance in the same group (image or person).
 
     Args:
-        found_group: (n,) group of each found thing, a position in some list, in any order.
-        true_group: (m,) group of each true thing, in any order.
-        at_most: pairs per chunk; a chunk is only larger if one found thing alone has more.
+        found_group: (n,) group index of each detected instance, in any order.
+        true_group: (m,) group index of each true instance, in any order.
+        at_most: pairs per chunk; a chunk is only larger if a single detected instance has more.
 
     Yields:
-        Two (k,) arrays, indices of found and of true things. Pairs are in the order of the found, and for one found
-        thing in the order of the true; all pairs of one found thing are in the same chunk.
+        Two (k,) arrays of indices of detected and true instances, ordered by detected, then by true instance; all pairs
+        of a detected instance are in the same chunk.
     """
     groups = 1 + max(int(found_group.max(initial=-1)), int(true_group.max(initial=-1)))
     true_in_group = np.bincount(true_group, minlength=groups)
     start_of_group = np.cumsum(true_in_group) - true_in_group
     by_group = np.argsort(true_group, kind="stable")
-    paired = np.flatnonzero(true_in_group[found_group])  # most are in a group without a true thing
+    paired = np.flatnonzero(true_in_group[found_group])  # most groups have no true instance
     group = found_group[paired]
     count = true_in_group[group]
     total = np.cumsum(count)
@@ -87,17 +87,17 @@ def best_overlapping(
     true_box: Boxes,
     true_group: NDArray[np.integer],
 ) -> tuple[Indices, NDArray[np.float64]]:
-    """Return for each found box the true box of its group that it overlaps most; the first of equals.
+    """Return for each detected box the true box of its group that it overlaps most, the first among equals.
 
     Args:
-        found_box: (n, 4) boxes.
-        found_group: (n,) group of each.
-        true_box: (m, 4) boxes.
-        true_group: (m,) group of each.
+        found_box: (n, 4) detected boxes.
+        found_group: (n,) group of each detected box.
+        true_box: (m, 4) true boxes.
+        true_group: (m,) group of each true box.
 
     Returns:
-        (n,) indices of true boxes, and (n,) overlaps. Where the overlap is 0.0 the index means nothing: the group has
-        no true box or none meets the found one.
+        (n,) indices of true boxes, and (n,) overlaps. If the overlap is 0.0, the index is meaningless: no true box of
+        the group intersects the detected one.
     """
     best = np.zeros(len(found_box), dtype=np.int64)
     best_overlap = np.zeros(len(found_box))

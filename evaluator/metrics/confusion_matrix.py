@@ -1,4 +1,4 @@
-"""Confusion matrices of label maps, and the accuracies taken from them.
+"""Confusion matrices of label maps, and accuracies computed from them.
 
 Source: VOC development kits, VOCevalseg.m (2007: share of the true pixels; 2008 on: intersection over union);
 VOC2010 document section 5.4.
@@ -11,29 +11,31 @@ from numpy.typing import NDArray
 
 from vocboard.evaluator.metrics.label_runs import LabelRuns, changes
 
-VOID = 255  # truth label of pixels that are left out
+VOID = 255  # true label of ignored pixels
 LABELS = 256
-PIXELS_A_RUN = 8  # fewer on average, and counting pixel by pixel is faster than run by run
+PIXELS_A_RUN = 8  # pixels per run below which counting pixels is faster than counting runs
 PIXELS_AT_ONCE = 65536
-BEFORE_FIRST = np.array([-1])  # where the pixel before an image's first would be
+BEFORE_FIRST = np.array([-1])  # index before an image's first pixel
 
 
 class Confusion:
-    """Counts pixels by true and found label, pair after pair of label maps, from as many threads as there are."""
+    """Counts pixels by true and predicted label. Thread-safe."""
 
     def __init__(self, classes: int) -> None:
-        """Start with no pixel counted, for this number of classes besides background."""
-        self._counts = np.zeros((classes + 1) * LABELS)  # by found, then true label; float64 counts exactly up to 2^53
+        """Create an empty matrix for this number of classes plus background."""
+        self._counts = np.zeros(
+            (classes + 1) * LABELS
+        )  # by predicted, then true label; float64 counts exactly up to 2^53
         self._labels = classes + 1
         self._images = np.zeros(self._labels, dtype=np.int64)
         self._adding = threading.Lock()
 
     @property
     def matrix(self) -> NDArray[np.int64]:
-        """(n + 1, n + 1) pixels; rows truth, columns result, background first.
+        """(n + 1, n + 1) pixels; rows are ground truth, columns results, background first.
 
         Raises:
-            ValueError: a truth held a label that is none of 0 to n and void.
+            ValueError: the ground truth has a label other than 0 to n and void.
         """
         counts = self._counts.reshape(self._labels, LABELS)
         if counts[:, self._labels : VOID].any():
@@ -42,18 +44,18 @@ class Confusion:
 
     @property
     def images(self) -> NDArray[np.int64]:
-        """(n + 1,) how many of the images counted show each true label, background first."""
+        """(n + 1,) number of images with each true label, background first."""
         return self._images.copy()
 
     def add(self, truth: LabelRuns, result: NDArray[np.uint8]) -> None:
-        """Count one image's pixels, all but those that are void in the truth.
+        """Count one image's pixels, except those that are void in the ground truth.
 
         Args:
-            truth: labels 0 background, 1 to n the classes, 255 void.
+            truth: labels: 0 background, 1 to n classes, 255 void.
             result: (height, width) labels 0 to n.
 
         Raises:
-            ValueError: the maps differ in shape, or the result holds a label that is none of these.
+            ValueError: the maps differ in shape, or the result has another label.
         """
         if truth.shape != result.shape:
             raise ValueError(f"label maps of {truth.shape} and {result.shape} pixels (height, width)")
@@ -67,23 +69,23 @@ class Confusion:
 
 
 def _count_pairs(truth: LabelRuns, result: NDArray[np.uint8], pairs: int) -> NDArray[np.float64]:
-    """Return (pairs,) pixels by 256 times the found and the true label; more than `pairs` if there are others."""
+    """Return (pairs,) pixel counts by 256 * predicted + true label; longer than `pairs` if there are other labels."""
     changing = changes(result)
     if len(changing) * PIXELS_A_RUN > len(result):
         return _count_pixels(truth.pixels().ravel(), result, pairs)
-    # Where either map changes, a stretch of pixels with one pair of labels ends.
+    # A run with a constant pair of labels ends where either map changes.
     ends = np.concatenate((BEFORE_FIRST, changing, truth.last))
-    ends.sort(kind="stable")  # which knows sorted runs, and merges
+    ends.sort(kind="stable")  # merges sorted runs
     last = ends[1:]
     pair = np.multiply(result[last], LABELS, dtype=np.intp)
     pair += truth.label[truth.last.searchsorted(last)]
     pixels = np.subtract(last, ends[:-1], dtype=np.float64)
-    counts: NDArray[np.float64] = np.bincount(pair, weights=pixels, minlength=pairs)  # type: ignore[assignment]  # typed as if there were no weights
+    counts: NDArray[np.float64] = np.bincount(pair, weights=pixels, minlength=pairs)  # type: ignore[assignment]  # stubs ignore weights
     return counts
 
 
 def _count_pixels(truth: NDArray[np.uint8], result: NDArray[np.uint8], pairs: int) -> NDArray[np.float64]:
-    """Do the same for maps of noise, pixel by pixel, a piece at a time, so that memory stays small."""
+    """Do the same pixel by pixel for noisy maps, in pieces, to limit memory."""
     counts = np.zeros(pairs)
     for start in range(0, len(truth), PIXELS_AT_ONCE):
         pair = np.multiply(result[start : start + PIXELS_AT_ONCE], LABELS, dtype=np.intp)
@@ -102,7 +104,7 @@ def intersection_over_union(matrix: NDArray[np.int64]) -> NDArray[np.float64]:
         matrix: (n, n) pixels, rows truth, columns result.
 
     Returns:
-        (n,) fractions; NaN where a label is in neither truth nor result.
+        (n,) fractions; NaN for labels in neither ground truth nor result.
     """
     correct = np.diag(matrix)
     union = matrix.sum(axis=0) + matrix.sum(axis=1) - correct
@@ -118,8 +120,7 @@ def pixel_accuracy(matrix: NDArray[np.int64]) -> NDArray[np.float64]:
         matrix: (n, n) pixels, rows truth, columns result.
 
     Returns:
-        (n,) fractions; NaN where the truth has no pixel of a label. (The 2007 kit says 0 there, and so does its
-        edition.)
+        (n,) fractions; NaN for labels without true pixels. (The 2007 kit and its edition use 0.)
     """
     true = matrix.sum(axis=1)
     accuracy = np.full(len(matrix), np.nan)

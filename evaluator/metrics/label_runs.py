@@ -1,4 +1,4 @@
-"""Label maps as runs of equal labels: small to hold, ready to be counted, and as exact as the pixels."""
+"""Lossless run-length encoding of label maps."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, eq=False, slots=True)
 class LabelRuns:
-    """One label map, row after row; a run may go on from one row to the next.
+    """A label map as runs in row order; runs can continue in the next row.
 
     Attributes:
         label: (n,) uint8 label of each run.
-        last: (n,) int32 index of each run's last pixel, increasing; that of the last run is the map's last pixel.
+        last: (n,) int32 index of each run's last pixel, increasing; the last one is the map's last pixel.
         shape: height and width in pixels.
     """
 
@@ -35,10 +35,10 @@ class LabelRuns:
         return cls(pixels[last], last, (height, width))
 
     def pixels(self) -> NDArray[np.uint8]:
-        """Put the (height, width) label map together again."""
+        """Return the decoded (height, width) label map."""
         return np.repeat(self.label, np.diff(self.last, prepend=-1)).reshape(self.shape)
 
 
 def changes(pixels: NDArray[np.uint8]) -> NDArray[np.intp]:
-    """Return the indices of the pixels whose successor has another label, increasing; (n,) labels go in."""
+    """Return the increasing indices of pixels in (n,) labels whose successor has another label."""
     return np.flatnonzero(pixels[1:] != pixels[:-1])

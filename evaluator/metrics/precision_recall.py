@@ -1,4 +1,4 @@
-"""Precision/recall curves and average precision, in the two ways PASCAL VOC has taken it.
+"""Precision/recall curves and average precision, in the two definitions of PASCAL VOC.
 
 Source: VOC development kits, VOCevalcls.m, VOCevaldet.m (up to 2009 with eleven points), VOCap.m (from 2010 on);
 VOC2010 document section 3.4.1.
@@ -13,17 +13,17 @@ from numpy.typing import NDArray
 from vocboard.evaluator.editions import Interpolation, WithoutPositives
 from vocboard.evaluator.scores import ClassDetails, Curve
 
-# As the doubles i * 0.1 (0.30000000000000004 and 0.7000000000000001 among them): the kits' `0:0.1:1`. Written as i / 10
-# the thresholds change the score of a real class by up to 8e-4.
+# As the doubles i * 0.1 (0.30000000000000004 and 0.7000000000000001 among them): the kits' `0:0.1:1`. With i / 10
+# instead, the score of a real class changes by up to 8e-4.
 ELEVEN_RECALLS = np.arange(11) * 0.1
 
-_STEPS = 65535  # the most that NumPy sorts digit by digit
-_LEAST_SPAN = 1e-300  # of confidences, to be divided into steps without an overflow
+_STEPS = 65535  # the largest type that NumPy sorts by radix
+_LEAST_SPAN = 1e-300  # of confidences, to avoid overflow
 
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
-    """Results of one class in rank order, each judged true, false, or neither (ignored).
+    """Results of one class in rank order, each true positive, false positive or ignored.
 
     Attributes:
         true: (n,) bool, the true positives by rank.
@@ -49,7 +49,7 @@ class Judgement:
 
     @cached_property
     def _counted(self) -> NDArray[np.int64]:
-        """(n,) how many up to each rank are true or false."""
+        """(n,) number of true or false positives up to each rank."""
         return np.cumsum(self.true | self.false)
 
     def average_precision(
@@ -67,18 +67,18 @@ class Judgement:
         if not self.positives:
             is_zero = without_positives is WithoutPositives.ZERO and interpolation is Interpolation.ELEVEN_POINT
             return 0.0 if is_zero else float("nan")
-        # At all other ranks recall stays as it is and precision falls, so that they decide nothing.
+        # At all other ranks, recall is constant and precision decreases, so they do not matter.
         ranks = np.flatnonzero(self.true)
         found = np.arange(1, len(ranks) + 1)
         recall, precision = found / self.positives, found / self._counted[ranks]
         if interpolation is Interpolation.ELEVEN_POINT:
             return eleven_point_average(recall, precision)
-        areas = np.zeros(len(self.true))  # added up at all ranks, as rounding depends on what is added to what
+        areas = np.zeros(len(self.true))  # summed over all ranks, because rounding depends on the order of summation
         areas[ranks] = areas_under_curve(recall, precision)
         return float(areas.sum())
 
     def details(self, *, results: int, difficult: int) -> ClassDetails:
-        """Return the counts behind the score; the arguments are those that only the task knows."""
+        """Return the counts; the arguments are known only to the task."""
         curve = self.curve()
         return ClassDetails(
             positives=self.positives,
@@ -92,15 +92,15 @@ class Judgement:
 def by_confidence(confidence: NDArray[np.float64]) -> NDArray[np.intp]:
     """Return (n,) indices by decreasing confidence; ties keep their order, and −∞ ranks last.
 
-    Sorted twice, both times keeping ties in order: first by steps of confidence, digit by digit, which leaves so little
-    out of order that sorting by confidence itself takes a small part of the time that it takes otherwise.
+    Uses two stable sorts: a radix sort by quantised confidence, after which sorting by confidence itself is fast
+    because the data are almost ordered.
     """
     roughly = np.argsort(_steps_down(confidence), kind="stable")
     return roughly[np.argsort(-confidence[roughly], kind="stable")]
 
 
 def _steps_down(confidence: NDArray[np.float64]) -> NDArray[np.uint16]:
-    """(n,) how far each is below the greatest, in steps of equal size; never more than one of less confidence."""
+    """(n,) quantised distance to the maximum; monotonic in the confidence."""
     greatest, least = float(confidence.max(initial=-np.inf)), float(confidence.min(initial=np.inf))
     if least == -np.inf:
         least = float(confidence.min(initial=np.inf, where=confidence > -np.inf))
@@ -110,10 +110,10 @@ def _steps_down(confidence: NDArray[np.float64]) -> NDArray[np.uint16]:
 
 
 def first_of_each(key: NDArray[np.integer]) -> NDArray[np.bool_]:
-    """Return a mask of the positions where a value of `key` occurs for the first time.
+    """Return a mask of the first occurrences of each value of `key`.
 
     Args:
-        key: (n,) positions in some list, which bounds the memory this takes.
+        key: (n,) indices; the memory used is proportional to the largest one.
 
     >>> first_of_each(np.array([7, 3, 7])).tolist()
     [True, True, False]
@@ -126,10 +126,10 @@ def first_of_each(key: NDArray[np.integer]) -> NDArray[np.bool_]:
 
 
 def areas_under_curve(recall: NDArray[np.float64], precision: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the areas that make up the one under the interpolated curve: average precision from VOC2010 on.
+    """Return the areas under the steps of the interpolated curve: average precision from VOC2010 on.
 
-    Precision at a recall is the largest at that recall or any greater one; the area is summed under the steps at each
-    new recall. Source: VOC development kit 2010, VOCap.m.
+    Precision at a recall is the maximum at this recall or any higher one; the area is summed over the steps at each new
+    recall. Source: VOC development kit 2010, VOCap.m.
 
     Args:
         recall: (n,) non-decreasing fractions, by decreasing confidence.
@@ -148,7 +148,7 @@ def areas_under_curve(recall: NDArray[np.float64], precision: NDArray[np.float64
 def eleven_point_average(recall: NDArray[np.float64], precision: NDArray[np.float64]) -> float:
     """Return the mean of the interpolated precision at recalls 0, 0.1 ... 1: average precision up to VOC2009.
 
-    Precision at a recall is the largest at that recall or any greater one, and 0 at recalls never reached.
+    Precision at a recall is the maximum at this recall or any higher one, and 0 for recalls that are not reached.
     Source: VOC development kit 2007, VOCevaldet.m.
 
     Args:

@@ -1,4 +1,4 @@
-"""Receiver operating characteristic (ROC) and the two numbers that PASCAL VOC took from it in 2005 and 2006.
+"""Receiver operating characteristic (ROC) and the two metrics that PASCAL VOC computed from it in 2005 and 2006.
 
 Source: VOC development kit 2006, VOCroc.m; "The 2005 PASCAL Visual Object Classes Challenge", section 4.1.
 """
@@ -19,7 +19,7 @@ class RankedItems:
     Attributes:
         confidence: (n,) float64, −∞ for items without one.
         positive: (n,) bool.
-        negative: (n,) bool; an item of neither kind has only difficult objects and counts neither way.
+        negative: (n,) bool; items that are neither have only difficult objects and are ignored.
     """
 
     confidence: NDArray[np.float64]
@@ -29,13 +29,13 @@ class RankedItems:
     def curve(self, rule: RocRule) -> RocCurve:
         """Return the curve, with one point for each distinct confidence.
 
-        All items of a tie pass the threshold together, so the order of tied items makes no difference.
+        All tied items pass the threshold together, so their order does not matter.
 
         Args:
-            rule: `STRAIGHT_LINES` joins the points as they are. `LOWER_ENVELOPE` is what the kit of 2006 integrates: of
-                the points with the same true positive rate it keeps the first, and from one to the next it goes to the
-                right, then up. The kit's `unique(so)` was written for a MATLAB where it gave the last index of a tie;
-                from 2012 on it gives the first, and other scores.
+            rule: `STRAIGHT_LINES` joins the points. `LOWER_ENVELOPE` is what the 2006 kit integrates: it keeps the
+                first of the points with the same true positive rate, and goes right, then up from one to the next. The
+                kit's `unique(so)` was written for MATLAB versions that return the last index of a tie; since 2012,
+                MATLAB returns the first, which gives other scores.
         """
         last_of_tie = np.append(self.confidence[1:] != self.confidence[:-1], True)[: len(self.confidence)]
         curve = RocCurve(_rates(self.negative, last_of_tie), _rates(self.positive, last_of_tie))
@@ -46,8 +46,8 @@ def area_under_curve(curve: RocCurve) -> float:
     """Return the area under the curve.
 
     Returns:
-        A fraction; NaN without positives or without negatives. Under `RocRule.STRAIGHT_LINES` it is the share of pairs
-        of a positive and a negative item that are ranked rightly, a tie counting one half.
+        A fraction; NaN without positives or without negatives. Under `RocRule.STRAIGHT_LINES` it is the share of
+        correctly ranked pairs of a positive and a negative item, with ties counted as one half.
 
     >>> area_under_curve(RocCurve(np.array([0, 0, 1]), np.array([0, 0.5, 1])))
     0.75
@@ -59,9 +59,9 @@ def area_under_curve(curve: RocCurve) -> float:
 
 
 def equal_error_accuracy(curve: RocCurve) -> float:
-    """Return 1 − the equal error rate: the rate that false positives and false negatives have in common.
+    """Return 1 − the equal error rate, at which the false positive rate equals the false negative rate.
 
-    It is where the curve meets the diagonal from (0, 1) to (1, 0). The 2005 chapter speaks of the "number" of false
+    This is where the curve meets the diagonal from (0, 1) to (1, 0). The 2005 chapter speaks of the "number" of false
     positives and of false negatives; its curves show rates.
 
     Returns:
@@ -90,7 +90,7 @@ def _lower_envelope(curve: RocCurve) -> RocCurve:
 
 
 def _rates(counted: NDArray[np.bool_], at: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Return which share of all that are counted is found at some of the ranks; from 0 to 1, NaN in between if none."""
+    """Return the share of counted items found at given ranks: from 0 to 1, NaN in between if there are none."""
     total = np.count_nonzero(counted)
     found = np.cumsum(counted)[at]
     inner = found / total if total else np.full(max(len(found), 1), np.nan)

@@ -28,7 +28,7 @@ class Upload:
     Attributes:
         items: the test items of the competition.
         declared_classes: that the participant declares to have entered, where no file tells.
-        segmentation_sink: gets each valid label map; see `evaluator.reading.read_results`.
+        segmentation_sink: called with each valid label map; see `evaluator.reading.read_results`.
         new_report: returns a new report for the problems of a file, by the file's name.
     """
 

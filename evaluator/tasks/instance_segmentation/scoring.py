@@ -127,5 +127,5 @@ def _pixels_by_label(runs: LabelRuns, start: NDArray[np.int64], stop: NDArray[np
     first = edges[:-1]
     inside = start.searchsorted(first, side="right") > stop.searchsorted(first, side="right")
     label = runs.label[runs.last.searchsorted(first[inside])]
-    pixels: NDArray[np.float64] = np.bincount(label, weights=np.diff(edges)[inside], minlength=LABELS)  # type: ignore[assignment]  # typed as if there were no weights
+    pixels: NDArray[np.float64] = np.bincount(label, weights=np.diff(edges)[inside], minlength=LABELS)  # type: ignore[assignment]  # stubs ignore weights
     return pixels

@@ -37,7 +37,7 @@ class LayoutArrays(ArrayReader):
         Args:
             content: mappings with `image`; `object`, the object index, or in VOC2007 `person_box`; `score`; `labels`,
                 the names of the parts; and `boxes`, (p, 4).
-            arrays: takes problems.
+            arrays: collects problems.
         """
         values = arrays.values()
         if not isinstance(content, Sequence) or isinstance(content, str | bytes):

@@ -26,7 +26,7 @@ class SegmentationArrays(ArrayReader):
         Args:
             content: a mapping of images to maps, or maps in the order of the image set: a sequence, an array, or a
                 generator that makes one after the other.
-            arrays: takes problems.
+            arrays: collects problems.
         """
         values, given = arrays.values(), []
         if isinstance(content, str | bytes) or not _can_be_iterated(content):
