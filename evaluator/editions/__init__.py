@@ -1,4 +1,4 @@
-"""The editions vocboard knows: one TOML file each, beside this module, and the loader."""
+"""The built-in editions (one TOML file each) and their loader."""
 
 from vocboard.evaluator.editions.loader import UnknownEditionError, load, names, read, read_text, source
 from vocboard.evaluator.editions.mistakes import EditionFileError, Mistake

@@ -1,4 +1,4 @@
-"""What must fit together in an edition file: names, names of result files, and the measures of a task."""
+"""Consistency checks of edition files: names, result file names, and metrics of a task."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -9,14 +9,14 @@ from vocboard.evaluator.rules import Competition, LayoutProtocol
 from vocboard.evaluator.tasks.definitions import TASKS
 from vocboard.evaluator.tasks.names import Metric, Task
 
-# Names stand in names of files, in lists parted by commas, and in headings.
+# Names are used in file names, in comma-separated lists, and in headings.
 _CLASS = re.compile(r"""[^\W_][^\s/\\<>:"|?*{},]{0,59}""")
 _PATH = re.compile(r"[A-Za-z0-9._-]+(?:/[A-Za-z0-9._-]+)*")
 _OPTIONAL_FIELDS = frozenset({"competition", "image_set"})
 
 
 def check_names(table: Table, key: str, names: Iterable[str]) -> None:
-    """Note classes, parts or actions whose names cannot stand where names stand."""
+    """Report invalid names of classes, parts and actions."""
     seen: set[str] = set()
     for name in names:
         if not (_CLASS.fullmatch(name) and name.isprintable()) or name == "background":
@@ -28,7 +28,7 @@ def check_names(table: Table, key: str, names: Iterable[str]) -> None:
 
 
 def file_pattern(table: Table, task: Task) -> str:
-    """The pattern of a task's result files."""
+    """Return the pattern of a task's result files."""
     pattern = table.text("file")
     if not table.is_sound("file"):
         return pattern
@@ -56,7 +56,7 @@ def file_pattern(table: Table, task: Task) -> str:
 def measures(
     table: Table, task: Task, protocol: LayoutProtocol | None
 ) -> tuple[Metric, tuple[Metric, ...], tuple[Metric, ...]]:
-    """The metric of a task, its secondary measures, and those of them that boards show."""
+    """Return the metric of a task, its secondary metrics, and those shown on leaderboards."""
     primary, others = TASKS[task].metrics, TASKS[task].secondary_metrics(protocol)
     metric = table.choice("metric", Metric) if table.has("metric") else primary[0]
     if not table.has("metric") or (table.is_sound("metric") and metric not in primary):
@@ -68,9 +68,9 @@ def measures(
 
 
 def check_files_differ(competitions: Iterable[Competition], tasks: Mapping[Task, Table]) -> None:
-    """Note names of result files that do not tell which competition a file is for.
+    """Report result file names that do not identify the competition.
 
-    Folders do not count except where there is a file for each image: they may be left out of an archive.
+    Folders only count for tasks with a file per image, because otherwise archives may leave them out.
     """
     owner: dict[tuple[bool, str], Competition] = {}
     for competition in competitions:
@@ -86,7 +86,7 @@ def check_files_differ(competitions: Iterable[Competition], tasks: Mapping[Task,
 
 
 def _names(competition: Competition) -> list[str]:
-    """The last part of the name of each of its files; where there is one for each image, that of their folder."""
+    """Return the last part of the names of its files, or of their folder for tasks with a file per image."""
     rules = competition.rules
     begun = rules.file.replace("{competition}", competition.key).replace("{image_set}", competition.image_set)
     if TASKS[rules.task].has_file_per_image:

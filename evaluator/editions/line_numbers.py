@@ -1,7 +1,6 @@
-"""TOML with the lines of its keys.
+"""Parses TOML with the line numbers of its keys.
 
-Neither `tomllib` nor the libraries that write TOML say where a key stands, so the file is read once more, statement by
-statement.
+No TOML library provides line numbers of keys, so the file is read once more, statement by statement.
 """
 
 import re
@@ -13,19 +12,19 @@ from typing import Any
 from vocboard.evaluator.editions.mistakes import EditionFileError, Mistake
 
 MOST_BYTES = 65_536  # of a file; those of the VOC years have 3,000
-MOST_STATEMENT_LINES = 300  # of a list, beyond which a key is told without its line
+MOST_STATEMENT_LINES = 300  # maximum length of a list for which line numbers are determined
 MOST_SYNTAX_MISTAKES = 20
 _POSITION = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 
 
 def parse(text: str, file: str) -> dict[str, Any]:
-    """Return the content of a TOML file.
+    """Parse a TOML file.
 
     Args:
-        file: what to call it in messages.
+        file: name of the file for messages.
 
     Raises:
-        EditionFileError: it is too long, or not TOML; with every line that is not, as far as that can be told.
+        EditionFileError: it is too long, or not TOML; lists every invalid line, if possible.
     """
     if len(text.encode("utf-8", "surrogatepass")) > MOST_BYTES:
         raise EditionFileError(file, [Mistake(None, f"An edition file has at most {MOST_BYTES:,} bytes.")])
@@ -36,14 +35,14 @@ def parse(text: str, file: str) -> dict[str, Any]:
         try:
             content = tomllib.loads("\n".join(lines))
             break
-        except (ValueError, RecursionError) as error:  # ValueError: also a number with thousands of digits
+        except (ValueError, RecursionError) as error:  # ValueError: also for numbers with thousands of digits
             mistake = _syntax_mistake(error)
         if mistakes and (mistake.line or 0) <= (mistakes[-1].line or 0):
-            break  # the rest follows from what has been told
+            break  # the other errors are consequences
         mistakes.append(mistake)
-        if mistake.line is None or "Cannot" in mistake.message:  # overwrite or declare twice: not a line's fault alone
+        if mistake.line is None or "Cannot" in mistake.message:  # duplicate keys: involves more than one line
             break
-        lines[mistake.line - 1] = ""  # read on as if the line were not there
+        lines[mistake.line - 1] = ""  # continue without this line
     if mistakes:
         raise EditionFileError(file, mistakes)
     return content
@@ -78,7 +77,7 @@ def line_index(text: str) -> Mapping[str, int]:
 
 
 def _statement(lines: list[str], start: int) -> tuple[int, Mapping[str, Any]]:
-    """Return where the statement that begins at a line ends, and what it says; nothing of one that is too long."""
+    """Return the end of the statement that starts at a line, and its content; empty if it is too long."""
     for end in range(start + 1, min(start + MOST_STATEMENT_LINES, len(lines)) + 1):
         try:
             return end, tomllib.loads("\n".join(lines[start:end]))
@@ -88,7 +87,7 @@ def _statement(lines: list[str], start: int) -> tuple[int, Mapping[str, Any]]:
 
 
 def _paths(content: Mapping[str, Any], above: str = "") -> Iterator[str]:
-    """Every key below, outer ones first; a list of tables is one key."""
+    """Yield all nested keys, outer ones first; a list of tables is one key."""
     for key, value in content.items():
         path = f"{above}.{key}".lstrip(".")
         yield path

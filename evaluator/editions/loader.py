@@ -1,4 +1,4 @@
-"""The editions that come with vocboard, and editions from files of one's own."""
+"""Loads built-in and custom editions."""
 
 import re
 from functools import cache, partial
@@ -15,22 +15,22 @@ _NAME = re.compile(r'name = "(.+)"\n')
 
 
 class UnknownEditionError(LookupError):
-    """There is no edition of that name; the message lists those there are."""
+    """There is no edition of this name; the message lists the available ones."""
 
 
 @cache
 def names() -> tuple[str, ...]:
-    """Names of the editions that come with vocboard: those of VOC from the oldest on, then the others."""
-    # Only their first lines are looked at: every command tells these names, and few read more than one of the files.
+    """Return the names of built-in editions: those of VOC by year, then others."""
+    # Reads only the first lines, because every command needs the names but few need more than one file.
     named = [_NAME.match(path.read_text(encoding="utf-8")) for path in _FILES.values()]
     return tuple(sorted((found[1] for found in named if found), key=lambda name: (not name.startswith("VOC"), name)))
 
 
 def load(name: str) -> Edition:
-    """Return the edition called `name`, such as `VOC2007`; upper and lower case are the same.
+    """Return the built-in edition called `name`, for example `VOC2007`, ignoring case.
 
     Raises:
-        UnknownEditionError: there is none of that name.
+        UnknownEditionError: there is no edition of this name.
         EditionFileError: its file is malformed.
     """
     path = _FILES.get(name.lower())
@@ -43,16 +43,16 @@ def source(name: str) -> str:
     """Return the edition file of the edition called `name`.
 
     Raises:
-        UnknownEditionError: there is none of that name.
+        UnknownEditionError: there is no edition of this name.
     """
     return _FILES[load(name).name.lower()].read_text(encoding="utf-8")
 
 
 def read(path: Path) -> Edition:
-    """Return the edition an edition file describes.
+    """Read an edition file.
 
     Raises:
-        EditionFileError: the file is not TOML, or not an edition.
+        EditionFileError: the file is not TOML, or not a valid edition.
         OSError: the file cannot be read.
     """
     try:
@@ -64,13 +64,13 @@ def read(path: Path) -> Edition:
 
 
 def read_text(text: str, file: str) -> Edition:
-    """Return the edition that the text of an edition file describes.
+    """Parse the content of an edition file.
 
     Args:
-        file: what to call it in messages.
+        file: name of the file for messages.
 
     Raises:
-        EditionFileError: it is not TOML, or not an edition; with all that is wrong.
+        EditionFileError: it is not TOML, or not a valid edition; lists all errors.
     """
     text = text.replace("\r\n", "\n")
     mistakes = Mistakes(file, partial(line_index, text))

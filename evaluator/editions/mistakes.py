@@ -1,4 +1,4 @@
-"""What is wrong with an edition file: all of it at once, each mistake with its line."""
+"""Errors of edition files, collected with their lines."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,10 +7,10 @@ from functools import cache
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """One mistake.
+    """One error.
 
     Attributes:
-        line: from 1 on: of the key, or of the table in which it is missing; None for the file as a whole.
+        line: 1-based line of the key, or of the table in which it is missing; None for the whole file.
     """
 
     line: int | None
@@ -18,10 +18,10 @@ class Mistake:
 
 
 class EditionFileError(ValueError):
-    """An edition file is malformed; the message has one line for each mistake: file, line, place, what was expected.
+    """The edition file is invalid; the message has one line per error: file, line, place, what was expected.
 
     Attributes:
-        mistakes: in the order of the file.
+        mistakes: the errors, in the order of the file.
     """
 
     def __init__(self, file: str, mistakes: Sequence[Mistake]) -> None:
@@ -35,11 +35,11 @@ class EditionFileError(ValueError):
 
 
 class Mistakes:
-    """Collects what is wrong with one file.
+    """Collects the errors of one file.
 
     Args:
-        lines: returns the line of each place, such as `tasks.detection.file` or `competitions[2]`; asked for at the
-            first mistake only, because finding them takes longer than reading the file.
+        lines: returns the line of each place, for example `tasks.detection.file` or `competitions[2]`; only called at
+            the first error, because it is slower than reading the file.
     """
 
     def __init__(self, file: str, lines: Callable[[], Mapping[str, int]]) -> None:
@@ -47,7 +47,7 @@ class Mistakes:
         self._noted: list[Mistake] = []
 
     def note(self, place: str, message: str) -> None:
-        """Add a mistake; one at a place that the file does not have is told at the table around it."""
+        """Add an error; if the place is not in the file, use the line of the enclosing table."""
         lines, around = self._lines(), place
         while around and not {around, f"{around}[1]"} & lines.keys():
             around = around.rpartition(".")[0]
@@ -55,6 +55,6 @@ class Mistakes:
         self._noted.append(Mistake(line, message))
 
     def raise_if_any(self) -> None:
-        """Raise `EditionFileError` with all mistakes noted so far."""
+        """Raise `EditionFileError` if there are errors."""
         if self._noted:
             raise EditionFileError(self._file, self._noted)

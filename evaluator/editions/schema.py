@@ -1,4 +1,4 @@
-"""From the tables of an edition file to an `Edition`; see docs/editions/own.md for what may stand in one."""
+"""Converts the tables of an edition file to an `Edition`; docs/editions/own.md describes the format."""
 
 import re
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ _Declared: TypeAlias = Mapping[Training, tuple[Declaration, ...]]
 
 
 def edition_in(table: Table) -> Edition:
-    """Return the edition that a file's top table describes; of use only if no mistake has been noted."""
+    """Return the edition of a file's top-level table; only valid if there are no errors."""
     classes = _class_list(table, "classes")
     if table.is_sound("classes") and not classes:
         table.fail("classes", f"a list of 1 to {MOST_CLASSES} names")
@@ -146,7 +146,7 @@ def _competitions(
 def _competition(
     table: Table, rules: Mapping[Task, TaskRules], declared: Mapping[Task, _Declared]
 ) -> Competition | None:
-    """One competition; None if too much is wrong with it."""
+    """Return one competition; None if it has too many errors."""
     task = table.choice("task", Task)
     if table.is_sound("task") and task not in rules:
         known = ", ".join(f"[tasks.{known}]" for known in rules) or "but there is none"
@@ -165,7 +165,7 @@ def _competition(
 
 
 def _declarations(table: Table) -> _Declared:
-    """What entrants must state, by what they may train on."""
+    """Return the required declarations by kind of training data."""
     if not table.has("declarations"):
         return {}
     stated = table.table("declarations")

@@ -1,4 +1,4 @@
-"""Editions for other image sets than the one that the challenge is judged on: the kits' `testset='val'`."""
+"""Editions for other image sets, like the kits' `testset='val'`."""
 
 from dataclasses import replace
 
@@ -6,7 +6,7 @@ from vocboard.evaluator.rules import Edition
 
 
 def for_image_set(edition: Edition, image_set: str) -> Edition:
-    """Return an edition whose competitions are all judged on one image set; its result files are named for it.
+    """Return the edition with all competitions scored on one image set, which is part of the result file names.
 
     Source: VOC2010 document, section 8.1: "by default VOCinit sets ... testset to 'val'".
 
@@ -19,5 +19,5 @@ def for_image_set(edition: Edition, image_set: str) -> Edition:
 
 
 def image_sets_of(edition: Edition) -> tuple[str, ...]:
-    """Return the image sets that the edition's competitions are judged on, each once."""
+    """Return the image sets of the edition's competitions."""
     return tuple(dict.fromkeys(competition.image_set for competition in edition.competitions.values()))

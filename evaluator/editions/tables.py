@@ -1,6 +1,6 @@
-"""TOML tables read key by key, with every mistake noted at its place.
+"""Reads TOML tables key by key, and collects errors with their places.
 
-What is wrong is noted, and something harmless returned in its place, so that the rest of the file is read too.
+For invalid values, an error is recorded and a default returned, so that the rest of the file is read too.
 """
 
 import difflib
@@ -18,7 +18,7 @@ _brief.maxlist = _brief.maxdict = 4
 
 
 class Table:
-    """A TOML table that knows where it stands and which of its keys have been used."""
+    """A TOML table that knows its place and which of its keys were read."""
 
     def __init__(self, mistakes: Mistakes, place: str, content: object):
         self._mistakes, self._place = mistakes, place
@@ -30,7 +30,7 @@ class Table:
         self._wrong: set[str] = set()
 
     def fail(self, key: str, expected: str) -> None:
-        """Note what a key must be; of several mistakes of one key the first counts."""
+        """Record an error of a key; only the first one is kept."""
         if key in self._wrong or not self._is_table:
             return
         self._wrong.add(key)
@@ -38,15 +38,15 @@ class Table:
         self._mistakes.note(self._path(key), f"{self._path(key)} must be {expected}, {found}.")
 
     def has(self, key: str) -> bool:
-        """Whether the key is there."""
+        """Whether the key exists."""
         return key in self._content
 
     def is_sound(self, *keys: str) -> bool:
-        """Whether nothing is wrong with these keys so far."""
+        """Whether these keys have no errors."""
         return self._is_table and not self._wrong & set(keys)
 
     def text(self, key: str) -> str:
-        """A text that is not empty and has no control characters."""
+        """Return a non-empty text without control characters."""
         value = self._value(key)
         if isinstance(value, str) and value and value.isprintable():
             return value
@@ -54,7 +54,7 @@ class Table:
         return ""
 
     def integer(self, key: str) -> int:
-        """A whole number from 1 on."""
+        """Return a whole number of at least 1."""
         value = self._value(key)
         if isinstance(value, int) and not isinstance(value, bool) and value >= 1:
             return value
@@ -62,7 +62,7 @@ class Table:
         return 1
 
     def number(self, key: str) -> float:
-        """A finite number from 0 on."""
+        """Return a finite number of at least 0."""
         value = self._value(key)
         if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < float("inf"):
             return float(value)
@@ -70,7 +70,7 @@ class Table:
         return 0.0
 
     def flag(self, key: str) -> bool:
-        """True or false."""
+        """Return a boolean."""
         value = self._value(key)
         if isinstance(value, bool):
             return value
@@ -78,7 +78,7 @@ class Table:
         return False
 
     def interval(self, key: str) -> tuple[float, float]:
-        """Two numbers, the first less than the second."""
+        """Return two numbers, the first less than the second."""
         match self._value(key):
             case [int() | float() as least, int() | float() as greatest] if least < greatest:
                 return float(least), float(greatest)
@@ -86,7 +86,7 @@ class Table:
         return 0.0, 1.0
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """A list of texts without repetitions."""
+        """Return a list of distinct texts."""
         value = self._value(key)
         if not isinstance(value, list) or not all(isinstance(item, str) and item for item in value):
             self.fail(key, "a list of texts")
@@ -96,7 +96,7 @@ class Table:
         return tuple(value)
 
     def choice(self, key: str, choices: type[_Choice]) -> _Choice:
-        """One of the values of an enumeration; its first one if it is none of them."""
+        """Return a member of an enumeration; the first one for invalid values."""
         value = self._value(key)
         if isinstance(value, str) and value in set(choices):
             return choices(value)
@@ -104,14 +104,14 @@ class Table:
         return next(iter(choices))
 
     def table(self, key: str) -> "Table":
-        """A table below this one."""
+        """Return a nested table."""
         if key in self._content:
             return Table(self._mistakes, self._path(key), self._value(key))
         self.fail(key, f"a table, begun by [{self._path(key)}]")
         return Table(self._mistakes, self._path(key), {})
 
     def tables(self, key: str) -> list["Table"]:
-        """A list of tables."""
+        """Return a list of tables."""
         value = self._value(key)
         if not isinstance(value, list):
             self.fail(key, f"a list of tables, each begun by [[{self._path(key)}]]")
@@ -119,7 +119,7 @@ class Table:
         return [Table(self._mistakes, f"{self._path(key)}[{number}]", item) for number, item in enumerate(value, 1)]
 
     def finish(self) -> None:
-        """Note keys that nothing has asked for: a misspelt one must not be silently without effect."""
+        """Report unknown keys, so that misspelt ones are not silently ignored."""
         for key in self._content:
             if key not in self._used:
                 likely = difflib.get_close_matches(key, self._used, n=1)
@@ -127,7 +127,7 @@ class Table:
                 self._mistakes.note(self._path(key), f"{self._path(key)}: no such key.{meant}")
 
     def names(self) -> list[str]:
-        """All keys, in the order of the file."""
+        """Return all keys, in the order of the file."""
         return list(self._content)
 
     def _path(self, key: str) -> str:

@@ -1,4 +1,4 @@
-"""Ground truth: what each task scores against, and how it is stored; `reader` reads it from a development kit tree."""
+"""Ground truth and its storage; `reader` reads it from a development kit tree."""
 
 from vocboard.evaluator.ground_truth.errors import GroundTruthError
 from vocboard.evaluator.ground_truth.ground_truth import GroundTruth, GroundTruthFileError

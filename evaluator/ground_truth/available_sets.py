@@ -1,4 +1,4 @@
-"""Which image sets a development kit tree has, for messages about those that it lacks."""
+"""Lists the image sets of a development kit tree, for error messages."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -12,13 +12,13 @@ _LISTS = re.compile(r"(?:^|/)ImageSets/(?:(?P<folder>[A-Za-z]+)/)?(?P<name>[^/]+
 
 
 def available_image_sets(tree: Path, edition: Edition) -> Mapping[str, tuple[str, ...]]:
-    """Return the names of the image sets by folder of `ImageSets/` (`""` where there are no folders), sorted.
+    """Return the sorted names of the image sets by folder of `ImageSets/` (`""` without folders).
 
-    The lists of single classes and actions (`car_val.txt`) are left out.
+    Lists of single classes and actions (`car_val.txt`) are skipped.
 
     Args:
-        tree: directory or archive; of a damaged archive, what can be read.
-        edition: whose folder to look into, and whose classes tell which lists are of single classes.
+        tree: directory or archive; a damaged archive is read as far as possible.
+        edition: defines the folder, and the classes whose lists are skipped.
     """
     found: dict[str, set[str]] = {}
     for path in _paths(tree, edition):
@@ -46,7 +46,7 @@ def describe_image_sets(available: Mapping[str, tuple[str, ...]]) -> str:
 
 
 def _is_of_one_class(name: str, names: Collection[str], per_class: tuple[str, ...]) -> bool:
-    """Whether a list is `<class>_<set>`; VOC2011's `other_val` is one though no competition has that action."""
+    """Whether a list is `<class>_<set>`, including VOC2011's `other_val`, although no competition has that action."""
     return name.startswith(per_class) or name.partition("_")[2] in names
 
 
@@ -64,4 +64,4 @@ def _paths(tree: Path, edition: Edition) -> Iterator[str]:
 
 
 def _ignore(_: Problem) -> None:
-    """What is odd in the archive is told where it is read."""
+    """Ignore problems of the archive, which are reported when it is read."""

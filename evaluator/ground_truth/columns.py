@@ -1,4 +1,4 @@
-"""Image sets taken apart into named arrays and put together again, and the digest of ground truth."""
+"""Converts image sets to named arrays and back, and computes the digest of ground truth."""
 
 import hashlib
 from collections.abc import Mapping
@@ -13,22 +13,22 @@ from vocboard.evaluator.tasks.truth import Arrays, Truth, as_bytes, as_text
 
 
 def of_image_set(image_set: ImageSet) -> dict[str, NDArray[Any]]:
-    """Return the arrays of the public half of one task; an unknown one is absent."""
+    """Return the arrays of the public part of one task, without unknown ones."""
     arrays = {"images": as_bytes("\n".join(image_set.images)), "sizes": image_set.sizes, "persons": image_set.persons}
     return {name: array for name, array in arrays.items() if array is not None}
 
 
 def to_image_set(arrays: Arrays) -> ImageSet:
-    """Return what `of_image_set` took apart."""
+    """Return the image set from the arrays of `of_image_set`."""
     images = as_text(arrays["images"])
     return ImageSet(tuple(images.split("\n")) if images else (), arrays.get("sizes"), arrays.get("persons"))
 
 
 def digest(image_sets: ImageSets, truths: Mapping[Key, Truth]) -> str:
-    """Return the SHA-256 of the content, in hexadecimal.
+    """Return the hexadecimal SHA-256 of the content.
 
-    It covers everything that scores depend on and nothing else: not where the truth was read from, in which order the
-    files came, their time stamps, or how label maps are held.
+    It covers only what scores depend on, and not the source of the ground truth, the order of files, time stamps, or
+    the storage of label maps.
     """
     content = hashlib.sha256(image_sets.edition.encode())
     for key, image_set in sorted(image_sets.sets.items()):

@@ -1,11 +1,11 @@
-"""Which edition a development kit tree is of: the one whose name its folder bears."""
+"""Infers the edition of a development kit tree from the name of its folder."""
 
 from pathlib import Path
 
 from vocboard.evaluator.archives import TREE_LIMITS, ArchiveError, members
 from vocboard.evaluator.editions import names
 
-_LOOKED_AT = 1_000  # members of an archive: the folder stands before every name
+_LOOKED_AT = 1_000  # members of an archive to inspect: every name starts with the folder
 
 
 class UnclearEditionError(ValueError):
@@ -28,7 +28,7 @@ def edition_name_of_tree(tree: Path) -> str:
 
 
 def editions_of_tree(tree: Path) -> tuple[str, ...]:
-    """Return the editions that a tree has a folder of, in their order; several if it holds several years.
+    """Return the editions for which a tree has a folder, in order; several for trees with several years.
 
     Args:
         tree: directory or archive. The folder `VOC<year>/` is at the top, below `VOCdevkit/`, or is the tree itself.

@@ -1,4 +1,4 @@
-"""What can be wrong with a development kit tree, gathered for the organiser and told all at once."""
+"""Problems of development kit trees, collected and reported at once."""
 
 from collections.abc import Iterable
 
@@ -8,10 +8,10 @@ LISTED_IN_MESSAGE = 20
 
 
 class GroundTruthError(Exception):
-    """A tree cannot serve as ground truth.
+    """The tree is not valid ground truth.
 
     Attributes:
-        problems: everything found wrong, each with its file in the tree and, where it has one, its line.
+        problems: all problems, each with its file in the tree and, if applicable, its line.
     """
 
     def __init__(self, problems: Iterable[Problem]) -> None:
@@ -20,17 +20,17 @@ class GroundTruthError(Exception):
 
 
 class TreeProblems:
-    """Gathers problems of a tree; one that two tasks come across is told once."""
+    """Collects problems of a tree; a problem found by two tasks is reported once."""
 
     def __init__(self) -> None:
         self._problems: dict[Problem, None] = {}
 
     def add(self, code: str, message: str, file: str | None = None, line: int | None = None) -> None:
-        """Note one problem."""
+        """Add a problem."""
         self._problems.setdefault(Problem(code, Severity.ERROR, message, file, line))
 
     def raise_if_any(self) -> None:
-        """Raise `GroundTruthError` with what was noted, if anything was."""
+        """Raise `GroundTruthError` if there are problems."""
         if self._problems:
             raise GroundTruthError(self._problems)
 

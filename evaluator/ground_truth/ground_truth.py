@@ -1,4 +1,4 @@
-"""The ground truth of one edition as a whole: in memory, in a file, and in numbers for its organiser."""
+"""The ground truth of an edition, in memory and in a file."""
 
 import json
 import os
@@ -18,24 +18,24 @@ from vocboard.evaluator.image_sets import ImageSets
 from vocboard.evaluator.tasks.truth import Truth, as_bytes, as_text
 from vocboard.evaluator.tasks.truths import TRUTHS
 
-FORMAT = 2  # of stored ground truth; raised when older versions cannot read what this one writes
+FORMAT = 2  # version of the file format; increased when older versions cannot read it
 READABLE = (1, FORMAT)  # in format 1 label maps were compressed pixels
 
 
 class GroundTruthFileError(Exception):
-    """A file is not stored ground truth, or of a format that this version doesn't read."""
+    """The file is not stored ground truth, or has an unsupported format version."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class GroundTruth:
-    """Everything needed to score an edition's competitions.
+    """The ground truth needed to score an edition's competitions.
 
     Attributes:
         edition: name of the edition.
-        image_sets: the public half; also of tasks whose truth is missing.
-        truths: the secret half. A task without truth in the tree is absent, and cannot be scored.
-        missing: why a task of the edition is absent from `truths`, in words for the organiser.
-        sha256: hexadecimal digest of the content, whatever it was read from; see `columns.digest`.
+        image_sets: the public part, including tasks without ground truth.
+        truths: the secret part, without tasks that have no ground truth in the tree and cannot be scored.
+        missing: why tasks of the edition are missing from `truths`, for the organiser.
+        sha256: hexadecimal digest of the content, independent of its source; see `columns.digest`.
     """
 
     edition: str
@@ -50,9 +50,9 @@ class GroundTruth:
         return cls(image_sets.edition, image_sets, truths, missing, columns.digest(image_sets, truths))
 
     def save(self, path: Path) -> None:
-        """Write to a file, which is there whole or not at all.
+        """Write to a file, atomically.
 
-        It is an .npz without pickled objects, uncompressed to load fast; label maps are small as runs.
+        The file is an .npz without pickled objects, uncompressed for fast loading; label maps are stored as runs.
         """
         arrays: dict[str, NDArray[Any]] = {}
         for key, image_set in self.image_sets.sets.items():
@@ -80,10 +80,10 @@ class GroundTruth:
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Read what `save` wrote.
+        """Read a file written by `save`.
 
         Raises:
-            GroundTruthFileError: the file is something else.
+            GroundTruthFileError: the file has another format.
             OSError: it cannot be read.
         """
         try:

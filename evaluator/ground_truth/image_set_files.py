@@ -1,6 +1,6 @@
-"""The text files below a development kit's `ImageSets/`: which items are tested, and per-class labels.
+"""Reads the text files in a development kit's `ImageSets/`: test items and per-class labels.
 
-White space and line ends vary between the kits; blank lines mean nothing.
+White space and line ends vary between the kits; blank lines are ignored.
 Source: VOC2010 document section 9.1.
 """
 
@@ -32,10 +32,10 @@ def file_of(edition: Edition, key: Key, class_name: str | None = None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """The test items of one task as its image set file lists them.
+    """The test items in a task's image set file.
 
     Attributes:
-        images: identifiers, each once, in order.
+        images: unique identifiers, in order.
         people: the line of each person, in order; None if the lines have no object index.
     """
 
@@ -44,19 +44,19 @@ class Listed:
 
     @property
     def index(self) -> dict[str, int]:
-        """Index of each image."""
+        """Return the index of each image."""
         return {image: index for index, image in enumerate(self.images)}
 
 
 class Line(NamedTuple):
-    """A line that is not blank: its 1-based number and its fields."""
+    """A non-blank line: its 1-based number and its fields."""
 
     number: int
     fields: list[str]
 
 
 class ImageSetFiles:
-    """Reads image set files, noting what is wrong with them."""
+    """Reads image set files, and collects problems."""
 
     def __init__(self, files: Mapping[str, bytes], problems: TreeProblems) -> None:
         """Take the files' content by name (`ImageSets/Main/test.txt`) and the collector of problems."""
@@ -69,7 +69,7 @@ class ImageSetFiles:
     def images(self, name: str) -> Listed:
         """Return the images of a file with lines `<image>`.
 
-        A second field is not looked at: the kit of VOC2007 reads one from its layout lists and does the same.
+        A second field is ignored, as by the VOC2007 kit, whose layout lists have one.
         """
         first_line: dict[str, int] = {}
         for line in self._lines(name, (1, 2)):
@@ -108,8 +108,9 @@ class ImageSetFiles:
     ) -> dict[Person, int]:
         """Return one action's labels by person, from lines `<image> <object> <label>`, in order.
 
-        With `people`, everybody must be one of these.
-        An action's list may lack people of the others': those were not annotated with it (jumping, before VOC2011).
+        If `people` is given, only these may be listed.
+        An action's list may lack people of other actions' lists, who were not annotated with it (jumping, before
+        VOC2011).
         """
 
         def person(line: Line) -> Person | None:
@@ -125,9 +126,9 @@ class ImageSetFiles:
         return self._labels(name, 3, person)
 
     def _plain_image_labels(self, name: str, images: Mapping[str, int]) -> Labels | None:
-        """Return the labels of a file that has one line for each image and nothing else; None of any other.
+        """Return the labels of a file with exactly one line for each image; None for other files.
 
-        They are worth it: the lists of twenty classes have more lines than all annotations have objects.
+        This fast path matters: the lists of twenty classes have more lines than all annotations have objects.
         """
         try:
             lines = self._files[name].decode("utf-8-sig").splitlines()

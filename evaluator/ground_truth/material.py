@@ -1,4 +1,4 @@
-"""What a tree gave, before it becomes the truth of single tasks."""
+"""The content of a tree, from which tasks read their ground truth."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,9 +25,9 @@ class Material:
 
     Attributes:
         files: the image sets.
-        annotations: by image identifier; those that are there.
-        image_files: other files of images that a task asked for, by their name in the tree; those that are there.
-        problems: gathers what is wrong.
+        annotations: existing annotations, by image identifier.
+        image_files: other existing files of images that tasks requested, by their name in the tree.
+        problems: collects problems.
     """
 
     edition: Edition
@@ -37,11 +37,11 @@ class Material:
     problems: TreeProblems
 
     def objects(self, image: str) -> tuple[AnnotatedObject, ...]:
-        """Return the objects of an image, none if it has no annotation."""
+        """Return the objects of an image; empty if it has no annotation."""
         return self.annotations[image].objects if image in self.annotations else ()
 
     def sizes(self, images: Sequence[str]) -> NDArray[np.int32] | None:
-        """Return (n, 2) widths and heights; None unless every image's annotation says them."""
+        """Return (n, 2) widths and heights; None unless every image's annotation has them."""
         sizes = [self.annotations[image].size if image in self.annotations else None for image in images]
         return None if None in sizes else np.array(sizes, dtype=np.int32).reshape(-1, 2)
 

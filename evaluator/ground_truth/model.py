@@ -1,5 +1,5 @@
-"""How the parts of ground truth are named."""
+"""Keys of the parts of ground truth."""
 
 from vocboard.evaluator.tasks.names import Task
 
-Key = tuple[Task, str]  # task and image set, such as (Task.DETECTION, "test")
+Key = tuple[Task, str]  # task and image set, for example (Task.DETECTION, "test")

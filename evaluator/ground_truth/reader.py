@@ -1,4 +1,4 @@
-"""From a development kit tree to ground truth.
+"""Reads ground truth from a development kit tree.
 
 Source: VOC2010 document sections 2.5-2.8 and 9.1.
 """
@@ -23,13 +23,13 @@ from vocboard.evaluator.tasks.truth_readers import TRUTH_READERS
 def read_ground_truth(tree: Path, edition: Edition, *, progress: Callable[[int], None] | None = None) -> GroundTruth:
     """Read an edition's ground truth from a development kit tree.
 
-    A task whose image set or truth the tree does not have is left out, and `GroundTruth.missing` says why; truth that
-    is there in part is an error.
+    Tasks whose image set or ground truth is missing are skipped, and `GroundTruth.missing` says why. Partial ground
+    truth is an error.
 
     Args:
         tree: directory or archive (tar, plain or compressed, or zip) with the folder `VOC<year>/` at the top, below
             `VOCdevkit/`, or being that folder.
-        edition: says which tasks and classes to read.
+        edition: defines the tasks and classes.
         progress: told as files are read, and with 0 as they are parsed.
 
     Raises:
@@ -82,7 +82,7 @@ def _material(
     *,
     progress: Callable[[int], None] | None,
 ) -> Material:
-    """Read, in one pass, what the listed images need."""
+    """Read the files of the listed images in one pass."""
     annotated: dict[str, dict[str, None]] = {}
     files_of_images: dict[str, None] = {}
     for key, items in listed.items():
@@ -103,17 +103,17 @@ def _material(
         except AnnotationError as error:
             for line, message in error.errors:
                 problems.add("bad_annotation", message, file, line)
-    problems.raise_if_any()  # what follows from a broken annotation would only confuse
+    problems.raise_if_any()  # problems caused by invalid annotations would be confusing
     image_files = {file: contents[file] for file in files_of_images if file in contents}
     return Material(edition, files, annotations, image_files, problems)
 
 
 def _annotation_files(annotated: Mapping[str, Collection[str]], edition: Edition) -> dict[str, Collection[str]]:
-    """The images that each annotation file of the tree is for.
+    """Return the images of each annotation file of the tree.
 
     Args:
         annotated: images by image set.
-        edition: names the files.
+        edition: defines the file names.
     """
     if edition.annotations.format is AnnotationFormat.LINES:
         return {f"Annotations/{image_set}.txt": images for image_set, images in annotated.items()}
@@ -121,7 +121,7 @@ def _annotation_files(annotated: Mapping[str, Collection[str]], edition: Edition
 
 
 def _read_annotations(content: bytes, images: Collection[str], edition: Edition) -> Mapping[str, Annotation]:
-    """Read the annotations of those images, by image."""
+    """Read the annotations of these images, by image."""
     match edition.annotations.format:
         case AnnotationFormat.XML:
             return {image: read_xml(content) for image in images}

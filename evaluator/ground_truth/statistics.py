@@ -1,6 +1,6 @@
-"""How many images and objects of each class an image set has: the tables of the kits' documents.
+"""Numbers of images and objects of each class, as in the tables of the kits' documents.
 
-Objects are those that are not difficult, as in the documents; images those with at least one of these.
+As in the documents, difficult objects are not counted; images are counted if they have at least one other object.
 Source: VOC2010 document, section 2, tables 1 to 4.
 """
 
@@ -16,7 +16,7 @@ from vocboard.evaluator.tasks.truth import ClassStatistics
 
 @dataclass(frozen=True, slots=True)
 class SetStatistics:
-    """One task's image set: its classes and, over all of them, `total`, where an image counts once."""
+    """The statistics of a task's image set, by class and in total; in the total, each image counts once."""
 
     task: Task
     image_set: str

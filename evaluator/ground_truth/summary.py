@@ -1,4 +1,4 @@
-"""Ground truth in numbers, for the organiser to see whether it is what they meant."""
+"""Summaries of ground truth, with which organisers can check it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,11 +10,11 @@ from vocboard.evaluator.tasks.truth import ClassCount
 
 @dataclass(frozen=True, slots=True)
 class TaskSummary:
-    """One task's truth in numbers.
+    """The summary of a task's ground truth.
 
     Attributes:
         images: in the image set.
-        people: listed, for the tasks that name people; None for the others.
+        people: number of listed people; None for tasks without people.
         classes: counts by class; empty for segmentation.
         missing: why the task cannot be scored; None if it can.
     """

@@ -1,7 +1,7 @@
-"""Files of a development kit tree, out of a directory or an archive.
+"""Reads files of a development kit tree from a directory or an archive.
 
-The folder `VOC<year>/` may stand at the top, below `VOCdevkit/`, or be the tree itself. Trees are large (VOC2012:
-50,000 files), so only the files asked for are read.
+The folder `VOC<year>/` can be at the top, below `VOCdevkit/`, or be the tree itself. Trees are large (VOC2012: 50,000
+files), so only requested files are read.
 """
 
 import os
@@ -14,7 +14,7 @@ from vocboard.evaluator.ground_truth.errors import TreeProblems
 from vocboard.evaluator.problems import Problem
 
 MIB = 1024 * 1024
-MAXIMUM_BYTES = 64 * MIB  # of one file that is read; the images of a tree are not
+MAXIMUM_BYTES = 64 * MIB  # maximum size of a file that is read; images are not read
 
 
 class Tree:
@@ -39,17 +39,17 @@ class Tree:
 
     @property
     def places(self) -> str:
-        """Where the edition's folder is looked for, in words."""
+        """Describe where the edition's folder is searched."""
         return "at its top, below " + " or below ".join(prefix for prefix in self._prefixes if prefix)
 
     def read(self, names: Collection[str]) -> dict[str, bytes]:
-        """Return the content of those of the files that are there, by name below the edition's folder.
+        """Return the content of the existing files, by name below the edition's folder.
 
-        Where the folder is, the first call finds out.
+        The first call locates the folder.
 
         Raises:
-            GroundTruthError: the tree cannot be read at all.
-            OSError: the same, because of the file system.
+            GroundTruthError: the tree cannot be read.
+        OSError: a file system error.
         """
         found: dict[str, dict[str, bytes]] = {prefix: {} for prefix in self._prefixes}
         wanted = {prefix + name: (prefix, name) for prefix in self._prefixes for name in names}
@@ -65,7 +65,7 @@ class Tree:
         return {}
 
     def _directory(self, wanted: Collection[str]) -> Iterator[tuple[str, bytes]]:
-        # Without a `Path` and a buffer for each of some ten thousand small files, which take longer than reading them.
+        # Without a `Path` and a buffer per file, which take longer than reading ten thousand small files.
         for name in wanted:
             file = os.path.join(self._path, name)
             size = _size_of_file(file)
@@ -93,9 +93,9 @@ class Tree:
 
 
 def _size_of_file(path: str) -> int | None:
-    """Bytes of a regular file; None if there is none of that name."""
+    """Return the bytes of a regular file; None if it does not exist."""
     try:
         status = os.stat(path)
-    except (FileNotFoundError, NotADirectoryError, ValueError):  # the last: a null character in the name
+    except (FileNotFoundError, NotADirectoryError, ValueError):  # ValueError: null character in the name
         return None
     return status.st_size if stat.S_ISREG(status.st_mode) else None

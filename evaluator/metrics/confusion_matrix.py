@@ -23,9 +23,8 @@ class Confusion:
 
     def __init__(self, classes: int) -> None:
         """Create an empty matrix for this number of classes plus background."""
-        self._counts = np.zeros(
-            (classes + 1) * LABELS
-        )  # by predicted, then true label; float64 counts exactly up to 2^53
+        # By predicted, then true label; float64 counts exactly up to 2^53.
+        self._counts = np.zeros((classes + 1) * LABELS)
         self._labels = classes + 1
         self._images = np.zeros(self._labels, dtype=np.int64)
         self._adding = threading.Lock()

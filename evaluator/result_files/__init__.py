@@ -1,1 +1,1 @@
-"""Result files: their names, and one parser a format."""
+"""Result files: their names, and a parser for each format."""

@@ -1,11 +1,11 @@
-"""Boxes that can match nothing."""
+"""Checks for boxes that cannot match anything."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 
 def is_upside_down(box: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Whether right is left of left, or bottom above top.
+    """Return whether boxes are inverted: right < left, or bottom < top.
 
     Args:
         box: (n, 4) left, top, right, bottom.
@@ -18,7 +18,7 @@ def is_upside_down(box: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 
 def is_outside(box: NDArray[np.float64], size: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Whether a box has no pixel of its image; one that only reaches over its edge is an ordinary detection.
+    """Return whether boxes are completely outside their image.
 
     Args:
         box: (n, 4) left, top, right, bottom; 1-based and inclusive.
@@ -32,16 +32,16 @@ def is_outside(box: NDArray[np.float64], size: NDArray[np.int32]) -> NDArray[np.
 
 
 def seem_zero_based(box: NDArray[np.float64], size: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Which boxes are at column or row 0, if all of a file look as if they counted from 0.
+    """Return which boxes are at column or row 0, if the boxes of the file seem to be 0-based.
 
-    They do if some begin exactly at 0, none before it, and none reaches the last column or row as 1-based ones count.
+    They seem so if some start exactly at 0, none starts before 0, and none reaches the last column or row.
 
     Args:
         box: (n, 4) left, top, right, bottom.
         size: (n, 2) width and height of each box's image.
 
     Returns:
-        (n,) booleans; all false if the boxes do not look so.
+        (n,) booleans; all false if the boxes seem to be 1-based.
     """
     at_zero: NDArray[np.bool_] = (box[:, 0] == 0) | (box[:, 1] == 0)
     if not at_zero.any() or np.any(box < 0) or np.any(box[:, 2:] > size - 1):

@@ -1,7 +1,7 @@
-"""Lines of white-space separated fields as columns: an image, perhaps an object index, and numbers.
+"""Reads lines of white-space separated fields as columns: an image, optionally an object index, and numbers.
 
-A large and plain file is read by a column reader, any other some thousands of lines at once; only where that finds
-anything wrong are lines walked one by one, to say precisely what and where.
+Large, plain files are read by a columnar reader, others in blocks of some thousands of lines. Only blocks with errors
+are read line by line, for precise messages.
 """
 
 from collections.abc import Iterable, Sequence
@@ -27,8 +27,8 @@ from vocboard.evaluator.result_files.line_format import LineFormat
 from vocboard.evaluator.result_files.report import FileReport
 from vocboard.evaluator.result_files.text import Lines, read_lines, without_blank
 
-_LINES_EXPLAINED = 256  # around one that is wrong
-_MARK = " \ud800 "  # takes the place of line ends where fields are divided; no text decoded from UTF-8 has it
+_LINES_EXPLAINED = 256  # lines around an error that are read one by one
+_MARK = " \ud800 "  # replaces line ends when fields are split; does not occur in decoded UTF-8
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -36,10 +36,10 @@ class Columns:
     """The lines of a valid file.
 
     Attributes:
-        item: (n,) int32 position of the image, or of the person; not to be written to.
-        numbers: (k, n) float64, finite: one row for each field that is a number.
+        item: (n,) int32 position of the image or person; read-only.
+        numbers: (k, n) float64, finite: one row for each numeric field.
         lines: (n,) int32 1-based line numbers.
-        label: (n,) int16 position of the class among those of the format; None where lines name none.
+        label: (n,) int16 index of the class in the format's classes; None if lines have no class.
     """
 
     item: NDArray[np.int32]
@@ -51,7 +51,7 @@ class Columns:
 def read_columns(
     data: bytes, line_format: LineFormat, items: Items, limits: Limits, report: FileReport
 ) -> Columns | None:
-    """Return the columns of a text file; None, and problems reported, if any line is wrong."""
+    """Return the columns of a text file; report problems and return None if any line is invalid."""
     reader = _Reader(line_format, items, limits, report)
     if _is_for_column_reader(line_format, items) and is_large_and_plain(data, limits):
         reader.take_plain(data)
@@ -68,7 +68,7 @@ def _is_for_column_reader(line_format: LineFormat, items: Items) -> bool:
 
 
 class _Reader:
-    """Takes one block of lines after the other, until there are too many problems."""
+    """Reads block after block, until there are too many problems."""
 
     def __init__(self, line_format: LineFormat, items: Items, limits: Limits, report: FileReport):
         self._format, self._items, self._limits, self._report = line_format, items, limits, report
@@ -77,11 +77,11 @@ class _Reader:
         self._taken: list[Columns] = []
 
     def take_plain(self, data: bytes) -> None:
-        """Read a large and plain file."""
+        """Read a large, plain file."""
         self._take_parts(parts_of(data), 1)
 
     def take_lines(self, blocks: Iterable[Lines]) -> None:
-        """Read blocks of lines; report what is wrong with them."""
+        """Read blocks of lines, and report problems."""
         for lines in blocks:
             self._take(lines)
             if self._report.has_enough:
@@ -89,7 +89,7 @@ class _Reader:
                 return
 
     def columns(self) -> Columns:
-        """All of a valid file."""
+        """Return the columns of a valid file."""
         if not self._taken:
             self._report.add(EMPTY_FILE)
             numbers = len(self._format.fields[self._format.numbers])
@@ -104,7 +104,7 @@ class _Reader:
         item, lines = np.empty(count, dtype=np.int32), np.empty(count, dtype=np.int32)
         label = np.empty(count, dtype=np.int16) if self._format.names_class else None
         end = count
-        while taken:  # each block is given back at once, so that they never are in memory twice
+        while taken:  # each block is freed immediately, so that data are not in memory twice
             block = taken.pop()
             place = slice(end - len(block.item), end)
             item[place], values[:, place], lines[place] = block.item, block.numbers, block.lines
@@ -124,7 +124,7 @@ class _Reader:
                 return
 
     def _take_parts(self, parts: Iterable[bytes], first: int) -> None:
-        """Read parts of which the first begins with line `first`, and smaller parts of those with anything wrong."""
+        """Read parts, starting at line `first`; split parts with errors into smaller ones."""
         for part in parts:
             is_tried = len(part) <= MOST_BYTES_AFTER_ERRORS or not self._report.has_errors
             count = self._take_part(part, first) if is_tried else 0
@@ -140,7 +140,7 @@ class _Reader:
             first += count
 
     def _take_part(self, part: bytes, first: int) -> int:
-        """Return how many lines were read; 0 if anything is wrong with any."""
+        """Return the number of lines read; 0 if any is invalid."""
         names, numbers = self._format.names, len(self._format.fields[self._format.numbers])
         plain = read_part(part, names, numbers, self._items, self._limits)
         if plain is None or not _are_in_range(plain.numbers, self._format):
@@ -149,12 +149,12 @@ class _Reader:
         return len(lines) if self._keep(Columns(plain.item, plain.numbers, lines)) else 0
 
     def _keep(self, columns: Columns | None) -> bool:
-        """Take columns that are valid in themselves, unless an item in them has its line already."""
+        """Add valid columns, unless they contain an item that already has a line."""
         if columns is None:
             return False
         if self._first_lines is not None and not self._first_lines.add(columns.item, columns.lines):
             return False
-        if not self._report.has_errors:  # otherwise nobody will ask for them
+        if not self._report.has_errors:  # otherwise not needed
             self._taken.append(columns)
         return True
 
@@ -167,7 +167,7 @@ class _Reader:
 
 
 def _columns(lines: Lines, line_format: LineFormat, items: Items, limits: Limits) -> Columns | None:
-    """Return some lines as columns; None if any is wrong."""
+    """Return lines as columns; None if any is invalid."""
     if max(map(len, lines.texts)) > limits.characters_per_line:
         return None
     count, width = len(lines), len(line_format.fields) + 1
@@ -187,7 +187,7 @@ def _columns(lines: Lines, line_format: LineFormat, items: Items, limits: Limits
 
 
 def _values(columns: Sequence[Sequence[str]], line_format: LineFormat, limits: Limits) -> NDArray[np.float64] | None:
-    """(k, n) the fields that are numbers; None if any is none, or beyond its limits."""
+    """Return the (k, n) numeric fields; None if any is not a number or exceeds its limits."""
     numbers = [_numbers(column, limits) for column in columns]
     if any(column is None for column in numbers):
         return None
@@ -196,7 +196,7 @@ def _values(columns: Sequence[Sequence[str]], line_format: LineFormat, limits: L
 
 
 def _are_in_range(values: NDArray[np.float64], line_format: LineFormat) -> bool:
-    """Whether all confidences, the first row of (k, n) numbers, are what the challenge wants."""
+    """Whether all confidences, the first row of (k, n) numbers, are in the challenge's range."""
     if line_format.confidence_range is None:
         return True
     least, greatest = line_format.confidence_range
@@ -216,7 +216,7 @@ def _numbers(field: Sequence[str], limits: Limits) -> NDArray[np.float64] | None
         values = np.fromiter(map(float, field), dtype=np.float64, count=len(field))
     except ValueError:
         return None
-    # A comparison with NaN is false, so this refuses NaN and the infinities too.
+    # Comparisons with NaN are false, so this also rejects NaN and infinities.
     return values if bool((np.abs(values) <= limits.absolute_number).all()) else None
 
 

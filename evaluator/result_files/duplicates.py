@@ -1,4 +1,4 @@
-"""Where in a file each image, or person, has its line."""
+"""Detects duplicate lines for an image or person."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,33 +7,33 @@ _NONE = 0  # lines count from 1
 
 
 class FirstLines:
-    """The first line of every item so far."""
+    """The first line of each item."""
 
     def __init__(self) -> None:
         self._line = np.zeros(0, dtype=np.int32)
 
     def add(self, item: NDArray[np.int32], line: NDArray[np.int32]) -> bool:
-        """Take note of the lines of some items, unless one of them has a line already.
+        """Record the lines of items, unless one of them already has a line.
 
         Args:
             item: (n,) positions.
             line: (n,) 1-based line numbers.
 
         Returns:
-            Whether all of them are new; if not, nothing has been noted.
+            Whether all of them are new; if not, nothing is recorded.
         """
         self._reserve(int(item.max(initial=-1)))
-        place = item.astype(np.intp)  # looking up with other integers takes three times as long
+        place = item.astype(np.intp)  # indexing with other integer types takes three times as long
         if self._line[place].any():
             return False
         self._line[place] = line
-        if not np.array_equal(self._line[place], line):  # an item that repeats holds the line of one place only
+        if not np.array_equal(self._line[place], line):  # a repeated item has only one of its lines
             self._line[place] = _NONE
             return False
         return True
 
     def of(self, item: int, line: int) -> int:
-        """The first line of an item, which is `line` if it had none."""
+        """Return the first line of an item; set it to `line` if it has none."""
         self._reserve(item)
         if self._line[item] == _NONE:
             self._line[item] = line

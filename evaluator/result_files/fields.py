@@ -1,4 +1,4 @@
-"""Single fields: image identifiers, object indices and numbers, each with its problems."""
+"""Parses single fields (image identifiers, object indices, numbers) and reports problems."""
 
 import math
 import re
@@ -30,12 +30,12 @@ _WITH_COMMA = re.compile(r"[+-]?\d{1,20},\d{1,20}([eE][+-]?\d{1,3})?", re.ASCII)
 
 
 def is_plain(text: str) -> bool:
-    """Whether `float` reads a text as result files mean it; it also takes 1_000 and the digits of any script."""
+    """Whether a text is a number in result files; `float` also accepts 1_000 and digits of any script."""
     return text.isascii() and "_" not in text
 
 
 def find_image(identifier: str, line: int, items: Items, report: FileReport) -> int | None:
-    """Return an image's position; None, and a problem reported, if it is not in the test set."""
+    """Return an image's position; report a problem and return None if it is not in the test set."""
     image = items.images.position(identifier)
     if image is None:
         kind, found = image_problem(identifier, items)
@@ -44,7 +44,7 @@ def find_image(identifier: str, line: int, items: Items, report: FileReport) -> 
 
 
 def image_problem(identifier: str, items: Items) -> tuple[Kind, dict[str, Any]]:
-    """What is wrong with an identifier that is not in the test set: the kind, and the fields of its wording."""
+    """Return the kind of problem of an unknown identifier, and the fields of its message."""
     found: dict[str, Any] = {"image": quoted(identifier)}
     meant = items.without_path(identifier)
     if meant is not None:
@@ -62,7 +62,7 @@ def _named(task: Task) -> str:
 
 
 def read_object_index(text: str, line: int, report: FileReport) -> int | None:
-    """Return a 1-based object index; None, and a problem reported, if the text is none."""
+    """Return a 1-based object index; report a problem and return None if it is invalid."""
     digits = text if text.isascii() and text.isdecimal() and len(text) <= len(str(LARGEST_OBJECT_INDEX)) else "0"
     if 0 < int(digits) <= LARGEST_OBJECT_INDEX:
         return int(digits)
@@ -76,14 +76,14 @@ def read_object_index(text: str, line: int, report: FileReport) -> int | None:
 def check_confidence(
     text: str, value: float, confidence_range: tuple[float, float], line: int, report: FileReport
 ) -> None:
-    """Report a confidence that is outside the range."""
+    """Report a confidence outside the range."""
     least, greatest = confidence_range
     if not least <= value <= greatest:
         report.add(CONFIDENCE_OUT_OF_RANGE, line, found=quoted(text), least=least, greatest=greatest)
 
 
 def check_class(text: str, classes: tuple[str, ...], line: int, report: FileReport) -> None:
-    """Report a class that is none."""
+    """Report an unknown class."""
     if text in classes:
         return
     meant = [name for name in classes if name.lower() in {text.lower(), text.lower().removesuffix("s")}]
@@ -92,7 +92,7 @@ def check_class(text: str, classes: tuple[str, ...], line: int, report: FileRepo
 
 
 def read_number(text: str, field: str, line: int, limits: Limits, report: FileReport) -> float | None:
-    """Return a finite number; None, and a problem reported, if the text is none or its magnitude is absurd."""
+    """Return a finite number; report a problem and return None if it is invalid or out of range."""
     try:
         value = float(text) if is_plain(text) else None
     except ValueError:

@@ -1,4 +1,4 @@
-"""Which test items the first columns of a large file name: images, or people by image and object index."""
+"""Finds the test items in columns of large files: images, or people by image and object index."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from vocboard.evaluator.result_files.fields import LARGEST_OBJECT_INDEX
 from vocboard.evaluator.result_files.items import Items
 
-_made: WeakKeyDictionary[Items, "ItemColumns"] = WeakKeyDictionary()  # each once for all files of a task
+_made: WeakKeyDictionary[Items, "ItemColumns"] = WeakKeyDictionary()  # built once for all files of a task
 
 
 def item_columns(items: Items) -> "ItemColumns":
@@ -22,18 +22,18 @@ def item_columns(items: Items) -> "ItemColumns":
 class ItemColumns:
     """Finds items by Arrow columns of text.
 
-    Most files name all items in the order of the test set, or of the file before. Such columns are only compared.
+    Most files list all items in the order of the test set or of the previous file. Such columns are only compared.
     """
 
     def __init__(self, items: Items):
-        """Take the test items; if their images are not known, whatever images come are numbered."""
-        import pyarrow as pa  # noqa: PLC0415  # takes a tenth of a second, and few uploads have large files
+        """Take the test items; unknown images are numbered in order of appearance."""
+        import pyarrow as pa  # noqa: PLC0415  # importing takes a tenth of a second, and few uploads have large files
 
         self._items = items
         images = items.images.listed() if items.images.is_known else []
         self._images = pa.array(images if _are_single_fields(images) else [], pa.string())
         persons = items.listed_persons
-        self._columns: Sequence[Any]  # found last, in the beginning those of the test set
+        self._columns: Sequence[Any]  # the previous result; initially the test set
         if persons is None:
             self._columns = (self._images,)
         elif len(self._images):
@@ -47,13 +47,13 @@ class ItemColumns:
         self._positions = np.arange(len(self._columns[0]), dtype=np.int32)
 
     def positions(self, columns: Sequence[Any]) -> NDArray[np.int32] | None:
-        """(n,) int32 positions of items, not to be written to.
+        """Return (n,) int32 positions of items, read-only.
 
         Args:
-            columns: text of n images; and of n object indices where items are people, who must be known.
+            columns: text of n images and, for people (who must be known), n object indices.
 
         Returns:
-            None if any is not in the test set, or is for the line walker to judge.
+            None if any is not in the test set, or must be checked line by line.
         """
         if not self._items.images.is_known:
             return self._number(columns[0])
@@ -92,7 +92,7 @@ class ItemColumns:
 
     @cached_property
     def _persons(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """(m,) the people's positions by their keys, and the keys."""
+        """Return the (m,) positions of people by key, and the keys."""
         persons = self._items.listed_persons
         if persons is None:
             raise ValueError("the people are not known")
@@ -106,13 +106,13 @@ def _are_equal(a: Any, b: Any) -> bool:
 
 
 def _are_single_fields(names: Sequence[str]) -> bool:
-    """Whether the line walker would divide none of them; it does at any white space, none of which is printable."""
+    """Whether the line reader would split none of them, which it does at any white space."""
     text = " ".join(names)
     return text.isprintable() and text.count(" ") == len(names) - 1 and all(names)
 
 
 def _object_indices(column: Any) -> NDArray[np.int64] | None:
-    """(n,) the numbers that the line walker takes a column's texts for; None if it refuses one."""
+    """Return the (n,) numbers in a column, as the line reader parses them; None if it rejects one."""
     from pyarrow import compute  # noqa: PLC0415
 
     if not compute.all(compute.ascii_is_decimal(column)).as_py():

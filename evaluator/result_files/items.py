@@ -1,4 +1,4 @@
-"""The test items of a task as validation looks them up: images by identifier, people by image and object index."""
+"""Lookup of a task's test items: images by identifier, people by image and object index."""
 
 import difflib
 import re
@@ -15,7 +15,7 @@ from vocboard.evaluator.problems import counted, quoted
 
 _Key = TypeVar("_Key", bound=Hashable)
 
-_SIMILAR = 0.8  # of 1: how alike an identifier must be to be suggested
+_SIMILAR = 0.8  # minimum similarity (0 to 1) of suggested identifiers
 _LONGEST_COMPARED = 60  # characters
 _MOST_COMPARED = 20  # identifiers of an upload: each takes some 50 ms in a test set of 10,000 images
 _SUFFIXES = (".jpg", ".jpeg", ".png", ".xml")
@@ -24,7 +24,7 @@ _DIGIT_OR_LETTER = re.compile(r"[0-9]|[^\W_]")
 
 
 class Index(Generic[_Key]):
-    """Positions of keys in a list, or, if no list is known, in the order in which the keys first appear."""
+    """Positions of keys in a list or, without a list, in order of appearance."""
 
     def __init__(self, keys: Sequence[_Key] | None):
         self.is_known = keys is not None
@@ -32,7 +32,7 @@ class Index(Generic[_Key]):
 
     @cached_property
     def _positions(self) -> dict[_Key, int]:
-        """Made when first needed: large files are read without it."""
+        """Created on first use, because large files do not need it."""
         return {key: position for position, key in enumerate(self._keys)}
 
     def __len__(self) -> int:
@@ -46,28 +46,28 @@ class Index(Generic[_Key]):
         return list(self._keys if self.is_known else self._positions)
 
     def position(self, key: _Key) -> int | None:
-        """Position of one key; None if the list does not have it."""
+        """Return the position of a key; None if it is not in the list."""
         if self.is_known:
             return self._positions.get(key)
         return self._positions.setdefault(key, len(self._positions))
 
     def positions(self, keys: Iterable[_Key]) -> NDArray[np.int32] | None:
-        """(n,) positions of all keys; None if the list lacks any of them."""
+        """Return (n,) positions of keys; None if any is not in the list."""
         found = list(map(self._positions.get if self.is_known else self.position, keys))
         return None if None in found else np.array(found, dtype=np.int32)
 
 
 class Items:
-    """One image set with its indices, built once for all files of a task.
+    """An image set with its indices, built once for all files of a task.
 
     Attributes:
-        image_set: None if it is not at hand.
+        image_set: None if unknown.
         images: index of the images by identifier.
-        sizes: (n, 2) int32 width and height by image position; None where unknown.
+        sizes: (n, 2) int32 width and height by image position; None if unknown.
     """
 
     def __init__(self, task: Task, image_set: ImageSet | None, others: Mapping[Task, ImageSet] | None = None):
-        """Take the image set, None if it is not at hand, and those of other tasks."""
+        """Take the image set (None if unknown) and those of other tasks."""
         self.task = task
         self.image_set = image_set
         self._others = others or {}
@@ -77,39 +77,39 @@ class Items:
 
     @cached_property
     def persons(self) -> Index[tuple[int, int]]:
-        """Index of the people by image position and object index; made when first needed, as large files don't."""
+        """Index of people by image position and object index, created on first use."""
         listed = self.listed_persons
         return Index(None if listed is None else list(zip(*listed.T.tolist(), strict=True)))
 
     @property
     def listed_persons(self) -> NDArray[np.int32] | None:
-        """(m, 2) image position and object index of the people; None where they are not known."""
+        """(m, 2) image position and object index of people; None if unknown."""
         return None if self.image_set is None else self.image_set.persons
 
     def size_of(self, image: int) -> tuple[int, int] | None:
-        """Width and height of an image; None if unknown."""
+        """Return width and height of an image; None if unknown."""
         if self.sizes is None:
             return None
         width, height = self.sizes[image].tolist()
         return width, height
 
     def name_of(self, person: int) -> tuple[str, int]:
-        """Image identifier and object index of a person."""
+        """Return image identifier and object index of a person."""
         image, index = self.persons.listed()[person]
         return self.images.listed()[image], index
 
     def described(self) -> str:
-        """How many images the test set has, and an example, for messages."""
+        """Describe the test set for messages: number of images, and an example."""
         first = next(iter(self.images.listed()), None)
         return counted(len(self.images), "image") + (f" such as {quoted(first)}" if first else "")
 
     def hint(self, identifier: str) -> str:
-        """What an identifier that is not in the test set may have been meant to be, as the end of a sentence."""
+        """Suggest what an unknown identifier may mean, as the end of a sentence."""
         first = next(iter(self.images.listed()), "")
         if identifier.isdecimal() and identifier.zfill(len(first)) in self.images:
             return f"; without its leading zeros it is not {quoted(identifier.zfill(len(first)))}"
         if _form(identifier) == _form(first):
-            # A slip of one digit and an image of train or val look the same, and the second is far more common.
+            # A typing error and an image of train or val look the same; the latter is far more common.
             return "; it has the form of one, and may belong to another split (train, val) or another year"
         if len(identifier) > _LONGEST_COMPARED or self._compared >= _MOST_COMPARED:
             return ""
@@ -118,14 +118,14 @@ class Items:
         return f"; the most similar is {quoted(similar[0])}" if similar else ""
 
     def without_path(self, identifier: str) -> str | None:
-        """The image that a file name or path is of; None if it is neither, or of no image of the test set."""
+        """Return the image of a file name or path; None if it is neither, or not in the test set."""
         name = _DIVIDERS.split(identifier)[-1]
         suffix = next((known for known in _SUFFIXES if name.lower().endswith(known)), "")
         stem = name[: len(name) - len(suffix)]
         return stem if stem != identifier and stem in self.images else None
 
     def tasks_with(self, identifier: str) -> list[Task]:
-        """Other tasks whose test sets have an image."""
+        """Return other tasks whose test sets contain an image."""
         return [task for task, images in self._images_of_others.items() if identifier in images]
 
     @cached_property
@@ -133,11 +133,11 @@ class Items:
         return {task: frozenset(image_set.images) for task, image_set in self._others.items()}
 
     def listed_in(self, image: int) -> str:
-        """The object indices the test set has in an image, as the end of a sentence."""
+        """Describe the object indices of an image in the test set, as the end of a sentence."""
         found: Sequence[int] = sorted(index for known, index in self.persons.listed() if known == image)
         return f", which lists {', '.join(map(str, found))} there" if found else ", which lists none there"
 
 
 def _form(identifier: str) -> str:
-    """Digits and letters all alike, what is between them as it is."""
+    """Return the pattern of an identifier, with digits and letters replaced."""
     return _DIGIT_OR_LETTER.sub(lambda found: "0" if found[0].isdigit() else "a", identifier)

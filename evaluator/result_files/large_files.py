@@ -1,7 +1,7 @@
-"""Large text files read as columns by a column reader: only plain ones, everything else is left to the line walker.
+"""Reads large, plain text files with a columnar reader; other files are left to the line reader.
 
-Plain is a file of ASCII text whose lines end in a line feed and divide their fields by single spaces. What is accepted
-here the line walker accepts too, with the same values to the last bit: both round decimal numbers correctly.
+A plain file is ASCII text with line feeds and single spaces between fields. The line reader accepts everything that is
+accepted here, with identical values, because both round decimal numbers correctly.
 """
 
 from collections.abc import Iterator
@@ -33,43 +33,43 @@ class PlainColumns(NamedTuple):
 
 
 def is_large_and_plain(data: bytes, limits: Limits) -> bool:
-    """Whether a file is for the column reader; one with too many lines is not."""
+    """Whether to use the columnar reader for a file; not if it has too many lines."""
     if len(data) < LARGE_BYTES or not data.isascii() or any(mark in data for mark in _OTHER_LINE_ENDS_AND_TABS):
         return False
-    # Counting lines takes longer than all the rest of this, and there is no line without a byte.
+    # Counting lines is slow, and every line has at least one byte.
     if len(data) > limits.lines_per_file and data.count(b"\n") + 1 > limits.lines_per_file:
         return False
     return _are_short(data, limits.characters_per_line)
 
 
 def parts_of(data: bytes) -> Iterator[bytes]:
-    """Cut a plain file after line ends into parts to be read at once."""
+    """Split a plain file at line ends into parts."""
     return blocks(data, _PART_BYTES)
 
 
 def smaller_parts_of(part: bytes) -> Iterator[bytes] | None:
-    """Cut a part in which something is wrong, so that only what is near that is left to the line walker.
+    """Split a part with errors, so that the line reader only reads lines near them.
 
-    None if the part is so small that the line walker takes it whole.
+    Returns None for parts that are small enough for the line reader.
     """
     size = next((size for size in _SMALLER_PARTS_BYTES if size < len(part) // 2), None)
     return None if size is None else blocks(part, size)
 
 
 def read_part(data: bytes, names: int, numbers: int, items: Items, limits: Limits) -> PlainColumns | None:
-    """Read lines that name an item in so many fields, and then have so many numbers.
+    """Read lines with a number of fields for the item, followed by a number of numeric fields.
 
     Returns:
-        None if anything is wrong with any line, or there is a blank one.
+        None if any line is invalid or blank.
     """
     columns = _parse(data, names, numbers)
     if columns is None:
         return None
     values = np.empty((numbers, len(columns[0])))
     for row, column in zip(values, columns[names:], strict=True):
-        # Chunk by chunk: `ChunkedArray.to_numpy` takes memory of the default pool, whatever `_parse` sets.
+        # By chunk: `ChunkedArray.to_numpy` uses the default memory pool, not that of `_parse`.
         np.concatenate([chunk.to_numpy() for chunk in column.chunks], out=row)
-    # A comparison with NaN is false, so this refuses NaN and the infinities too.
+    # Comparisons with NaN are false, so this also rejects NaN and infinities.
     if not (-limits.absolute_number <= values.min() and values.max() <= limits.absolute_number):
         return None
     item = item_columns(items).positions([column.combine_chunks() for column in columns[:names]])
@@ -77,7 +77,7 @@ def read_part(data: bytes, names: int, numbers: int, items: Items, limits: Limit
 
 
 def _are_short(data: bytes, characters_per_line: int) -> bool:
-    """Whether no line has more characters than that, because every piece of half as many has a line end."""
+    """Whether all lines are shorter than the limit, because every piece of half that length has a line end."""
     half = max(1, characters_per_line // 2)
     pieces = np.frombuffer(data, dtype=np.uint8, count=len(data) // half * half).reshape(-1, half)
     at_once = max(1, _SEARCHED_AT_ONCE_BYTES // half)
@@ -88,13 +88,13 @@ def _are_short(data: bytes, characters_per_line: int) -> bool:
 
 
 def _parse(data: bytes, names: int, numbers: int) -> list[Any] | None:
-    """Return one Arrow column for each field; None if a line has other fields, or a number is not plain."""
-    import pyarrow as pa  # noqa: PLC0415  # takes a tenth of a second, and few uploads have large files
+    """Return one Arrow column per field; None if a line has other fields, or a number is not plain."""
+    import pyarrow as pa  # noqa: PLC0415  # importing takes a tenth of a second, and few uploads have large files
     from pyarrow import csv  # noqa: PLC0415
 
     threads = min(pa.cpu_count(), _MOST_THREADS)
     pa.set_cpu_count(threads)
-    pa.set_memory_pool(pa.system_memory_pool())  # the others reserve a gigabyte of address space, see `_MOST_THREADS`
+    pa.set_memory_pool(pa.system_memory_pool())  # other pools reserve a gigabyte of address space; see `_MOST_THREADS`
     block = min(max(len(data) // threads + 1, _LEAST_BLOCK_BYTES), _MOST_BLOCK_BYTES)
     types = {str(place): pa.string() if place < names else pa.float64() for place in range(names + numbers)}
     try:

@@ -1,4 +1,4 @@
-"""What is wrong with single lines of a text file."""
+"""Diagnoses single lines of a text file."""
 
 from collections.abc import Sequence
 
@@ -27,7 +27,7 @@ from vocboard.evaluator.result_files.report import FileReport
 
 
 class LineDiagnosis:
-    """Says what is wrong with each line it is given, if anything is."""
+    """Reports the problems of single lines."""
 
     def __init__(
         self,
@@ -37,12 +37,12 @@ class LineDiagnosis:
         report: FileReport,
         first_lines: FirstLines | None,
     ):
-        """Take what lines should be, and where each item has its line so far if it may have one only."""
+        """Take the line format, and the first lines of items if items may only have one line."""
         self._format, self._items, self._limits, self._report = line_format, items, limits, report
         self._first_lines = first_lines
 
     def line(self, number: int, text: str) -> None:
-        """Report everything that is wrong with a line."""
+        """Report all problems of a line."""
         limit = self._limits.characters_per_line
         if len(text) > limit:
             self._report.add(LINE_TOO_LONG, number, length=len(text), limit=limit, format=self._format)

@@ -1,4 +1,4 @@
-"""What a line of a text file holds, and what a line with other than its number of fields may have been meant to be."""
+"""Line formats of text files, and diagnosis of lines with a wrong number of fields."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,13 +21,12 @@ _WITHOUT_CONFIDENCE = 5
 
 @dataclass(frozen=True, slots=True)
 class LineFormat:
-    """What one line holds.
+    """The format of a line.
 
     Attributes:
-        fields: their names; the first is `IMAGE`, the second may be `OBJECT`, the last may be `CLASS`, the others are
-            numbers, first of them the confidence.
+        fields: names of the fields: `IMAGE`, optionally `OBJECT`, the confidence and other numbers, optionally `CLASS`.
         repeated: the problem of a second line about the same image or person; None if there may be several.
-        classes: what a field `CLASS` may say.
+        classes: allowed values of `CLASS`.
         confidence_range: minimum and maximum confidence; None for any.
     """
 
@@ -38,27 +37,27 @@ class LineFormat:
 
     @property
     def names_people(self) -> bool:
-        """Whether lines are about people rather than images."""
+        """Whether lines refer to people, not images."""
         return OBJECT in self.fields
 
     @property
     def names(self) -> int:
-        """How many fields at the start name what the line is about; numbers follow."""
+        """Number of leading fields that identify the item; numbers follow."""
         return 2 if self.names_people else 1
 
     @property
     def names_class(self) -> bool:
-        """Whether lines end in their class."""
+        """Whether lines end with a class."""
         return CLASS in self.fields
 
     @property
     def numbers(self) -> slice:
-        """Where the numbers stand among the fields."""
+        """Position of the numbers in the fields."""
         return slice(self.names, len(self.fields) - self.names_class)
 
     @property
     def has_box(self) -> bool:
-        """Whether lines have the four sides of a box."""
+        """Whether lines have a box."""
         return "bottom" in self.fields
 
     def __str__(self) -> str:
@@ -66,7 +65,7 @@ class LineFormat:
 
 
 def field_count_problem(fields: Sequence[str], expected: LineFormat) -> tuple[Kind, dict[str, Any]]:
-    """What is wrong with a line of another number of fields: the kind, and the fields of its wording."""
+    """Return the kind of problem of a line with a wrong number of fields, and the fields of its message."""
     found: dict[str, Any] = {"format": expected}
     separator = next((name for mark, name in _SEPARATORS.items() if _is_divided_by(mark, fields, expected)), None)
     if separator is not None:
@@ -81,7 +80,7 @@ def field_count_problem(fields: Sequence[str], expected: LineFormat) -> tuple[Ki
     if len(fields) == 1 and len(expected.fields) == 2:
         return CONFIDENCE_MISSING, found
     if expected.names_people and len(fields) == 2 and numbers[0] is not None:
-        # A whole number may be the index, and the confidence what is missing.
+        # A whole number may be the index; then the confidence is missing.
         return (CONFIDENCE_MISSING if fields[1].isdecimal() else OBJECT_INDEX_MISSING), found
     return WRONG_NUMBER_OF_FIELDS, {**found, "hint": _hint(len(fields), expected)}
 
@@ -100,7 +99,7 @@ def _hint(found: int, expected: LineFormat) -> str:
 
 
 def _is_box(numbers: Sequence[float | None]) -> bool:
-    """Whether four numbers are more likely the sides of a box than a confidence and three sides."""
+    """Whether four numbers are probably a box, not a confidence and three sides."""
     left, top, right, bottom = numbers
     if left is None or top is None or right is None or bottom is None:
         return False

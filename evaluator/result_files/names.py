@@ -1,4 +1,4 @@
-"""Names of result files: which competition and class, or image, a member of an archive is for."""
+"""Names of result files: maps members of an archive to competitions and classes or images."""
 
 import difflib
 from collections.abc import Mapping
@@ -8,16 +8,16 @@ from vocboard.evaluator.editions import Competition, Edition, Task
 from vocboard.evaluator.problems import quoted
 from vocboard.evaluator.tasks.definitions import TASKS
 
-_NEAR = 0.75  # of 1: how alike a name must be to be suggested
+_NEAR = 0.75  # minimum similarity (0 to 1) of suggested names
 
 
 @dataclass(frozen=True, slots=True)
 class FileName:
-    """What a result file is for.
+    """The competition and class or image of a result file.
 
     Attributes:
-        label: its class or action; None for layouts and what else has all classes in one file, and for label maps.
-        image: the image of a label map; None for the others.
+        label: class or action; None for label maps, and for files with all classes.
+        image: image of a label map; otherwise None.
     """
 
     competition: Competition
@@ -26,10 +26,10 @@ class FileName:
 
 
 class FileNames:
-    """The names an edition gives its result files.
+    """The names of an edition's result files.
 
-    A file may be below any prefix, such as `results/VOC2010/`, and its directory (`Main/`) may be left out; only label
-    maps need theirs, which names the competition.
+    A file may be below any prefix, for example `results/VOC2010/`, and its directory (`Main/`) may be left out, except
+    for label maps, whose directory identifies the competition.
     """
 
     def __init__(self, edition: Edition):
@@ -48,7 +48,7 @@ class FileNames:
                     self._by_name[_last(expected_name(competition, label))] = FileName(competition, label)
 
     def identify(self, name: str) -> FileName | None:
-        """Return what the member called `name` is for; None if that is no name of a result file."""
+        """Return the target of a member; None if its name is not that of a result file."""
         directory, _, file = name.rpartition("/")
         known = self._by_name.get(file)
         if known is not None:
@@ -61,12 +61,12 @@ class FileNames:
         return FileName(competition, image=image) if image and file.endswith(suffix) else None
 
     def expectation(self, name: str) -> str:
-        """Say which names are expected in place of `name`: those most like it, or an example for each task."""
+        """Describe the expected names: the most similar ones, or an example for each task."""
         near = self._near(name)
         return f"the most similar is {' or '.join(near)}" if near else f"expected {self.examples()}"
 
     def examples(self) -> str:
-        """One name for each task, of the edition's first competition in it."""
+        """Return one name per task, for the task's first competition."""
         first: dict[Task, Competition] = {}
         for competition in self._edition.competitions.values():
             first.setdefault(competition.task, competition)
@@ -85,7 +85,7 @@ class FileNames:
 
 
 def expected_name(competition: Competition, label: str | None = None, image: str | None = None) -> str:
-    """The name of a result file below `results/<edition>/`."""
+    """Return the name of a result file below `results/<edition>/`."""
     fields: Mapping[str, str | None] = {
         "competition": competition.key,
         "image_set": competition.image_set,

@@ -1,4 +1,4 @@
-"""Work on several threads whose results come in the order in which the work went."""
+"""A thread pool that returns results in the order of submission."""
 
 import os
 from collections import deque
@@ -9,16 +9,16 @@ from typing import Generic, TypeVar
 _Result = TypeVar("_Result")
 
 _MOST_THREADS = 4
-_BUNDLE = 8  # pieces of work handed over at once: between threads that costs tens of microseconds
+_BUNDLE = 8  # items per batch: passing a batch to a thread takes tens of microseconds
 _BUNDLE_BYTES = 1024 * 1024
-_BUNDLES_PER_THREAD = 2  # that wait; bounds what is held in memory
+_BUNDLES_PER_THREAD = 2  # of waiting work; limits memory
 
 
 class OrderedThreadPool(Generic[_Result]):
-    """Threads for work that leaves Python's interpreter alone, such as decompression."""
+    """Threads for work that releases the interpreter lock, such as decompression."""
 
     def __init__(self, take: Callable[[_Result], None]):
-        """`take` gets each result, in the order of the work and in the thread that calls `add` and `finish`."""
+        """`take` is called with each result, in order, in the thread that calls `add` and `finish`."""
         self._take = take
         self._threads = min(os.cpu_count() or 1, _MOST_THREADS)
         self._pool = ThreadPoolExecutor(self._threads)
@@ -27,7 +27,7 @@ class OrderedThreadPool(Generic[_Result]):
         self._waiting: deque[Future[list[_Result]]] = deque()
 
     def add(self, work: Callable[[], _Result], held_bytes: int = 0) -> None:
-        """Have some work done, which holds so many bytes in memory; wait if much is waiting already.
+        """Submit work that uses a number of bytes in memory; wait if too much is queued.
 
         Raises what earlier work raised.
         """
@@ -40,7 +40,7 @@ class OrderedThreadPool(Generic[_Result]):
             self._take_first()
 
     def finish(self) -> None:
-        """Wait for all that was added. Raises what it raised."""
+        """Wait for all work. Raises its exceptions."""
         if self._bundle:
             self._hand_over()
         while self._waiting:

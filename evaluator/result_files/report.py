@@ -1,4 +1,4 @@
-"""The problems of one file, at most so many of them listed and the rest counted."""
+"""The problems of one file; a limited number is listed, and the rest is counted."""
 
 import math
 from collections import Counter
@@ -7,15 +7,15 @@ from vocboard.evaluator.problems import Kind, Problem, Severity, counted
 from vocboard.evaluator.problems.files import MORE_PROBLEMS, MORE_WARNINGS, READING_STOPPED
 
 LISTED = 20
-MOST_PROBLEMS = 20_000  # of one file, before its reading is stopped
+MOST_PROBLEMS = 20_000  # errors after which reading a file stops
 
 
 class FileReport:
-    """Collects what is wrong with one file (or one directory of label maps).
+    """Collects the problems of one file (or one directory of label maps).
 
     Attributes:
-        file: the member's name, the default of `add`; None for what is about the archive itself.
-        habits: what the file shares with all that its program writes, such as line ends, for one warning an upload.
+        file: name of the member, the default of `add`; None for the archive itself.
+        habits: properties that all files of a program share, such as line ends; reported once per upload.
     """
 
     def __init__(self, file: str | None):
@@ -28,27 +28,27 @@ class FileReport:
 
     @property
     def errors(self) -> int:
-        """How many problems so far refuse the upload."""
+        """Number of errors."""
         return self._errors
 
     @property
     def has_errors(self) -> bool:
-        """Whether anything so far refuses the upload."""
+        """Whether there are errors."""
         return self._errors > 0
 
     @property
     def has_enough(self) -> bool:
-        """Whether there are so many problems that reading on would only take time."""
+        """Whether there are so many problems that reading should stop."""
         return self._errors > MOST_PROBLEMS
 
     def stop(self, line: int) -> None:
-        """Note that nothing after a line has been looked at."""
+        """Record that reading stopped after a line."""
         self._stopped_at = line
 
     def add(self, kind: Kind, line: int | None = None, *, file: str | None = None, **found: object) -> None:
-        """Note a problem.
+        """Add a problem.
 
-        Values in `found` that are costly to work out may be functions: they are called only if the problem is listed.
+        Values in `found` may be functions, which are only called if the problem is listed.
         """
         if len(self._listed) < LISTED:
             found = {name: value() if callable(value) else value for name, value in found.items()}
@@ -57,7 +57,7 @@ class FileReport:
             self._count(kind.code, kind.severity)
 
     def note(self, problem: Problem) -> None:
-        """Note a problem that has its wording already."""
+        """Add a problem that already has its message."""
         if len(self._listed) < LISTED:
             self._errors += problem.severity is Severity.ERROR
             self._listed.append(problem)
@@ -65,7 +65,7 @@ class FileReport:
             self._count(problem.code, problem.severity)
 
     def problems(self) -> list[Problem]:
-        """Those listed, by line and then those of the whole file, and what counts the rest."""
+        """Return the listed problems by line, those of the whole file, and a problem that counts the rest."""
         listed = sorted(self._listed, key=lambda problem: math.inf if problem.line is None else problem.line)
         for severity, kind in ((Severity.ERROR, MORE_PROBLEMS), (Severity.WARNING, MORE_WARNINGS)):
             rest = self._rest[severity]

@@ -1,4 +1,4 @@
-"""Text files as lines, some thousands at a time: all of them at once as Python objects would be ten times the file."""
+"""Reads text files in blocks of some thousands of lines; all at once would take ten times the memory."""
 
 import codecs
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ _BLOCK_BYTES = 512 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Some successive lines of a file, without those that are blank.
+    """Consecutive lines of a file, without blank ones.
 
     Attributes:
         texts: the lines, without line ends.
@@ -36,17 +36,17 @@ class Lines:
         return len(self.texts)
 
     def part(self, start: int, stop: int) -> "Lines":
-        """Those from position `start` up to `stop`."""
+        """Return the lines from position `start` up to `stop`."""
         return Lines(self.texts[start:stop], self.numbers[start:stop])
 
 
 def read_lines(data: bytes, limits: Limits, report: FileReport) -> Iterator[Lines] | None:
-    """Return the lines of a text file in blocks, none of them empty.
+    """Return the lines of a text file in non-empty blocks.
 
-    Line ends may be those of any system; a byte order mark is passed over with a warning.
+    Accepts the line ends of any system; a byte order mark is skipped with a warning.
 
     Returns:
-        None, and problems reported, if it is no text file or its number of lines is beyond the limits.
+        None, after reporting problems, if it is not a text file or has too many lines.
     """
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         report.add(UTF16)
@@ -76,7 +76,7 @@ def _lines(data: bytes) -> Iterator[Lines]:
 
 
 def without_blank(texts: list[str], first: int) -> Iterator[Lines]:
-    """Lines of which the first has the number `first`, without the blank ones; nothing if all are blank."""
+    """Return non-blank lines, numbered from `first`; None if all are blank."""
     numbers = range(first, first + len(texts))
     if all(map(str.strip, texts)):
         yield Lines(texts, numbers)
@@ -85,7 +85,7 @@ def without_blank(texts: list[str], first: int) -> Iterator[Lines]:
 
 
 def blocks(data: bytes, size: int) -> Iterator[bytes]:
-    """Cut after line ends, each block about `size` bytes, or one line that is longer."""
+    """Split at line ends into blocks of about `size` bytes, or one longer line."""
     start = 0
     while start < len(data):
         end = data.find(b"\n", min(start + size, len(data)) - 1) + 1 or len(data)

@@ -1,4 +1,4 @@
-"""File names that are no result file's of an edition: what they may have been meant to be."""
+"""Explains file names that are not those of result files."""
 
 import difflib
 import re
@@ -25,7 +25,7 @@ from vocboard.evaluator.tasks.definitions import TASKS
 
 _PACKED = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar")
 _HEAD_BYTES = 512
-_NEAR = 0.6  # of 1: how alike a class must be to be suggested
+_NEAR = 0.6  # minimum similarity (0 to 1) of suggested classes
 
 # What other data sets call the same things. Source: COCO's categories.
 _SYNONYMS = {
@@ -44,10 +44,10 @@ Found = tuple[Kind, dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class UnrecognisedFile:
-    """A member of an archive that is no result file.
+    """A member of an archive that is not a result file.
 
     Attributes:
-        looks: what it is packed as, if it is an archive or compressed.
+        looks: archive or compression format, if any.
     """
 
     name: str
@@ -55,13 +55,13 @@ class UnrecognisedFile:
 
 
 def look_at(member: Member) -> UnrecognisedFile:
-    """Return what there is to say later about a member that is no result file."""
+    """Return data to explain a member that is not a result file."""
     is_packed = member.name.lower().endswith(_PACKED)
     return UnrecognisedFile(member.name, packed_as(member.read(_HEAD_BYTES)) if is_packed else None)
 
 
 class UnrecognisedFiles:
-    """Explains names that an edition does not give to its result files."""
+    """Explains unrecognised file names."""
 
     def __init__(self, edition: Edition, known: FileNames):
         self._edition, self._known = edition, known
@@ -69,7 +69,7 @@ class UnrecognisedFiles:
         self._map_directories = list(_map_directories(edition))
 
     def problem(self, file: UnrecognisedFile) -> Found:
-        """What is wrong with a file: the kind, and the fields of its wording."""
+        """Return the kind of problem of a file, and the fields of its message."""
         name = quoted(file.name)
         if file.looks is not None:
             return NESTED_ARCHIVE, {"name": name, "looks": file.looks}
@@ -82,7 +82,7 @@ class UnrecognisedFiles:
         )
 
     def is_explained(self, file: UnrecognisedFile) -> bool:
-        """Whether more can be said than that its name is not known."""
+        """Whether there is a more specific explanation than an unknown name."""
         return self.problem(file)[0] is not UNKNOWN_FILE
 
     def _as(self, name: str) -> dict[str, Any]:
@@ -172,7 +172,7 @@ def _meant_class(label: str, classes: Collection[str]) -> str | None:
 
 
 def _patterns(edition: Edition) -> Iterator[tuple[Competition, re.Pattern[str]]]:
-    """One for each competition: what its files are called whatever class and image set they name."""
+    """Return patterns of file names by competition, for any class and image set."""
     for competition in edition.competitions.values():
         values: Mapping[str, str] = {
             "competition": re.escape(competition.key),
@@ -190,7 +190,7 @@ def _patterns(edition: Edition) -> Iterator[tuple[Competition, re.Pattern[str]]]
 
 
 def _map_directories(edition: Edition) -> Iterator[tuple[Competition, re.Pattern[str]]]:
-    """What the directories of label maps are called whatever image set they name."""
+    """Return patterns of directory names of label maps, for any image set."""
     for competition in edition.competitions.values():
         directory = competition.rules.file.rpartition("/")[0].rpartition("/")[2]
         if TASKS[competition.task].has_file_per_image and "{image_set}" in directory:

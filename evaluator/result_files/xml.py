@@ -1,7 +1,7 @@
-"""XML from strangers, one element below the root at a time.
+"""Parses untrusted XML, one child of the root at a time.
 
-With expat itself: it stops at a document type before anything of it is read, never opens anything else, and knows the
-line of every element (libxml2 keeps 16 bits of it).
+This uses expat directly, because it can stop at a document type before reading it, never opens other files, and knows
+the line of every element (libxml2 only stores 16 bits).
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from vocboard.evaluator.tasks.layout.problems import (
 
 _CHUNK_BYTES = 64 * 1024
 
-_HINTS = {  # by the outermost element
+_HINTS = {  # by root element
     "annotation": "This is the format of the annotations; results have another.",
     "layout": "A file holds the layouts of all people, one after the other.",
     "html": "This is a web page.",
@@ -30,11 +30,11 @@ _HINTS = {  # by the outermost element
 
 @dataclass(slots=True)
 class Element:
-    """An element with all that is in it.
+    """An element with its content.
 
     Attributes:
-        line: 1-based, of its start.
-        text: character data directly in it.
+        line: 1-based line of its start tag.
+        text: its direct character data.
     """
 
     name: str
@@ -45,13 +45,13 @@ class Element:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a document may look like.
+    """Limits of a document.
 
     Attributes:
-        root: name of the outermost element.
-        deepest: how far elements may be nested, the root counted.
-        elements: how many there may be in one child of the root.
-        characters: how much text an element may have.
+        root: name of the root element.
+        deepest: maximum nesting depth, including the root.
+        elements: maximum number of elements in one child of the root.
+        characters: maximum text length of an element.
     """
 
     root: str
@@ -61,7 +61,7 @@ class Shape:
 
 
 class XmlError(Exception):
-    """The file cannot be read further; `kind`, `line` and `found` make the problem."""
+    """The file cannot be parsed further; `kind`, `line` and `found` describe the problem."""
 
     def __init__(self, kind: Kind, line: int, **found: Any):
         super().__init__(kind.title)
@@ -69,10 +69,10 @@ class XmlError(Exception):
 
 
 def children_of_root(data: bytes, shape: Shape) -> Iterator[Element]:
-    """Yield the children of the root element, one after the other, each as soon as it is complete.
+    """Yield the children of the root element, each as soon as it is complete.
 
     Raises:
-        XmlError: the XML is not well-formed, has a document type, or is not of this shape.
+        XmlError: the XML is not well-formed, has a document type, or exceeds the limits.
     """
     handler = _Handler(shape)
     try:
@@ -86,14 +86,14 @@ def children_of_root(data: bytes, shape: Shape) -> Iterator[Element]:
 
 
 class _Handler:
-    """Builds elements from what the parser reports."""
+    """Builds elements from the parser's events."""
 
     def __init__(self, shape: Shape):
         self._shape = shape
         self._open: list[Element] = []
         self._elements = 0
         self._complete: list[Element] = []
-        self.parser = expat.ParserCreate("utf-8")  # whatever the file says
+        self.parser = expat.ParserCreate("utf-8")  # regardless of the file's declaration
         self.parser.buffer_text = True
         self.parser.StartDoctypeDeclHandler = self._document_type
         self.parser.StartElementHandler = self._start
@@ -101,7 +101,7 @@ class _Handler:
         self.parser.CharacterDataHandler = self._text
 
     def take(self) -> list[Element]:
-        """Children of the root completed since the last call."""
+        """Return children of the root that were completed since the last call."""
         complete, self._complete = self._complete, []
         return complete
 

@@ -29,7 +29,7 @@ class ClassStatistics:
     Attributes:
         images: with at least one object (detection), labelled pixel (segmentation), or person (action, layout).
         objects: not difficult; people for actions, parts for layout; None for segmentation.
-        difficult: objects; None where the task knows none.
+        difficult: number of difficult objects; None for tasks without them.
     """
 
     images: int
