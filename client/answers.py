@@ -10,7 +10,7 @@ from vocboard.client.scores import CompetitionScores, competition_scores
 from vocboard.evaluator.problems import Problem, Severity
 
 Content = TypeVar("Content")
-FINAL_STATES = frozenset({"scored", "failed", "withdrawn"})
+FINAL_STATES = frozenset({"scored", "failed", "withdrawn", "disqualified"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,7 +94,9 @@ def followed(connection: Connection, identifier: str) -> SubmissionDetails:
 
 def exit_status(submission: Submission | StateEvent) -> int:
     """Return the exit status for a final submission."""
-    return {"scored": DONE, "withdrawn": PROBLEMS, "failed": FAILED}.get(submission.state, DONE)
+    return {"scored": DONE, "withdrawn": PROBLEMS, "disqualified": PROBLEMS, "failed": FAILED}.get(
+        submission.state, DONE
+    )
 
 
 def _tell(words: str) -> None:

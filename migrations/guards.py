@@ -101,7 +101,12 @@ WEB_GUARDS: Mapping[str, Guard] = {
             "current_evaluation_id",
         ),
         changing=(
-            "(NEW.state = OLD.state OR NEW.state NOT IN ('evaluating', 'scored', 'failed'))",
+            # Lifting a disqualification makes scored again what the worker has scored; organisers may fail what they
+            # could disqualify, as long as the quota is given back.
+            "(NEW.state = OLD.state OR NEW.state NOT IN ('evaluating', 'scored', 'failed')"
+            " OR (NEW.state = 'scored' AND OLD.state = 'disqualified'"
+            " AND EXISTS (SELECT FROM evaluations WHERE submission_id = NEW.id))"
+            " OR (NEW.state = 'failed' AND NEW.quota_returned_at IS NOT NULL))",
             "(NEW.lease_id IS NULL OR NEW.lease_id IS NOT DISTINCT FROM OLD.lease_id)",
             "(OLD.quota_returned_at IS NULL OR NEW.quota_returned_at IS NOT NULL)",
         ),

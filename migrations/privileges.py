@@ -34,6 +34,8 @@ WEB: Mapping[str, tuple[str, ...]] = {
     "challenge_organisers": ALL,
     "challenge_competitions": ALL,
     "ground_truth_versions": ("SELECT", "INSERT", "UPDATE (confirmed_at, confirmed_by_id)", "DELETE"),
+    "challenge_invitations": ALL,
+    "bans": ALL,
     "scorings": READ,
     "methods": CHANGE,
     "submissions": CHANGE,

@@ -2,7 +2,6 @@
 
 import logging
 import time
-import traceback
 import uuid
 from dataclasses import dataclass
 from datetime import timedelta
@@ -26,6 +25,7 @@ from vocboard.app.work_queues.leased_queue import Claim
 from vocboard.evaluator.editions import Edition
 from vocboard.worker import ground_truth_store, leases
 from vocboard.worker.columns import UnscorableError, Uploaded, evaluate
+from vocboard.worker.failure_reasons import technical_reason
 from vocboard.worker.persistence import persistently
 
 GIVEN_BACK = "Your submission was not the cause and does not count against your quota. The error has been logged."
@@ -72,12 +72,12 @@ def evaluate_next(database: Database, store: ArchiveStore, settings: Settings) -
             _evaluate(database, store, settings, claim, _work(found))
         except (OSError, SQLAlchemyError):
             raise
-        except SoftTimeLimitExceeded:
-            _fail(database, claim, TOOK_TOO_LONG, lease=settings.lease)
-        except MemoryError:
-            _fail(database, claim, TOOK_TOO_MUCH_MEMORY, lease=settings.lease)
-        except Exception:
-            _fail(database, claim, WENT_WRONG, lease=settings.lease)
+        except SoftTimeLimitExceeded as error:
+            _fail(database, claim, TOOK_TOO_LONG, error, lease=settings.lease)
+        except MemoryError as error:
+            _fail(database, claim, TOOK_TOO_MUCH_MEMORY, error, lease=settings.lease)
+        except Exception as error:
+            _fail(database, claim, WENT_WRONG, error, lease=settings.lease)
     return True
 
 
@@ -158,9 +158,9 @@ def _still_counts(session: Session, claim: Claim, work: Work) -> bool:
     return True
 
 
-def _fail(database: Database, claim: Claim, failure: str, *, lease: timedelta) -> None:
+def _fail(database: Database, claim: Claim, failure: str, error: BaseException, *, lease: timedelta) -> None:
     _log.exception("submission %s: attempt %d failed", claim.id, claim.attempt)
-    detail = traceback.format_exc()
+    detail = technical_reason(error)
 
     def store_failure() -> None:
         with database.writing() as session:

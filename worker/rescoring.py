@@ -2,7 +2,6 @@
 
 import logging
 import time
-import traceback
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,6 +24,7 @@ from vocboard.evaluator import VERSION
 from vocboard.evaluator.scoring import Evaluation
 from vocboard.worker import ground_truth_store, leases
 from vocboard.worker.columns import UnscorableError, Uploaded, evaluate
+from vocboard.worker.failure_reasons import technical_reason
 from vocboard.worker.persistence import persistently
 
 TOOK_TOO_LONG = "The evaluation took longer than the server allows."
@@ -152,20 +152,20 @@ def _evaluate_one(store: ArchiveStore, settings: Settings, claim: BatchClaim, it
     except OSError:
         outcomes.interrupted.append(item.submission_id)
         raise
-    except SoftTimeLimitExceeded:
-        outcomes.failed.append(_failed(item, TOOK_TOO_LONG))
+    except SoftTimeLimitExceeded as error:
+        outcomes.failed.append(_failed(item, TOOK_TOO_LONG, error))
         raise  # the task's time is over
-    except MemoryError:
-        outcomes.failed.append(_failed(item, TOOK_TOO_MUCH_MEMORY))
-    except Exception:
-        outcomes.failed.append(_failed(item, WENT_WRONG))
+    except MemoryError as error:
+        outcomes.failed.append(_failed(item, TOOK_TOO_MUCH_MEMORY, error))
+    except Exception as error:
+        outcomes.failed.append(_failed(item, WENT_WRONG, error))
     else:
         outcomes.evaluated.append(_Evaluated(item, evaluation, started_at, time.monotonic() - started))
 
 
-def _failed(item: Item, failure: str) -> _Failed:
+def _failed(item: Item, failure: str, error: BaseException) -> _Failed:
     _log.exception("submission %s could not be evaluated again", item.submission_id)
-    return _Failed(item, failure, traceback.format_exc())
+    return _Failed(item, failure, technical_reason(error))
 
 
 @contextmanager

@@ -14,6 +14,7 @@ class Role(StrEnum):
     """The role of a user on this server; organisers only see their own challenges."""
 
     PARTICIPANT = "participant"
+    CO_ORGANISER = "co_organiser"  # organises challenges that others have created
     ORGANISER = "organiser"
     ADMINISTRATOR = "administrator"
 

@@ -19,7 +19,7 @@ from vocboard.app.web.viewer import Identity, viewer_now
 
 router = APIRouter(tags=["submissions"])
 
-FINAL_STATES = frozenset({State.SCORED, State.FAILED, State.WITHDRAWN})
+FINAL_STATES = frozenset({State.SCORED, State.FAILED, State.WITHDRAWN, State.DISQUALIFIED})
 EVENT = "state"
 
 

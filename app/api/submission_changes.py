@@ -2,15 +2,18 @@
 
 import uuid
 from collections.abc import Callable
+from functools import partial
 
 from fastapi import APIRouter
 
 from vocboard.app.accounts.models import User
 from vocboard.app.api.problems import problem_responses
+from vocboard.app.api.schemas.moderation import OptionalReason
 from vocboard.app.api.schemas.submissions import AnonymousLink, SubmissionDetails
 from vocboard.app.api.submission_views import changed
 from vocboard.app.database import Database
-from vocboard.app.submissions import queries
+from vocboard.app.moderation import submissions as moderation
+from vocboard.app.submissions import publishing, queries
 from vocboard.app.submissions import service as submissions
 from vocboard.app.submissions.models import Submission
 from vocboard.app.web.dependencies import DatabaseDep, SettingsDep
@@ -24,16 +27,21 @@ router = APIRouter(tags=["submissions"])
 def publish(
     database: DatabaseDep, user: SubmittingUser, identity: ApiIdentity, submission_id: uuid.UUID
 ) -> SubmissionDetails:
-    """Publish a scored submission on the leaderboards of its competitions."""
-    return _changed(database, submissions.publish, submission_id, user, identity)
+    """Publish one's own scored submission on the leaderboards of its competitions."""
+    return _changed(database, publishing.publish, submission_id, user, identity)
 
 
-@router.post("/submissions/{submission_id}/unpublish", responses=problem_responses(401, 403, 404))
+@router.post("/submissions/{submission_id}/unpublish", responses=problem_responses(400, 401, 403, 404, 409))
 def unpublish(
-    database: DatabaseDep, user: SubmittingUser, identity: ApiIdentity, submission_id: uuid.UUID
+    database: DatabaseDep,
+    user: SubmittingUser,
+    identity: ApiIdentity,
+    submission_id: uuid.UUID,
+    given: OptionalReason | None = None,
 ) -> SubmissionDetails:
-    """Remove a submission from the leaderboards."""
-    return _changed(database, submissions.unpublish, submission_id, user, identity)
+    """Remove a submission from the leaderboards. If an organiser does it, it lasts: see `allow-publishing`."""
+    change = partial(moderation.unpublish, reason=given.reason if given else "")
+    return _changed(database, change, submission_id, user, identity)
 
 
 @router.post("/submissions/{submission_id}/withdraw", responses=problem_responses(401, 403, 404, 409))

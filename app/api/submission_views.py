@@ -27,7 +27,8 @@ def organisers_summary(submission: Submission) -> SubmissionSummary:
 
 def details(session: Session, submission: Submission, viewer: User | None) -> SubmissionDetails:
     """A submission as this viewer may see it."""
-    managed = queries.is_managed_by(session, submission, viewer)
+    organised = queries.is_organised_by(session, submission, viewer)
+    managed = organised or (viewer is not None and submission.user_id == viewer.id)
     evaluation = visible_evaluation(session, submission, viewer)
     return SubmissionDetails(
         **_common(submission),
@@ -46,6 +47,10 @@ def details(session: Session, submission: Submission, viewer: User | None) -> Su
         queue_position=queue.queue_position(session, submission),
         finished_at=submission.finished_at,
         failure=submission.failure,
+        technical_reason=submission.failure_detail if organised else None,
+        held_back=submission.held_back_at is not None if managed else None,
+        moderation_reason=submission.moderation_reason if managed else None,
+        same_content=[copy.id for copy in queries.copies_of(session, submission)] if organised else None,
         archive=Archive(name=submission.archive_name, bytes=submission.archive_bytes, sha256=submission.archive_sha256)
         if managed
         else None,
@@ -67,6 +72,10 @@ def changed(session: Session, submission: Submission, identity: Identity) -> Sub
         queue_position=queue.queue_position(session, submission),
         finished_at=submission.finished_at,
         failure=None,
+        technical_reason=None,
+        held_back=None,
+        moderation_reason=None,
+        same_content=None,
         archive=None,
         warnings=None,
         evaluation=None,

@@ -10,15 +10,14 @@ from vocboard.app.api.paging import DEFAULT_PER_PAGE, FIRST_PAGE, ItemPage, Page
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.submissions import Curves, Declarations, SubmissionDetails, SubmissionSummary
 from vocboard.app.api.scores import curves_of
-from vocboard.app.api.submission_views import accepted, changed, details, organisers_summary, summary
-from vocboard.app.challenges import service as challenges
+from vocboard.app.api.submission_views import accepted, changed, details, summary
 from vocboard.app.errors import NotFoundError
 from vocboard.app.evaluations.results import visible_evaluation
 from vocboard.app.submissions import declaring, queries
 from vocboard.app.submissions.forms import read_listed_images
 from vocboard.app.submissions.models import FlickrImages, TrainingAnnotation
 from vocboard.app.web.dependencies import DatabaseDep, IntakeDep
-from vocboard.app.web.identity import ApiIdentity, OrganisingUser, ReadingUser, SubmittingUser, Viewer
+from vocboard.app.web.identity import ApiIdentity, ReadingUser, SubmittingUser, Viewer
 
 router = APIRouter(tags=["submissions"])
 
@@ -105,21 +104,6 @@ def list_submissions(
     """List your own submissions, newest first."""
     with database.reading() as session:
         return item_page(queries.mine(session, user=user, page=page, per_page=per_page), summary)
-
-
-@router.get("/challenges/{slug}/submissions", responses=problem_responses(401, 403, 404))
-def list_challenge_submissions(
-    database: DatabaseDep,
-    user: OrganisingUser,
-    slug: str,
-    page: PageNumber = FIRST_PAGE,
-    per_page: PerPage = DEFAULT_PER_PAGE,
-) -> ItemPage[SubmissionSummary]:
-    """List all submissions to a challenge, newest first. For its organisers."""
-    with database.reading() as session:
-        challenge = challenges.get_organised(session, slug, user)
-        listed = queries.of_challenge(session, challenge=challenge, page=page, per_page=per_page)
-        return item_page(listed, organisers_summary)
 
 
 @router.get("/submissions/{submission_id}", responses=problem_responses(401, 403, 404))

@@ -3,7 +3,7 @@
 import uuid
 from typing import Any
 
-from sqlalchemy import JSON, ForeignKey, String
+from sqlalchemy import JSON, ForeignKey, Index, String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from vocboard.app.database import Base, CreatedAt, Identifier
@@ -16,6 +16,7 @@ class AuditEvent(Base):
     """
 
     __tablename__ = "audit_events"
+    __table_args__ = (Index("ix_audit_events_challenge", "challenge_id", "created_at"),)
 
     id: Mapped[Identifier]
     created_at: Mapped[CreatedAt] = mapped_column(index=True)
@@ -24,4 +25,5 @@ class AuditEvent(Base):
     action: Mapped[str] = mapped_column(String(60))  # "submission.publish"
     object_type: Mapped[str] = mapped_column(String(30))
     object_id: Mapped[uuid.UUID | None]
+    challenge_id: Mapped[uuid.UUID | None]  # which it is about, if any; stays when the challenge is deleted
     details: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)

@@ -49,7 +49,7 @@ def record(
     session.flush()  # assigns the id of a new object
     operator = session.info.get(OPERATOR)
     details = dict(details or {})
-    if operator and actor:
+    if operator and actor and actor.id is not None:  # the operator may act without an account
         details["on_behalf_of"] = str(actor.id)
     session.add(
         AuditEvent(
@@ -58,7 +58,15 @@ def record(
             action=action,
             object_type=subject.__tablename__,
             object_id=subject.id,
+            challenge_id=_challenge_of(subject),
             details=details,
         )
     )
     session.flush()
+
+
+def _challenge_of(subject: Subject) -> uuid.UUID | None:
+    found: uuid.UUID | None = (
+        subject.id if subject.__tablename__ == "challenges" else getattr(subject, "challenge_id", None)
+    )
+    return found

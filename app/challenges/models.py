@@ -5,9 +5,20 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import JSON, CheckConstraint, ForeignKey, LargeBinary, String, Text, UniqueConstraint
+from sqlalchemy import (
+    JSON,
+    CheckConstraint,
+    ForeignKey,
+    Index,
+    LargeBinary,
+    String,
+    Text,
+    UniqueConstraint,
+    text,
+)
 from sqlalchemy.orm import Mapped, deferred, mapped_column, relationship
 
+from vocboard.app.accounts.models import User
 from vocboard.app.database import Base, CreatedAt, Identifier, text_enum
 from vocboard.app.work_queues.models import Leased
 
@@ -64,6 +75,8 @@ class Challenge(Base):
     quota_period_seconds: Mapped[int]
     decimals: Mapped[int]  # scores are fractions, rounded to these decimals in every view
     detail: Mapped[Detail] = mapped_column(text_enum(Detail))
+    archived_at: Mapped[datetime | None]  # read-only from then on
+    imported_at: Mapped[datetime | None]  # from another server's export; its scores were computed there
     current_scoring_id: Mapped[uuid.UUID | None] = mapped_column(
         ForeignKey("scorings.id", use_alter=True, name="fk_challenges_current_scoring_id_scorings")
     )
@@ -79,12 +92,53 @@ class Challenge(Base):
 
 
 class ChallengeOrganiser(Base):
-    """An organiser of a challenge."""
+    """An organiser of a challenge. One of its organisers owns it."""
 
     __tablename__ = "challenge_organisers"
+    __table_args__ = (
+        Index(
+            "ix_challenge_organisers_owner",
+            "challenge_id",
+            unique=True,
+            postgresql_where=text("is_owner"),
+            sqlite_where=text("is_owner"),
+        ),
+    )
 
     challenge_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("challenges.id", ondelete="CASCADE"), primary_key=True)
     user_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+    is_owner: Mapped[bool] = mapped_column(default=False)
+
+
+class ChallengeInvitation(Base):
+    """An invitation to organise a challenge, for an e-mail address, whether or not the address has an account."""
+
+    __tablename__ = "challenge_invitations"
+    __table_args__ = (UniqueConstraint("challenge_id", "email"),)
+
+    id: Mapped[Identifier]
+    created_at: Mapped[CreatedAt]
+    challenge_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("challenges.id", ondelete="CASCADE"))
+    email: Mapped[str] = mapped_column(String(254), index=True)  # normalised, as in `users`
+    invited_by_id: Mapped[uuid.UUID | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
+
+    challenge: Mapped[Challenge] = relationship(lazy="raise")
+    invited_by: Mapped[User | None] = relationship(lazy="raise")
+
+
+class Ban(Base):
+    """A ban: the person may neither submit to the challenge nor publish in it; without one, not use the server."""
+
+    __tablename__ = "bans"
+    __table_args__ = (UniqueConstraint("user_id", "challenge_id"),)
+
+    id: Mapped[Identifier]
+    created_at: Mapped[CreatedAt]
+    user_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    challenge_id: Mapped[uuid.UUID | None] = mapped_column(ForeignKey("challenges.id", ondelete="CASCADE"), index=True)
+    reason: Mapped[str] = mapped_column(Text)  # shown to the person
+
+    user: Mapped[User] = relationship(lazy="raise")
 
 
 class ChallengeCompetition(Base):

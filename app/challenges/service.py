@@ -108,11 +108,11 @@ def create(
         edition_file: content of a custom edition file.
 
     Raises:
-        ForbiddenError: the user is a participant.
+        ForbiddenError: the user is a participant or a co-organiser.
         InvalidInputError: with everything that is wrong, by the names above and those of the rules.
         ConflictError: the slug is taken.
     """
-    if organiser.role is Role.PARTICIPANT:
+    if organiser.role not in {Role.ORGANISER, Role.ADMINISTRATOR}:
         raise ForbiddenError(
             "Only organisers can create challenges. Ask the operator of this server for the organiser role."
         )
@@ -134,7 +134,7 @@ def create(
             session.flush()
     except IntegrityError:
         raise ConflictError(f"The URL name {slug!r} is already taken. Choose a different one.") from None
-    session.add(ChallengeOrganiser(challenge_id=challenge.id, user_id=organiser.id))
+    session.add(ChallengeOrganiser(challenge_id=challenge.id, user_id=organiser.id, is_owner=True))
     details = rules.as_logged() | {"edition": challenge.edition, "edition_file": _hash_of_own_file(challenge)}
     audit.record(session, actor=organiser, action="challenge.create", subject=challenge, details=details)
     return challenge

@@ -6,7 +6,8 @@ from vocboard.app.forms.fields import FieldChecks
 
 SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 LONGEST_SLUG = 60
-RESERVED_SLUGS = frozenset({"new", "registrations"})  # /organise/new and /organise/registrations are pages
+# /organise/new, /organise/registrations and so on are pages.
+RESERVED_SLUGS = frozenset({"import", "log", "new", "people", "registrations"})
 
 
 def check_slug(checks: FieldChecks, slug: str) -> None:

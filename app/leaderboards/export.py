@@ -4,11 +4,8 @@ import csv
 import io
 
 from vocboard.app.evaluations.rounding import written
+from vocboard.app.forms.spreadsheets import defused
 from vocboard.app.leaderboards.service import Board, Cell
-
-# Spreadsheets treat cells with these first characters as formulas; an apostrophe makes them text. Some spreadsheets
-# also accept the full-width forms. Source: OWASP, CSV injection.
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 _LATEX = str.maketrans(
     {
@@ -47,12 +44,12 @@ def as_csv(board: Board) -> str:
         writer.writerow(
             [
                 "n/a" if row.rank is None else row.rank,
-                *map(_defused, (row.method, row.contributors, row.affiliation)),
+                *map(defused, (row.method, row.contributors, row.affiliation)),
                 row.submitted_at.isoformat(timespec="seconds"),
                 *(written(mean.value, board.decimals) for mean in (row.mean, *row.others)),
                 row.mean_over,
                 *(written(cell.value, board.decimals) if cell.is_entered else "" for cell in row.cells),
-                *(_defused("not declared" if one.text is None else one.text) for one in row.declared),
+                *(defused("not declared" if one.text is None else one.text) for one in row.declared),
             ]
         )
     return output.getvalue()
@@ -93,7 +90,3 @@ def _latex_cell(cell: Cell, board: Board) -> str:
         return "n/a"
     score = f"{100 * cell.value:.{max(board.decimals - 2, 0)}f}"
     return rf"\textbf{{{score}}}" if cell.is_best else score
-
-
-def _defused(text: str) -> str:
-    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text

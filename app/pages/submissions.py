@@ -15,11 +15,13 @@ from vocboard.app.challenges import service as challenges
 from vocboard.app.database import Database
 from vocboard.app.errors import ConflictError, InvalidInputError, LimitedError
 from vocboard.app.evaluations.results import visible_means
+from vocboard.app.moderation import submissions as moderation
+from vocboard.app.pages import wording
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, UploadedHashes, go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.pages.reports import stored
 from vocboard.app.pages.results import result_view
-from vocboard.app.submissions import declaring, queries, service
+from vocboard.app.submissions import declaring, publishing, queries, service
 from vocboard.app.submissions.declarations import Statement, needed_by, statements
 from vocboard.app.submissions.forms import read_listed_images
 from vocboard.app.submissions.models import State, Submission
@@ -43,12 +45,18 @@ class DeclarationsForm(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A button of a submission's page; one with a warning asks before it acts."""
+    """A button of a submission's page.
+
+    Attributes:
+        warning: asks before it acts.
+        reason: whether it asks for a reason: "required", "optional" or not.
+    """
 
     path: str
     name: str
     style: str
     warning: str | None = None
+    reason: str | None = None
 
 
 @router.get("/submissions")
@@ -75,19 +83,25 @@ def submission_page(
 @form_router.post("/submissions/{submission_id}/publish")
 def publish(request: Request, database: DatabaseDep, user: SignedIn, submission_id: uuid.UUID) -> Response:
     """Put the result on the leaderboards."""
-    return _act(request, database, user, submission_id, service.publish, done="published")
+    return act(request, database, user, submission_id, publishing.publish, done="published")
 
 
 @form_router.post("/submissions/{submission_id}/unpublish")
-def unpublish(request: Request, database: DatabaseDep, user: SignedIn, submission_id: uuid.UUID) -> Response:
-    """Take the result off the leaderboards."""
-    return _act(request, database, user, submission_id, service.unpublish, done="unpublished")
+def unpublish(
+    request: Request,
+    database: DatabaseDep,
+    user: SignedIn,
+    submission_id: uuid.UUID,
+    reason: Annotated[str, Form()] = "",
+) -> Response:
+    """Take the result off the leaderboards: one's own, so that one can publish it again; another's for good."""
+    return act(request, database, user, submission_id, moderation.unpublish, done="unpublished", reason=reason)
 
 
 @form_router.post("/submissions/{submission_id}/withdraw")
 def withdraw(request: Request, database: DatabaseDep, user: SignedIn, submission_id: uuid.UUID) -> Response:
     """Take the submission back."""
-    return _act(request, database, user, submission_id, service.withdraw, done="withdrawn")
+    return act(request, database, user, submission_id, service.withdraw, done="withdrawn")
 
 
 @form_router.post("/submissions/{submission_id}/anonymous-link")
@@ -109,7 +123,7 @@ def revoke_anonymous_link(
     request: Request, database: DatabaseDep, user: SignedIn, submission_id: uuid.UUID
 ) -> Response:
     """End the anonymous link."""
-    return _act(request, database, user, submission_id, service.revoke_anonymous_link, done="link-revoked")
+    return act(request, database, user, submission_id, service.revoke_anonymous_link, done="link-revoked")
 
 
 @router.get("/submissions/{submission_id}/flickr-images")
@@ -172,14 +186,16 @@ def _declarations_page(
     )
 
 
-def actions_of(submission: Submission, *, own: bool) -> list[Action]:
-    """What can be done with a submission in its state."""
-    found = []
+def actions_of(submission: Submission) -> list[Action]:
+    """What its owner can do with a submission in its state."""
+    found: list[Action] = []
+    if submission.challenge.archived_at is not None:
+        return found
     if submission.published_at is not None:
         found.append(Action("unpublish", "Unpublish", "plain"))
-    elif submission.state is State.SCORED:
+    elif submission.state is State.SCORED and submission.held_back_at is None:
         found.append(Action("publish", "Publish", ""))
-    if own and submission.state in {State.QUEUED, State.EVALUATING, State.SCORED}:
+    if submission.state in {State.QUEUED, State.EVALUATING, State.SCORED}:
         warning = "You cannot undo this. A withdrawn submission no longer counts."
         if submission.state is State.QUEUED:
             warning += " It has not been evaluated yet, so you get your quota back."
@@ -187,12 +203,44 @@ def actions_of(submission: Submission, *, own: bool) -> list[Action]:
     return found
 
 
-def _act(
-    request: Request, database: Database, user: User, submission_id: uuid.UUID, action: Callable[..., Any], *, done: str
+def organisers_actions(submission: Submission) -> list[Action]:
+    """What organisers of its challenge can do about a submission in its state."""
+    found: list[Action] = []
+    if submission.challenge.archived_at is not None:
+        return found
+    if submission.published_at is not None:
+        text = "Its owner sees the reason and cannot publish it again until an organiser allows it."
+        found.append(Action("unpublish", "Unpublish", "plain", text, "optional"))
+    if submission.held_back_at is not None and submission.state is not State.DISQUALIFIED:
+        found.append(Action("allow-publishing", "Allow publishing", "plain"))
+    if submission.state is State.DISQUALIFIED:
+        text = "The submission is as it was before; if it was published, it is published again."
+        found.append(Action("reinstate", "Lift disqualification", "plain", text, "optional"))
+    if submission.state in {State.QUEUED, State.EVALUATING, State.SCORED}:
+        text = "It cannot be published until an organiser lifts this. Its owner sees the reason."
+        found.append(Action("disqualify", "Disqualify", "danger", text, "required"))
+        text = "For errors on our side. You cannot undo this. Its owner sees the reason and gets the quota back."
+        found.append(Action("fail", "Mark as failed", "danger", text, "required"))
+    return found
+
+
+def act(
+    request: Request,
+    database: Database,
+    user: User,
+    submission_id: uuid.UUID,
+    action: Callable[..., Any],
+    *,
+    done: str,
+    **given: str,
 ) -> Response:
+    """Do something with a submission and show its page again."""
     try:
         with database.writing() as session:
-            action(session, submission_id=submission_id, user=user)
+            action(session, submission_id=submission_id, user=user, **given)
+    except InvalidInputError as error:
+        message = "; ".join(f"{wording.field_label(name)}: {text}" for name, text in error.fields.items())
+        return _page(request, database, user, submission_id, message=message, status=error.status)
     except (ConflictError, LimitedError) as error:
         return _page(request, database, user, submission_id, message=str(error), status=error.status)
     return go_to(f"/submissions/{submission_id}", done=done)
@@ -212,12 +260,15 @@ def _page(
     with database.reading() as session:
         submission = queries.get_for(session, submission_id, user)
         own = user is not None and submission.user_id == user.id
+        organised = queries.is_organised_by(session, submission, user)
         context = {
             "submission": submission,
             "own": own,
-            "organises": challenges.is_organiser(session, submission.challenge, user),
-            "managed": queries.is_managed_by(session, submission, user),
-            "actions": actions_of(submission, own=own),
+            "managed": own or organised,
+            "organised": organised,
+            "actions": actions_of(submission) if own else [],
+            "organisers_actions": organisers_actions(submission) if organised else [],
+            "copies": queries.copies_of(session, submission) if organised else [],
             "position": queue_position(session, submission),
             "declared": _declared(submission),
             "warning_groups": stored(submission.warnings),
@@ -241,7 +292,7 @@ def _results(session: Session, submission: Submission, competition: str | None, 
     competitions = challenges.edition_of(submission.challenge).competitions
     evaluation, view = (
         result_view(session, submission, competitions, competition, viewer)
-        if submission.state is State.SCORED
+        if submission.state in {State.SCORED, State.DISQUALIFIED}
         else (None, None)
     )
     return {"evaluation": evaluation, "view": view, "competitions": competitions}

@@ -2,6 +2,10 @@
 
 from vocboard.app.challenges.models import Detail
 from vocboard.app.challenges.service import Phase
+from vocboard.app.moderation.bans import Results
+from vocboard.app.moderation.bulk import Action
+from vocboard.app.overview.entrants import Sort as EntrantSort
+from vocboard.app.overview.submissions import Flag, Kind
 from vocboard.app.rescores.models import RescoreState
 from vocboard.app.submissions.models import State
 from vocboard.evaluator.editions import (
@@ -28,6 +32,42 @@ STATES = {
     State.SCORED: "Scored",
     State.FAILED: "Failed",
     State.WITHDRAWN: "Withdrawn",
+    State.DISQUALIFIED: "Disqualified",
+}
+KINDS = {
+    Kind.QUEUED: "Queued",
+    Kind.EVALUATING: "Evaluating",
+    Kind.SCORED: "Scored",
+    Kind.PUBLISHED: "Published",
+    Kind.UNPUBLISHED: "Scored, not published",
+    Kind.HELD_BACK: "Unpublished by organisers",
+    Kind.FAILED: "Failed",
+    Kind.WITHDRAWN: "Withdrawn",
+    Kind.DISQUALIFIED: "Disqualified",
+}
+FLAGS = {
+    Flag.WARNINGS: "With validation warnings",
+    Flag.UNDECLARED: "With missing declarations",
+    Flag.COPIES: "Same content as another person's",
+}
+BULK_ACTIONS = {
+    Action.UNPUBLISH: "Unpublish",
+    Action.ALLOW_PUBLISHING: "Allow publishing",
+    Action.DISQUALIFY: "Disqualify",
+    Action.REINSTATE: "Lift disqualification",
+    Action.FAIL: "Mark as failed, and give quota back",
+}
+BAN_RESULTS = {
+    Results.KEEP: "Keep them on the leaderboards",
+    Results.UNPUBLISH: "Unpublish them",
+    Results.DISQUALIFY: "Disqualify them",
+}
+ENTRANT_SORTS = {
+    EntrantSort.LATEST: "Latest submission",
+    EntrantSort.NAME: "Name",
+    EntrantSort.SUBMISSIONS: "Number of submissions",
+    EntrantSort.BEST: "Best mean",
+    EntrantSort.IMPROVEMENT: "Improvement",
 }
 RESCORE_STATES = {
     RescoreState.RUNNING: "Running",
@@ -74,6 +114,21 @@ DONE = {
     "token": "Token revoked.",
     "published": "Published: the result is on the leaderboard.",
     "unpublished": "Unpublished: the result is no longer on the leaderboard.",
+    "held-back": "Unpublished. Its owner cannot publish it again until an organiser allows it.",
+    "allowed": "The submission can be published again.",
+    "disqualified": "Submission disqualified. Its owner sees the reason.",
+    "reinstated": "Disqualification lifted.",
+    "invited": "Invitation sent. The person becomes an organiser by accepting it.",
+    "invitation-withdrawn": "Invitation withdrawn.",
+    "organiser-removed": "Organiser removed.",
+    "handed-over": "Challenge handed over. You stay an organiser.",
+    "left": "You no longer organise the challenge.",
+    "accepted": "You are an organiser of this challenge now.",
+    "declined": "Invitation declined.",
+    "bulk": "Done for all chosen submissions.",
+    "banned": "The person is banned. The log has the reason.",
+    "ban-lifted": "Ban lifted.",
+    "failed": "Submission marked as failed. Its owner has the quota back.",
     "declared": "Declarations saved.",
     "withdrawn": "Submission withdrawn.",
     "link-revoked": "Anonymous link revoked. It no longer works.",

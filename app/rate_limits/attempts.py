@@ -36,6 +36,7 @@ REGISTRATION_OF_ACCOUNT = Limit("registration_of_account", 5, timedelta(hours=1)
 # Apart from the other, whose messages hold no link: nobody is kept from a new password by registrations of strangers.
 RESET_OF_ACCOUNT = Limit("reset_of_account", 5, timedelta(hours=1))
 REGISTRATION_FROM_ADDRESS = Limit("registration_from_address", 30, timedelta(hours=1))
+INVITATIONS_BY_PERSON = Limit("invitations_by_person", 30, timedelta(hours=24))
 PASSWORD_CHECK = Limit("password_check", 10, timedelta(minutes=15))  # wrong current passwords
 
 

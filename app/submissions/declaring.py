@@ -22,8 +22,8 @@ from vocboard.app.submissions.forms import (
     checked_declarations,
     unpack_hashes,
 )
+from vocboard.app.submissions.holding import held_own, require_not_archived
 from vocboard.app.submissions.models import FlickrImages, State, Submission
-from vocboard.app.submissions.service import locked
 from vocboard.evaluator.editions import Declaration
 
 
@@ -48,10 +48,10 @@ def declare(session: Session, *, submission_id: uuid.UUID, user: User, changes: 
     Raises:
         NotFoundError, ForbiddenError: it is not the user's own submission.
         InvalidInputError: with all errors.
-        ConflictError: it has been withdrawn.
+        ConflictError: it has been withdrawn, or the challenge is archived.
     """
-    submission = locked(session, submission_id, user)
-    _require_owner(submission, user)
+    submission = held_own(session, submission_id, user, what="declare the training data of a submission")
+    require_not_archived(submission.challenge)
     if submission.state == State.WITHDRAWN:
         raise ConflictError("The submission is withdrawn.")
     present = SubmissionForm(

@@ -16,13 +16,14 @@ from vocboard.app.work_queues.models import Leased
 
 
 class State(StrEnum):
-    """The states of a submission: queued → evaluating → scored, failed or withdrawn."""
+    """The states of a submission: queued → evaluating → scored, failed, withdrawn or disqualified."""
 
     QUEUED = "queued"
     EVALUATING = "evaluating"
     SCORED = "scored"
     FAILED = "failed"  # the evaluation failed; does not count against the quota
     WITHDRAWN = "withdrawn"
+    DISQUALIFIED = "disqualified"  # by an organiser, until an organiser lifts it
 
 
 class TrainingAnnotation(StrEnum):
@@ -115,7 +116,7 @@ class Submission(Leased, Base):
     claimed_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]
     failure: Mapped[str | None] = mapped_column(Text)  # shown to the participant; never a traceback
-    failure_detail: Mapped[str | None] = mapped_column(Text)  # for the operator
+    failure_detail: Mapped[str | None] = mapped_column(Text)  # for organisers: the technical reason
     quota_returned_at: Mapped[datetime | None]
     # The one whose scores count; written by workers alone. A re-score switches it for all submissions at once.
     current_evaluation_id: Mapped[uuid.UUID | None] = mapped_column(
@@ -123,6 +124,9 @@ class Submission(Leased, Base):
     )
 
     published_at: Mapped[datetime | None]
+    held_back_at: Mapped[datetime | None]  # by an organiser: its owner cannot publish it until one allows it
+    moderation_reason: Mapped[str | None] = mapped_column(Text)  # why it is disqualified or held back, for its owner
+    published_before: Mapped[datetime | None]  # `published_at` before organisers removed it from the leaderboards
     anonymous_token_hash: Mapped[bytes | None] = mapped_column(unique=True)
 
     user: Mapped[User] = relationship(lazy="raise")

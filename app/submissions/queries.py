@@ -2,6 +2,7 @@
 
 import hashlib
 import uuid
+from collections.abc import Sequence
 
 from sqlalchemy import ColumnElement, Select, and_, or_, select
 from sqlalchemy.orm import Session, contains_eager, joinedload, selectinload
@@ -12,6 +13,8 @@ from vocboard.app.challenges.queries import organised_by, organises
 from vocboard.app.errors import NotFoundError
 from vocboard.app.paging import PER_PAGE, Page, paginate
 from vocboard.app.submissions.models import State, Submission, SubmissionEntry
+
+MOST_COPIES = 20  # that are listed
 
 
 def get_for(session: Session, submission_id: uuid.UUID, viewer: User | None) -> Submission:
@@ -34,6 +37,11 @@ def is_managed_by(session: Session, submission: Submission, viewer: User | None)
     """Whether the viewer manages the submission: its owner, an organiser of its challenge, or an administrator."""
     is_own = viewer is not None and submission.user_id == viewer.id
     return is_own or organises(session, viewer, submission.challenge_id)
+
+
+def is_organised_by(session: Session, submission: Submission, viewer: User | None) -> bool:
+    """Whether the viewer organises its challenge, or is an administrator."""
+    return organises(session, viewer, submission.challenge_id)
 
 
 def by_anonymous_token(session: Session, token: str) -> Submission:
@@ -61,14 +69,6 @@ def mine(session: Session, *, user: User, page: int = 1, per_page: int = PER_PAG
     return paginate(session, _latest_first(query), page=page, per_page=per_page)
 
 
-def of_challenge(
-    session: Session, *, challenge: Challenge, page: int = 1, per_page: int = PER_PAGE
-) -> Page[Submission]:
-    """Return all submissions to a challenge, newest first. The caller checks that the user is an organiser."""
-    query = _complete().where(Submission.challenge_id == challenge.id)
-    return paginate(session, _latest_first(query), page=page, per_page=per_page)
-
-
 def published_competitor(session: Session, submission: Submission) -> Submission | None:
     """Return another published submission of the same method in one of the same competitions."""
     keys = [entry.competition for entry in submission.entries]
@@ -84,6 +84,50 @@ def published_competitor(session: Session, submission: Submission) -> Submission
         .limit(1)
     )
     return session.scalars(query).one_or_none()
+
+
+def disqualified_twin(session: Session, submission: Submission) -> Submission | None:
+    """Return a disqualified submission to the challenge of the same method, or of the same person and content."""
+    is_same = or_(
+        Submission.method_id == submission.method_id,
+        and_(Submission.user_id == submission.user_id, has_same_content(submission)),
+    )
+    query = (
+        select(Submission)
+        .where(
+            Submission.challenge_id == submission.challenge_id,
+            Submission.state == State.DISQUALIFIED,
+            Submission.id != submission.id,
+            is_same,
+        )
+        .order_by(Submission.created_at.desc())
+        .limit(1)
+    )
+    return session.scalars(query).one_or_none()
+
+
+def has_same_content(submission: Submission) -> ColumnElement[bool]:
+    """Return the condition: byte for byte the same archive, or the same results in another one."""
+    same = Submission.archive_sha256 == submission.archive_sha256
+    if submission.columns_sha256 is None:
+        return same
+    return or_(same, Submission.columns_sha256 == submission.columns_sha256)
+
+
+def copies_of(session: Session, submission: Submission) -> Sequence[Submission]:
+    """Return submissions of other people to the challenge with the same content, with person and method."""
+    query = (
+        select(Submission)
+        .where(
+            Submission.challenge_id == submission.challenge_id,
+            Submission.user_id != submission.user_id,
+            has_same_content(submission),
+        )
+        .options(joinedload(Submission.user), joinedload(Submission.method))
+        .order_by(Submission.created_at, Submission.id)
+        .limit(MOST_COPIES)
+    )
+    return session.scalars(query).all()
 
 
 def hash_of(token: str) -> bytes:

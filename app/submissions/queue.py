@@ -5,6 +5,7 @@ least recently (never counts as longest ago); and of that person, the earliest. 
 block others, with any number of workers.
 """
 
+import uuid
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
@@ -21,6 +22,10 @@ _CLAIMED_AT_ONCE = 100  # more workers do not claim within the same few millisec
 GIVEN_UP = (
     "The evaluation was interrupted several times. Your submission was not the cause and does not count against your "
     "quota."
+)
+WENT_SILENT = (
+    "Each worker that evaluated it went silent: it was killed, ran out of memory, or its machine stopped. The operator "
+    "finds more in the workers' logs."
 )
 
 _queue = LeasedQueue(Submission, waiting=State.QUEUED, running=State.EVALUATING)
@@ -55,14 +60,15 @@ def fail(session: Session, claim: Claim, *, failure: str, detail: str) -> bool:
 
     Args:
         failure: message for the participant.
-        detail: details for the operator; never shown to participants.
+        detail: the technical reason, for organisers and the operator; never a hint of the ground truth.
     """
     return _queue.finish(session, claim, state=State.FAILED, failure_detail=detail, **_failed(failure))
 
 
 def release_expired(session: Session, *, attempts: int) -> Released:
     """Return submissions with expired leases to the queue, or fail them after too many attempts."""
-    return _queue.release_expired(session, attempts=attempts, given_up={"state": State.FAILED, **_failed(GIVEN_UP)})
+    given_up = {"state": State.FAILED, "failure_detail": WENT_SILENT, **_failed(GIVEN_UP)}
+    return _queue.release_expired(session, attempts=attempts, given_up=given_up)
 
 
 def queue_position(session: Session, submission: Submission) -> int | None:
@@ -73,6 +79,21 @@ def queue_position(session: Session, submission: Submission) -> int | None:
     place = func.row_number().over(order_by=_by_turn(order)).label("place")
     places = select(order.c.id, place).subquery()
     return session.scalar(select(places.c.place).where(places.c.id == submission.id))
+
+
+def places(session: Session, challenge_id: uuid.UUID, *, limit: int) -> Mapping[uuid.UUID, int]:
+    """Return the positions in the queue of a challenge's queued submissions: the first `limit` of them."""
+    order = _fair_order()
+    place = func.row_number().over(order_by=_by_turn(order)).label("place")
+    ranked = select(order.c.id, place).subquery()
+    query = (
+        select(ranked.c.id, ranked.c.place)
+        .join(Submission, Submission.id == ranked.c.id)
+        .where(Submission.challenge_id == challenge_id)
+        .order_by(ranked.c.place)
+        .limit(limit)
+    )
+    return {row[0]: row[1] for row in session.execute(query)}
 
 
 def _failed(failure: str) -> Mapping[str, object]:

@@ -1,4 +1,4 @@
-"""Operations on submissions: submit, withdraw, publish, create anonymous links."""
+"""Operations on one's own submissions: submit, withdraw, create anonymous links. Publishing is in `publishing`."""
 
 import secrets
 import uuid
@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
 from vocboard.app.audit import service as audit
+from vocboard.app.challenges.bans import require_not_banned
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.service import check_accepting, edition_of
 from vocboard.app.database import now
@@ -18,6 +19,7 @@ from vocboard.app.storage.archives import IncomingArchive
 from vocboard.app.submissions import queries
 from vocboard.app.submissions.declarations import needed_by
 from vocboard.app.submissions.forms import SubmissionForm, checked, checked_declarations
+from vocboard.app.submissions.holding import held_own, require_not_archived
 from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
 from vocboard.app.submissions.pruning import hold_archive
 from vocboard.app.submissions.quota import check_quota
@@ -53,6 +55,7 @@ def submit(
     Raises:
         InvalidArchiveError: the report has errors.
         InvalidInputError: fields of the form are invalid.
+        ForbiddenError: the person is banned from the challenge, or disabled.
         ConflictError: the challenge does not accept submissions.
         LimitedError: the quota is used up; `allowed_at` is when the next submission is allowed.
     """
@@ -66,6 +69,7 @@ def submit(
     edition = edition_of(challenge)
     form = checked(form, edition=edition, needed=needed_by(edition.competitions[key] for key in keys))
     declared = checked_declarations(FieldChecks(), form)
+    require_not_banned(session, user_id=user.id, challenge_id=challenge.id)
     check_accepting(session, challenge, at=max(began_at or instant, instant - LONGEST_UPLOAD))
     check_quota(session, user=user, challenge=challenge, competitions=keys, now=instant)
     submission = Submission(
@@ -111,61 +115,21 @@ def withdraw(session: Session, *, submission_id: uuid.UUID, user: User) -> Submi
 
     Raises:
         NotFoundError, ForbiddenError: it is not the user's own submission.
-        ConflictError: it has failed or was already withdrawn.
+        ConflictError: it has failed, was already withdrawn or disqualified, or the challenge is archived.
     """
-    submission = locked(session, submission_id, user)
-    if submission.user_id != user.id:
-        raise ForbiddenError("Only the owner of a submission can withdraw it.")
-    if submission.state in (State.FAILED, State.WITHDRAWN):
+    submission = held_own(session, submission_id, user, what="withdraw a submission")
+    require_not_archived(submission.challenge)
+    if submission.state in (State.FAILED, State.WITHDRAWN, State.DISQUALIFIED):
         raise ConflictError(f"The submission is already {submission.state}.")
     if submission.state == State.QUEUED:
         submission.quota_returned_at = now()
     before = submission.state
     submission.state = State.WITHDRAWN
     submission.finished_at = submission.finished_at or now()
-    submission.published_at = None
+    submission.published_at = submission.published_before = None
     submission.anonymous_token_hash = None
     submission.lease_id = submission.lease_expires_at = None  # a running evaluation cannot be stored
     audit.record(session, actor=user, action="submission.withdraw", subject=submission, details={"state": before})
-    return submission
-
-
-def publish(session: Session, *, submission_id: uuid.UUID, user: User) -> Submission:
-    """Publish a scored submission on the leaderboards of its competitions. Idempotent.
-
-    Raises:
-        NotFoundError, ForbiddenError: the user neither owns it nor organises its challenge.
-        ConflictError: it is not scored, or its method is already on one of these leaderboards.
-    """
-    submission = _managed(session, submission_id, user)
-    if submission.published_at is not None:
-        return submission
-    if submission.state != State.SCORED:
-        raise ConflictError(f"Only a scored submission can be published; this one is {submission.state}.")
-    session.execute(select(Method.id).where(Method.id == submission.method_id).with_for_update())
-    other = queries.published_competitor(session, submission)
-    if other is not None:
-        entered = {entry.competition for entry in other.entries}
-        shared = [entry.competition for entry in submission.entries if entry.competition in entered]
-        raise ConflictError(
-            f"The method “{submission.method.name}” already has a published result in {', '.join(shared)}: submission "
-            f"{other.id}. Unpublish that one first, or give a different method its own name."
-        )
-    submission.published_at = now()
-    audit.record(session, actor=user, action="submission.publish", subject=submission)
-    return submission
-
-
-def unpublish(session: Session, *, submission_id: uuid.UUID, user: User) -> Submission:
-    """Remove a submission from the leaderboards. Idempotent.
-
-    Raises:
-        NotFoundError, ForbiddenError: as for `publish`.
-    """
-    submission = _managed(session, submission_id, user)
-    if submission.published_at is not None:
-        submission.published_at = None
-        audit.record(session, actor=user, action="submission.unpublish", subject=submission)
     return submission
 
 
@@ -176,9 +140,7 @@ def create_anonymous_link(session: Session, *, submission_id: uuid.UUID, user: U
         NotFoundError, ForbiddenError: it is not the user's own submission.
         ConflictError: it is not scored.
     """
-    submission = locked(session, submission_id, user)
-    if submission.user_id != user.id:
-        raise ForbiddenError("Only the owner of a submission can create an anonymous link.")
+    submission = held_own(session, submission_id, user, what="create an anonymous link to a submission")
     if submission.state != State.SCORED:
         raise ConflictError(f"Only a scored submission can have an anonymous link; this one is {submission.state}.")
     token = secrets.token_urlsafe(ANONYMOUS_TOKEN_BYTES)
@@ -202,9 +164,7 @@ def revoke_anonymous_link(session: Session, *, submission_id: uuid.UUID, user: U
     Raises:
         NotFoundError, ForbiddenError: it is not the user's own submission.
     """
-    submission = locked(session, submission_id, user)
-    if submission.user_id != user.id:
-        raise ForbiddenError("Only the owner of a submission can revoke its anonymous link.")
+    submission = held_own(session, submission_id, user, what="revoke the anonymous link to a submission")
     if submission.anonymous_token_hash is not None:
         submission.anonymous_token_hash = None
         audit.record(session, actor=user, action="submission.revoke_anonymous_link", subject=submission)
@@ -232,32 +192,3 @@ def _method(session: Session, user: User, challenge: Challenge, name: str) -> Me
     session.add(method)
     session.flush()
     return method
-
-
-def locked(session: Session, submission_id: uuid.UUID, user: User) -> Submission:
-    """Return a submission that the person may see, held against other changes to the end of the transaction.
-
-    Raises:
-        NotFoundError: as `queries.get_for`.
-    """
-    submission = queries.get_for(session, submission_id, user)
-    session.refresh(submission, attribute_names=_CHANGING, with_for_update={"of": Submission})
-    return submission
-
-
-def _managed(session: Session, submission_id: uuid.UUID, user: User) -> Submission:
-    submission = locked(session, submission_id, user)
-    if not queries.is_managed_by(session, submission, user):
-        raise ForbiddenError("Only the owner of a submission and the challenge's organisers can do this.")
-    return submission
-
-
-_CHANGING = (
-    "state",
-    "published_at",
-    "finished_at",
-    "anonymous_token_hash",
-    "quota_returned_at",
-    "lease_id",
-    "lease_expires_at",
-)

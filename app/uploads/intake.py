@@ -11,6 +11,7 @@ from starlette.requests import Request
 from vocboard.app.accounts.models import User
 from vocboard.app.accounts.registration import require_confirmed
 from vocboard.app.challenges import service as challenges
+from vocboard.app.challenges.bans import require_not_banned
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import Database, now
 from vocboard.app.errors import InvalidArchiveError
@@ -76,7 +77,8 @@ class Intake:
 
         Raises:
             NotFoundError: the user can see no such challenge.
-            ForbiddenError: the e-mail address is not confirmed, or the registration is not approved.
+            ForbiddenError: the e-mail address is not confirmed, the registration is not approved, or the user is banned
+                from the challenge.
             ConflictError: the challenge does not accept submissions.
             InvalidInputError: fields of the form are invalid.
             InvalidArchiveError: the archive has problems.
@@ -235,6 +237,7 @@ def _target(database: Database, slug: str, user: User) -> _Target:
     with database.reading() as session:
         challenge = challenges.get_visible(session, slug, user)
         require_confirmed(user)
+        require_not_banned(session, user_id=user.id, challenge_id=challenge.id)
         challenges.check_accepting(session, challenge, at=now())
         check_any_quota_left(session, user=user, challenge=challenge, now=now())
         return _Target(challenge, challenges.current_image_sets(session, challenge))

@@ -112,6 +112,32 @@ async def require_organiser(identity: CurrentIdentity) -> User:
     return user
 
 
+async def require_creator(identity: CurrentIdentity) -> User:
+    """Dependency of pages for users who may create challenges.
+
+    Raises:
+        NotSignedInError: there is no signed-in user.
+        ForbiddenError: the user is a participant or a co-organiser.
+    """
+    user = identity.require_user()
+    if not identity.may_create_challenges:
+        raise ForbiddenError("Only users with the organiser role can do this. Ask the operator of this server for it.")
+    return user
+
+
+async def require_administrator(identity: CurrentIdentity) -> User:
+    """Dependency of administrators' pages.
+
+    Raises:
+        NotSignedInError: there is no signed-in user.
+        ForbiddenError: the user is not an administrator.
+    """
+    user = identity.require_user()
+    if not identity.is_administrator:
+        raise ForbiddenError("Only administrators can see this.")
+    return user
+
+
 def requires(scope: Scope) -> Callable[[Identity], Awaitable[User]]:
     """Return a dependency of API routes that need a user and a scope.
 
@@ -142,6 +168,8 @@ async def reader(identity: ApiIdentity) -> User | None:
 
 SignedIn = Annotated[User, Depends(require_user)]
 Organiser = Annotated[User, Depends(require_organiser)]
+Creator = Annotated[User, Depends(require_creator)]
+Administrator = Annotated[User, Depends(require_administrator)]
 Viewer = Annotated[User | None, Depends(reader)]
 ReadingUser = Annotated[User, Depends(requires(Scope.READ))]
 SubmittingUser = Annotated[User, Depends(requires(Scope.SUBMIT))]
@@ -149,12 +177,12 @@ OrganisingUser = Annotated[User, Depends(requires(Scope.ORGANISE))]
 
 
 async def require_api_organiser(user: OrganisingUser, identity: ApiIdentity) -> User:
-    """Dependency of API routes that are for organisers, whatever challenges they organise.
+    """Dependency of API routes for users who may create challenges, whatever challenges they organise.
 
     Raises:
-        ForbiddenError: the user is a participant.
+        ForbiddenError: the user is a participant or a co-organiser.
     """
-    if not identity.may_organise:
+    if not identity.may_create_challenges:
         raise ForbiddenError("Only organisers can do this.")
     return user
 

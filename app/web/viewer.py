@@ -37,7 +37,12 @@ class Identity:
 
     @property
     def may_organise(self) -> bool:
-        """Whether the user may create challenges."""
+        """Whether the user may organise the challenges that list the user as an organiser."""
+        return self.user is not None and self.user.role is not Role.PARTICIPANT
+
+    @property
+    def may_create_challenges(self) -> bool:
+        """Whether the user may create challenges and approve registrations."""
         return self.user is not None and self.user.role in {Role.ORGANISER, Role.ADMINISTRATOR}
 
     def require_user(self) -> User:

@@ -20,7 +20,8 @@ class Person(StrEnum):
     OTHER_PARTICIPANT = "other participant"
     OWNER = "owner"  # of the submissions
     OTHER_ORGANISER = "other organiser"  # who may make challenges, but not change these
-    ORGANISER = "organiser"  # of the challenges
+    ORGANISER = "organiser"  # of the challenges, which this person owns
+    SECOND_ORGANISER = "second organiser"  # of the challenges, who may not create any
     ADMINISTRATOR = "administrator"
 
 
@@ -28,9 +29,13 @@ EVERYONE = frozenset(Person)
 NOBODY: frozenset[Person] = frozenset()
 SIGNED_IN = EVERYONE - {Person.VISITOR}
 OWNER = frozenset({Person.OWNER})
-ORGANISERS = frozenset({Person.ORGANISER, Person.ADMINISTRATOR})  # of the challenges
+
+OWNING = frozenset({Person.ORGANISER, Person.ADMINISTRATOR})  # the challenges
+ORGANISERS = OWNING | {Person.SECOND_ORGANISER}  # of the challenges
+ADMINISTRATOR = frozenset({Person.ADMINISTRATOR})
 MANAGERS = ORGANISERS | OWNER  # of the submissions
 MAY_ORGANISE = ORGANISERS | {Person.OTHER_ORGANISER}
+MAY_CREATE = OWNING | {Person.OTHER_ORGANISER}
 
 
 @dataclass(frozen=True)
@@ -84,6 +89,13 @@ def changing_submissions(allowed: frozenset[Person], scope: Scope | None = None)
     return (Rule(allowed, PUBLISHED, scope), Rule(allowed, PRIVATE, scope))
 
 
+def moderating(scope: Scope | None = None, **given: Any) -> tuple[Rule, ...]:
+    """Rules of what organisers do about a submission; its owner may not."""
+    return (Rule(ORGANISERS, PUBLISHED, scope, **given), Rule(ORGANISERS, PRIVATE, scope, **given))
+
+
+REASON = {"reason": "Trained on the test set."}
+NO_ID = "00000000-0000-4000-8000-000000000000"
 OWN_EDITION = """
 name = "Own"
 title = "An edition of one's own"
@@ -104,7 +116,7 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "GET /api/v1/me": (Rule(SIGNED_IN),),
     "GET /api/v1/challenges": (Rule(EVERYONE, scope=Scope.READ),),
     "POST /api/v1/challenges": (
-        Rule(MAY_ORGANISE, scope=Scope.ORGANISE, json={"slug": "new", "title": "New", "edition": "VOC2007"}),
+        Rule(MAY_CREATE, scope=Scope.ORGANISE, json={"slug": "new", "title": "New", "edition": "VOC2007"}),
     ),
     "GET /api/v1/challenges/{slug}": of_challenges(EVERYONE, Scope.READ),
     "PATCH /api/v1/challenges/{slug}": of_challenges(ORGANISERS, Scope.ORGANISE, json={"title": "Changed"}),
@@ -133,17 +145,58 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "GET /api/v1/submissions/{submission_id}/flickr-images": changing_submissions(MANAGERS, Scope.READ),
     "GET /api/v1/submissions/{submission_id}/events": reading_submissions(Scope.READ),
     "GET /api/v1/submissions/{submission_id}/curves/{competition}": reading_submissions(Scope.READ, **COMPETITION),
-    "POST /api/v1/submissions/{submission_id}/publish": changing_submissions(MANAGERS, Scope.SUBMIT),
+    "POST /api/v1/submissions/{submission_id}/publish": changing_submissions(OWNER, Scope.SUBMIT),
     "POST /api/v1/submissions/{submission_id}/unpublish": changing_submissions(MANAGERS, Scope.SUBMIT),
     "POST /api/v1/submissions/{submission_id}/withdraw": changing_submissions(OWNER, Scope.SUBMIT),
     "POST /api/v1/submissions/{submission_id}/anonymous-link": changing_submissions(OWNER, Scope.SUBMIT),
     "DELETE /api/v1/submissions/{submission_id}/anonymous-link": changing_submissions(OWNER, Scope.SUBMIT),
-    "GET /api/v1/registrations": (Rule(MAY_ORGANISE, scope=Scope.ORGANISE),),
+    "POST /api/v1/submissions/{submission_id}/disqualify": moderating(Scope.ORGANISE, json=REASON),
+    "POST /api/v1/submissions/{submission_id}/reinstate": moderating(Scope.ORGANISE, json=REASON),
+    "POST /api/v1/submissions/{submission_id}/fail": moderating(Scope.ORGANISE, json=REASON),
+    "POST /api/v1/submissions/{submission_id}/allow-publishing": moderating(Scope.ORGANISE),
+    "POST /api/v1/challenges/{slug}/submissions/actions": of_challenges(
+        ORGANISERS, Scope.ORGANISE, json={"action": "disqualify", "submissions": [NO_ID], **REASON}
+    ),
+    "GET /api/v1/challenges/{slug}/entrants": of_challenges(ORGANISERS, Scope.ORGANISE),
+    "GET /api/v1/challenges/{slug}/queue": of_challenges(ORGANISERS, Scope.ORGANISE),
+    "GET /api/v1/challenges/{slug}/log": of_challenges(ORGANISERS, Scope.ORGANISE),
+    "GET /api/v1/challenges/{slug}/log.csv": of_challenges(ORGANISERS, Scope.ORGANISE),
+    "GET /api/v1/challenges/{slug}/bans": of_challenges(ORGANISERS, Scope.ORGANISE),
+    "POST /api/v1/challenges/{slug}/bans": (
+        Rule(ORGANISERS, PUBLIC, Scope.ORGANISE, json={"user": "owner", "results": "keep", **REASON}),
+        Rule(NOBODY, DRAFT, Scope.ORGANISE, json={"user": NO_ID, "results": "keep", **REASON}, hidden=True),
+    ),
+    "DELETE /api/v1/challenges/{slug}/bans/{user_id}": (
+        Rule(ORGANISERS, PUBLIC | {"user_id": "owner"}, Scope.ORGANISE),
+    ),
+    "GET /api/v1/challenges/{slug}/organisers": of_challenges(ORGANISERS, Scope.ORGANISE),
+    "GET /api/v1/challenges/{slug}/invitations": of_challenges(ORGANISERS, Scope.ORGANISE),
+    "POST /api/v1/challenges/{slug}/invitations": of_challenges(
+        ORGANISERS, Scope.ORGANISE, json={"email": "new@lab.example"}
+    ),
+    "DELETE /api/v1/challenges/{slug}/invitations/{invitation_id}": (
+        Rule(NOBODY, PUBLIC | {"invitation_id": "draft-invitation"}, Scope.ORGANISE),
+    ),
+    "DELETE /api/v1/challenges/{slug}/organisers/{user_id}": (
+        Rule(OWNING, PUBLIC | {"user_id": "organiser"}, Scope.ORGANISE),
+    ),
+    "PUT /api/v1/challenges/{slug}/owner": (
+        Rule(OWNING, PUBLIC, Scope.ORGANISE, json={"user": "organiser"}),
+        Rule(OWNING, DRAFT, Scope.ORGANISE, json={"user": "organiser"}),
+    ),
+    "GET /api/v1/invitations": (Rule(SIGNED_IN, scope=Scope.READ),),
+    "POST /api/v1/invitations/{invitation_id}/accept": (
+        Rule(OWNER, {"invitation_id": "accepted-invitation"}, Scope.SUBMIT),
+    ),
+    "POST /api/v1/invitations/{invitation_id}/decline": (
+        Rule(OWNER, {"invitation_id": "declined-invitation"}, Scope.SUBMIT),
+    ),
+    "GET /api/v1/registrations": (Rule(MAY_CREATE, scope=Scope.ORGANISE),),
     "POST /api/v1/registrations/{registration_id}/approve": (
-        Rule(MAY_ORGANISE, {"registration_id": "waiting"}, Scope.ORGANISE),
+        Rule(MAY_CREATE, {"registration_id": "waiting"}, Scope.ORGANISE),
     ),
     "POST /api/v1/registrations/{registration_id}/reject": (
-        Rule(MAY_ORGANISE, {"registration_id": "waiting"}, Scope.ORGANISE),
+        Rule(MAY_CREATE, {"registration_id": "waiting"}, Scope.ORGANISE),
     ),
     "GET /api/v1/openapi.json": (Rule(EVERYONE),),
     "GET /api/docs": (Rule(EVERYONE),),
@@ -192,23 +245,32 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "GET /submissions/{submission_id}/flickr-images": changing_submissions(MANAGERS),
     "GET /submissions/{submission_id}/declarations": changing_submissions(OWNER),
     "POST /submissions/{submission_id}/declarations": changing_submissions(OWNER),
-    "POST /submissions/{submission_id}/publish": changing_submissions(MANAGERS),
+    "POST /submissions/{submission_id}/publish": changing_submissions(OWNER),
     "POST /submissions/{submission_id}/unpublish": changing_submissions(MANAGERS),
     "POST /submissions/{submission_id}/withdraw": changing_submissions(OWNER),
     "POST /submissions/{submission_id}/anonymous-link": changing_submissions(OWNER),
     "POST /submissions/{submission_id}/anonymous-link/revoke": changing_submissions(OWNER),
+    "POST /submissions/{submission_id}/disqualify": moderating(form=REASON),
+    "POST /submissions/{submission_id}/reinstate": moderating(form=REASON),
+    "POST /submissions/{submission_id}/fail": moderating(form=REASON),
+    "POST /submissions/{submission_id}/allow-publishing": moderating(),
+    "GET /invitations": (Rule(SIGNED_IN),),
+    "POST /invitations/{invitation_id}/accept": (Rule(OWNER, {"invitation_id": "accepted-invitation"}),),
+    "POST /invitations/{invitation_id}/decline": (Rule(OWNER, {"invitation_id": "declined-invitation"}),),
     "GET /account": (Rule(SIGNED_IN),),
     "POST /account/password": (Rule(SIGNED_IN),),
     "POST /account/tokens": (Rule(SIGNED_IN),),
     "POST /account/tokens/{token_id}/revoke": (Rule(OWNER, {"token_id": "token"}),),
     "POST /account/sessions/{session_id}/revoke": (Rule(OWNER, {"session_id": "session"}),),
     # Pages for organisers.
-    "GET /organise/registrations": (Rule(MAY_ORGANISE),),
-    "POST /organise/registrations/{user_id}/approve": (Rule(MAY_ORGANISE, {"user_id": "waiting"}),),
-    "POST /organise/registrations/{user_id}/reject": (Rule(MAY_ORGANISE, {"user_id": "waiting"}),),
+    "GET /organise/registrations": (Rule(MAY_CREATE),),
+    "POST /organise/registrations/{user_id}/approve": (Rule(MAY_CREATE, {"user_id": "waiting"}),),
+    "POST /organise/registrations/{user_id}/reject": (Rule(MAY_CREATE, {"user_id": "waiting"}),),
     "GET /organise": (Rule(MAY_ORGANISE),),
-    "GET /organise/new": (Rule(MAY_ORGANISE),),
-    "POST /organise/new": (Rule(MAY_ORGANISE),),
+    "GET /organise/log": (Rule(ADMINISTRATOR),),
+    "GET /organise/log.csv": (Rule(ADMINISTRATOR),),
+    "GET /organise/new": (Rule(MAY_CREATE),),
+    "POST /organise/new": (Rule(MAY_CREATE),),
     "GET /organise/{slug}": of_challenges(ORGANISERS),
     "GET /organise/{slug}/edit": of_challenges(ORGANISERS),
     "POST /organise/{slug}/edit": of_challenges(ORGANISERS),
@@ -219,4 +281,22 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "POST /organise/{slug}/rescores/{rescore_id}/apply": (Rule(ORGANISERS, PUBLIC | RESCORE),),
     "POST /organise/{slug}/rescores/{rescore_id}/discard": (Rule(ORGANISERS, PUBLIC | RESCORE),),
     "POST /submissions/{submission_id}/evaluate-again": changing_submissions(ORGANISERS),
+    "GET /organise/{slug}/submissions": of_challenges(ORGANISERS),
+    "POST /organise/{slug}/submissions/actions": of_challenges(ORGANISERS),
+    "GET /organise/{slug}/entrants": of_challenges(ORGANISERS),
+    "POST /organise/{slug}/bans": (
+        Rule(ORGANISERS, PUBLIC, form={"person": "owner", "results": "keep", **REASON}),
+        Rule(NOBODY, DRAFT, form={"person": NO_ID, "results": "keep", **REASON}, hidden=True),
+    ),
+    "POST /organise/{slug}/bans/{user_id}/lift": (Rule(ORGANISERS, PUBLIC | {"user_id": "owner"}),),
+    "GET /organise/{slug}/people": of_challenges(ORGANISERS),
+    "POST /organise/{slug}/people": of_challenges(ORGANISERS, form={"email": "new@lab.example"}),
+    "POST /organise/{slug}/people/invitations/{invitation_id}/withdraw": (
+        Rule(NOBODY, PUBLIC | {"invitation_id": "draft-invitation"}),
+    ),
+    "POST /organise/{slug}/people/{user_id}/remove": (Rule(OWNING, PUBLIC | {"user_id": "organiser"}),),
+    "POST /organise/{slug}/people/{user_id}/hand-over": (Rule(OWNING, PUBLIC | {"user_id": "organiser"}),),
+    "GET /organise/{slug}/queue": of_challenges(ORGANISERS),
+    "GET /organise/{slug}/log": of_challenges(ORGANISERS),
+    "GET /organise/{slug}/log.csv": of_challenges(ORGANISERS),
 }

@@ -4,27 +4,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-import numpy as np
 from sqlalchemy.orm import Session
 
 from tests.app.authorisation_table import Person
 from tests.support.factories import make_challenge, make_token, make_user
+from tests.support.scored import make_scored
 from vocboard.app.accounts import links
 from vocboard.app.accounts import service as accounts
 from vocboard.app.accounts.models import LinkPurpose, Role, User
-from vocboard.app.challenges.models import Challenge, Visibility
+from vocboard.app.challenges.models import Challenge, ChallengeInvitation, ChallengeOrganiser, Visibility
 from vocboard.app.challenges.queries import current_truth
 from vocboard.app.database import now
-from vocboard.app.evaluations import service as evaluations
 from vocboard.app.rescores.models import Rescore, RescoreState
-from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
 from vocboard.app.submissions.queries import hash_of
-from vocboard.evaluator.editions import Metric, Task
-from vocboard.evaluator.scores import ClassDetails, CompetitionScores, Curve, Measure
 
 ROLES = {
     Person.OTHER_ORGANISER: Role.ORGANISER,
     Person.ORGANISER: Role.ORGANISER,
+    Person.SECOND_ORGANISER: Role.CO_ORGANISER,
     Person.ADMINISTRATOR: Role.ADMINISTRATOR,
 }
 SECRET = "zebra-crossing"  # stands in everything that only some may see
@@ -58,13 +55,25 @@ def build(session: Session) -> World:
     }
     organiser, owner = people[Person.ORGANISER], people[Person.OWNER]
     public = make_challenge(session, organiser=organiser, slug="public-challenge")
-    make_challenge(
+    draft = make_challenge(
         session, organiser=organiser, slug="draft-challenge", title=f"Draft {SECRET}", visibility=Visibility.DRAFT
     )
-    published = _scored(session, public, owner, "Published method")
+    for challenge in (public, draft):
+        session.add(ChallengeOrganiser(challenge_id=challenge.id, user_id=people[Person.SECOND_ORGANISER].id))
+    invited = owner
+    accepted, declined, of_draft = (
+        ChallengeInvitation(challenge_id=made.id, email=email)
+        for made, email in (
+            (make_challenge(session, slug="accepted"), invited.email),
+            (make_challenge(session, slug="declined"), invited.email),
+            (draft, "invited@lab.example"),
+        )
+    )
+    session.add_all((accepted, declined, of_draft))
+    published = make_scored(session, public, owner, "Published method", **_named("it"))
     published.published_at = now()
-    private = _scored(session, public, owner, f"Method {SECRET}")
-    anonymous = _scored(session, public, owner, f"Anonymous method {SECRET}")
+    private = make_scored(session, public, owner, f"Method {SECRET}", **_named(SECRET))
+    anonymous = make_scored(session, public, owner, f"Anonymous method {SECRET}", **_named(SECRET))
     anonymous.anonymous_token_hash = hash_of(ANONYMOUS_TOKEN)
     session.flush()
     tokens = {person: make_token(session, user) for person, user in people.items()}
@@ -78,6 +87,11 @@ def build(session: Session) -> World:
             "private": str(private.id),
             "anonymous": ANONYMOUS_TOKEN,
             "guessed": "b" * 43,
+            "owner": str(owner.id),
+            "organiser": str(organiser.id),
+            "accepted-invitation": str(accepted.id),
+            "declined-invitation": str(declined.id),
+            "draft-invitation": str(of_draft.id),
             "token": str(owned_token.id),
             "session": str(owned_session.id),
             "waiting": str(waiting.id),
@@ -109,45 +123,5 @@ def _signed_in(session: Session, user: User) -> str:
     return accounts.start_session(session, user=user, browser="Browser", lifetime=timedelta(days=1))
 
 
-def _scored(session: Session, challenge: Challenge, owner: User, method_name: str) -> Submission:
-    method = Method(challenge_id=challenge.id, user_id=owner.id, name=method_name)
-    session.add(method)
-    session.flush()
-    submission = Submission(
-        challenge_id=challenge.id,
-        user_id=owner.id,
-        method_id=method.id,
-        description=f"About {SECRET}" if SECRET in method_name else "About it",
-        archive_sha256="0" * 64,
-        archive_bytes=1,
-        archive_name=f"{SECRET}.tar.gz",
-        warnings=[],
-        state=State.SCORED,
-        finished_at=now(),
-        entries=[SubmissionEntry(competition="comp1", position=0, classes=["car"])],
-    )
-    session.add(submission)
-    session.flush()
-    assert challenge.current_scoring_id is not None
-    evaluations.store(
-        session,
-        submission_id=submission.id,
-        scoring_id=challenge.current_scoring_id,
-        scores={"comp1": _scores()},
-        ground_truth_sha256="1" * 64,
-        archive_sha256="0" * 64,
-        started_at=now(),
-        seconds=1.0,
-    )
-    return submission
-
-
-def _scores() -> CompetitionScores:
-    return CompetitionScores(
-        competition="comp1",
-        task=Task.CLASSIFICATION,
-        primary=Measure(Metric.AVERAGE_PRECISION, {"car": 0.123456789}),
-        details={"car": ClassDetails(2, 3, 0, 1.0, 0.666666666)},
-        curves={"car": Curve(np.array([0.5, 0.5, 1.0]), np.array([1.0, 0.5, 0.666666666]))},
-        not_entered=("bird",),
-    )
+def _named(about: str) -> dict[str, str]:
+    return {"description": f"About {about}", "archive_name": f"{SECRET}.tar.gz"}

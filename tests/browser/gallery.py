@@ -155,8 +155,15 @@ def _own_submissions(
     scored.warnings = [warning.as_json()]
     _score(session, random, challenge, scored, 0.7, subset=True, undefined=True)
     own(State.EVALUATING, claimed_at=now())
-    own(State.FAILED, claimed_at=now(), finished_at=now(), failure="The evaluation took longer than 30 minutes.")
+    own(
+        State.FAILED,
+        claimed_at=now(),
+        finished_at=now(),
+        failure="The evaluation took longer than 30 minutes.",
+        failure_detail="SoftTimeLimitExceeded: It took too long.\n  worker/evaluation.py:87 in _evaluate",
+    )
     own(State.WITHDRAWN, finished_at=now())
+    own(State.DISQUALIFIED, finished_at=now(), moderation_reason="Trained on images of the test set.")
     own(State.QUEUED)
 
 

@@ -14,7 +14,7 @@ from vocboard.app.accounts.models import Role, User
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion
 from vocboard.app.rescores import service
 from vocboard.app.rescores.models import Rescore, RescoreState
-from vocboard.app.submissions import service as submissions
+from vocboard.app.submissions import publishing
 from vocboard.evaluator.editions import Task
 from vocboard.evaluator.ground_truth import GroundTruth, Key, Labels, LabelTruth, Truth
 from vocboard.worker import ground_truth_store
@@ -62,7 +62,7 @@ def submit_scored(backstage: Backstage, challenge: Challenge, count: int, *, pub
     if published:
         with backstage.database.writing() as session:
             for submission_id in ids:
-                submissions.publish(session, submission_id=submission_id, user=user)
+                publishing.publish(session, submission_id=submission_id, user=user)
     return ids
 
 

@@ -29,7 +29,7 @@ def evaluate(backstage: Backstage) -> bool:
 def expect_failure(submission: Submission, failure: str) -> None:
     assert (submission.state, submission.failure) == (State.FAILED, failure)
     assert submission.quota_returned_at is not None
-    assert "Traceback" in (submission.failure_detail or "")
+    assert "worker/evaluation.py" in (submission.failure_detail or "")
     assert "Traceback" not in (submission.failure or "")
 
 
@@ -48,6 +48,29 @@ def test_an_archive_that_is_not_valid_here_is_not_scored(backstage: Backstage) -
     submission_id = backstage.submit(backstage.user(), backstage.challenge(), archive=b"not an archive")
     assert evaluate(backstage)
     expect_failure(backstage.submission(submission_id), WENT_WRONG)
+
+
+def test_the_technical_reason_never_quotes_what_the_code_was_working_on(
+    backstage: Backstage, submission_id: uuid.UUID, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise ValueError("image 000001 has a car at 10, 10, 109, 109")
+
+    monkeypatch.setattr(evaluation, "evaluate", fails)
+    assert evaluate(backstage)
+    reason = backstage.submission(submission_id).failure_detail or ""
+    assert reason.startswith("ValueError\n")
+    assert "worker/evaluation.py" in reason
+    assert "000001" not in reason
+    assert "109" not in reason
+
+
+def test_the_technical_reason_of_our_own_errors_has_their_message(backstage: Backstage) -> None:
+    submission_id = backstage.submit(backstage.user(), backstage.challenge(), archive=b"not an archive")
+    assert evaluate(backstage)
+    assert "UnscorableError: an accepted archive has problems" in (
+        backstage.submission(submission_id).failure_detail or ""
+    )
 
 
 def test_damaged_ground_truth_fails_the_submission(backstage: Backstage, submission_id: uuid.UUID) -> None:

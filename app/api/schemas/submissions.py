@@ -109,6 +109,16 @@ class SubmissionDetails(SubmissionSummary):
     segmentation_classes: list[str] | None = Field(description="Classes entered for segmentation; null for all.")
     queue_position: int | None = Field(description="Position in the queue, 1 for the next; null unless queued.")
     finished_at: Instant | None
+    technical_reason: str | None = Field(description="Where the evaluation failed. For organisers.")
+    held_back: bool | None = Field(
+        description="Whether an organiser has unpublished it, so that it cannot be published. For owner and organisers."
+    )
+    moderation_reason: str | None = Field(
+        description="Why organisers have disqualified or unpublished it. For owner and organisers."
+    )
+    same_content: list[uuid.UUID] | None = Field(
+        description="Submissions of other people with the same archive or the same results. For organisers."
+    )
     failure: str | None = Field(
         description="Why the evaluation failed on the server. A failed submission does not count against the quota."
     )

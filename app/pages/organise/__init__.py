@@ -2,9 +2,12 @@
 
 from fastapi import APIRouter
 
-from vocboard.app.pages.organise import challenges, registrations, rescores
+from vocboard.app.pages.organise import challenges, log, overview, people, registrations, rescores
 
 router = APIRouter()
-router.include_router(registrations.router)  # first: its path would be a challenge's, too
+router.include_router(registrations.router)  # these two first: their paths would be a challenge's, too
+router.include_router(log.router)
+router.include_router(overview.router)
+router.include_router(people.router)
 router.include_router(rescores.router)
 router.include_router(challenges.router)

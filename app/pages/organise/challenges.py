@@ -1,4 +1,4 @@
-"""The organisers' area: their challenges, ground truth, everyone's submissions."""
+"""The organisers' area: their challenges, and how each is set up."""
 
 import uuid
 from functools import partial
@@ -11,8 +11,10 @@ from starlette.responses import Response
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge, TruthState
+from vocboard.app.challenges.organisers import invitations_of
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ForbiddenError, NotFoundError, ServiceError
+from vocboard.app.overview import submissions as overview
 from vocboard.app.pages import wording
 from vocboard.app.pages.challenges import listed
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, UploadedEdition, go_to
@@ -22,13 +24,10 @@ from vocboard.app.pages.reports import stored
 from vocboard.app.rescores import queries as rescores
 from vocboard.app.rescores.models import OPEN
 from vocboard.app.settings import Settings
-from vocboard.app.submissions import queries as submissions
-from vocboard.app.submissions.declarations import TITLES
-from vocboard.app.submissions.declaring import not_declared
 from vocboard.app.uploads.multipart import StreamedForm
 from vocboard.app.web.csrf import FIELD, ForgedRequestError, protect_form, verify_csrf
 from vocboard.app.web.dependencies import DatabaseDep, IntakeDep, SettingsDep
-from vocboard.app.web.identity import Organiser
+from vocboard.app.web.identity import Creator, Organiser
 from vocboard.evaluator import editions
 
 router = APIRouter(prefix="/organise")
@@ -41,11 +40,12 @@ def organised_challenges(request: Request, database: DatabaseDep, user: Organise
     """The challenges that the person organises."""
     with database.reading() as session:
         found = challenges.organised_challenges(session, user)
-    return render(request, "organise/challenges.html", challenges=listed(found))
+        invitations = invitations_of(session, user)
+    return render(request, "organise/challenges.html", challenges=listed(found), invitations=invitations)
 
 
 @router.get("/new")
-def newchallenge_page(request: Request, _: Organiser) -> Response:
+def new_challenge_page(request: Request, _: Creator) -> Response:
     """The form to set up a challenge."""
     return _form_page(request, ChallengeForm(), None, NO_ERRORS)
 
@@ -54,7 +54,7 @@ def newchallenge_page(request: Request, _: Organiser) -> Response:
 def create_challenge(
     request: Request,
     database: DatabaseDep,
-    user: Organiser,
+    user: Creator,
     form: Annotated[ChallengeForm, Form()],
     edition_file: UploadedEdition,
 ) -> Response:
@@ -81,10 +81,10 @@ def create_challenge(
 
 @router.get("/{slug}")
 def organised_challenge(
-    request: Request, database: DatabaseDep, settings: SettingsDep, user: Organiser, slug: str, page: int = 1
+    request: Request, database: DatabaseDep, settings: SettingsDep, user: Organiser, slug: str
 ) -> Response:
-    """One challenge: its set-up, its ground truth, everyone's submissions."""
-    return challenge_page(request, database, settings, user, slug, page=page)
+    """One challenge: its set-up and its ground truth."""
+    return challenge_page(request, database, settings, user, slug)
 
 
 @router.get("/{slug}/edit")
@@ -180,7 +180,6 @@ def challenge_page(
     user: User,
     slug: str,
     *,
-    page: int = 1,
     errors: FormErrors = NO_ERRORS,
     refusal: ServiceError | None = None,
 ) -> Response:
@@ -194,7 +193,7 @@ def challenge_page(
         challenge = challenges.get_organised(session, slug, user)
         versions = challenges.ground_truth_versions(session, challenge)
         current = challenges.current_truth(session, challenge)
-        found = submissions.of_challenge(session, challenge=challenge, page=page)
+        numbers = overview.counts(session, challenge)
         all_rescores = rescores.of_challenge(session, challenge)
     phase = challenges.phase(challenge, now())
     problems: dict[uuid.UUID, object] = {item.id: stored(item.problems) for item in versions if item.problems}
@@ -213,8 +212,7 @@ def challenge_page(
         open_rescore=next((one for one in all_rescores if one.submission_id is None and one.state in OPEN), None),
         problems=problems,
         unfinished=any(item.state in UNFINISHED for item in versions),
-        page=found,
-        not_declared={item.id: [TITLES[one].lower() for one in not_declared(item)] for item in found.items},
+        numbers=numbers,
         upload_limit=settings.ground_truth_limit_bytes,
         message=errors.message,
         wrong=errors.wrong,

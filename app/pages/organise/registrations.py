@@ -10,7 +10,7 @@ from vocboard.app.pages.forms import go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.dependencies import AccountDeskDep, DatabaseDep, SettingsDep
-from vocboard.app.web.identity import Organiser
+from vocboard.app.web.identity import Creator
 
 PATH = "/organise/registrations"
 
@@ -18,7 +18,7 @@ router = APIRouter(prefix=PATH)
 
 
 @router.get("")
-def registrations_page(request: Request, settings: SettingsDep, database: DatabaseDep, _: Organiser) -> Response:
+def registrations_page(request: Request, settings: SettingsDep, database: DatabaseDep, _: Creator) -> Response:
     """Who waits for approval."""
     with database.reading() as session:
         waiting = registration.waiting(session)
@@ -26,14 +26,14 @@ def registrations_page(request: Request, settings: SettingsDep, database: Databa
 
 
 @router.post("/{user_id}/approve", dependencies=[Depends(protect_form)])
-def approve(desk: AccountDeskDep, organiser: Organiser, user_id: uuid.UUID) -> Response:
+def approve(desk: AccountDeskDep, organiser: Creator, user_id: uuid.UUID) -> Response:
     """Let a person submit."""
     desk.approve_registration(user_id, actor=organiser)
     return go_to(PATH, done="approved")
 
 
 @router.post("/{user_id}/reject", dependencies=[Depends(protect_form)])
-def reject(desk: AccountDeskDep, organiser: Organiser, user_id: uuid.UUID) -> Response:
+def reject(desk: AccountDeskDep, organiser: Creator, user_id: uuid.UUID) -> Response:
     """Keep a person out."""
     desk.reject_registration(user_id, actor=organiser)
     return go_to(PATH, done="rejected")

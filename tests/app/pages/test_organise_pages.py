@@ -133,7 +133,7 @@ def test_organisers_see_what_a_ground_truth_holds_and_why_one_failed(embedded_si
     assert "1\u2009234" in page
     assert "This image has no annotation." in page
     assert "Importing" in page
-    assert "Paula Participant" in page
+    assert "/organise/voc2012/submissions?state=failed" in page
 
 
 def test_a_wrong_edition_file_is_told_line_by_line_and_kept_to_be_mended(embedded_site: Site) -> None:

@@ -23,7 +23,7 @@ from vocboard.app.errors import (
     NotFoundError,
     ServiceError,
 )
-from vocboard.app.submissions import queries, queue, service
+from vocboard.app.submissions import publishing, queries, queue, service
 from vocboard.app.submissions.forms import SubmissionForm
 from vocboard.app.submissions.models import Method, State, Submission
 from vocboard.app.submissions.quota import quotas
@@ -245,8 +245,8 @@ def test_only_what_is_scored_can_be_published(backstage: Backstage) -> None:
     user = backstage.user()
     submission_id = backstage.submit(user, backstage.challenge())
     with pytest.raises(ConflictError, match="queued"):
-        do(backstage, service.publish, submission_id, user)
-    do(backstage, service.publish, score(backstage, submission_id), user)
+        do(backstage, publishing.publish, submission_id, user)
+    do(backstage, publishing.publish, score(backstage, submission_id), user)
     assert backstage.submission(submission_id).published_at is not None
 
 
@@ -254,11 +254,11 @@ def test_a_method_has_one_published_result_a_competition(backstage: Backstage) -
     challenge, user = backstage.challenge(), backstage.user()
     both = score(backstage, backstage.submit(user, challenge, entries=(CLASSIFICATION, DETECTION)))
     detection = score(backstage, backstage.submit(user, challenge, entries=(DETECTION,)))
-    do(backstage, service.publish, both, user)
+    do(backstage, publishing.publish, both, user)
     with pytest.raises(ConflictError, match=r"comp3: submission " + str(both)):
-        do(backstage, service.publish, detection, user)
-    do(backstage, service.unpublish, both, user)
-    do(backstage, service.publish, detection, user)
+        do(backstage, publishing.publish, detection, user)
+    do(backstage, publishing.unpublish, both, user)
+    do(backstage, publishing.publish, detection, user)
 
 
 def test_parallel_publishing_of_one_method_puts_one_on_the_board(backstage: Backstage) -> None:
@@ -267,7 +267,7 @@ def test_parallel_publishing_of_one_method_puts_one_on_the_board(backstage: Back
 
     def publish(submission_id: uuid.UUID) -> bool:
         try:
-            do(backstage, service.publish, submission_id, user)
+            do(backstage, publishing.publish, submission_id, user)
         except ConflictError:
             return False
         return True
@@ -279,7 +279,7 @@ def test_parallel_publishing_of_one_method_puts_one_on_the_board(backstage: Back
 def test_a_withdrawn_result_leaves_the_board_and_loses_its_link(backstage: Backstage) -> None:
     user = backstage.user()
     submission_id = score(backstage, backstage.submit(user, backstage.challenge()))
-    do(backstage, service.publish, submission_id, user)
+    do(backstage, publishing.publish, submission_id, user)
     do(backstage, service.create_anonymous_link, submission_id, user)
     do(backstage, service.withdraw, submission_id, user)
     row = backstage.submission(submission_id)
@@ -289,7 +289,13 @@ def test_a_withdrawn_result_leaves_the_board_and_loses_its_link(backstage: Backs
 def test_publishing_and_withdrawing_are_in_the_audit_log_once(backstage: Backstage) -> None:
     user = backstage.user()
     submission_id = score(backstage, backstage.submit(user, backstage.challenge()))
-    for action in (service.publish, service.publish, service.unpublish, service.unpublish, service.withdraw):
+    for action in (
+        publishing.publish,
+        publishing.publish,
+        publishing.unpublish,
+        publishing.unpublish,
+        service.withdraw,
+    ):
         do(backstage, action, submission_id, user)
     with backstage.database.reading() as session:
         events = session.scalars(
@@ -323,7 +329,7 @@ def test_unpublished_results_are_seen_by_owner_organisers_and_administrators_alo
     other_organiser, administrator = backstage.user(role=Role.ORGANISER), backstage.user(role=Role.ADMINISTRATOR)
     submission_id = score(backstage, backstage.submit(owner, backstage.challenge(organiser=organiser)))
     if published:
-        do(backstage, service.publish, submission_id, owner)
+        do(backstage, publishing.publish, submission_id, owner)
     with backstage.database.reading() as session:
         for insider in (owner, organiser, administrator):
             assert visible_to(session, submission_id, insider)
@@ -334,7 +340,7 @@ def test_unpublished_results_are_seen_by_owner_organisers_and_administrators_alo
 def test_published_results_of_a_draft_are_hidden(backstage: Backstage) -> None:
     owner, challenge = backstage.user(), backstage.challenge()
     submission_id = score(backstage, backstage.submit(owner, challenge))
-    do(backstage, service.publish, submission_id, owner)
+    do(backstage, publishing.publish, submission_id, owner)
     with backstage.database.writing() as session:
         session.get_one(Challenge, challenge.id).visibility = Visibility.DRAFT
     with backstage.database.reading() as session:
@@ -342,10 +348,16 @@ def test_published_results_of_a_draft_are_hidden(backstage: Backstage) -> None:
         assert visible_to(session, submission_id, owner)
 
 
-OWNERS_ALONE = [service.withdraw, service.create_anonymous_link, service.revoke_anonymous_link]
+OWNERS_ALONE = [
+    publishing.publish,
+    publishing.unpublish,
+    service.withdraw,
+    service.create_anonymous_link,
+    service.revoke_anonymous_link,
+]
 
 
-@pytest.mark.parametrize("action", [service.publish, service.unpublish, *OWNERS_ALONE])
+@pytest.mark.parametrize("action", OWNERS_ALONE)
 def test_others_cannot_touch_a_submission(backstage: Backstage, action: Callable[..., Submission | str]) -> None:
     organiser, owner, other = backstage.user(role=Role.ORGANISER), backstage.user(), backstage.user()
     submission_id = score(backstage, backstage.submit(owner, backstage.challenge(organiser=organiser)))
@@ -358,8 +370,8 @@ def test_others_cannot_touch_a_submission(backstage: Backstage, action: Callable
         return None
 
     assert outcome(other) is NotFoundError
-    assert outcome(organiser) is (ForbiddenError if action in OWNERS_ALONE else None)
-    do(backstage, service.publish, submission_id, owner)
+    assert outcome(organiser) is ForbiddenError
+    do(backstage, publishing.publish, submission_id, owner)
     assert outcome(other) is ForbiddenError
 
 
@@ -391,11 +403,8 @@ def test_an_anonymous_link_shows_nothing_of_a_draft(backstage: Backstage) -> Non
 def test_lists_are_paged_with_the_latest_first(backstage: Backstage) -> None:
     challenge, user, other = backstage.challenge(), backstage.user(), backstage.user()
     own = [backstage.submit(user, challenge) for _ in range(5)]
-    foreign = backstage.submit(other, challenge)
+    backstage.submit(other, challenge)
     with backstage.database.reading() as session:
         second = queries.mine(session, user=user, page=2, per_page=2)
-        everyone = queries.of_challenge(session, challenge=challenge)
     assert [item.id for item in second.items] == [own[2], own[1]]
     assert (second.total, second.pages) == (5, 3)
-    assert [item.id for item in everyone.items] == [foreign, *reversed(own)]
-    assert everyone.items[0].user.id == other.id

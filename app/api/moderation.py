@@ -1,0 +1,106 @@
+"""What organisers do about submissions: disqualify, reinstate, fail, one by one or several at once."""
+
+import uuid
+from typing import Any
+
+from fastapi import APIRouter
+
+from vocboard.app.accounts.models import User
+from vocboard.app.api.problems import problem_responses
+from vocboard.app.api.schemas.moderation import BulkAction, BulkOutcome, BulkOutcomes, OptionalReason, Reason
+from vocboard.app.api.schemas.submissions import SubmissionDetails
+from vocboard.app.api.submission_views import changed
+from vocboard.app.challenges import service as challenges
+from vocboard.app.database import Database
+from vocboard.app.messaging.notifier import WorkerNotifier
+from vocboard.app.moderation import bulk, submissions
+from vocboard.app.submissions import queries
+from vocboard.app.web.dependencies import DatabaseDep, NotifierDep
+from vocboard.app.web.identity import ApiIdentity, OrganisingUser
+from vocboard.app.web.viewer import Identity
+
+router = APIRouter(tags=["moderation"])
+
+ERRORS = problem_responses(400, 401, 403, 404, 409, 422)
+
+
+@router.post("/submissions/{submission_id}/disqualify", responses=ERRORS)
+def disqualify(
+    database: DatabaseDep,
+    notifier: NotifierDep,
+    user: OrganisingUser,
+    identity: ApiIdentity,
+    submission_id: uuid.UUID,
+    given: Reason,
+) -> SubmissionDetails:
+    """Take a submission off the leaderboards until an organiser lifts it. Its owner is shown the reason."""
+    return _changed(database, notifier, submissions.disqualify, submission_id, user, identity, reason=given.reason)
+
+
+@router.post("/submissions/{submission_id}/reinstate", responses=ERRORS)
+def reinstate(
+    database: DatabaseDep,
+    notifier: NotifierDep,
+    user: OrganisingUser,
+    identity: ApiIdentity,
+    submission_id: uuid.UUID,
+    given: OptionalReason | None = None,
+) -> SubmissionDetails:
+    """Lift a disqualification: the submission is as it was before."""
+    reason = given.reason if given else ""
+    return _changed(database, notifier, submissions.reinstate, submission_id, user, identity, reason=reason)
+
+
+@router.post("/submissions/{submission_id}/fail", responses=ERRORS)
+def fail(
+    database: DatabaseDep,
+    notifier: NotifierDep,
+    user: OrganisingUser,
+    identity: ApiIdentity,
+    submission_id: uuid.UUID,
+    given: Reason,
+) -> SubmissionDetails:
+    """Say that something went wrong on the server's side: the submission fails, and its owner has the quota back."""
+    return _changed(database, notifier, submissions.fail, submission_id, user, identity, reason=given.reason)
+
+
+@router.post("/submissions/{submission_id}/allow-publishing", responses=ERRORS)
+def allow_publishing(
+    database: DatabaseDep, notifier: NotifierDep, user: OrganisingUser, identity: ApiIdentity, submission_id: uuid.UUID
+) -> SubmissionDetails:
+    """Let a submission that an organiser has unpublished be published again."""
+    return _changed(database, notifier, submissions.allow_publishing, submission_id, user, identity)
+
+
+@router.post("/challenges/{slug}/submissions/actions", responses=ERRORS)
+def act_on_submissions(
+    database: DatabaseDep, notifier: NotifierDep, user: OrganisingUser, slug: str, given: BulkAction
+) -> BulkOutcomes:
+    """Do something with several submissions; each succeeds or is refused by itself."""
+    with database.writing() as session:
+        outcomes = bulk.act(
+            session,
+            challenge=challenges.get_organised(session, slug, user),
+            user=user,
+            action=given.action,
+            submission_ids=given.submissions,
+            reason=given.reason,
+        )
+    notifier.submission_queued()
+    return BulkOutcomes(outcomes=[BulkOutcome(submission=one.submission_id, refusal=one.refusal) for one in outcomes])
+
+
+def _changed(
+    database: Database,
+    notifier: WorkerNotifier,
+    change: Any,
+    submission_id: uuid.UUID,
+    user: User,
+    identity: Identity,
+    **given: str,
+) -> SubmissionDetails:
+    with database.writing() as session:
+        change(session, submission_id=submission_id, user=user, **given)
+        answer = changed(session, queries.get_for(session, submission_id, user), identity)
+    notifier.submission_queued()  # one that is reinstated may wait for a worker
+    return answer

@@ -1,0 +1,171 @@
+"""Events of the audit log as sentences for people. Each action that the code records has one; a test checks it.
+
+Names are as they were when it happened, where the event has them, and present ones otherwise.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+Details = Mapping[str, Any]
+
+LONGEST_VALUE = 80  # characters of a value that was changed
+_RULES = {
+    "title": "title",
+    "description": "description",
+    "edition": "edition",
+    "edition_file": "edition file",
+    "competitions": "competitions",
+    "opens_at": "opening date",
+    "closes_at": "closing date",
+    "quota_count": "quota",
+    "quota_period_seconds": "quota period",
+    "visibility": "visibility",
+    "decimals": "decimals",
+    "detail": "detail level",
+}
+_LONG = frozenset({"description", "edition_file"})  # that they changed is said, not how
+
+
+def sentence(who: str, action: str, subject: str, details: Details) -> str:
+    """Return what happened.
+
+    Args:
+        who: the person, the operator or the server.
+        subject: what the event is about, in words, such as `“R-CNN” of Ada`.
+        details: the event's.
+
+    >>> sentence("Olga", "submission.disqualify", "“R-CNN” of Ada", {"reason": "Trained on test images."})
+    'Olga disqualified “R-CNN” of Ada: “Trained on test images.”'
+    """
+    phrase = PHRASES.get(action)
+    if phrase is None:  # an event of another version
+        what = action.replace(".", ": ").replace("_", " ")
+        return f"{who} did “{what}” to {subject}."
+    said = phrase(subject, details)
+    ends_with_reason = bool(details.get("reason")) and said.endswith("”")
+    return f"{who} {said}" if ends_with_reason or said.endswith(".") else f"{who} {said}."
+
+
+def _plain(text: str) -> Callable[[str, Details], str]:
+    """Return a phrase with `{subject}` and keys of the details, to which a reason is added if there is one."""
+
+    def phrase(subject: str, details: Details) -> str:
+        said = text.format_map(_Known(details, subject=subject))
+        return f"{said}: “{details['reason']}”" if details.get("reason") else said
+
+    return phrase
+
+
+class _Known(dict[str, Any]):
+    """Details for a phrase; what an older event lacks is a question mark."""
+
+    def __init__(self, details: Details, **more: Any) -> None:
+        super().__init__({**details, **more})
+
+    def __missing__(self, key: str) -> str:
+        return "?"
+
+
+def _changed_rules(_subject: str, details: Details) -> str:
+    parts = []
+    for name, change in details.items():
+        label = _RULES.get(name, name.replace("_", " "))
+        if name in _LONG or not isinstance(change, Mapping):
+            parts.append(f"the {label}")
+        else:
+            parts.append(f"the {label} from {_value(change.get('from'))} to {_value(change.get('to'))}")
+    return f"changed {_listed(parts)} of the challenge" if parts else "changed the challenge"
+
+
+def _value(value: Any) -> str:
+    if value is None or value == "":
+        return "none"
+    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return f"“{text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + '…'}”"
+
+
+def _listed(parts: list[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def _restored(text: str) -> Callable[[str, Details], str]:
+    """Return a phrase that also says whether the result is published again."""
+
+    def phrase(subject: str, details: Details) -> str:
+        said = text.format(subject=subject) + ("; it is published again" if details.get("published") else "")
+        return f"{said}: “{details['reason']}”" if details.get("reason") else said
+
+    return phrase
+
+
+def _banned(where: str) -> Callable[[str, Details], str]:
+    def phrase(subject: str, details: Details) -> str:
+        number = details.get("submissions", 0)
+        results = "1 published result" if number == 1 else f"{number} published results"
+        done = {"unpublish": f", and unpublished {results}", "disqualify": f", and disqualified {results}"}
+        what_else = done.get(details.get("results", ""), ", keeping published results")
+        return f"banned {details.get('person', subject)} from {where}{what_else}: “{details.get('reason', '')}”"
+
+    return phrase
+
+
+def _imported(_subject: str, details: Details) -> str:
+    return f"imported an event of {details.get('at', '?')} from the other server: {details.get('text', '?')}"
+
+
+PHRASES: Mapping[str, Callable[[str, Details], str]] = {
+    "challenge.create": _plain("created the challenge “{title}” of {edition}"),
+    "challenge.update": _changed_rules,
+    "challenge.replace_edition": _plain("replaced the edition {from} by {to}"),
+    "challenge.make_scoring_current": _plain("made another scoring current, which leaderboards now show"),
+    "challenge.ban": _banned("the challenge"),
+    "challenge.lift_ban": _plain("lifted the ban of {person} from the challenge"),
+    "challenge.invite": _plain("invited {email} to organise the challenge"),
+    "challenge.withdraw_invitation": _plain("withdrew the invitation of {email} to organise the challenge"),
+    "challenge.accept_invitation": _plain("accepted the invitation to organise the challenge"),
+    "challenge.decline_invitation": _plain("declined the invitation to organise the challenge"),
+    "challenge.add_organiser": _plain("made {person} an organiser of the challenge"),
+    "challenge.remove_organiser": _plain("removed {person} from the organisers of the challenge"),
+    "challenge.leave": _plain("left the organisers of the challenge"),
+    "challenge.hand_over": _plain("handed the challenge over to {person}"),
+    "challenge.archive": _plain("archived the challenge"),
+    "challenge.reopen": _plain("reopened the archived challenge"),
+    "challenge.delete": _plain("deleted the draft “{title}”"),
+    "challenge.export": _plain("exported the challenge"),
+    "challenge.import": _plain("imported the challenge from another server, with {submissions} submissions"),
+    "challenge.imported_event": _imported,
+    "ground_truth.upload": _plain("uploaded version {number} of the ground truth, {file_name}"),
+    "rescore.start": _plain("started a re-score with version {ground_truth_version} of the ground truth"),
+    "rescore.apply": _plain("asked for a re-score to be applied"),
+    "rescore.applied": _plain("applied a re-score that changed {changes} results"),
+    "rescore.discard": _plain("discarded a re-score"),
+    "rescore.fail": _plain("ended a re-score that failed"),
+    "submission.evaluate_again": _plain("had {subject} evaluated again"),
+    "submission.publish": _plain("published {subject}"),
+    "submission.unpublish": _plain("unpublished {subject}"),
+    "submission.withdraw": _plain("withdrew {subject}"),
+    "submission.declare": _plain("changed the declarations of {subject}"),
+    "submission.create_anonymous_link": _plain("created an anonymous link to {subject}"),
+    "submission.revoke_anonymous_link": _plain("revoked the anonymous link to {subject}"),
+    "submission.remove_archive": _plain("removed the archive of {subject}, which was withdrawn long ago"),
+    "submission.disqualify": _plain("disqualified {subject}"),
+    "submission.reinstate": _restored("lifted the disqualification of {subject}"),
+    "submission.hold_back": _plain("unpublished {subject} until an organiser allows it again"),
+    "submission.allow_publishing": _restored("allowed {subject} to be published again"),
+    "submission.fail": _plain("marked {subject} as failed and gave the quota back"),
+    "token.create": _plain("created the API token “{label}” with the scopes {scopes}"),
+    "token.revoke": _plain("revoked the API token “{label}”"),
+    "user.register": _plain("registered"),
+    "user.create": _plain("created the account of {subject} as {role}"),
+    "user.confirm_address": _plain("confirmed the e-mail address"),
+    "user.confirm": _plain("confirmed the e-mail address of {subject}"),
+    "user.approve": _plain("approved the registration of {subject}"),
+    "user.reject": _plain("rejected the registration of {subject}"),
+    "user.set_role": _plain("changed the role of {subject} from {from} to {to}"),
+    "user.disable": _plain("disabled the account of {subject}"),
+    "user.enable": _plain("enabled the account of {subject}"),
+    "user.ban": _banned("the server"),
+    "user.lift_ban": _plain("lifted the ban of {subject} from the server"),
+    "user.change_password": _plain("changed the password"),
+    "user.reset_password": _plain("set another password of {subject}"),
+}

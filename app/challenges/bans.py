@@ -1,0 +1,36 @@
+"""Who may not take part in a challenge. `app.moderation.bans` bans people and lifts bans."""
+
+import uuid
+from collections.abc import Sequence
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session, joinedload
+
+from vocboard.app.challenges.models import Ban
+from vocboard.app.errors import ForbiddenError
+
+
+def ban_from(session: Session, *, user_id: uuid.UUID, challenge_id: uuid.UUID | None) -> Ban | None:
+    """Return the ban of a person from a challenge; from the server, if there is no challenge."""
+    return session.scalar(select(Ban).where(Ban.user_id == user_id, Ban.challenge_id == challenge_id))
+
+
+def bans_of(session: Session, challenge_id: uuid.UUID) -> Sequence[Ban]:
+    """Return the bans from a challenge with the people, the newest first."""
+    return session.scalars(
+        select(Ban)
+        .where(Ban.challenge_id == challenge_id)
+        .options(joinedload(Ban.user))
+        .order_by(Ban.created_at.desc(), Ban.id)
+    ).all()
+
+
+def require_not_banned(session: Session, *, user_id: uuid.UUID, challenge_id: uuid.UUID) -> None:
+    """Check that a person may take part in a challenge; it stays so only while the caller holds the person's row.
+
+    Raises:
+        ForbiddenError: the person is banned, and why.
+    """
+    ban = ban_from(session, user_id=user_id, challenge_id=challenge_id)
+    if ban is not None:
+        raise ForbiddenError(f"The organisers have banned you from this challenge: “{ban.reason}”")

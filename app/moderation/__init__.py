@@ -1,0 +1,1 @@
+"""What organisers do about submissions and people: disqualify, hold back, fail, ban."""

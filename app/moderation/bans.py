@@ -1,0 +1,150 @@
+"""Banning people from a challenge or the server, deciding at once what happens to their published results."""
+
+import uuid
+from enum import StrEnum
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from vocboard.app.accounts import administration
+from vocboard.app.accounts.models import Role, User
+from vocboard.app.audit import service as audit
+from vocboard.app.challenges.bans import ban_from
+from vocboard.app.challenges.models import Ban, Challenge
+from vocboard.app.challenges.queries import organises
+from vocboard.app.errors import ConflictError, ForbiddenError, NotFoundError
+from vocboard.app.moderation import submissions
+from vocboard.app.submissions.holding import hold_person, require_not_archived
+from vocboard.app.submissions.models import Submission
+
+
+class Results(StrEnum):
+    """What happens to the published results of somebody who is banned."""
+
+    KEEP = "keep"
+    UNPUBLISH = "unpublish"
+    DISQUALIFY = "disqualify"
+
+
+def entrant(session: Session, *, challenge: Challenge, user_id: uuid.UUID) -> User:
+    """Return a person who has submitted to a challenge.
+
+    Raises:
+        NotFoundError: nobody of that id has, whether or not there is an account.
+    """
+    has_submitted = select(Submission.id).where(Submission.challenge_id == challenge.id, Submission.user_id == user_id)
+    person = session.get(User, user_id) if session.scalar(has_submitted.limit(1)) else None
+    if person is None:
+        raise NotFoundError("Nobody with this id has submitted to the challenge.")
+    return person
+
+
+def ban(session: Session, *, challenge: Challenge, person: User, user: User, reason: str, results: Results) -> Ban:
+    """Keep a person from submitting to a challenge and from publishing in it.
+
+    Args:
+        challenge: one that `get_organised` gave.
+        user: the organiser.
+
+    Raises:
+        InvalidInputError: on `reason`.
+        ConflictError: the person is banned already, or organises the challenge, or the challenge is archived.
+    """
+    reason = submissions.checked_reason(reason)
+    require_not_archived(challenge)
+    hold_person(session, person.id)
+    if organises(session, person, challenge.id):
+        raise ConflictError(f"{person.name} organises this challenge. Remove the person from the organisers first.")
+    if ban_from(session, user_id=person.id, challenge_id=challenge.id) is not None:
+        raise ConflictError(f"{person.name} is already banned from this challenge.")
+    found = Ban(user_id=person.id, challenge_id=challenge.id, reason=reason)
+    session.add(found)
+    changed = _settle(session, person=person, challenge=challenge, user=user, reason=reason, results=results)
+    details = {"person": person.name, "reason": reason, "results": results.value, "submissions": changed}
+    details["user"] = str(person.id)
+    audit.record(session, actor=user, action="challenge.ban", subject=challenge, details=details)
+    return found
+
+
+def lift_ban(session: Session, *, challenge: Challenge, person: User, user: User) -> None:
+    """Let a banned person take part again. What the ban did to results stays; it can be undone one by one.
+
+    Raises:
+        ConflictError: the person is not banned, or the challenge is archived.
+    """
+    require_not_archived(challenge)
+    found = ban_from(session, user_id=person.id, challenge_id=challenge.id)
+    if found is None:
+        raise ConflictError(f"{person.name} is not banned from this challenge.")
+    session.delete(found)
+    details = {"person": person.name, "user": str(person.id)}
+    audit.record(session, actor=user, action="challenge.lift_ban", subject=challenge, details=details)
+
+
+def ban_from_server(session: Session, *, person: User, user: User, reason: str, results: Results) -> Ban:
+    """Shut a person out of the whole server: the account is disabled, with what happens to all published results.
+
+    Args:
+        user: an administrator; the log names an operator at the command line instead.
+
+    Raises:
+        ForbiddenError: the user is not an administrator.
+        InvalidInputError: on `reason`.
+        ConflictError: the person is banned already, or is the user.
+    """
+    reason = submissions.checked_reason(reason)
+    _require_administrator(user)
+    hold_person(session, person.id)
+    if person.id == user.id:
+        raise ConflictError("You cannot ban yourself.")
+    if ban_from(session, user_id=person.id, challenge_id=None) is not None:
+        raise ConflictError(f"{person.name} is already banned from this server.")
+    found = Ban(user_id=person.id, challenge_id=None, reason=reason)
+    session.add(found)
+    changed = _settle(session, person=person, challenge=None, user=user, reason=reason, results=results)
+    details = {"person": person.name, "reason": reason, "results": results.value, "submissions": changed}
+    audit.record(session, actor=user, action="user.ban", subject=person, details=details)
+    administration.disable(session, user=person, actor=user)
+    return found
+
+
+def lift_server_ban(session: Session, *, person: User, user: User) -> None:
+    """Let a person who was banned from the server sign in again.
+
+    Raises:
+        ForbiddenError: the user is not an administrator.
+        ConflictError: the person is not banned from the server.
+    """
+    _require_administrator(user)
+    found = ban_from(session, user_id=person.id, challenge_id=None)
+    if found is None:
+        raise ConflictError(f"{person.name} is not banned from this server.")
+    session.delete(found)
+    audit.record(session, actor=user, action="user.lift_ban", subject=person, details={"person": person.name})
+    administration.enable(session, user=person, actor=user)
+
+
+def _require_administrator(user: User) -> None:
+    if user.role is not Role.ADMINISTRATOR:
+        raise ForbiddenError("Only administrators can ban people from the server.")
+
+
+def _settle(
+    session: Session, *, person: User, challenge: Challenge | None, user: User, reason: str, results: Results
+) -> int:
+    """Do with published results what was decided; those of archived challenges stay. Return how many changed."""
+    if results is Results.KEEP:
+        return 0
+    query = (
+        select(Submission.id)
+        .join(Challenge, Challenge.id == Submission.challenge_id)
+        .where(Submission.user_id == person.id, Submission.published_at.is_not(None), Challenge.archived_at.is_(None))
+        .order_by(Submission.id)
+    )
+    if challenge is not None:
+        query = query.where(Submission.challenge_id == challenge.id)
+    act = submissions.hold_back if results is Results.UNPUBLISH else submissions.disqualify
+    published = session.scalars(query).all()
+    for submission_id in published:
+        act(session, submission_id=submission_id, user=user, reason=reason)
+    return len(published)

@@ -1,0 +1,76 @@
+"""One action on several submissions: each succeeds or is refused by itself."""
+
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sqlalchemy.orm import Session
+
+from vocboard.app.accounts.models import User
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError, NotFoundError
+from vocboard.app.moderation import submissions
+from vocboard.app.submissions.models import Submission
+
+MOST_SUBMISSIONS = 200  # at once: as many as a page of the list can have
+
+
+class Action(StrEnum):
+    """What organisers can do with several submissions at once."""
+
+    UNPUBLISH = "unpublish"
+    ALLOW_PUBLISHING = "allow_publishing"
+    DISQUALIFY = "disqualify"
+    REINSTATE = "reinstate"
+    FAIL = "fail"
+
+
+NEEDS_REASON = frozenset({Action.DISQUALIFY, Action.FAIL})
+_ACTIONS: Mapping[Action, Callable[..., Submission]] = {
+    Action.UNPUBLISH: submissions.hold_back,
+    Action.ALLOW_PUBLISHING: submissions.allow_publishing,
+    Action.DISQUALIFY: submissions.disqualify,
+    Action.REINSTATE: submissions.reinstate,
+    Action.FAIL: submissions.fail,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one of the submissions; `refusal` is None if the action was done."""
+
+    submission_id: uuid.UUID
+    refusal: str | None
+
+
+def act(
+    session: Session,
+    *,
+    challenge: Challenge,
+    user: User,
+    action: Action,
+    submission_ids: Sequence[uuid.UUID],
+    reason: str = "",
+) -> tuple[Outcome, ...]:
+    """Do something with submissions to a challenge that the person organises.
+
+    Raises:
+        InvalidInputError: there are none, or too many; on `reason`.
+    """
+    if not 1 <= len(set(submission_ids)) <= MOST_SUBMISSIONS:
+        raise InvalidInputError({"submissions": f"Choose between 1 and {MOST_SUBMISSIONS} submissions."})
+    reason = submissions.checked_reason(reason, required=action in NEEDS_REASON)
+    given = {} if action is Action.ALLOW_PUBLISHING else {"reason": reason}
+    outcomes = []
+    for submission_id in sorted(set(submission_ids)):  # one order: two organisers at once do not wait in a circle
+        refusal = None
+        try:
+            with session.begin_nested():
+                changed = _ACTIONS[action](session, submission_id=submission_id, user=user, **given)
+                if changed.challenge_id != challenge.id:
+                    raise NotFoundError("This submission is of another challenge.")
+        except (ConflictError, ForbiddenError, NotFoundError) as error:
+            refusal = str(error)
+        outcomes.append(Outcome(submission_id, refusal))
+    return tuple(outcomes)

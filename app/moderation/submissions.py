@@ -1,0 +1,157 @@
+"""What organisers do about submissions. Every action needs its reason, lasts, and is in the audit log."""
+
+import uuid
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from vocboard.app.accounts.models import User
+from vocboard.app.audit import service as audit
+from vocboard.app.database import now
+from vocboard.app.errors import ConflictError
+from vocboard.app.evaluations import queries as evaluations
+from vocboard.app.forms.fields import FieldChecks
+from vocboard.app.submissions import publishing, queries
+from vocboard.app.submissions.holding import held_as_organiser
+from vocboard.app.submissions.models import State, Submission
+from vocboard.app.submissions.publishing import publish_as_before
+
+LONGEST_REASON = 1000
+FAILED_BY_ORGANISERS = "The organisers have marked this submission as failed: “{reason}” You have your quota back."
+_RUNNING_OR_SCORED = (State.QUEUED, State.EVALUATING, State.SCORED)
+
+
+def checked_reason(reason: str, *, required: bool = True) -> str:
+    """Return a reason, tidied.
+
+    Raises:
+        InvalidInputError: it is missing, too long, or has characters that cannot be seen.
+    """
+    checks = FieldChecks()
+    reason = checks.text("reason", reason, longest=LONGEST_REASON, required=required)
+    checks.finish()
+    return reason
+
+
+def disqualify(session: Session, *, submission_id: uuid.UUID, user: User, reason: str) -> Submission:
+    """Take a submission off the leaderboards until an organiser lifts it. Its owner is shown the reason.
+
+    Raises:
+        NotFoundError, ForbiddenError: the person does not organise the challenge.
+        InvalidInputError: on `reason`.
+        ConflictError: it has failed, or is withdrawn or disqualified already, or the challenge is archived.
+    """
+    reason = checked_reason(reason)
+    submission = held_as_organiser(session, submission_id, user)
+    _require_state(submission)
+    before = submission.state
+    submission.state = State.DISQUALIFIED
+    submission.moderation_reason = reason
+    submission.published_before = submission.published_at or submission.published_before
+    submission.published_at = None
+    submission.lease_id = submission.lease_expires_at = None  # a worker that is evaluating it can no longer store
+    _record(session, user, "submission.disqualify", submission, reason=reason, state=before)
+    return submission
+
+
+def reinstate(session: Session, *, submission_id: uuid.UUID, user: User, reason: str = "") -> Submission:
+    """Lift a disqualification. The submission is as it was before: scored or queued, and published if it was.
+
+    Raises:
+        NotFoundError, ForbiddenError: the person does not organise the challenge.
+        InvalidInputError: on `reason`.
+        ConflictError: it is not disqualified, or the challenge is archived.
+    """
+    reason = checked_reason(reason, required=False)
+    submission = held_as_organiser(session, submission_id, user)
+    if submission.state != State.DISQUALIFIED:
+        raise ConflictError(f"Only a disqualified submission can be reinstated; this one is {submission.state}.")
+    # What the current scoring has not evaluated waits for a worker.
+    is_scored = evaluations.current(session, submission) is not None
+    submission.state = State.SCORED if is_scored else State.QUEUED
+    submission.moderation_reason = None
+    published = submission.held_back_at is None and publish_as_before(session, submission)
+    _record(session, user, "submission.reinstate", submission, reason=reason, published=published)
+    return submission
+
+
+def hold_back(session: Session, *, submission_id: uuid.UUID, user: User, reason: str = "") -> Submission:
+    """Unpublish a submission for as long as no organiser allows it again; not published, it changes nothing.
+
+    Raises:
+        NotFoundError, ForbiddenError: the person does not organise the challenge.
+        InvalidInputError: on `reason`.
+        ConflictError: the challenge is archived.
+    """
+    reason = checked_reason(reason, required=False)
+    submission = held_as_organiser(session, submission_id, user)
+    if submission.published_at is None:
+        return submission
+    submission.published_before, submission.published_at = submission.published_at, None
+    submission.held_back_at = now()
+    submission.moderation_reason = reason or None
+    _record(session, user, "submission.hold_back", submission, reason=reason)
+    return submission
+
+
+def unpublish(session: Session, *, submission_id: uuid.UUID, user: User, reason: str = "") -> Submission:
+    """Take a submission off the leaderboards: one's own, so that one can publish it again; another's for good.
+
+    Raises:
+        NotFoundError, ForbiddenError: it is neither the person's own nor of a challenge that the person organises.
+        InvalidInputError, ConflictError: as `hold_back`.
+    """
+    if queries.get_for(session, submission_id, user).user_id == user.id:
+        return publishing.unpublish(session, submission_id=submission_id, user=user)
+    return hold_back(session, submission_id=submission_id, user=user, reason=reason)
+
+
+def allow_publishing(session: Session, *, submission_id: uuid.UUID, user: User) -> Submission:
+    """Let a submission that was held back be published again, as it was unless its owner decided otherwise meanwhile.
+
+    Raises:
+        NotFoundError, ForbiddenError: the person does not organise the challenge.
+        ConflictError: it is not held back, or disqualified, or the challenge is archived.
+    """
+    submission = held_as_organiser(session, submission_id, user)
+    if submission.state == State.DISQUALIFIED:
+        raise ConflictError("The submission is disqualified. Lift that first.")
+    if submission.held_back_at is None:
+        raise ConflictError("No organiser has unpublished this submission. Its owner decides whether to publish it.")
+    submission.held_back_at = submission.moderation_reason = None
+    published = publish_as_before(session, submission)
+    _record(session, user, "submission.allow_publishing", submission, published=published)
+    return submission
+
+
+def fail(session: Session, *, submission_id: uuid.UUID, user: User, reason: str) -> Submission:
+    """Say that something went wrong on the server's side: the submission fails, and its quota is given back.
+
+    Raises:
+        NotFoundError, ForbiddenError: the person does not organise the challenge.
+        InvalidInputError: on `reason`.
+        ConflictError: it has failed already, or is withdrawn or disqualified, or the challenge is archived.
+    """
+    reason = checked_reason(reason)
+    submission = held_as_organiser(session, submission_id, user)
+    _require_state(submission)
+    before, instant = submission.state, now()
+    submission.state = State.FAILED
+    submission.failure = FAILED_BY_ORGANISERS.format(reason=reason)
+    submission.failure_detail = None
+    submission.finished_at = submission.quota_returned_at = instant
+    submission.published_at = submission.published_before = None
+    submission.held_back_at = submission.moderation_reason = None
+    submission.lease_id = submission.lease_expires_at = None  # a worker that is evaluating it can no longer store
+    _record(session, user, "submission.fail", submission, reason=reason, state=before)
+    return submission
+
+
+def _require_state(submission: Submission) -> None:
+    if submission.state not in _RUNNING_OR_SCORED:
+        raise ConflictError(f"The submission is already {submission.state}.")
+
+
+def _record(session: Session, user: User, action: str, submission: Submission, **details: Any) -> None:
+    about = {"method": submission.method.name, "owner": submission.user.name}
+    audit.record(session, actor=user, action=action, subject=submission, details=about | details)

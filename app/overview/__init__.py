@@ -1,0 +1,1 @@
+"""What organisers see of a whole challenge: its submissions, entrants and queue."""

@@ -1,0 +1,151 @@
+"""The people who have submitted to a challenge: what they have used, and how far they have come."""
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from sqlalchemy import and_, func, select
+from sqlalchemy.orm import Session
+
+from vocboard.app.accounts.models import User
+from vocboard.app.challenges.bans import bans_of
+from vocboard.app.challenges.models import Ban, Challenge
+from vocboard.app.database import now
+from vocboard.app.evaluations.models import CompetitionResult, Evaluation, Measure
+from vocboard.app.evaluations.rounding import shown
+from vocboard.app.submissions.models import State, Submission
+
+ROWS_AT_ONCE = 1000
+
+
+class Sort(StrEnum):
+    """What entrants are sorted by."""
+
+    LATEST = "latest"
+    NAME = "name"
+    SUBMISSIONS = "submissions"
+    BEST = "best"
+    IMPROVEMENT = "improvement"
+
+
+@dataclass(slots=True)
+class Progress:
+    """One person's scored submissions to one competition; fractions, rounded.
+
+    Attributes:
+        scored: how many have a mean.
+        first: the mean of the first one.
+        best: the highest mean.
+    """
+
+    competition: str
+    scored: int
+    first: float
+    best: float
+
+    @property
+    def improvement(self) -> float:
+        """The best above the first."""
+        return self.best - self.first
+
+
+@dataclass(slots=True)
+class Entrant:
+    """One person.
+
+    Attributes:
+        submissions: all of them.
+        counted: those that count towards the quota, because it was not given back.
+        counted_now: of these, those within the present period of the quota.
+        progress: by competition, in the order of the challenge.
+        ban: from the challenge, if there is one.
+    """
+
+    user: User
+    submissions: int
+    counted: int
+    counted_now: int
+    published: int
+    failed: int
+    disqualified: int
+    latest_at: datetime
+    ban: Ban | None
+    progress: list[Progress] = field(default_factory=list)
+
+    @property
+    def best(self) -> float:
+        """The best mean in any competition; below all others if there is none."""
+        return max((one.best for one in self.progress), default=-1.0)
+
+    @property
+    def improvement(self) -> float:
+        """The largest improvement in any competition; below all others if there is none."""
+        return max((one.improvement for one in self.progress), default=-1.0)
+
+
+def entrants(session: Session, *, challenge: Challenge, sort: Sort = Sort.LATEST) -> list[Entrant]:
+    """Return everybody who has submitted to a challenge that the viewer organises (the caller checks)."""
+    since = now() - challenge.quota_period
+    uses_quota = Submission.quota_returned_at.is_(None)
+    query = (
+        select(
+            User,
+            func.count(),
+            func.count().filter(uses_quota),
+            func.count().filter(and_(uses_quota, Submission.created_at > since)),
+            func.count().filter(Submission.published_at.is_not(None)),
+            func.count().filter(Submission.state == State.FAILED),
+            func.count().filter(Submission.state == State.DISQUALIFIED),
+            func.max(Submission.created_at, type_=Submission.created_at.type),
+        )
+        .join(Submission, Submission.user_id == User.id)
+        .where(Submission.challenge_id == challenge.id)
+        .group_by(User.id)
+    )
+    bans = {ban.user_id: ban for ban in bans_of(session, challenge.id)}
+    found = {row[0].id: Entrant(*row, bans.get(row[0].id)) for row in session.execute(query)}
+    _add_progress(session, challenge, found)
+    people = sorted(found.values(), key=lambda entrant: (entrant.user.name.casefold(), entrant.user.email))
+    match sort:
+        case Sort.LATEST:
+            people.sort(key=lambda entrant: entrant.latest_at, reverse=True)
+        case Sort.SUBMISSIONS:
+            people.sort(key=lambda entrant: entrant.submissions, reverse=True)
+        case Sort.BEST:
+            people.sort(key=lambda entrant: entrant.best, reverse=True)
+        case Sort.IMPROVEMENT:
+            people.sort(key=lambda entrant: entrant.improvement, reverse=True)
+    return people
+
+
+def _add_progress(session: Session, challenge: Challenge, found: Mapping[uuid.UUID, Entrant]) -> None:
+    """Walk through all defined means in the order of submission."""
+    query = (
+        select(Submission.user_id, CompetitionResult.competition, Measure.mean)
+        .join(Evaluation, Evaluation.id == Submission.current_evaluation_id)
+        .join(CompetitionResult, CompetitionResult.evaluation_id == Evaluation.id)
+        .join(Measure, and_(Measure.result_id == CompetitionResult.id, Measure.position == 0))
+        .where(
+            Submission.challenge_id == challenge.id,
+            Submission.state == State.SCORED,
+            Measure.mean.is_not(None),
+        )
+        .order_by(Submission.created_at, Submission.id)
+        .execution_options(yield_per=ROWS_AT_ONCE)
+    )
+    by_place: dict[tuple[uuid.UUID, str], Progress] = {}
+    for user_id, competition, unrounded in session.execute(query):
+        mean = shown(unrounded, challenge.decimals)
+        if mean is None:
+            continue
+        known = by_place.get((user_id, competition))
+        if known is None:
+            known = by_place[user_id, competition] = Progress(competition, 0, mean, mean)
+            found[user_id].progress.append(known)
+        known.scored += 1
+        known.best = max(known.best, mean)
+    places = {row.key: row.position for row in challenge.competitions}
+    for entrant in found.values():
+        entrant.progress.sort(key=lambda one: (places.get(one.competition, len(places)), one.competition))

@@ -1,0 +1,115 @@
+"""The queue as organisers see it: what waits, what runs, and whether workers look for work."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session, joinedload
+
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.database import now
+from vocboard.app.evaluations.models import Evaluation
+from vocboard.app.submissions import queue
+from vocboard.app.submissions.models import State, Submission
+from vocboard.app.workers import heartbeats
+
+RECENTLY = timedelta(hours=1)
+LATELY = timedelta(days=1)
+MOST_LISTED = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """A submission that waits or runs; `place` is 1 for the next of the whole server, None if it runs."""
+
+    submission: Submission
+    place: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """One kind of worker.
+
+    Attributes:
+        looked_at: when one of them last looked for work.
+        is_silent: whether that is too long ago.
+    """
+
+    kind: str
+    looked_at: datetime
+    is_silent: bool
+
+
+@dataclass(frozen=True, slots=True)
+class QueueHealth:
+    """The queue of the server, with this challenge's part of it.
+
+    Attributes:
+        waiting, running: submissions to any challenge.
+        own_waiting, own_running: submissions to this one.
+        waiting_since: when the submission to this challenge that waits longest was queued.
+        scored_recently: evaluations of this challenge in the last hour.
+        failed_lately: submissions to it that failed in the last day.
+        mean_seconds: how long its evaluations of the last day took.
+        workers: by kind; none if no worker has run for a day.
+        unfinished: this challenge's, those that run first; at most `MOST_LISTED`.
+    """
+
+    waiting: int
+    running: int
+    own_waiting: int
+    own_running: int
+    waiting_since: datetime | None
+    scored_recently: int
+    failed_lately: int
+    mean_seconds: float | None
+    workers: Sequence[Worker]
+    unfinished: Sequence[Unfinished]
+
+
+def health(session: Session, challenge: Challenge) -> QueueHealth:
+    """Return how the queue is, for an organiser of the challenge (the caller checks)."""
+    instant = now()
+    own = Submission.challenge_id == challenge.id
+    own_waiting, own_running, waiting_since, failed_lately = session.execute(
+        select(
+            func.count().filter(Submission.state == State.QUEUED),
+            func.count().filter(Submission.state == State.EVALUATING),
+            func.min(Submission.queued_at, type_=Submission.queued_at.type).filter(Submission.state == State.QUEUED),
+            func.count().filter(Submission.state == State.FAILED, Submission.finished_at > instant - LATELY),
+        ).where(own)
+    ).one()
+    scored_recently, mean_seconds = session.execute(
+        select(func.count().filter(Evaluation.created_at > instant - RECENTLY), func.avg(Evaluation.seconds))
+        .join(Submission, Submission.id == Evaluation.submission_id)
+        .where(own, Evaluation.created_at > instant - LATELY)
+    ).one()
+    silent_before = instant - heartbeats.SILENT_AFTER
+    return QueueHealth(
+        waiting=queue.waiting(session),
+        running=queue.running(session),
+        own_waiting=own_waiting,
+        own_running=own_running,
+        waiting_since=waiting_since,
+        scored_recently=scored_recently,
+        failed_lately=failed_lately,
+        mean_seconds=mean_seconds,
+        workers=[
+            Worker(kind, looked_at, looked_at < silent_before)
+            for kind, looked_at in sorted(heartbeats.last_polls(session).items())
+        ],
+        unfinished=_unfinished(session, challenge),
+    )
+
+
+def _unfinished(session: Session, challenge: Challenge) -> list[Unfinished]:
+    places = queue.places(session, challenge.id, limit=MOST_LISTED)
+    query = (
+        select(Submission)
+        .where(Submission.challenge_id == challenge.id)
+        .where((Submission.state == State.EVALUATING) | Submission.id.in_(places))
+        .options(joinedload(Submission.method), joinedload(Submission.user))
+    )
+    found = [Unfinished(item, places.get(item.id)) for item in session.scalars(query)]
+    return sorted(found, key=lambda one: (one.place or 0, one.submission.queued_at, one.submission.id))

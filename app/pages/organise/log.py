@@ -1,0 +1,98 @@
+"""The audit log of a challenge for its organisers, and of the whole server for administrators."""
+
+import uuid
+from datetime import UTC, datetime
+from functools import partial
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response, StreamingResponse
+
+from vocboard.app.accounts.models import User
+from vocboard.app.audit import export, queries
+from vocboard.app.audit.queries import Filters
+from vocboard.app.challenges import service as challenges
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.database import Database
+from vocboard.app.pages.filters import address_with, day, day_after
+from vocboard.app.pages.rendering import render
+from vocboard.app.web.dependencies import DatabaseDep
+from vocboard.app.web.identity import Administrator, Organiser
+
+router = APIRouter(prefix="/organise")
+
+
+@router.get("/log")
+def server_log(request: Request, database: DatabaseDep, _: Administrator) -> Response:
+    """Everything that was done on this server."""
+    return _page(request, database, None)
+
+
+@router.get("/log.csv")
+def server_log_file(request: Request, database: DatabaseDep, _: Administrator) -> Response:
+    """The same as a file."""
+    return _file(request, database, None)
+
+
+@router.get("/{slug}/log")
+def challenge_log(request: Request, database: DatabaseDep, user: Organiser, slug: str) -> Response:
+    """Everything that was done in a challenge."""
+    return _page(request, database, _organised(database, user, slug))
+
+
+@router.get("/{slug}/log.csv")
+def challenge_log_file(request: Request, database: DatabaseDep, user: Organiser, slug: str) -> Response:
+    """The same as a file."""
+    return _file(request, database, _organised(database, user, slug))
+
+
+def _organised(database: Database, user: User, slug: str) -> Challenge:
+    with database.reading() as session:
+        return challenges.get_organised(session, slug, user)
+
+
+def _page(request: Request, database: Database, challenge: Challenge | None) -> Response:
+    given = request.query_params
+    number = given.get("page", "")
+    challenge_id = challenge.id if challenge else None
+    with database.reading() as session:
+        found = queries.page_of_log(
+            session,
+            challenge_id=challenge_id,
+            filters=_filters(request),
+            page=int(number) if number.isdecimal() else 1,
+        )
+        people = queries.people_in_log(session, challenge_id)
+    return render(
+        request,
+        "organise/log.html",
+        challenge=challenge,
+        page=found,
+        people=people,
+        actions=[name for name in queries.actions() if challenge is None or not name.startswith(("user.", "token."))],
+        given=given,
+        is_filtered=any(given.get(name) for name in ("who", "action", "about", "since", "until")),
+        file=address_with(f"{request.url.path}.csv", given, {"page": None}),
+        address_with=partial(address_with, request.url.path, given),
+    )
+
+
+def _file(request: Request, database: Database, challenge: Challenge | None) -> Response:
+    name = challenge.slug if challenge else "vocboard"
+    pieces = export.as_csv(database, challenge_id=challenge.id if challenge else None, filters=_filters(request))
+    headers = {"Content-Disposition": f'attachment; filename="{name}-log-{datetime.now(UTC):%Y-%m-%d}.csv"'}
+    return StreamingResponse(pieces, media_type="text/csv", headers=headers)
+
+
+def _filters(request: Request) -> Filters:
+    given = request.query_params
+    try:
+        about = uuid.UUID(given.get("about", ""))
+    except ValueError:
+        about = None
+    return Filters(
+        who=given.get("who", ""),
+        action="".join(filter(str.isprintable, given.get("action", ""))),
+        about=about,
+        since=day(given.get("since", "")),
+        until=day_after(given.get("until", "")),
+    )

@@ -1,0 +1,63 @@
+"""Events as sentences: every action that the code records has one."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from vocboard.app.audit.sentences import PHRASES, sentence
+
+ROOT = Path(__file__).parents[3]
+
+
+def recorded_actions() -> Iterator[str]:
+    """Yield texts such as `submission.publish` of the code that writes to the log."""
+    objects = {action.partition(".")[0] for action in PHRASES}
+    for package in ("app", "worker", "commands"):
+        for path in (ROOT / package).rglob("*.py"):
+            source = path.read_text(encoding="utf-8")
+            if "audit" not in source or path.parent.name == "audit":
+                continue
+            for node in ast.walk(ast.parse(source)):
+                if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                    begin, dot, end = node.value.partition(".")
+                    if dot and begin in objects and end.replace("_", "").isalpha() and end.islower():
+                        yield node.value
+
+
+def test_every_action_that_is_recorded_has_a_sentence() -> None:
+    found = set(recorded_actions())
+    assert "submission.publish" in found
+    assert found <= set(PHRASES)
+
+
+@pytest.mark.parametrize("action", sorted(PHRASES))
+def test_sentences_of_older_events_lack_nothing_but_what_these_lack(action: str) -> None:
+    written = sentence("Olga", action, "“R-CNN” of Ada", {})
+    assert written.startswith("Olga ")
+    assert written.endswith((".", "”"))
+    assert "{" not in written
+
+
+def test_what_was_changed_is_told() -> None:
+    details = {
+        "title": {"from": "Spring", "to": "Summer"},
+        "closes_at": {"from": None, "to": "2026-05-01T00:00:00+00:00"},
+        "description": {"from": "One", "to": "Two"},
+    }
+    assert sentence("Olga", "challenge.update", "?", details) == (
+        "Olga changed the title from “Spring” to “Summer”, the closing date from none to “2026-05-01T00:00:00+00:00” "
+        "and the description of the challenge."
+    )
+
+
+def test_a_ban_tells_what_happened_to_results() -> None:
+    details = {"person": "Ada", "reason": "Two accounts.", "results": "disqualify", "submissions": 2}
+    assert sentence("Olga", "challenge.ban", "?", details) == (
+        "Olga banned Ada from the challenge, and disqualified 2 published results: “Two accounts.”"
+    )
+
+
+def test_an_event_of_another_version_is_told_as_well_as_can_be() -> None:
+    assert sentence("Olga", "challenge.invent_rule", "Spring", {}) == "Olga did “challenge: invent rule” to Spring."

@@ -1,0 +1,41 @@
+"""A challenge with an organiser and an entrant who has published a result."""
+
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+from tests.support.backstage import Backstage
+from tests.support.scored import make_scored
+from vocboard.app.accounts.models import Role, User
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.submissions import publishing
+from vocboard.app.submissions.models import Submission
+
+
+class Case:
+    """A challenge with its organiser and one entrant, who has published a method."""
+
+    def __init__(self, backstage: Backstage, *, owner: User | None = None) -> None:
+        self.backstage = backstage
+        self.organiser = backstage.user(role=Role.ORGANISER)
+        self.owner = owner or backstage.user(name="Ada")
+        self.challenge: Challenge = backstage.challenge(organiser=self.organiser)
+        self.submission_id = self.scored("Method")
+        self.publish()
+
+    def scored(self, method: str, owner: User | None = None, **given: Any) -> uuid.UUID:
+        fields = {"archive_sha256": f"{uuid.uuid4().int:064x}", **given}
+        with self.backstage.database.writing() as session:
+            return make_scored(session, self.challenge, owner or self.owner, method, **fields).id
+
+    def do(self, action: Callable[..., Submission], user: User | None = None, **given: Any) -> Submission:
+        with self.backstage.database.writing() as session:
+            given = {"submission_id": self.submission_id, **given}
+            return action(session, user=user or self.organiser, **given)
+
+    def publish(self, submission_id: uuid.UUID | None = None) -> Submission:
+        return self.do(publishing.publish, self.owner, submission_id=submission_id or self.submission_id)
+
+    @property
+    def row(self) -> Submission:
+        return self.backstage.submission(self.submission_id)

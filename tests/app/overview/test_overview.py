@@ -1,0 +1,162 @@
+"""Organisers' lists: searched, filtered and sorted submissions, entrants, the queue, the log."""
+
+import uuid
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy.orm import Session
+
+from tests.support.factories import make_challenge, make_user
+from tests.support.scored import make_scored
+from vocboard.app.accounts.models import User
+from vocboard.app.audit import export
+from vocboard.app.audit import queries as log
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.database import Database, now
+from vocboard.app.overview import entrants, queue, submissions
+from vocboard.app.overview.submissions import Filters, Flag, Kind, Sort
+from vocboard.app.submissions import publishing
+from vocboard.app.submissions.models import State
+
+WARNING = {"code": "x", "severity": "warning", "message": "Odd.", "file": "a.txt", "line": 1}
+
+
+@pytest.fixture
+def database(database_url: str) -> Any:
+    opened = Database(database_url)
+    yield opened
+    opened.close()
+
+
+def scored(session: Session, challenge: Challenge, owner: User, name: str, score: float, **given: Any) -> str:
+    fields = {"archive_sha256": f"{uuid.uuid4().int:064x}", "training_data": "VOC", **given}
+    make_scored(session, challenge, owner, name, score=score, **fields)
+    return name
+
+
+@pytest.fixture
+def challenge(database: Database) -> Challenge:
+    day = timedelta(days=1)
+    with database.writing() as session:
+        made = make_challenge(session)
+        ada = make_user(session, name="Ada", email="ada@lab.example")
+        bob = make_user(session, name="Bob_100%", email="bob@lab.example")
+        scored(session, made, ada, "First", 0.25, created_at=now() - 9 * day, archive_sha256="a" * 64)
+        scored(session, made, ada, "Second", 0.75, created_at=now() - 2 * day, warnings=[WARNING, WARNING])
+        scored(session, made, ada, "Third", 0.5, created_at=now() - 1 * day, published_at=now(), training_data="")
+        scored(session, made, bob, "Copy", 0.25, created_at=now(), archive_sha256="a" * 64, state=State.DISQUALIFIED)
+    return made
+
+
+def names(database: Database, challenge: Challenge, **filters: Any) -> list[str]:
+    with database.reading() as session:
+        found = submissions.page_of_submissions(session, challenge=challenge, filters=Filters(**filters))
+        return [row.submission.method.name for row in found.items]
+
+
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        ({}, ["Copy", "Third", "Second", "First"]),
+        ({"q": "sec"}, ["Second"]),
+        ({"q": "ADA@LAB"}, ["Third", "Second", "First"]),
+        ({"q": "a" * 20}, ["Copy", "First"]),
+        ({"q": "_100%"}, ["Copy"]),
+        ({"q": "%"}, ["Copy"]),
+        ({"q": "\x00nobody"}, []),
+        ({"kind": Kind.DISQUALIFIED}, ["Copy"]),
+        ({"kind": Kind.PUBLISHED}, ["Third"]),
+        ({"kind": Kind.UNPUBLISHED}, ["Second", "First"]),
+        ({"flag": Flag.WARNINGS}, ["Second"]),
+        ({"flag": Flag.COPIES}, ["Copy", "First"]),
+        ({"competition": "comp1"}, ["Copy", "Third", "Second", "First"]),
+        ({"competition": "comp3"}, []),
+        ({"competition": "\x00"}, []),
+        ({"person": uuid.uuid4()}, []),
+        ({"sort": Sort.MEAN, "kind": Kind.SCORED}, ["Second", "Third", "First"]),
+        ({"sort": Sort.MEAN, "kind": Kind.SCORED, "descending": False}, ["First", "Third", "Second"]),
+        ({"sort": Sort.METHOD}, ["Copy", "First", "Second", "Third"]),
+        ({"sort": Sort.PERSON}, ["Third", "Second", "First", "Copy"]),
+        ({"sort": Sort.WARNINGS}, ["Second", "Copy", "Third", "First"]),
+    ],
+)
+def test_submissions_are_searched_filtered_and_sorted(
+    database: Database, challenge: Challenge, filters: dict[str, Any], expected: list[str]
+) -> None:
+    assert names(database, challenge, **filters) == expected
+
+
+def test_missing_declarations_are_found(database: Database, challenge: Challenge) -> None:
+    with database.reading() as session:
+        found = submissions.page_of_submissions(session, challenge=challenge, filters=Filters())
+        missing = {row.submission.method.name for row in found.items if row.not_declared}
+    assert set(names(database, challenge, flag=Flag.UNDECLARED)) == missing
+
+
+def test_a_row_has_what_organisers_look_at(database: Database, challenge: Challenge) -> None:
+    with database.reading() as session:
+        found = submissions.page_of_submissions(session, challenge=challenge, filters=Filters(q="First"))
+        assert submissions.counts(session, challenge) == {"scored": 3, "disqualified": 1, "published": 1, "copies": 2}
+    [row] = found.items
+    assert (row.means, row.has_copies) == ({"comp1": 0.25}, True)
+
+
+def test_an_id_is_found(database: Database, challenge: Challenge) -> None:
+    with database.reading() as session:
+        found = submissions.page_of_submissions(session, challenge=challenge, filters=Filters())
+        identifier = str(found.items[2].submission.id)
+    for text in (identifier, identifier[:12], identifier.replace("-", "")):
+        assert names(database, challenge, q=text) == ["Second"]
+
+
+def test_entrants_have_their_use_of_the_quota_and_their_progress(database: Database, challenge: Challenge) -> None:
+    with database.reading() as session:
+        ada, bob = entrants.entrants(session, challenge=challenge, sort=entrants.Sort.BEST)
+    assert (ada.user.name, ada.submissions, ada.counted, ada.counted_now, ada.published) == ("Ada", 3, 3, 2, 1)
+    [progress] = ada.progress
+    assert (progress.scored, progress.first, progress.best, progress.improvement) == (3, 0.25, 0.75, 0.5)
+    assert (bob.submissions, bob.disqualified, bob.progress) == (1, 1, [])
+
+
+def test_the_queue_tells_what_waits_and_that_no_worker_looks(database: Database, challenge: Challenge) -> None:
+    with database.writing() as session:
+        person = make_user(session)
+        make_scored(session, challenge, person, "Waiting", state=State.QUEUED, finished_at=None)
+        make_scored(session, challenge, person, "Running", state=State.EVALUATING, claimed_at=now())
+        make_scored(session, make_challenge(session), person, "Elsewhere", state=State.QUEUED)
+    with database.reading() as session:
+        health = queue.health(session, challenge)
+    assert (health.own_waiting, health.own_running, health.waiting, health.running) == (1, 1, 2, 1)
+    assert [(one.submission.method.name, one.place) for one in health.unfinished] == [("Running", None), ("Waiting", 1)]
+    assert health.workers == []
+    assert health.mean_seconds == 1.0
+
+
+def test_the_log_of_a_challenge_is_filtered_and_exported(database: Database, challenge: Challenge) -> None:
+    with database.writing() as session:
+        [row] = submissions.page_of_submissions(session, challenge=challenge, filters=Filters(q="Second")).items
+        publishing.publish(session, submission_id=row.submission.id, user=row.submission.user)
+    operator = Database(database.engine.url.render_as_string(hide_password=False), operator="root@host, command line")
+    with operator.writing() as session:
+        owner = session.get_one(User, row.submission.user_id)
+        publishing.unpublish(session, submission_id=row.submission.id, user=owner)
+    operator.close()
+
+    def texts(**filters: Any) -> list[str]:
+        with database.reading() as session:
+            found = log.page_of_log(session, challenge_id=challenge.id, filters=log.Filters(**filters))
+            return [event.text for event in found.items]
+
+    published = "Ada published “Second”."
+    unpublished = "root@host, command line unpublished “Second” of Ada."
+    assert texts(about=row.submission.id) == [unpublished, published]
+    assert texts(who=str(row.submission.user_id)) == [published]
+    assert texts(who=log.OPERATOR) == [unpublished]
+    assert texts(action="submission") == [unpublished, published]
+    assert texts(action="submission.publish") == [published]
+    assert texts(who="nobody") == texts(since=now() + timedelta(days=1)) == []
+    assert texts(until=now() + timedelta(days=1))[:2] == [unpublished, published]
+    lines = "".join(export.as_csv(database, challenge_id=challenge.id, filters=log.Filters())).splitlines()
+    assert lines[0].startswith("time,who,action")
+    assert next(line.split(",")[2] for line in lines if "submission." in line) == "submission.publish"

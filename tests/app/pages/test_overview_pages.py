@@ -1,0 +1,118 @@
+"""Organisers' lists and actions in the browser."""
+
+import uuid
+
+import httpx
+import pytest
+from sqlalchemy import select
+
+from tests.browser.gallery import Gallery, fill
+from tests.support.browsing import from_here, send_form, sign_in, token_of
+from tests.support.site import Site
+from vocboard.app.accounts.models import User
+from vocboard.app.submissions.models import State, Submission
+
+LIST = "/organise/voc2012/submissions"
+
+
+@pytest.fixture
+def gallery(embedded_site: Site) -> Gallery:
+    with embedded_site.writing() as session:
+        return fill(session, methods=3)
+
+
+def state_of(site: Site, submission_id: uuid.UUID) -> State:
+    with site.writing() as session:
+        return session.get_one(Submission, submission_id).state
+
+
+def send_action(client: httpx.Client, path: str, to: str, **fields: object) -> httpx.Response:
+    return client.post(to, data={"csrf_token": token_of(client.get(path)), **fields}, headers=from_here(client))
+
+
+def test_organisers_filter_submissions_and_see_why_one_failed(embedded_site: Site, gallery: Gallery) -> None:
+    with embedded_site.client() as client:
+        sign_in(client, gallery.organiser)
+        everything = client.get(LIST).text
+        failed = client.get(f"{LIST}?state=failed&sort=mean").text
+        nothing = client.get(f"{LIST}?q=no-such-method&state=nonsense&page=x").text
+        page = client.get(f"/submissions/{gallery.submissions['failed']}").text
+    assert "Paula Participant" in everything
+    assert "DPM-002" in everything
+    assert "Own method, failed" in failed
+    assert "DPM-002" not in failed
+    assert "No submission matches the filters." in nothing
+    assert "Technical reason" in page
+    with embedded_site.client() as client:
+        sign_in(client, gallery.participant)
+        assert "Technical reason" not in client.get(f"/submissions/{gallery.submissions['failed']}").text
+
+
+def test_several_submissions_are_disqualified_at_once(embedded_site: Site, gallery: Gallery) -> None:
+    scored, withdrawn = gallery.submissions["scored"], gallery.submissions["withdrawn"]
+    chosen = {"submission": [str(scored), str(withdrawn)], "action": "disqualify"}
+    with embedded_site.client() as client:
+        sign_in(client, gallery.organiser)
+        without_reason = send_action(client, LIST, f"{LIST}/actions", **chosen)
+        done = send_action(client, LIST, f"{LIST}/actions", **chosen, reason="Two accounts.")
+    assert without_reason.status_code == 422
+    assert "Reason: Required." in without_reason.text
+    assert f'value="{scored}" aria-label="Choose Own method, scored, Paula Participant" checked' in without_reason.text
+    assert "Done for 1 submission; 1 was left as it is:" in done.text
+    assert "The submission is already withdrawn." in done.text
+    assert (state_of(embedded_site, scored), state_of(embedded_site, withdrawn)) == (
+        State.DISQUALIFIED,
+        State.WITHDRAWN,
+    )
+
+
+def test_the_owner_sees_why_a_submission_is_disqualified_and_no_button_to_publish(
+    embedded_site: Site, gallery: Gallery
+) -> None:
+    path = f"/submissions/{gallery.submissions['scored']}"
+    with embedded_site.client() as organiser, embedded_site.client() as owner:
+        sign_in(organiser, gallery.organiser)
+        sign_in(owner, gallery.participant)
+        refused = send_form(organiser, path, f"{path}/disqualify", reason=" ")
+        assert (refused.status_code, "Reason: Required." in refused.text) == (422, True)
+        done = send_form(organiser, path, f"{path}/disqualify", reason="Trained on <test> images.")
+        assert done.headers["location"] == f"{path}?done=disqualified"
+        page = owner.get(path).text
+        assert "Disqualified by the organisers." in page
+        assert "Trained on &lt;test&gt; images." in page
+        assert f"{path}/publish" not in page
+        again = send_form(owner, path, f"{path}/publish")
+        assert again.status_code == 409
+        assert "cannot be published" in again.text
+    assert state_of(embedded_site, gallery.submissions["scored"]) is State.DISQUALIFIED
+
+
+def test_an_entrant_is_banned_and_the_ban_lifted(embedded_site: Site, gallery: Gallery) -> None:
+    with embedded_site.writing() as session:
+        person = str(session.scalars(select(User.id).where(User.email == gallery.participant)).one())
+    page, base = "/organise/voc2012/entrants", "/organise/voc2012/bans"
+    with embedded_site.client() as organiser, embedded_site.client() as entrant:
+        sign_in(organiser, gallery.organiser)
+        sign_in(entrant, gallery.participant)
+        done = send_form(organiser, page, base, person=person, reason="Two accounts.", results="unpublish")
+        assert done.headers["location"] == f"{page}?done=banned"
+        assert "Two accounts." in organiser.get(page).text
+        assert entrant.get("/challenges/voc2012/submit").status_code in {200, 403}
+        refused = entrant.get("/organise/voc2012/entrants")
+        assert refused.status_code == 403
+        lifted = send_form(organiser, page, f"{base}/{person}/lift")
+        assert lifted.headers["location"] == f"{page}?done=ban-lifted"
+        log = organiser.get("/organise/voc2012/log").text
+        assert "banned Paula Participant from the challenge" in log
+        assert "lifted the ban of Paula Participant" in log
+        file = organiser.get("/organise/voc2012/log.csv?action=challenge.ban")
+        assert file.headers["content-type"].startswith("text/csv")
+        assert len(file.text.splitlines()) == 2
+
+
+def test_the_queue_says_that_no_worker_looks_for_work(embedded_site: Site, gallery: Gallery) -> None:
+    with embedded_site.client() as client:
+        sign_in(client, gallery.organiser)
+        page = client.get("/organise/voc2012/queue").text
+    assert "No worker has looked for work in the last day." in page
+    assert "Own method, queued" in page

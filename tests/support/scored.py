@@ -1,0 +1,72 @@
+"""Scored submissions with made-up scores, for tests of what happens to results."""
+
+from typing import Any
+
+import numpy as np
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from vocboard.app.accounts.models import User
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.database import now
+from vocboard.app.evaluations import service as evaluations
+from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
+from vocboard.evaluator.editions import Metric, Task
+from vocboard.evaluator.scores import ClassDetails, CompetitionScores, Curve, Measure
+
+SCORE = 0.123456789
+
+
+def make_scored(
+    session: Session, challenge: Challenge, owner: User, method_name: str, *, score: float = SCORE, **given: Any
+) -> Submission:
+    """Make a submission to comp1, in the class car, that the challenge's current scoring has evaluated."""
+    known = select(Method).where(
+        Method.challenge_id == challenge.id, Method.user_id == owner.id, Method.name == method_name
+    )
+    method = session.scalar(known)
+    if method is None:
+        method = Method(challenge_id=challenge.id, user_id=owner.id, name=method_name)
+        session.add(method)
+        session.flush()
+    fields: dict[str, Any] = {
+        "description": "About it",
+        "archive_sha256": "0" * 64,
+        "archive_bytes": 1,
+        "archive_name": "results.tar.gz",
+        "warnings": [],
+        "state": State.SCORED,
+        "finished_at": now(),
+    }
+    submission = Submission(
+        challenge_id=challenge.id,
+        user_id=owner.id,
+        method_id=method.id,
+        entries=[SubmissionEntry(competition="comp1", position=0, classes=["car"])],
+        **{**fields, **given},
+    )
+    session.add(submission)
+    session.flush()
+    assert challenge.current_scoring_id is not None
+    evaluations.store(
+        session,
+        submission_id=submission.id,
+        scoring_id=challenge.current_scoring_id,
+        scores={"comp1": _scores(score)},
+        ground_truth_sha256="1" * 64,
+        archive_sha256=submission.archive_sha256,
+        started_at=now(),
+        seconds=1.0,
+    )
+    return submission
+
+
+def _scores(score: float) -> CompetitionScores:
+    return CompetitionScores(
+        competition="comp1",
+        task=Task.CLASSIFICATION,
+        primary=Measure(Metric.AVERAGE_PRECISION, {"car": score}),
+        details={"car": ClassDetails(2, 3, 0, 1.0, 0.666666666)},
+        curves={"car": Curve(np.array([0.5, 0.5, 1.0]), np.array([1.0, 0.5, 0.666666666]))},
+        not_entered=("bird",),
+    )

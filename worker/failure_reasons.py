@@ -1,0 +1,45 @@
+"""Why an evaluation failed, as organisers may read it: never a hint of the ground truth.
+
+The message of an exception may quote what the code was working on, which in an evaluation is the ground truth. So only
+errors of ours, which are about the upload and the machine, keep theirs. Of all others this tells the kind and the place
+in the code. The worker's log has everything.
+"""
+
+import traceback
+from pathlib import Path
+
+from celery.exceptions import SoftTimeLimitExceeded
+
+from vocboard.app.storage.archives import DamagedArchiveError
+from vocboard.app.submissions.reading_process import StoppedProcessError
+from vocboard.worker.columns import UnscorableError
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+_ABOUT_THE_UPLOAD = (UnscorableError, DamagedArchiveError, StoppedProcessError)
+_ABOUT_THE_MACHINE = {
+    SoftTimeLimitExceeded: "The evaluation took longer than VOCBOARD_EVALUATION_TIME_LIMIT.",
+    MemoryError: "The evaluation took more memory than VOCBOARD_EVALUATION_MEMORY_LIMIT_BYTES.",
+}
+
+
+def technical_reason(error: BaseException) -> str:
+    """Return the kind of an error, and the places in the code that it came through, the innermost last."""
+    lines = [_what(error), *(f"  {_place(frame)}" for frame in traceback.extract_tb(error.__traceback__))]
+    if error.__cause__ is not None:
+        lines.append(f"because of {_what(error.__cause__)}")
+    return "\n".join(lines)
+
+
+def _what(error: BaseException) -> str:
+    kind = type(error).__name__
+    for machine, text in _ABOUT_THE_MACHINE.items():
+        if isinstance(error, machine):
+            return f"{kind}: {text}"
+    return f"{kind}: {error}" if isinstance(error, _ABOUT_THE_UPLOAD) else kind
+
+
+def _place(frame: traceback.FrameSummary) -> str:
+    """File, line and function; the line's text is left out, as some errors put values there."""
+    path = Path(frame.filename)
+    name = path.relative_to(_PACKAGE).as_posix() if path.is_relative_to(_PACKAGE) else path.name
+    return f"{name}:{frame.lineno} in {frame.name}"
