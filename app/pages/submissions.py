@@ -2,7 +2,6 @@
 
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Form, Request
@@ -21,6 +20,7 @@ from vocboard.app.pages.forms import NO_ERRORS, FormErrors, UploadedHashes, go_t
 from vocboard.app.pages.rendering import render
 from vocboard.app.pages.reports import stored
 from vocboard.app.pages.results import result_view
+from vocboard.app.pages.submission_actions import actions_of, organisers_actions
 from vocboard.app.submissions import declaring, publishing, queries, service
 from vocboard.app.submissions.declarations import Statement, needed_by, statements
 from vocboard.app.submissions.forms import read_listed_images
@@ -41,22 +41,6 @@ class DeclarationsForm(BaseModel):
     training_data: str = ""
     training_annotation: str = ""
     flickr_images: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Action:
-    """A button of a submission's page.
-
-    Attributes:
-        warning: asks before it acts.
-        reason: whether it asks for a reason: "required", "optional" or not.
-    """
-
-    path: str
-    name: str
-    style: str
-    warning: str | None = None
-    reason: str | None = None
 
 
 @router.get("/submissions")
@@ -184,44 +168,6 @@ def _declarations_page(
         wrong=errors.wrong,
         message=errors.message,
     )
-
-
-def actions_of(submission: Submission) -> list[Action]:
-    """What its owner can do with a submission in its state."""
-    found: list[Action] = []
-    if submission.challenge.archived_at is not None:
-        return found
-    if submission.published_at is not None:
-        found.append(Action("unpublish", "Unpublish", "plain"))
-    elif submission.state is State.SCORED and submission.held_back_at is None:
-        found.append(Action("publish", "Publish", ""))
-    if submission.state in {State.QUEUED, State.EVALUATING, State.SCORED}:
-        warning = "You cannot undo this. A withdrawn submission no longer counts."
-        if submission.state is State.QUEUED:
-            warning += " It has not been evaluated yet, so you get your quota back."
-        found.append(Action("withdraw", "Withdraw", "danger", warning))
-    return found
-
-
-def organisers_actions(submission: Submission) -> list[Action]:
-    """What organisers of its challenge can do about a submission in its state."""
-    found: list[Action] = []
-    if submission.challenge.archived_at is not None:
-        return found
-    if submission.published_at is not None:
-        text = "Its owner sees the reason and cannot publish it again until an organiser allows it."
-        found.append(Action("unpublish", "Unpublish", "plain", text, "optional"))
-    if submission.held_back_at is not None and submission.state is not State.DISQUALIFIED:
-        found.append(Action("allow-publishing", "Allow publishing", "plain"))
-    if submission.state is State.DISQUALIFIED:
-        text = "The submission is as it was before; if it was published, it is published again."
-        found.append(Action("reinstate", "Lift disqualification", "plain", text, "optional"))
-    if submission.state in {State.QUEUED, State.EVALUATING, State.SCORED}:
-        text = "It cannot be published until an organiser lifts this. Its owner sees the reason."
-        found.append(Action("disqualify", "Disqualify", "danger", text, "required"))
-        text = "For errors on our side. You cannot undo this. Its owner sees the reason and gets the quota back."
-        found.append(Action("fail", "Mark as failed", "danger", text, "required"))
-    return found
 
 
 def act(

@@ -37,7 +37,7 @@ from vocboard.app.rescores.models import RescoreState
 from vocboard.app.settings import Settings
 from vocboard.app.storage.directory_store import DirectoryStore
 from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox
-from vocboard.app.submissions import queries, queue
+from vocboard.app.submissions import publishing, queries, queue
 from vocboard.app.submissions import service as submissions
 from vocboard.app.submissions.forms import SubmissionForm
 from vocboard.app.submissions.models import State
@@ -159,7 +159,7 @@ def test_each_process_may_do_its_part(web: Database, worker: Database, settings:
     assert evaluation.evaluate_next(worker, store, settings)
     with web.writing() as session:
         assert queries.get_for(session, submission_id, ada).state is State.SCORED
-        submissions.publish(session, submission_id=submission_id, user=ada)
+        publishing.publish(session, submission_id=submission_id, user=ada)
         submissions.create_anonymous_link(session, submission_id=submission_id, user=ada)
     with web.reading() as session:
         found = challenges.get_visible(session, challenge.slug, None)

@@ -30,7 +30,7 @@ from vocboard.app.leaderboards import service as leaderboards
 from vocboard.app.leaderboards.service import Board
 from vocboard.app.rescores import queries, service
 from vocboard.app.rescores.models import Rescore, RescoreItem, RescoreState
-from vocboard.app.submissions import service as submissions
+from vocboard.app.submissions import publishing
 from vocboard.app.submissions.models import State, Submission
 from vocboard.worker import rescoring
 from vocboard.worker.evaluation import evaluate_next
@@ -76,7 +76,7 @@ def test_the_report_says_whose_scores_and_ranks_change(backstage: Backstage) -> 
         pass
     with backstage.database.writing() as session:
         for submission_id in ids:
-            submissions.publish(session, submission_id=submission_id, user=user)
+            publishing.publish(session, submission_id=submission_id, user=user)
     before = {row.method: row for row in board(backstage, challenge).rows}
     version = add_corrected_truth(backstage, challenge)
     rescore_id = start_rescore(backstage, challenge, version)

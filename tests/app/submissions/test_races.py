@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.backstage import Backstage
 from vocboard.app.errors import ServiceError
-from vocboard.app.submissions import queue, service
+from vocboard.app.submissions import publishing, queue, service
 from vocboard.app.submissions.models import State
 
 ROUNDS = 15
@@ -28,7 +28,7 @@ def test_nothing_withdrawn_is_published_and_nothing_scored_gives_its_quota_back(
         if claim is not None:
             with backstage.database.writing() as session:
                 if queue.finish(session, claim):
-                    scored.add(claim.submission_id)
+                    scored.add(claim.id)
 
     def changing(change: Callable[..., object], submission_id: uuid.UUID) -> Callable[[], None]:
         def run() -> None:
@@ -46,9 +46,9 @@ def test_nothing_withdrawn_is_published_and_nothing_scored_gives_its_quota_back(
             actions = [
                 evaluate,
                 evaluate,
-                *(changing(service.publish, submission_id) for _ in range(2)),
+                *(changing(publishing.publish, submission_id) for _ in range(2)),
                 *(changing(service.withdraw, submission_id) for _ in range(2)),
-                changing(service.unpublish, submission_id),
+                changing(publishing.unpublish, submission_id),
                 changing(service.create_anonymous_link, submission_id),
             ]
             rng.shuffle(actions)
@@ -69,7 +69,7 @@ def test_nothing_withdrawn_is_published_and_nothing_scored_gives_its_quota_back(
         assert (row.quota_returned_at is None) or submission_id not in scored
 
 
-@pytest.mark.parametrize("action", [service.publish, service.create_anonymous_link])
+@pytest.mark.parametrize("action", [publishing.publish, service.create_anonymous_link])
 def test_a_withdrawn_submission_stays_so(backstage: Backstage, action: Callable[..., object]) -> None:
     user, challenge = backstage.user(), backstage.challenge()
     submission_id = backstage.submit(user, challenge)
