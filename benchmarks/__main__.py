@@ -28,7 +28,7 @@ def main() -> None:
     )
     parser.add_argument("--only", nargs="+", choices=CASES, default=CASES, metavar="CASE")
     parser.add_argument("--rounds", type=int, default=None)
-    parser.add_argument("--json", type=Path, help="where to write the figures; by default beside the data")
+    parser.add_argument("--json", type=Path, help="where to write the figures (default: next to the data)")
     arguments = parser.parse_args()
     cache = cache_directory()
     rounds = arguments.rounds or (1 if arguments.quick else ROUNDS)

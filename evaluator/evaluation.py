@@ -29,7 +29,7 @@ def evaluate(
         truth: ground truth of the same edition.
         segmentation_classes: classes that the participant declared for segmentation; None for all.
         other_editions: the same edition for other image sets, whose result files are ignored.
-        progress: told as files are read, and with 0 before each competition is scored.
+        progress: called with the number of files read, and with 0 before each competition is scored.
 
     Raises:
         ValueError: the ground truth belongs to another edition.
@@ -64,7 +64,7 @@ def score_results(
         edition: the edition, whose rules apply.
         truth: ground truth of the same edition.
         confusions: received the label maps while they were read.
-        progress: told with 0 before each competition is scored.
+        progress: called with 0 before each competition is scored.
     """
     if has_errors(read.problems):
         return Evaluation(edition.name, {}, (), read.problems)

@@ -42,7 +42,7 @@ def read_image_sets(tree: Path, edition: Edition, *, progress: Callable[[int], N
     Args:
         tree: directory or archive. The folder `VOC<year>/` is at the top, below `VOCdevkit/`, or is the tree itself.
         edition: defines the image sets.
-        progress: told as files are read.
+        progress: called with the number of files read.
 
     Raises:
         GroundTruthError: the tree cannot be read, or its image sets are invalid.

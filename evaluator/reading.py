@@ -64,7 +64,7 @@ def read_results(
         limits: limits of the archive.
         other_editions: the same edition for other image sets, whose files are ignored, because they are read
             separately.
-        progress: told as files are read.
+        progress: called with the number of files read.
 
     Raises:
         ValueError: the edition does not have some of `competitions` or `segmentation_classes`.

@@ -94,7 +94,7 @@ def score(
         truth: ground truth of the same edition.
         confusions: confusion matrices of the label maps; None if there are none.
         problems: warnings about the upload, to include in the evaluation.
-        progress: told with 0 before each competition.
+        progress: called with 0 before each competition.
 
     Raises:
         ValueError: the ground truth belongs to another edition.

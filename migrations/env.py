@@ -1,4 +1,4 @@
-"""What Alembic runs for every command; see `migrations.run`."""
+"""Alembic's environment, used by every command; see `migrations.run`."""
 
 from alembic import context
 from sqlalchemy import Connection, text
@@ -8,7 +8,7 @@ from vocboard.app.models import Base
 from vocboard.app.settings import Settings
 from vocboard.migrations import leaderboard_revisions, privileges
 
-MIGRATIONS_LOCK = 0x766F6362  # any number that nothing else locks
+MIGRATIONS_LOCK = 0x766F6362  # an arbitrary lock number
 
 
 def run(database: Database) -> None:
@@ -34,7 +34,7 @@ def run(database: Database) -> None:
 
 
 def _switch_foreign_keys_off(connection: Connection) -> None:
-    """SQLite changes a table by making it anew; dropping the old one would cascade. Not possible in a transaction."""
+    """Switch foreign keys off, because SQLite recreates changed tables, and dropping the old one would cascade."""
     connection.connection.cursor().execute("PRAGMA foreign_keys = OFF")
 
 

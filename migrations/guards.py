@@ -1,7 +1,8 @@
-"""What a process may not write in rows that it may otherwise add, change or delete, where it has a role of its own.
+"""Restrictions on the values that a process with its own database role may write.
 
-Privileges are for tables and columns; here the values decide. Triggers check them, on PostgreSQL: the process does not
-own the tables, so it cannot switch them off. Made anew after every migration, like the privileges.
+Privileges only apply to tables and columns; these restrictions depend on values. They are triggers, on PostgreSQL. The
+processes do not own the tables, so they cannot disable them. They are recreated after every migration, like the
+privileges.
 """
 
 from collections.abc import Mapping
@@ -15,10 +16,10 @@ class Guard:
     """Conditions, in SQL, on the rows of one table that a role adds (NEW), changes (OLD, NEW) and deletes (OLD).
 
     Attributes:
-        adding: what has to be true of every row that is added.
-        unchanged: columns that keep their value for good.
-        changing: what has to be true of every row that is changed.
-        deleting: what has to be true of every row that is deleted.
+        adding: conditions on every added row.
+        unchanged: columns whose values cannot be changed.
+        changing: conditions on every changed row.
+        deleting: conditions on every deleted row.
     """
 
     adding: tuple[str, ...] = ()
@@ -27,7 +28,7 @@ class Guard:
     deleting: tuple[str, ...] = ()
 
     def permits(self) -> tuple[str, str, str]:
-        """The conditions for adding, changing and deleting."""
+        """Return the conditions for adding, changing and deleting."""
         kept = (f"NEW.{column} IS NOT DISTINCT FROM OLD.{column}" for column in self.unchanged)
         return (
             " AND ".join(self.adding) or "true",
@@ -36,7 +37,7 @@ class Guard:
         )
 
 
-# The worker says what has become of ground truth and submissions, and which scores count.
+# Only the worker sets the outcome of ground truth and submissions, and the current scoring.
 WEB_GUARDS: Mapping[str, Guard] = {
     "challenges": Guard(
         adding=("NEW.current_scoring_id IS NULL",),
@@ -113,7 +114,7 @@ WEB_GUARDS: Mapping[str, Guard] = {
     ),
 }
 
-# The worker that sends e-mail says that it works itself, and nothing about others.
+# The mail worker may only write its own kind of heartbeat.
 MAIL_GUARDS: Mapping[str, Guard] = {
     "worker_heartbeats": Guard(
         adding=("NEW.kind = 'mail'",),
@@ -125,7 +126,7 @@ MAIL_GUARDS: Mapping[str, Guard] = {
 
 
 def install(connection: Connection, role: str, guards: Mapping[str, Guard]) -> None:
-    """Make the triggers anew; what a guard forbids fails with the error of a missing privilege (42501)."""
+    """Recreate the triggers. Forbidden changes fail with the error of a missing privilege (42501)."""
     for table, guard in guards.items():
         adding, changing, deleting = guard.permits()
         function = f"guard_{table}_against_{role}"

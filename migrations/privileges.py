@@ -1,7 +1,7 @@
-"""What the database lets the web and the worker processes do, where they have roles of their own (PostgreSQL).
+"""Privileges of the web and worker processes in PostgreSQL, where they have their own roles.
 
-The roles are the operator's to make (docker-compose.yml does); none of them owns the tables. Set anew after every
-migration, so that the table below is the whole truth.
+The operator creates the roles (docker-compose.yml does); none of them owns the tables. Privileges are set again after
+every migration, so the table below is complete.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ ADD_AND_DELETE = ("SELECT", "INSERT", "DELETE")
 CHANGE = ("SELECT", "INSERT", "UPDATE")
 ALL = ("SELECT", "INSERT", "UPDATE", "DELETE")
 
-# The web process takes submissions in; scores are for it to read, never to write.
+# The web process adds submissions; it can read scores but never write them.
 WEB: Mapping[str, tuple[str, ...]] = {
     "users": CHANGE,
     "sessions": ALL,
@@ -51,7 +51,7 @@ WEB: Mapping[str, tuple[str, ...]] = {
     "curves": READ,
     "worker_heartbeats": READ,
     "confusion_shares": READ,
-    # What can be decoded into ground truth; of challenges whose truth is public the worker makes copies.
+    # Data that reveal the ground truth; the worker makes copies for challenges with public ground truth.
     "secret_curves": NONE,
     "secret_confusion_matrices": NONE,
     "public_curves": READ,
@@ -59,7 +59,7 @@ WEB: Mapping[str, tuple[str, ...]] = {
     "alembic_version": READ,
 }
 
-# The worker scores; it has no business with people. Evaluations are added and never changed.
+# The worker scores and has no access to users. Evaluations are added and never changed.
 WORKER: Mapping[str, tuple[str, ...]] = {
     "audit_events": ADD,
     "challenges": ("SELECT", "UPDATE (current_scoring_id)"),
@@ -86,7 +86,7 @@ WORKER: Mapping[str, tuple[str, ...]] = {
     "alembic_version": READ,
 }
 
-# The worker that sends e-mail reaches the internet, so it sees nothing but what it sends, and which workers work.
+# The mail worker can reach the internet, so it can only access outgoing e-mail and heartbeats.
 MAIL: Mapping[str, tuple[str, ...]] = {
     "outbox": ("SELECT", "UPDATE", "DELETE"),
     "worker_heartbeats": ALL,  # within its guard: its own kind

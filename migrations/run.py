@@ -1,4 +1,4 @@
-"""Bring a database to the newest migration."""
+"""Migrates a database to the current schema."""
 
 from pathlib import Path
 
@@ -21,12 +21,12 @@ def config(database_url: str) -> Config:
 
 
 def upgrade(database_url: str) -> None:
-    """Run what is missing of the migrations, all or nothing, and set the privileges of the processes' roles.
+    """Run missing migrations in one transaction, and set the privileges of the processes' roles.
 
-    Several processes may do so at once: they wait for each other. The directory of an SQLite file is made.
+    Safe to run in several processes at once, which wait for each other. Creates the directory of an SQLite file.
 
     Raises:
-        SystemExit: another version of vocboard made the database, and this one has no migrations from there.
+        SystemExit: the database was created by another version of vocboard, and this one cannot migrate it.
     """
     url = make_url(database_url)
     if url.get_backend_name() == "sqlite" and url.database:
@@ -37,6 +37,7 @@ def upgrade(database_url: str) -> None:
         if not isinstance(error.__cause__, ResolutionError):
             raise
         raise SystemExit(
-            f"vocboard: the database {url.render_as_string(hide_password=True)} was made by another version, newer "
-            f"than this one or from before the first release ({error}). Install it, or begin with a new database."
+            f"vocboard: the database {url.render_as_string(hide_password=True)} was created by another version, "
+            f"either newer than this one or from before the first release ({error}). Install that version, or start "
+            f"with a new database."
         ) from error

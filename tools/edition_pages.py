@@ -21,7 +21,7 @@ _END = "<!-- end {} -->\n"
 
 
 def page(name: str) -> str:
-    """Return the page of an edition, or of editions of one's own, with its generated parts as they should be.
+    """Return the page of an edition, or of custom editions, with its generated parts up to date.
 
     Raises:
         ValueError: the page has no place for one of them.
@@ -92,7 +92,7 @@ def _without_positives(rules: TaskRules) -> str:
 
 
 def _metrics() -> Iterator[str]:
-    """What editions of one's own may measure."""
+    """The metrics of custom editions."""
     yield "| task | `metric` | only as `secondary` |\n|---|---|---|\n"
     for task, definition in TASKS.items():
         metrics = ", ".join(f"`{metric}`" for metric in definition.metrics)

@@ -1,4 +1,4 @@
-"""Re-scores: evaluating submissions again in batches, reporting, and switching to the new results."""
+"""Executes re-scores: evaluates submissions again in batches, reports, and switches to the new results."""
 
 import logging
 import time
@@ -36,7 +36,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Evaluated:
-    """What evaluating one submission gave.
+    """The result of evaluating one submission.
 
     Attributes:
         seconds: duration.
@@ -50,7 +50,7 @@ class _Evaluated:
 
 @dataclass(frozen=True, slots=True)
 class _Failed:
-    """Why a submission could not be evaluated: for organisers, and for the operator."""
+    """Why a submission could not be evaluated, for organisers and for the operator."""
 
     item: Item
     failure: str
@@ -59,22 +59,24 @@ class _Failed:
 
 @dataclass(slots=True)
 class _Outcomes:
-    """What has become of a batch so far."""
+    """The progress of a batch."""
 
     evaluated: list[_Evaluated] = field(default_factory=list)
     failed: list[_Failed] = field(default_factory=list)
-    interrupted: list[uuid.UUID] = field(default_factory=list)  # keep their lease, so that they are not tried at once
+    interrupted: list[uuid.UUID] = field(
+        default_factory=list
+    )  # keep their lease, so that they are not retried immediately
 
 
 def rescore_next(database: Database, store: ArchiveStore, settings: Settings, *, until: float) -> bool:
-    """Do some of what re-scores wait for; whether there was anything.
+    """Do some work of re-scores; return whether there was any.
 
     Args:
-        until: when to stop, by `time.monotonic`, but for the submission that is being evaluated then.
+        until: `time.monotonic` at which to stop after the current submission.
 
     Raises:
-        OSError, SQLAlchemyError: files or the database are unavailable. What had been claimed is claimed again
-            once its lease has expired.
+        OSError, SQLAlchemyError: files or the database are unavailable. Claimed submissions are claimed again when
+        their lease has expired.
     """
     with database.reading_autocommit() as session:
         found = [(one.id, queue.needs_step(session, one, VERSION)) for one in queue.workable(session, VERSION)]
@@ -86,7 +88,7 @@ def rescore_next(database: Database, store: ArchiveStore, settings: Settings, *,
             if rescore.scoring_id is None or rescore.evaluator_version != VERSION:
                 continue
             if given_up := batches.give_up(session, rescore_id, attempts=settings.evaluation_attempts):
-                _log.warning("re-score %s: workers went silent, %d submissions given up", rescore_id, given_up)
+                _log.warning("re-score %s: leases expired, %d submissions failed", rescore_id, given_up)
                 return True
             claim = batches.claim(session, rescore, rescore.scoring_id, lease=settings.lease)
             is_urgent = rescore.apply_requested_at is not None
@@ -97,7 +99,7 @@ def rescore_next(database: Database, store: ArchiveStore, settings: Settings, *,
 
 
 def _step(database: Database, rescore_id: uuid.UUID) -> bool:
-    """Begin, add late submissions, report or apply: whatever is next; whether there was anything."""
+    """Execute the next step (start, add late submissions, report or apply); return whether there was one."""
     with database.writing() as session:
         rescore = queue.lock_open(session, rescore_id)
         if rescore is None or not queue.needs_step(session, rescore, VERSION):
@@ -170,7 +172,7 @@ def _failed(item: Item, failure: str, error: BaseException) -> _Failed:
 
 @contextmanager
 def _stored_at_the_end(database: Database, settings: Settings, claim: BatchClaim) -> Iterator[_Outcomes]:
-    """Store what has been evaluated, also if an error stops the batch; what is left can be claimed again."""
+    """Store finished evaluations, even if an error stops the batch; the rest can be claimed again."""
     outcomes = _Outcomes()
     try:
         yield outcomes
@@ -184,7 +186,7 @@ def _store(database: Database, claim: BatchClaim, outcomes: _Outcomes) -> None:
     with database.writing() as session:
         held = batches.still_held(session, claim)
         if not held:
-            _log.info("re-score %s: discarded, or another worker's by now; nothing is stored", claim.rescore_id)
+            _log.info("re-score %s: discarded or claimed by another worker; nothing is stored", claim.rescore_id)
             return
         stored = [one for one in outcomes.evaluated if one.item.submission_id in held]
         for one in stored:

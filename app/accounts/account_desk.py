@@ -1,6 +1,6 @@
-"""What people do with their accounts, and organisers with registrations: each in one call, for whichever page or API.
+"""Operations on accounts and registrations, for the pages and the API.
 
-Each call checks, hashes passwords between two short transactions, commits, and then lets the e-mails go.
+Each operation checks, hashes passwords between two short transactions, commits, and then sends e-mails.
 """
 
 import uuid
@@ -22,7 +22,7 @@ from vocboard.app.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class AccountDesk:
-    """Serves people one request at a time. `address` is always the client's, for limits."""
+    """Operations on accounts. `address` is always the client's, for rate limits."""
 
     settings: Settings
     database: Database
@@ -30,12 +30,12 @@ class AccountDesk:
     notifier: WorkerNotifier
 
     async def register(self, *, email: str, name: str, affiliation: str, password: str, address: str) -> None:
-        """Register a person; nobody learns from this whether the e-mail address has an account already.
+        """Register a user, without revealing whether the e-mail address already has an account.
 
         Raises:
             ForbiddenError, InvalidInputError: as `registration.check`.
             LimitedError: too many registrations.
-            BusyError: too many passwords wait to be hashed.
+            BusyError: too many requests are waiting for a password hash.
         """
         policy = self.settings.registration_policy
 
@@ -62,11 +62,11 @@ class AccountDesk:
         """Confirm the e-mail address that a link was sent to, with the password of the registration.
 
         Returns:
-            The person, whose registration may still wait for approval.
+            The user, whose registration may still need approval.
 
         Raises:
             InvalidLinkError: the link is not valid.
-            WrongPasswordError: on `password`; the attempt is counted.
+            WrongPasswordError: for `password`; the attempt is counted.
             ConflictError: another address of the same mailbox has an account.
             LimitedError, BusyError: as `register`.
         """
@@ -89,7 +89,7 @@ class AccountDesk:
         """Count a request for a link to choose a new password; return the normalised e-mail address.
 
         Raises:
-            InvalidInputError: on `email`.
+            InvalidInputError: for `email`.
             LimitedError: too many requests.
         """
         normalised = registration.normalised(email)
@@ -108,9 +108,9 @@ class AccountDesk:
 
         Raises:
             InvalidLinkError: the link is not valid.
-            InvalidInputError: on `new_password`.
+            InvalidInputError: for `new_password`.
             ConflictError: another address of the same mailbox has an account.
-            BusyError: too many passwords wait to be hashed.
+            BusyError: too many requests are waiting for a password hash.
         """
 
         def check() -> None:
@@ -134,8 +134,8 @@ class AccountDesk:
         """Set a new password, revoke all tokens, and end all sessions but one.
 
         Raises:
-            WrongPasswordError: on `current_password`; the attempt is counted.
-            InvalidInputError: on `new_password`.
+            WrongPasswordError: for `current_password`; the attempt is counted.
+            InvalidInputError: for `new_password`.
             NotSignedInError: the password was changed in the meantime.
             LimitedError, BusyError: as `register`.
         """
@@ -160,13 +160,13 @@ class AccountDesk:
     async def create_token(
         self, user: User, *, password: str, label: str, scopes: Collection[Scope], lifetime: timedelta, address: str
     ) -> tuple[ApiToken, str]:
-        """Make a token, once the password is given again; return it with its secret, which nothing tells later.
+        """Create a token, after verifying the password; return it with its secret, which is not stored.
 
         Args:
-            lifetime: shortened to the longest that the settings allow.
+            lifetime: limited to the settings' maximum.
 
         Raises:
-            WrongPasswordError: on `password`; the attempt is counted.
+            WrongPasswordError: for `password`; the attempt is counted.
             InvalidInputError, ForbiddenError: as `service.create_token`.
             LimitedError, BusyError: as `register`.
         """
@@ -180,7 +180,7 @@ class AccountDesk:
         return await to_thread.run_sync(create)
 
     def approve_registration(self, user_id: uuid.UUID, *, actor: User) -> None:
-        """Let a person submit; an e-mail tells them.
+        """Approve a registration, and notify the user by e-mail.
 
         Raises:
             NotFoundError, ConflictError: as `registration.registered`.
@@ -191,7 +191,7 @@ class AccountDesk:
         self.notifier.mail_queued()
 
     def reject_registration(self, user_id: uuid.UUID, *, actor: User) -> None:
-        """Keep a person out; an e-mail tells them.
+        """Reject a registration, and notify the user by e-mail.
 
         Raises:
             NotFoundError, ConflictError: as `registration.registered`.
@@ -202,10 +202,10 @@ class AccountDesk:
         self.notifier.mail_queued()
 
     async def _verify(self, user: User, password: str, *, field: str, address: str) -> str:
-        """Check a person's present password without holding a thread or a connection while it waits for its turn.
+        """Verify a user's current password, without holding a thread or a connection while waiting.
 
         Returns:
-            The hash that the password was checked against, to see later whether it has changed meanwhile.
+            The hash that the password was verified against, to detect later changes.
         """
 
         def look_up() -> str:

@@ -108,7 +108,7 @@ def _require_waiting(user: User) -> None:
 
 
 def disable(session: Session, *, user: User, actor: User | None = None) -> None:
-    """Shut a person (of this transaction) out. Sessions, tokens, links in e-mails and event streams end for good."""
+    """Disable a user (of this transaction), and end all sessions, tokens, e-mail links and event streams."""
     user.disabled_at = now()
     session.execute(delete(WebSession).where(WebSession.user_id == user.id))
     revoke_tokens(session, user)

@@ -60,7 +60,7 @@ def reset(session: Session, *, user: User, password_hash: str, site: str) -> Non
 def set_hash(session: Session, *, user: User, password_hash: str, keep: WebSession | None) -> None:
     """Store the hash of a new password of a person of this transaction; end the sessions but `keep`, and all tokens.
 
-    Links in e-mails that were sent before end, too: whoever reads an old e-mail could set yet another password.
+    Earlier links in e-mails also end, because somebody who reads an old e-mail could set another password.
     """
     user.password_hash = password_hash
     ended = delete(WebSession).where(WebSession.user_id == user.id)

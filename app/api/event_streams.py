@@ -1,4 +1,4 @@
-"""Server-sent events: what a request looks at, again and again until it is final.
+"""Server-sent events for objects that change until they are final.
 
 Source: WHATWG HTML, section 9.2, "Server-sent events".
 """
@@ -36,15 +36,15 @@ async def follow(
     is_final: Callable[[Event], bool],
     subject: uuid.UUID | str,
 ) -> EventStream:
-    """Send an event each time that something has changed, until it is final or may not be seen any more.
+    """Send an event for each change, until the object is final or the user may no longer see it.
 
     Args:
-        look: reads the database, in a thread; what it raises the first time is the answer.
-        name: of the events.
-        subject: who has the stream open: a person's id or a visitor's address.
+        look: reads the database, in a thread; its first exception becomes the response.
+        name: name of the events.
+        subject: the id of the user, or the address of a visitor.
 
     Raises:
-        LimitedError: the subject has too many open.
+        LimitedError: the subject has too many open streams.
     """
     first = await to_thread.run_sync(look)
     return _CountedStream(_events(look, first, name, is_final), streams, subject)

@@ -36,7 +36,7 @@ def list_rescores(
     page: PageNumber = FIRST_PAGE,
     per_page: PerPage = DEFAULT_PER_PAGE,
 ) -> ItemPage[RescoreSummary]:
-    """The re-scores of a challenge, the latest first; for its organisers."""
+    """List the re-scores of a challenge, newest first. For its organisers."""
     with database.reading() as session:
         challenge = challenges.get_organised(session, slug, user)
         found = queries.of_challenge(session, challenge)
@@ -55,7 +55,7 @@ def start_rescore(
     slug: str,
     wanted: NewRescore,
 ) -> Rescore:
-    """Evaluate all submissions again, for a report of what would change. Leaderboards stay as they are."""
+    """Start a re-score: evaluate all submissions again, and report what would change. Leaderboards do not change."""
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         started = service.start(
@@ -72,15 +72,16 @@ def start_rescore(
 
 @router.get("/rescores/{rescore_id}", responses=problem_responses(401, 403, 404))
 def get_rescore(database: DatabaseDep, user: OrganisingUser, rescore_id: uuid.UUID) -> Rescore:
-    """One re-score: how far it is, and once it is ready what it would change."""
+    """Return a re-score: its progress and, when it is ready, what it would change."""
     return _read(database, user, rescore_id)
 
 
 @router.post("/rescores/{rescore_id}/apply", responses=problem_responses(401, 403, 404, 409))
 def apply_rescore(database: DatabaseDep, notifier: NotifierDep, user: OrganisingUser, rescore_id: uuid.UUID) -> Rescore:
-    """Switch to the results of a re-score, all at once.
+    """Apply a re-score: switch to its results in one transaction.
 
-    A worker does so; the answer waits a moment for it. If its state is still `ready`, ask again.
+    A worker does this, and the response waits briefly for it. If the state is still `ready`, request the re-score
+    again.
     """
     with database.writing() as session:
         service.request_apply(session, rescore_id=rescore_id, user=user)
@@ -91,7 +92,7 @@ def apply_rescore(database: DatabaseDep, notifier: NotifierDep, user: Organising
 
 @router.post("/rescores/{rescore_id}/discard", responses=problem_responses(401, 403, 404, 409))
 def discard_rescore(database: DatabaseDep, user: OrganisingUser, rescore_id: uuid.UUID) -> Rescore:
-    """End a re-score without any change; a running one is cancelled."""
+    """Discard a re-score, or cancel a running one. Nothing changes."""
     with database.writing() as session:
         service.discard(session, rescore_id=rescore_id, user=user)
     return _read(database, user, rescore_id)
@@ -106,7 +107,7 @@ def discard_rescore(database: DatabaseDep, user: OrganisingUser, rescore_id: uui
 async def rescore_events(
     streams: OpenStreamsDep, database: DatabaseDep, user: OrganisingUser, identity: ApiIdentity, rescore_id: uuid.UUID
 ) -> EventStream:
-    """Events named `progress` until the re-score is ready and nobody has asked to apply it, or has ended."""
+    """Stream events named `progress`, until the re-score is ready or has ended."""
     look = partial(_look, database, rescore_id, identity)
     return await follow(streams, look, name=EVENT, is_final=_is_final, subject=user.id)
 

@@ -1,4 +1,4 @@
-"""Slugs: what a challenge is called in addresses."""
+"""Slugs: names of challenges in URLs."""
 
 import re
 

@@ -47,7 +47,7 @@ def store(
     """Store the evaluation of a submission.
 
     It becomes the submission's current evaluation if its scoring is the challenge's current one; the caller makes sure
-    that the challenge does not switch to another one meanwhile.
+    that the challenge does not switch to another one in the meantime.
 
     Args:
         scores: by competition, in the edition's order.

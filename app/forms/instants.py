@@ -1,4 +1,4 @@
-"""Instants that people and programs give: in UTC once read."""
+"""Parses times in forms and requests, and converts them to UTC."""
 
 from datetime import UTC, datetime
 from typing import Annotated
@@ -8,10 +8,10 @@ from pydantic import AfterValidator
 
 def _in_utc(value: datetime) -> datetime:
     if value.tzinfo is None:
-        return value  # the service refuses it, with the field's name
+        return value  # the service rejects it, with the field's name
     try:
         return value.astimezone(UTC)
-    except OverflowError:  # the service refuses dates long before such years
+    except OverflowError:  # the service rejects dates far from now
         return value.replace(tzinfo=UTC)
 
 

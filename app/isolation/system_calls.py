@@ -1,8 +1,7 @@
-"""The system calls that a confined process may not make, as a program of the kernel's seccomp filter.
+"""The seccomp filter: system calls that a confined process may not make.
 
-Most calls are forbidden whatever their arguments. A few are needed for the process itself, and forbidden where they
-are about another one. Sources: seccomp(2), linux/seccomp.h, linux/bpf_common.h; numbers: asm/unistd_64.h (x86-64),
-asm-generic/unistd.h (arm64).
+Most calls are blocked regardless of their arguments. A few are allowed only for the process itself. Sources:
+seccomp(2), linux/seccomp.h, linux/bpf_common.h; numbers: asm/unistd_64.h (x86-64), asm-generic/unistd.h (arm64).
 """
 
 import errno
@@ -12,7 +11,7 @@ import struct
 Line = tuple[int, int, int, int]  # of a filter program: code, jumps if true and if false, operand
 Numbers = tuple[int, int | None]  # of one call: (x86-64, arm64); None where there is no such call
 
-# Fail whatever their arguments.
+# Blocked regardless of arguments.
 FORBIDDEN: dict[str, Numbers] = {
     # Network.
     "socket": (41, 198),
@@ -71,7 +70,7 @@ FORBIDDEN: dict[str, Numbers] = {
     "add_key": (248, 217),
     "request_key": (249, 218),
     "keyctl": (250, 219),
-    # What changes or locks files without opening them to write, or watches them.
+    # Changing, locking or watching files without opening them for writing.
     "chmod": (90, None),
     "fchmod": (91, 52),
     "fchmodat": (268, 53),
@@ -97,7 +96,7 @@ FORBIDDEN: dict[str, Numbers] = {
     "inotify_init": (253, None),
     "inotify_init1": (294, 26),
     "fanotify_init": (300, 262),
-    # Ways round this filter, and parts of the kernel that nothing here needs.
+    # Ways to bypass this filter, and kernel features that are not needed.
     "io_uring_setup": (425, 425),
     "io_uring_enter": (426, 426),
     "io_uring_register": (427, 427),

@@ -11,7 +11,7 @@ NOT_AVAILABLE = "n/a"
 THIN_SPACE = "\u2009"
 HEAT_BOUNDS = (0.0005, 0.02, 0.08, 0.2, 0.4, 0.6, 0.8)  # shares of a row; each is the least of the next step
 _SIZES = (("GiB", 1024**3), ("MiB", 1024**2), ("KiB", 1024))
-# The first that fits counts: most browsers also name those they want to be taken for.
+# The first match counts, because most browsers also name browsers that they imitate.
 _BROWSERS = (("Firefox", "Firefox"), ("Edg", "Edge"), ("OPR", "Opera"), ("Chrome", "Chrome"), ("Safari", "Safari"))
 _SYSTEMS = (
     ("Android", "Android"),

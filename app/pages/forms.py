@@ -48,7 +48,7 @@ def _text_of_file(field: str) -> Callable[[Request], Awaitable[str]]:
             return ""
         read = await file.read()
         await file.close()
-        # What is not UTF-8 is told as what it becomes: none of these files may hold that character.
+        # Invalid UTF-8 becomes a replacement character, which is rejected in all of these files.
         return read.decode("utf-8-sig", errors="replace")
 
     return content

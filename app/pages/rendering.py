@@ -26,7 +26,7 @@ def render(request: Request, template: str, *, status: int = 200, **context: Any
     """Return a page.
 
     Args:
-        context: what the template names, besides what every page has.
+        context: variables of the template, in addition to those of every page.
     """
     identity: Identity = getattr(request.state, "identity", Identity())
     page = (

@@ -42,7 +42,7 @@ def submit_page(request: Request, database: DatabaseDep, settings: SettingsDep, 
 async def submit(
     request: Request, database: DatabaseDep, settings: SettingsDep, intake: IntakeDep, user: SignedIn, slug: str
 ) -> Response:
-    """Take an upload; whatever is wrong is told above the form, which keeps what was typed."""
+    """Receive an upload. Errors are shown above the form, which keeps its values."""
     typed = StreamedForm()
 
     def before_file(form: StreamedForm) -> None:

@@ -33,7 +33,7 @@ SIGN_IN_FROM_ADDRESS = Limit("sign_in_from_address", 100, timedelta(minutes=15))
 SIGN_IN_OF_KNOWN_BROWSER = Limit("sign_in_of_known_browser", 10, timedelta(minutes=15))
 SIGN_INS_OF_PERSON = Limit("sign_ins_of_person", 60, timedelta(hours=1))  # successful sign-ins
 REGISTRATION_OF_ACCOUNT = Limit("registration_of_account", 5, timedelta(hours=1))
-# Apart from the other, whose messages hold no link: nobody is kept from a new password by registrations of strangers.
+# A separate limit, so that registrations by others cannot prevent somebody from resetting a password.
 RESET_OF_ACCOUNT = Limit("reset_of_account", 5, timedelta(hours=1))
 REGISTRATION_FROM_ADDRESS = Limit("registration_from_address", 30, timedelta(hours=1))
 INVITATIONS_BY_PERSON = Limit("invitations_by_person", 30, timedelta(hours=24))

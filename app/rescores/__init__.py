@@ -1,1 +1,1 @@
-"""Re-scores: evaluating again with another ground truth or evaluator, a report of what changes, and one switch."""
+"""Re-scores: evaluate again with another ground truth or evaluator, report what changes, and switch to the results."""

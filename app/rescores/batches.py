@@ -1,4 +1,4 @@
-"""Submissions of re-scores, leased to workers in batches."""
+"""The queue of submissions in re-scores, which are leased to workers in batches."""
 
 import uuid
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from vocboard.app.database import now
 from vocboard.app.rescores.models import OPEN, Rescore, RescoreItem
 from vocboard.app.submissions.models import State, Submission
 
-SIZE = 16  # submissions claimed at once; what a killed worker leaves is evaluated again
+SIZE = 16  # submissions per batch; those of a killed worker are evaluated again
 GIVEN_UP = "The evaluation was interrupted several times."
 
 
@@ -36,12 +36,12 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class BatchClaim:
-    """A worker's hold on some submissions of one re-score.
+    """A worker's claim on some submissions of a re-score.
 
     Attributes:
         edition: name of the edition.
         edition_file: content of a custom edition file.
-        truth_sha256: of the ground truth to score against.
+        truth_sha256: hash of the ground truth to score against.
     """
 
     rescore_id: uuid.UUID
@@ -54,7 +54,7 @@ class BatchClaim:
 
 
 def count_waiting(session: Session, rescore_id: uuid.UUID) -> int:
-    """How many submissions of a re-score a worker could claim now."""
+    """Return the number of submissions of a re-score that can be claimed now."""
     query = (
         select(func.count())
         .select_from(RescoreItem)
@@ -65,16 +65,16 @@ def count_waiting(session: Session, rescore_id: uuid.UUID) -> int:
 
 
 def give_up(session: Session, rescore_id: uuid.UUID, *, attempts: int) -> int:
-    """Fail what has been claimed so many times in vain; return how many these were."""
+    """Fail submissions after too many attempts; return their number."""
     instant = now()
     given_up = and_(_waits(rescore_id, instant), RescoreItem.attempts >= attempts)
     return _rows(session, update(RescoreItem).where(given_up).values(finished_at=instant, failure=GIVEN_UP, **_LET_GO))
 
 
 def claim(session: Session, rescore: Rescore, scoring_id: uuid.UUID, *, lease: timedelta) -> BatchClaim | None:
-    """Take some submissions of a re-score for as long as `lease`; None if none waits.
+    """Claim some submissions of a re-score for the duration `lease`; None if none is waiting.
 
-    One that was taken before in vain is taken alone, so that it cannot take others down with it.
+    A submission whose evaluation was interrupted before is claimed alone, so that it cannot affect others.
 
     Args:
         scoring_id: that of the re-score, which has begun.
@@ -107,14 +107,14 @@ def claim(session: Session, rescore: Rescore, scoring_id: uuid.UUID, *, lease: t
 
 
 def renew(session: Session, claim: BatchClaim, *, lease: timedelta) -> bool:
-    """Hold on to a batch for as long as `lease` from now; False if nothing of it is held any more."""
+    """Renew the lease of a batch; False if the claim has been lost."""
     return _rows(session, update(RescoreItem).where(_held(claim)).values(lease_expires_at=now() + lease)) > 0
 
 
 def still_held(session: Session, claim: BatchClaim) -> frozenset[uuid.UUID]:
-    """Return the submissions of a batch that may be stored; no other worker gets them during this transaction.
+    """Return the submissions of a batch whose results may be stored, locked for this transaction.
 
-    There are none if the re-score has been discarded or begun anew meanwhile.
+    There are none if the re-score was discarded or restarted in the meantime.
     """
     scoring = session.scalar(
         select(Rescore.scoring_id)
@@ -127,25 +127,25 @@ def still_held(session: Session, claim: BatchClaim) -> frozenset[uuid.UUID]:
 
 
 def finish(session: Session, claim: BatchClaim, submission_ids: Sequence[uuid.UUID]) -> None:
-    """Note that the evaluations of some submissions are stored."""
+    """Record that the evaluations of some submissions are stored."""
     _finish(session, claim, submission_ids)
 
 
 def fail(session: Session, claim: BatchClaim, submission_id: uuid.UUID, *, failure: str, detail: str) -> None:
-    """Note that a submission cannot be evaluated.
+    """Record that a submission cannot be evaluated.
 
     Args:
-        failure: what the organisers are told.
-        detail: what the operator needs.
+        failure: message for the organisers.
+        detail: details for the operator.
     """
     _finish(session, claim, [submission_id], failure=failure, failure_detail=detail)
 
 
 def release(session: Session, claim: BatchClaim, *, but: Sequence[uuid.UUID] = ()) -> None:
-    """Let what has not been evaluated wait again, as if it had not been claimed.
+    """Return the remaining submissions to the queue, as if they had not been claimed.
 
     Args:
-        but: submissions that wait until the lease expires, and have had an attempt.
+        but: submissions that stay claimed until the lease expires, which counts as an attempt.
     """
     left = and_(_held(claim), RescoreItem.submission_id.not_in(but))
     _rows(session, update(RescoreItem).where(left).values(attempts=RescoreItem.attempts - 1, **_LET_GO))
@@ -155,7 +155,7 @@ _LET_GO: dict[str, Any] = {"lease_id": None, "lease_expires_at": None}
 
 
 def _waits(rescore_id: uuid.UUID, instant: datetime) -> ColumnElement[bool]:
-    """It is not evaluated yet, and no living worker has it."""
+    """Return the condition that a submission is not evaluated and not claimed."""
     is_free = or_(RescoreItem.lease_id.is_(None), RescoreItem.lease_expires_at <= instant)
     return and_(RescoreItem.rescore_id == rescore_id, RescoreItem.finished_at.is_(None), is_free)
 

@@ -1,4 +1,4 @@
-"""Re-scores and the evaluations they wait for."""
+"""Models of re-scores and their submissions."""
 
 import uuid
 from datetime import datetime
@@ -15,7 +15,7 @@ from vocboard.app.submissions.models import Submission
 
 
 class RescoreState(StrEnum):
-    """The life of a re-score: running → ready → applied or discarded; or failed."""
+    """The states of a re-score: running → ready → applied or discarded; or failed."""
 
     RUNNING = "running"
     READY = "ready"  # everything is evaluated, and the report says what would change
@@ -28,9 +28,9 @@ OPEN = (RescoreState.RUNNING, RescoreState.READY)
 
 
 class Rescore(Base):
-    """Evaluating all submissions of a challenge again, or one of them. Nothing that people see changes until it ends.
+    """A new evaluation of all submissions of a challenge, or of one. Nothing visible changes until it is applied.
 
-    Organisers add it and ask for it to be applied or discarded; a worker does the rest.
+    Organisers start, apply and discard it; workers execute it.
     """
 
     __tablename__ = "rescores"
@@ -42,13 +42,13 @@ class Rescore(Base):
     ground_truth_version_id: Mapped[uuid.UUID] = mapped_column(
         ForeignKey("ground_truth_versions.id", ondelete="CASCADE")
     )
-    # The only submission that is evaluated again; None for all of the challenge.
+    # The submission that is evaluated again; None for all.
     submission_id: Mapped[uuid.UUID | None] = mapped_column(ForeignKey("submissions.id", ondelete="CASCADE"))
     reason: Mapped[str] = mapped_column(Text)
     started_by_id: Mapped[uuid.UUID | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
 
     state: Mapped[RescoreState] = mapped_column(text_enum(RescoreState), default=RescoreState.RUNNING, index=True)
-    apply_requested_at: Mapped[datetime | None]  # by an organiser; a worker carries it out
+    apply_requested_at: Mapped[datetime | None]  # by an organiser; a worker applies it
     apply_requested_by_id: Mapped[uuid.UUID | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
     finished_at: Mapped[datetime | None]  # applied, discarded or failed
 
@@ -66,7 +66,7 @@ class Rescore(Base):
 
 
 class RescoreItem(Base):
-    """One submission of a re-score, leased to a worker while it is evaluated."""
+    """A submission of a re-score, leased to a worker during its evaluation."""
 
     __tablename__ = "rescore_items"
     __table_args__ = (Index("ix_rescore_items_waiting", "rescore_id", "finished_at"),)

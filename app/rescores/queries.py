@@ -1,4 +1,4 @@
-"""What is asked of re-scores."""
+"""Database queries for re-scores."""
 
 import uuid
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from vocboard.app.submissions.models import Method, State, Submission
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How many submissions a re-score has evaluated, of how many."""
+    """The progress of a re-score: evaluated submissions, and their total number."""
 
     done: int
     total: int
@@ -26,10 +26,10 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """An applied re-score, as the leaderboards announce it.
+    """An applied re-score, as shown on leaderboards.
 
     Attributes:
-        method: of the only submission that was evaluated again; None for all of the challenge.
+        method: method of the submission that was evaluated again; None for all.
     """
 
     id: uuid.UUID
@@ -41,10 +41,10 @@ class Correction:
 
 
 def get_organised(session: Session, rescore_id: uuid.UUID, user: User) -> Rescore:
-    """Return a re-score with its challenge (and competitions), ground truth version, submission and who started it.
+    """Return a re-score with its challenge (and competitions), ground truth version, submission and starter.
 
     Raises:
-        NotFoundError: there is none, or the person does not organise its challenge.
+        NotFoundError: it does not exist, or the user does not organise its challenge.
     """
     rescore = session.scalar(
         select(Rescore)
@@ -63,7 +63,7 @@ def get_organised(session: Session, rescore_id: uuid.UUID, user: User) -> Rescor
 
 
 def of_challenge(session: Session, challenge: Challenge) -> Sequence[Rescore]:
-    """Return all re-scores of a challenge, the latest first, each with what `get_organised` loads."""
+    """Return all re-scores of a challenge, newest first, with the same data as `get_organised`."""
     return session.scalars(
         select(Rescore)
         .where(Rescore.challenge_id == challenge.id)
@@ -77,7 +77,7 @@ def of_challenge(session: Session, challenge: Challenge) -> Sequence[Rescore]:
 
 
 def open_rescore(session: Session, challenge_id: uuid.UUID, submission_id: uuid.UUID | None = None) -> Rescore | None:
-    """Return the re-score of a challenge, or of one submission alone, that has not ended."""
+    """Return the unfinished re-score of a challenge, or of one submission."""
     return session.scalar(
         select(Rescore)
         .where(
@@ -90,9 +90,9 @@ def open_rescore(session: Session, challenge_id: uuid.UUID, submission_id: uuid.
 
 
 def progress(session: Session, rescore: Rescore) -> Progress:
-    """Return how far a re-score is. Submissions that have been withdrawn meanwhile do not count."""
+    """Return the progress of a re-score, without submissions that were withdrawn in the meantime."""
     counts = Submission.state == State.SCORED
-    if rescore.scoring_id is None:  # no worker has begun
+    if rescore.scoring_id is None:  # no worker has started
         waiting = select(func.count()).select_from(Submission).where(counts)
         if rescore.submission_id is None:
             waiting = waiting.where(Submission.challenge_id == rescore.challenge_id)
@@ -109,7 +109,7 @@ def progress(session: Session, rescore: Rescore) -> Progress:
 
 
 def corrections(session: Session, challenge: Challenge) -> tuple[Correction, ...]:
-    """Return what leaderboards announce, the latest first: re-scores of all, and of submissions that are published."""
+    """Return the applied re-scores to show on leaderboards, newest first: of all, and of published submissions."""
     rows = session.execute(
         select(
             Rescore.id,

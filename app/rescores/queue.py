@@ -1,6 +1,6 @@
-"""What re-scores wait for: submissions in batches (`app.rescores.batches`), then a report, then perhaps the switch.
+"""The work queue of re-scores: batches of submissions (`app.rescores.batches`), then a report, then the switch.
 
-Everything is in the database, so a worker that dies, or a broker that forgets, only delays it.
+All state is in the database, so dead workers and lost messages only cause delays.
 """
 
 import uuid
@@ -18,7 +18,7 @@ from vocboard.app.submissions.models import State, Submission
 
 
 def due(session: Session, evaluator_version: str) -> int:
-    """How many tasks would find something to do."""
+    """Return the number of tasks that have work."""
     tasks = 0
     for rescore in workable(session, evaluator_version):
         tasks += -(-batches.count_waiting(session, rescore.id) // batches.SIZE)
@@ -27,10 +27,10 @@ def due(session: Session, evaluator_version: str) -> int:
 
 
 def workable(session: Session, evaluator_version: str) -> Sequence[Rescore]:
-    """Return the re-scores to work on now, the earliest first.
+    """Return the re-scores to work on now, oldest first.
 
-    While live submissions wait, these are only those that an organiser has asked to apply. Those that a later version
-    of the evaluator has begun with are left to it.
+    While new submissions are queued, these are only re-scores to apply. Re-scores started by a later version of the
+    evaluator are left to it.
     """
     found = session.scalars(select(Rescore).where(Rescore.state.in_(OPEN)).order_by(Rescore.created_at, Rescore.id))
     mine = _comparable(evaluator_version)
@@ -41,13 +41,13 @@ def workable(session: Session, evaluator_version: str) -> Sequence[Rescore]:
 
 
 def lock_open(session: Session, rescore_id: uuid.UUID) -> Rescore | None:
-    """Return a re-score that has not ended, held to the end of the transaction; None if another process has it."""
+    """Return an unfinished re-score, locked until the end of the transaction; None if another process has it."""
     query = select(Rescore).where(Rescore.id == rescore_id, Rescore.state.in_(OPEN)).with_for_update(skip_locked=True)
     return session.scalar(query.execution_options(populate_existing=True))
 
 
 def needs_step(session: Session, rescore: Rescore, evaluator_version: str) -> bool:
-    """Whether something other than evaluating has to be done: beginning, adding submissions, reporting, applying."""
+    """Whether there is work other than evaluating: starting, adding submissions, reporting, applying."""
     if rescore.scoring_id is None or rescore.evaluator_version != evaluator_version or has_late(session, rescore):
         return True
     if _unfinished(session, rescore):
@@ -62,13 +62,13 @@ def needs_step(session: Session, rescore: Rescore, evaluator_version: str) -> bo
 
 
 def begin(session: Session, rescore: Rescore, evaluator_version: str) -> None:
-    """Start evaluating, or start anew with a later version of the evaluator: results of two are never mixed."""
+    """Start evaluating, or restart with a later version of the evaluator, because results are never mixed."""
     scoring = Scoring(challenge_id=rescore.challenge_id, ground_truth_version_id=rescore.ground_truth_version_id)
     session.add(scoring)
     session.flush()
     rescore.scoring_id, rescore.evaluator_version = scoring.id, evaluator_version
     rescore.state, rescore.report_revision = RescoreState.RUNNING, None
-    rescore.apply_requested_at = rescore.apply_requested_by_id = None  # that was about other results
+    rescore.apply_requested_at = rescore.apply_requested_by_id = None  # it refers to other results
     session.execute(
         update(RescoreItem)
         .where(RescoreItem.rescore_id == rescore.id)
@@ -78,12 +78,12 @@ def begin(session: Session, rescore: Rescore, evaluator_version: str) -> None:
 
 
 def has_late(session: Session, rescore: Rescore) -> bool:
-    """Whether submissions count that the re-score does not have yet: they were scored since it began."""
+    """Whether submissions were scored after the re-score began, which it does not contain yet."""
     return session.scalar(_late(rescore).limit(1)) is not None
 
 
 def add_late(session: Session, rescore: Rescore) -> None:
-    """Add the submissions that `has_late` found. A report that was made without them is out of date."""
+    """Add the submissions of `has_late`, and discard an outdated report."""
     rescore.report_revision = None
     for submission_id in session.scalars(_late(rescore)).all():
         session.add(RescoreItem(rescore_id=rescore.id, submission_id=submission_id))
@@ -91,18 +91,18 @@ def add_late(session: Session, rescore: Rescore) -> None:
 
 
 def revision(session: Session, challenge_id: uuid.UUID) -> int:
-    """The present revision of a challenge's leaderboards."""
+    """Return the current revision of a challenge's leaderboards."""
     query = select(LeaderboardRevision.revision).where(LeaderboardRevision.challenge_id == challenge_id)
     return session.scalar(query) or 0
 
 
 def is_finished(session: Session, rescore: Rescore) -> bool:
-    """Whether all its submissions have been evaluated, or cannot be."""
+    """Whether all its submissions were evaluated or have failed."""
     return rescore.scoring_id is not None and not has_late(session, rescore) and not _unfinished(session, rescore)
 
 
 def _comparable(version: str) -> tuple[int, ...]:
-    """A version such as 1.2.0 as numbers, so that 1.10.0 is later than 1.9.0."""
+    """Return a version such as 1.2.0 as numbers, so that 1.10.0 is later than 1.9.0."""
     return tuple(int(part) for part in version.split(".") if part.isdecimal())
 
 

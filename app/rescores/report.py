@@ -1,7 +1,6 @@
-"""The report of a re-score: whose scores and ranks change, by how much, and in which classes.
+"""The report of a re-score: which scores and ranks change, by how much, and in which classes.
 
-Ranks are those of the leaderboards, from the same functions, on unrounded scores. Scores are given as organisers may
-see them, rounded to the challenge's decimals.
+Ranks are computed from unrounded scores by the leaderboards' functions. Scores are rounded to the challenge's decimals.
 """
 
 import uuid
@@ -27,7 +26,7 @@ from vocboard.evaluator.editions import Competition
 
 @dataclass(frozen=True, slots=True)
 class _Result:
-    """One competition of one evaluation: unrounded fractions, None where undefined."""
+    """One competition of an evaluation: unrounded fractions, None if undefined."""
 
     mean: float | None
     is_complete: bool
@@ -36,7 +35,7 @@ class _Result:
 
 @dataclass(frozen=True, slots=True)
 class _Evaluated:
-    """A submission that counts."""
+    """A scored submission."""
 
     id: uuid.UUID
     method: str
@@ -52,7 +51,7 @@ def compute(session: Session, rescore: Rescore, challenge: Challenge) -> dict[st
     """Compare the current results of a challenge with those of a re-score, as JSON.
 
     Args:
-        rescore: one whose submissions have all been evaluated.
+        rescore: a re-score whose submissions have all been evaluated.
         challenge: with its competitions.
 
     Returns:
@@ -102,7 +101,7 @@ def compute(session: Session, rescore: Rescore, challenge: Challenge) -> dict[st
 
 
 def _submissions(session: Session, rescore: Rescore) -> list[_Evaluated]:
-    """All scored submissions of the challenge, in the order in which they were made."""
+    """Return all scored submissions of the challenge, oldest first."""
     item = and_(RescoreItem.rescore_id == rescore.id, RescoreItem.submission_id == Submission.id)
     rows = session.execute(
         select(Submission.id, Method.name, Submission.created_at, Submission.published_at, RescoreItem.failure)
@@ -117,7 +116,7 @@ def _submissions(session: Session, rescore: Rescore) -> list[_Evaluated]:
 def _results(
     session: Session, challenge: Challenge, which: ColumnElement[bool]
 ) -> dict[tuple[uuid.UUID, str], _Result]:
-    """The results by primary measure of one evaluation for each submission."""
+    """Return the primary results of one evaluation per submission."""
     evaluated = (
         select(Submission.id, CompetitionResult.competition)
         .select_from(Submission)
@@ -169,7 +168,7 @@ def _changes(
 
 
 def _ranks(key: str, published: Sequence[_Evaluated], results: _Results) -> dict[uuid.UUID, int | None]:
-    """The rank of each published submission that has a result, as on the leaderboard."""
+    """Return the leaderboard ranks of published submissions."""
     shown_on_board = [(one, result) for one in published if (result := results.get((one.id, key))) is not None]
     standings = [Standing(result.mean, result.is_complete, one.submitted_at) for one, result in shown_on_board]
     places = order(standings)
@@ -190,7 +189,7 @@ def _score(result: _Result | None, name: str) -> float | None:
 
 
 def _difference(before: float | None, after: float | None, decimals: int) -> dict[str, float | None]:
-    """Both values and the change between them, rounded; a change is None where either is undefined."""
+    """Return both values and their difference, rounded; the difference is None if either is undefined."""
     old, new = shown(before, decimals), shown(after, decimals)
     change = None if old is None or new is None else round(new - old, decimals)
     return {"before": old, "after": new, "change": change}

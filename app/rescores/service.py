@@ -1,4 +1,4 @@
-"""What organisers do with re-scores: start, look at, apply, discard. Workers carry it out: see `app.rescores.queue`."""
+"""Operations of organisers on re-scores. Workers execute them; see `app.rescores.queue`."""
 
 import time
 import uuid
@@ -31,8 +31,8 @@ def start(session: Session, *, challenge: Challenge, user: User, ground_truth_ve
 
     Args:
         challenge: from `get_organised`.
-        ground_truth_version: number of the version; the current one, too, for a new version of the evaluator.
-        reason: shown on the leaderboards once it is applied.
+        ground_truth_version: number of the version; use the current one for a new version of the evaluator.
+        reason: shown on the leaderboards when the re-score is applied.
 
     Raises:
         InvalidInputError: there is no such version, or no reason.
@@ -68,8 +68,8 @@ def evaluate_again(
     """
     submission = submission_queries.get_for(session, submission_id, user)
     if not challenge_queries.organises(session, user, submission.challenge_id):
-        raise ForbiddenError("Only the organisers of this challenge can have a submission evaluated again.")
-    # The challenge first, as everywhere: no two transactions wait for each other.
+        raise ForbiddenError("Only the organisers of this challenge can evaluate a submission again.")
+    # Lock the challenge first, as everywhere, to avoid deadlocks.
     challenge_queries.lock_challenge(session, submission.challenge_id)
     session.refresh(submission, ["state"], with_for_update={"of": Submission})
     version = challenge_queries.current_truth(session, submission.challenge)
@@ -86,18 +86,18 @@ def evaluate_again(
             f"Only a scored or failed submission can be evaluated again; this one is {submission.state}."
         )
     if (other := queries.open_rescore(session, submission.challenge_id, submission.id)) is not None:
-        raise ConflictError(f"This submission is being evaluated again already: re-score {other.id}.")
+        raise ConflictError(f"This submission is already being evaluated again: re-score {other.id}.")
     reason = _checked_reason(reason or "Evaluated again by the organisers.")
     return submission, _add(session, submission.challenge, version, user, reason, submission=submission)
 
 
 def request_apply(session: Session, *, rescore_id: uuid.UUID, user: User) -> Rescore:
-    """Let a worker switch to the results of a re-score; asked for already, it changes nothing.
+    """Request that a worker applies a re-score. Idempotent.
 
     After the commit, the caller notifies the `WorkerNotifier`.
 
     Raises:
-        NotFoundError: there is none, or the person does not organise its challenge.
+        NotFoundError: it does not exist, or the user does not organise its challenge.
         ConflictError: it is not ready.
     """
     rescore = _locked(session, rescore_id, user)
@@ -111,7 +111,7 @@ def request_apply(session: Session, *, rescore_id: uuid.UUID, user: User) -> Res
 
 
 def wait_until_applied(database: Database, rescore_id: uuid.UUID) -> None:
-    """Wait for a worker to apply a re-score, which mostly takes less than a second; but not for long."""
+    """Wait briefly for a worker to apply a re-score, which usually takes less than a second."""
     deadline = time.monotonic() + LONGEST_WAIT.total_seconds()
     while time.monotonic() < deadline:
         with database.reading_autocommit() as session:
@@ -121,10 +121,10 @@ def wait_until_applied(database: Database, rescore_id: uuid.UUID) -> None:
 
 
 def discard(session: Session, *, rescore_id: uuid.UUID, user: User) -> Rescore:
-    """End a re-score without any change; a running one is cancelled. Discarded already, it changes nothing.
+    """Discard a re-score, or cancel a running one. Idempotent.
 
     Raises:
-        NotFoundError: there is none, or the person does not organise its challenge.
+        NotFoundError: it does not exist, or the user does not organise its challenge.
         ConflictError: it has ended, or is being applied.
     """
     rescore = _locked(session, rescore_id, user)

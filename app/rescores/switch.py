@@ -1,4 +1,4 @@
-"""The end of a re-score: its report, and the switch to its results. Workers alone do this."""
+"""Finishes re-scores: the report, and the switch to the results. Only for workers."""
 
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
@@ -14,15 +14,12 @@ from vocboard.app.rescores import queue, report
 from vocboard.app.rescores.models import Rescore, RescoreItem, RescoreState
 from vocboard.app.submissions.models import State, Submission
 
-OTHER_TRUTH = "The challenge has another ground truth by now. Evaluate the submission again."
-LOST = (
-    "This submission could not be evaluated with the corrected ground truth. It was not your fault; the organisers "
-    "have been told."
-)
+OTHER_TRUTH = "The challenge now has another ground truth. Evaluate the submission again."
+LOST = "This submission could not be evaluated with the corrected ground truth. The organisers have been notified."
 
 
 def make_ready(session: Session, rescore: Rescore) -> None:
-    """Store the report on a re-score that `queue.is_finished`."""
+    """Store the report of a re-score that `queue.is_finished`."""
     challenge = challenge_queries.challenge_as_it_is(session, rescore.challenge_id)
     rescore.report_revision = queue.revision(session, challenge.id)
     rescore.report = report.compute(session, rescore, challenge)
@@ -31,15 +28,15 @@ def make_ready(session: Session, rescore: Rescore) -> None:
 
 
 def apply(session: Session, rescore: Rescore) -> bool:
-    """Let the results of a re-score count from now on, in this transaction; False if it has to wait.
+    """Apply a re-score in this transaction; False if it has to wait.
 
-    It waits for submissions that were scored since. It fails if the challenge has changed so that its results do not
-    fit any more.
+    It waits for submissions that were scored in the meantime. It fails if the challenge has changed so that the results
+    no longer match.
 
     Args:
-        rescore: one that is held, is ready, and that an organiser has asked to apply.
+        rescore: a locked re-score that is ready and to be applied.
     """
-    # From here on, no submission of the challenge can become scored: that takes the same lock.
+    # From here on, no submission of the challenge can be marked as scored, which needs the same lock.
     challenge_queries.lock_challenge(session, rescore.challenge_id)
     if not queue.is_finished(session, rescore):
         queue.add_late(session, rescore)
@@ -75,7 +72,7 @@ def _obstacle(session: Session, rescore: Rescore, challenge: Challenge) -> str |
     version = challenge_queries.truth_version_by_id(session, rescore.ground_truth_version_id)
     known = set(version.competitions or ())
     if missing := [row.key for row in challenge.competitions if row.key not in known]:
-        return f"Its ground truth cannot score {', '.join(missing)}, which the challenge has by now."
+        return f"Its ground truth cannot score {', '.join(missing)}, which the challenge now has."
     return None
 
 
@@ -92,7 +89,7 @@ def _switch_one(session: Session, rescore: Rescore) -> None:
 
 
 def _give_up_lost(session: Session, rescore: Rescore) -> None:
-    """Make the submissions failed that could not be evaluated: their results are gone."""
+    """Mark submissions that could not be evaluated as failed."""
     lost = (
         select(Submission, RescoreItem.failure, RescoreItem.failure_detail)
         .join(RescoreItem, RescoreItem.submission_id == Submission.id)

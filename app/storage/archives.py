@@ -1,10 +1,10 @@
-"""The interface of archive stores, which keep submissions' archives, and the columns read from them.
+"""The interface of stores for submissions' archives and columns.
 
-Content is named by its SHA-256, and never changes. An upload is received into a file of this machine, since an isolated
-process reads it before it is kept; whatever ends the upload before that (a disconnect, a full disk, an exception)
-leaves nothing behind. The database says which content is needed: see `app.submissions.pruning`.
+Content is identified by its SHA-256 and never changes. An upload is received into a local file, because an isolated
+process reads it before it is stored; if the upload ends early (a disconnect, a full disk, an exception), the file is
+removed. The database determines which content is needed; see `app.submissions.pruning`.
 
-`app.storage.directory_store` is the one implementation; `app.storage.stores` chooses.
+`app.storage.directory_store` is the only implementation; `app.storage.stores` selects it.
 """
 
 import hashlib
@@ -26,23 +26,23 @@ _NAME = re.compile(r"[0-9a-f]{64}")
 
 
 class ArchiveStore(Protocol):
-    """Where archives are kept. Its methods may be called by several threads and processes at once.
+    """A store of archives. Methods may be called from several threads and processes.
 
-    Any method raises `OSError` if the store cannot be reached, and those that take a SHA-256 `ValueError` if it is
-    none: see `check_name`.
+    Any method raises `OSError` if the store is unavailable. Methods with a SHA-256 raise `ValueError` if it is invalid;
+    see `check_name`.
     """
 
     @property
     def incoming(self) -> Path:
-        """The directory of this machine in which uploads lie while they arrive. Isolated processes read it."""
+        """Local directory of uploads in progress, which isolated processes can read."""
         ...
 
     def set_up(self) -> None:
-        """Make ready what the store needs. Called when the web application starts; changes nothing the second time."""
+        """Prepare the store. Called when the web application starts. Idempotent."""
         ...
 
     def can_write(self) -> bool:
-        """Whether the store can be written to now, for health checks."""
+        """Whether the store is writable, for health checks."""
         ...
 
     def receive(self, *, limit: int) -> "IncomingArchive":
@@ -50,14 +50,14 @@ class ArchiveStore(Protocol):
         ...
 
     def keep(self, archive: "IncomingArchive") -> str:
-        """Store an upload for good, and return its SHA-256. The same content is stored once.
+        """Store an upload permanently, and return its SHA-256. Identical content is stored once.
 
-        When this returns, the content survives a power cut.
+        When this returns, the content survives a power failure.
         """
         ...
 
     def open(self, sha256: str) -> AbstractContextManager[BinaryIO]:
-        """Open an archive to read and seek, after checking its content against its hash.
+        """Open an archive for reading, after verifying its hash.
 
         Raises:
             FileNotFoundError: there is none.
@@ -66,9 +66,10 @@ class ArchiveStore(Protocol):
         ...
 
     def local_file(self, sha256: str) -> AbstractContextManager[Path]:
-        """Give the path of an archive on this machine, for an isolated process; checked as by `open`.
+        """Yield a local path of an archive for an isolated process, after verifying its hash.
 
-        The process is given the file's folder, and nothing secret is in it. The file stays until the block ends.
+        The process gets access to the file's folder, which must not contain secrets. The file exists until the block
+        ends.
 
         Raises:
             FileNotFoundError, DamagedArchiveError: as for `open`.
@@ -76,11 +77,11 @@ class ArchiveStore(Protocol):
         ...
 
     def stored(self) -> Iterator[str]:
-        """Give the SHA-256 of every archive in the store, in no order."""
+        """Yield the SHA-256 of every stored archive, in no particular order."""
         ...
 
     def remove(self, sha256: str) -> None:
-        """Remove an archive, which no row of the database may need any more. Does nothing if there is none."""
+        """Remove an archive that no row references, if it exists."""
         ...
 
     def set_aside(self, sha256: str) -> None:
@@ -101,7 +102,7 @@ class ArchiveStore(Protocol):
 
 
 class IncomingArchive(IncomingFile):
-    """An upload while it arrives, in a file of this machine.
+    """An upload in progress, in a local file.
 
     Attributes:
         path: the file, which can be read after `finish`.
@@ -145,15 +146,15 @@ class DamagedArchiveError(Exception):
 
 
 def is_name(text: str) -> bool:
-    """Whether a text is a SHA-256 in hexadecimal, and so can name an archive."""
+    """Whether a text is a hexadecimal SHA-256."""
     return _NAME.fullmatch(text) is not None
 
 
 def check_name(sha256: str) -> str:
-    """Return a SHA-256 that may become part of a path or an address.
+    """Return a SHA-256 after checking that it can be part of a path or URL.
 
     Raises:
-        ValueError: it is not a SHA-256 in hexadecimal.
+        ValueError: it is not a hexadecimal SHA-256.
     """
     if not is_name(sha256):
         raise ValueError(f"{sha256!r} is not a SHA-256 in hexadecimal")
@@ -161,10 +162,10 @@ def check_name(sha256: str) -> str:
 
 
 def check_content(file: BinaryIO, sha256: str) -> None:
-    """Read a file to its end, and check that it has this hash.
+    """Verify the hash of a file.
 
     Raises:
-        DamagedArchiveError: it has not.
+        DamagedArchiveError: the hash does not match.
     """
     digest = hashlib.sha256()
     while chunk := file.read(CHUNK_BYTES):

@@ -1,7 +1,7 @@
-"""Archives in a directory, at `ab/cdef...` for the SHA-256 `abcdef...`.
+"""An archive store in a directory, with paths `ab/cdef...` for the SHA-256 `abcdef...`.
 
-Web and workers share it: on one machine, or over a network file system that renames and locks as a local one does. An
-upload is written to a temporary file of the same file system, and renamed to its place when it is kept.
+The web process and workers share it on one machine, or over a network file system with the same semantics for renames
+and locks. An upload is written to a temporary file in the same file system, and renamed when it is stored.
 """
 
 import os
@@ -17,22 +17,22 @@ _INCOMING, _SET_ASIDE = "incoming", "set-aside"
 
 
 class DirectoryStore:
-    """An `ArchiveStore` in one directory; its methods do what is said there."""
+    """An `ArchiveStore` in a directory; see there for its methods."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
 
     @property
     def incoming(self) -> Path:
-        """A folder of the directory, so that keeping an upload is renaming it."""
+        """A folder in the directory, so that an upload can be stored by a rename."""
         return self._directory / _INCOMING
 
     def set_up(self) -> None:
-        """Make the directory."""
+        """Create the directory."""
         self._directory.mkdir(parents=True, exist_ok=True)
 
     def can_write(self) -> bool:
-        """Whether the directory is there and writable."""
+        """Whether the directory exists and is writable."""
         return os.access(self._directory, os.W_OK | os.X_OK)
 
     def receive(self, *, limit: int) -> IncomingArchive:
@@ -41,7 +41,7 @@ class DirectoryStore:
         return IncomingArchive(self, limit=limit)
 
     def keep(self, archive: IncomingArchive) -> str:
-        """Rename an upload to its place."""
+        """Store an upload by a rename."""
         target = self.path(archive.sha256)
         if not target.parent.exists():
             target.parent.mkdir(exist_ok=True)
@@ -65,14 +65,14 @@ class DirectoryStore:
 
     @contextmanager
     def local_file(self, sha256: str) -> Iterator[Path]:
-        """Give the path of an archive, in one of 256 folders of archives."""
+        """Yield the path of an archive, in one of 256 folders."""
         path = self.path(sha256)
         with path.open("rb") as file:
             check_content(file, sha256)
         yield path
 
     def stored(self) -> Iterator[str]:
-        """Give the names of all archives."""
+        """Yield the names of all archives."""
         for folder in self._directory.glob("[0-9a-f][0-9a-f]"):
             for path in folder.iterdir():
                 if is_name(name := folder.name + path.name):
@@ -83,7 +83,7 @@ class DirectoryStore:
         self.path(sha256).unlink(missing_ok=True)
 
     def set_aside(self, sha256: str) -> None:
-        """Move an archive to a folder that `stored` does not read; it is as old there as it has been set aside."""
+        """Move an archive to a folder that `stored` does not read, with the current time as its modification time."""
         self._aside(sha256).parent.mkdir(exist_ok=True)
         with suppress(FileNotFoundError):
             os.utime(self.path(sha256))
@@ -103,7 +103,7 @@ class DirectoryStore:
         return [name for name in names if is_name(name)]
 
     def remove_abandoned(self) -> int:
-        """Remove files that nobody needs any more."""
+        """Remove unused files."""
         removed = 0
         if self.incoming.exists():
             removed += remove_abandoned(self.incoming.iterdir())

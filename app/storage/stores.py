@@ -1,4 +1,4 @@
-"""Which archive store an installation uses: the one place that chooses, by its settings."""
+"""Selects the archive store by the settings."""
 
 from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore
@@ -6,5 +6,5 @@ from vocboard.app.storage.directory_store import DirectoryStore
 
 
 def archive_store(settings: Settings) -> ArchiveStore:
-    """Return the store of the submissions' archives."""
+    """Return the archive store."""
     return DirectoryStore(settings.archives)

@@ -1,4 +1,4 @@
-"""What owners declare of a submission's training after the upload, and what they have left open."""
+"""Declarations that owners make after the upload."""
 
 import uuid
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ from vocboard.evaluator.editions import Declaration
 
 
 def get_to_declare(session: Session, submission_id: uuid.UUID, user: User) -> Submission:
-    """Return a submission of the person's own.
+    """Return one of the user's own submissions.
 
     Raises:
         NotFoundError, ForbiddenError: it is not the user's own submission.
@@ -42,8 +42,8 @@ def declare(session: Session, *, submission_id: uuid.UUID, user: User, changes: 
     """Add or correct the declarations of a submission; the audit log keeps the old values.
 
     Args:
-        changes: fields of `SubmissionForm` that declare something; those left out stay. A list of images from flickr
-            that is empty keeps the one that is there.
+        changes: declaration fields of `SubmissionForm`; missing ones keep their values. An empty list of images from
+            flickr keeps the existing list.
 
     Raises:
         NotFoundError, ForbiddenError: it is not the user's own submission.
@@ -87,11 +87,11 @@ def not_declared(submission: Submission) -> list[Declaration]:
 
 
 def listed_images(session: Session, *, submission_id: uuid.UUID, user: User) -> str:
-    """Return the hashes of the listed images from flickr, one a line.
+    """Return the declared hashes of images from flickr, one per line.
 
     Raises:
-        NotFoundError: the person may not see the submission.
-        ForbiddenError: the person is neither its owner nor an organiser of its challenge.
+        NotFoundError: the user may not see the submission.
+        ForbiddenError: the user neither owns it nor organises its challenge.
     """
     submission = queries.get_for(session, submission_id, user)
     if not queries.is_managed_by(session, submission, user):

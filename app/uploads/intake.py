@@ -134,7 +134,7 @@ class Intake:
                         with self.database.writing() as session:
                             viewer_now(
                                 session, request.state.identity
-                            )  # whoever has been signed out meanwhile is refused
+                            )  # rejected if the user was signed out in the meantime
                             return submissions.submit(
                                 session,
                                 user=user,

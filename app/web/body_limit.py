@@ -19,7 +19,7 @@ class _Limit:
     """How long a body may be, and what to say of a longer one.
 
     Attributes:
-        seconds: how long it may take to arrive; None if whoever reads it sees to that.
+        seconds: maximum duration of the upload; None if the reader enforces it.
     """
 
     byte_count: int

@@ -1,7 +1,7 @@
-"""What handlers are given besides the request: `database: DatabaseDep` as a parameter of a handler is the database.
+"""Dependencies of handlers. For example, a parameter `database: DatabaseDep` receives the database.
 
-To add one, add a field to `Services`, make it in `create_app`, and add a function and its alias here. Who has sent the
-request is in `app.web.identity`.
+To add one, add a field to `Services`, create it in `create_app`, and add a function and its alias here. For the user of
+a request, see `app.web.identity`.
 """
 
 from dataclasses import dataclass
@@ -26,13 +26,13 @@ from vocboard.app.web.open_streams import OpenStreams
 
 @dataclass(slots=True)
 class Services:
-    """What one web process makes once and all its requests use; `application.state.services`.
+    """The services of a web process, shared by all requests: `application.state.services`.
 
     Attributes:
-        store: of submissions' archives.
-        validator: of uploads.
+        store: the archive store.
+        validator: validates uploads.
         boards: the current leaderboards.
-        open_streams: of events.
+        open_streams: counts event streams.
         password_work: hashes passwords.
     """
 
@@ -54,7 +54,7 @@ def services_of(connection: HTTPConnection) -> Services:
     return services
 
 
-# Asynchronous, so that none of them waits for a thread.
+# Asynchronous, so that they need no thread.
 
 
 async def _settings(request: Request) -> Settings:

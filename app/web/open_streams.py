@@ -1,4 +1,4 @@
-"""How many streams of events each person has open."""
+"""Counts open event streams."""
 
 import uuid
 from collections import Counter
@@ -12,7 +12,7 @@ PAUSE = timedelta(seconds=10)  # wait after reaching the limit
 
 
 class OpenStreams:
-    """How many streams each person, or visitor's network, has open in this process."""
+    """Number of open streams in this process, by user or by network of a visitor."""
 
     def __init__(self) -> None:
         self._open: Counter[uuid.UUID | str] = Counter()

@@ -1,4 +1,4 @@
-"""The person behind a request, as it began and as of now. `app.web.identity` finds out who it is."""
+"""The user of a request. `app.web.identity` determines it."""
 
 from dataclasses import dataclass
 

@@ -1,1 +1,1 @@
-"""The database as the queue of every kind of work: rows that workers claim, hold under a lease, and finish."""
+"""Work queues in the database: rows that workers claim with a lease."""

@@ -1,11 +1,11 @@
-"""A queue of rows: claimed by one worker at a time, under a lease that it renews while it lives.
+"""A work queue of database rows. A worker claims a row with a lease, and renews the lease while it works.
 
-A row waits, then runs, then has whatever state its worker gives it. Of a worker that has died, the lease expires, and
-the row waits again, or is given up after so many attempts. Every change asks whether the lease is still held, so a
-worker that was merely slow stores nothing once another has taken over.
+A row is waiting, then running, then in a final state set by its worker. If the worker dies, the lease expires, and the
+row returns to the queue, or fails after too many attempts. Every change checks that the lease is still held, so a slow
+worker cannot store anything after another one has taken over.
 
-A kind of work has a model with the columns of `Leased`, and one `LeasedQueue` of it. Which row is the next is for it to
-say: `app.submissions.queue` is fair between people, `app.challenges.ground_truth_queue` first come, first served.
+Each kind of work has a model with the columns of `Leased` and a `LeasedQueue`, and decides which row is next:
+`app.submissions.queue` is fair between people, `app.challenges.ground_truth_queue` is first come, first served.
 """
 
 import uuid
@@ -27,12 +27,12 @@ _LET_GO: Mapping[str, None] = {"lease_id": None, "lease_expires_at": None}
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A worker's hold on a row.
+    """A worker's claim on a row.
 
     Attributes:
         id: the row's.
-        lease_id: what tells this hold from an earlier or later one on the same row.
-        attempt: 1 for the first time that it was claimed.
+        lease_id: distinguishes this claim from other claims on the same row.
+        attempt: 1 for the first claim.
     """
 
     id: uuid.UUID
@@ -42,18 +42,18 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Released:
-    """How many rows whose worker died wait again, and how many were given up."""
+    """The numbers of rows of dead workers that were queued again and that have failed."""
 
     returned: int
     given_up: int
 
 
 class LeasedQueue:
-    """The rows of one model as a queue.
+    """A queue of the rows of one model.
 
     Args of the constructor:
-        waiting: the state of a row that may be claimed.
-        running: its state while it is held.
+        waiting: the state of rows that can be claimed.
+        running: the state of claimed rows.
     """
 
     def __init__(self, model: type[Leased], *, waiting: StrEnum, running: StrEnum) -> None:
@@ -63,24 +63,24 @@ class LeasedQueue:
 
     @property
     def is_waiting(self) -> ColumnElement[bool]:
-        """The condition that a row may be claimed."""
+        """Return the condition that a row can be claimed."""
         return self._model.state == self._waiting
 
     @property
     def is_running(self) -> ColumnElement[bool]:
-        """The condition that a row is held, whether or not its lease has expired."""
+        """Return the condition that a row is claimed, even if its lease has expired."""
         return self._model.state == self._running
 
     def claim(
         self, session: Session, *, chosen: ScalarSelect[uuid.UUID], lease: timedelta, **values: object
     ) -> Claim | None:
-        """Take a row for as long as `lease`, in one statement; None if none waits.
+        """Claim a row for the duration `lease`, in one statement; None if none is waiting.
 
         Two workers never claim the same submission: PostgreSQL skips locked rows, and SQLite has a single writer.
 
         Args:
-            chosen: the id of the next row that waits, selected `FOR UPDATE SKIP LOCKED`.
-            values: of other columns.
+            chosen: query for the id of the next waiting row, selected `FOR UPDATE SKIP LOCKED`.
+            values: values of other columns.
         """
         model = self._model
         row = session.execute(
@@ -99,22 +99,22 @@ class LeasedQueue:
         return None if row is None else Claim(row.id, row.lease_id, row.attempts)
 
     def renew(self, session: Session, claim: Claim, *, lease: timedelta) -> bool:
-        """Hold on to a row for as long as `lease` from now; False if the hold has been lost."""
+        """Renew a claim for the duration `lease`; False if the claim has been lost."""
         return self._change(session, claim, lease_expires_at=now() + lease)
 
     def finish(self, session: Session, claim: Claim, *, state: StrEnum, **values: object) -> bool:
-        """Give a row its final state, and let go of it; False if the hold has been lost and nothing may be stored."""
+        """Set a row's final state, and release it; False if the claim has been lost and nothing may be stored."""
         return self._change(session, claim, state=state, **values, **_LET_GO)
 
     def give_back(self, session: Session, claim: Claim) -> bool:
-        """Let a row wait again as if it had not been claimed; False if the hold has been lost."""
+        """Return a row to the queue, as if it had not been claimed; False if the claim has been lost."""
         return self._change(session, claim, state=self._waiting, attempts=self._model.attempts - 1, **_LET_GO)
 
     def release_expired(self, session: Session, *, attempts: int, given_up: Mapping[str, object]) -> Released:
-        """Let rows whose worker has gone silent wait again, or give them up after so many attempts.
+        """Return rows with expired leases to the queue, or fail them after too many attempts.
 
         Args:
-            given_up: values of the columns of a row that is given up; its state among them.
+            given_up: column values of rows that fail, including the state.
         """
         model, expired = self._model, self._is_expired()
         give_up = update(model).where(expired, model.attempts >= attempts).values(**given_up, **_LET_GO)
@@ -127,11 +127,11 @@ class LeasedQueue:
         return session.scalar(select(self._model.id).where(self._is_expired()).limit(1)) is not None
 
     def waiting(self, session: Session) -> int:
-        """How many rows wait."""
+        """Return the number of waiting rows."""
         return self._count(session, self.is_waiting)
 
     def running(self, session: Session) -> int:
-        """How many rows are held."""
+        """Return the number of claimed rows."""
         return self._count(session, self.is_running)
 
     def _is_expired(self) -> ColumnElement[bool]:
@@ -141,7 +141,7 @@ class LeasedQueue:
         return session.scalar(select(func.count()).select_from(self._model).where(condition)) or 0
 
     def _change(self, session: Session, claim: Claim, **values: object) -> bool:
-        """Change a row if the claim still holds it, whether or not its lease has expired meanwhile."""
+        """Update a row if the claim is still valid, even if its lease has expired."""
         model = self._model
         held = and_(model.id == claim.id, model.lease_id == claim.lease_id, self.is_running)
         return _changed_rows(session, update(model).where(held).values(**values)) == 1

@@ -1,4 +1,4 @@
-"""The columns of a row that workers claim."""
+"""Columns of rows that workers claim."""
 
 import uuid
 from datetime import datetime
@@ -8,11 +8,11 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 
 class Leased:
-    """A mixin for models whose rows are work. The model has an `id` and a `state`, too.
+    """A mixin for models of work queues. The model also needs `id` and `state`.
 
     Attributes:
-        lease_id: who holds the row: a worker whose lease was taken over can no longer store anything.
-        attempts: how often it has been claimed.
+        lease_id: identifies the claim: a worker that has lost its lease cannot store anything.
+        attempts: number of claims.
     """
 
     lease_id: Mapped[uuid.UUID | None]

@@ -47,7 +47,7 @@ def tree_to_coco(
         tree: directory or archive.
         output: JSON file to write, or nothing if anything is wrong.
         edition: with the image set; see `for_image_set`.
-        progress: told as images are done.
+        progress: called with the number of images done.
 
     Raises:
         GroundTruthError: the tree is invalid; lists all problems.
@@ -109,7 +109,7 @@ def _masks(
     if object_file not in contents:
         problems.add(
             "no_object_map", "label maps without a map of objects",
-            "They are left out: COCO has pixels of objects. Put SegmentationObject/ beside SegmentationClass/.",
+            "They are left out: COCO has pixels of objects. Put SegmentationObject/ next to SegmentationClass/.",
             value=image, noun="label map", severity=Severity.WARNING,
         )  # fmt: skip
         return None

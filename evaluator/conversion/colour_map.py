@@ -26,7 +26,7 @@ def label_colour_map(number: int = MOST_COLOURS) -> NDArray[np.uint8]:
 
 
 def write_colour_map(output: Path, number: int = MOST_COLOURS) -> None:
-    """Write the colour map: a line a label (.txt), with a heading (.csv), a list (.json), an array (.npy), or a
+    """Write the colour map: one line per label (.txt), with a heading (.csv), a list (.json), an array (.npy), or a
     palette of GIMP and Inkscape (.gpl).
 
     Raises:

@@ -28,7 +28,7 @@ from vocboard.evaluator.problems import Problem, has_errors
 from vocboard.evaluator.reading import read_results
 from vocboard.evaluator.result_files.names import FileNames, expected_name
 
-Progress = Callable[[int], None]  # told how many more detections are done
+Progress = Callable[[int], None]  # called with the number of detections done since the last call
 _TOLD = 1_000  # detections between two calls of it
 _NO_SIZE = (1, 1)
 
@@ -75,7 +75,7 @@ def to_results(
         categories: names by number; None where numbers count the edition's classes.
         drop_unmatched: whether detections of categories that the edition lacks are left out.
         all_classes: whether classes without a detection get an empty file, and so a score of nothing found.
-        progress: told as detections are done.
+        progress: called with the number of detections done.
 
     Raises:
         ConversionError: the input is invalid; lists all problems, and nothing is written.

@@ -54,7 +54,7 @@ def maps_to_results(
         edition: of the competition.
         competition: its key.
         image_sets: of the edition.
-        progress: told as label maps are done.
+        progress: called with the number of label maps done.
 
     Raises:
         ConversionError: the input is invalid; lists all problems, and nothing is written.

@@ -151,7 +151,7 @@ def read_image_names(path: Path) -> dict[str, str]:
 
 
 def read_category_names(path: Path, first: int) -> dict[str, str]:
-    """Return names by number from a COCO JSON with `categories`, a JSON list or object, or a name a line.
+    """Return names by number from a COCO JSON with `categories`, a JSON list or object, or one name per line.
 
     A YAML file of a data set (`names:` and an entry a line) is read too.
 
@@ -177,7 +177,7 @@ def read_category_names(path: Path, first: int) -> dict[str, str]:
         if names:
             return names
     raise _not_read(
-        path, "category names", 'a COCO JSON with "categories", a JSON list, a YAML "names:", or a name a line'
+        path, "category names", 'a COCO JSON with "categories", a JSON list, a YAML "names:", or one name per line'
     )
 
 

@@ -43,7 +43,7 @@ def segmentations_from_detections(
         segmentation: key of the competition to write.
         image_sets: of the edition; of segmentation with the images' sizes.
         above: only detections of more confidence than this are painted; None for all.
-        progress: told as label maps are done.
+        progress: called with the number of label maps done.
 
     Raises:
         ConversionError: the input is invalid; lists all problems, and nothing is written.

@@ -39,7 +39,7 @@ def prediction_source(
         problems: takes what is wrong.
 
     Raises:
-        ConversionError: images cannot be told.
+        ConversionError: images cannot be identified.
     """
     entries = list(_by_image(document, file, images))
     rows = (row for name, content in entries for row in rows_of_image(name, content, file, problems))

@@ -1,4 +1,4 @@
-"""What is wrong with something to be converted: gathered over the whole input, and told all at once."""
+"""Problems of conversion inputs, collected over the whole input and reported at once."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -42,7 +42,7 @@ class _Group:
 
 
 class ProblemCollector:
-    """Gathers problems by kind, each with its number and first place; a kind is told once, however often it occurs."""
+    """Collects problems by kind, each with its count and first place; each kind is reported once."""
 
     def __init__(self) -> None:
         self._groups: dict[str, _Group] = {}

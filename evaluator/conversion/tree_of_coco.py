@@ -43,7 +43,7 @@ def coco_to_tree(
         output: directory to write `<edition>/` into, or nothing if anything is wrong.
         edition: with the image set; see `for_image_set`.
         drop_unmatched: whether objects of categories that the edition lacks are left out.
-        progress: told as images are done.
+        progress: called with the number of images done.
 
     Raises:
         ConversionError: the input is invalid; lists all problems, and nothing is written.

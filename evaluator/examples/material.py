@@ -33,7 +33,7 @@ class Material:
         test: what is public of the other: images, people, and the boxes of people.
         edition: for the image set that is run on.
         train_edition: the same for the one that is learnt from.
-        progress: told as pictures are read.
+        progress: called with the number of images read.
     """
 
     tree: Path

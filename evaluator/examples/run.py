@@ -46,7 +46,7 @@ def example(
         train: image set to train on.
         test: image set to run on.
         competition: competition to write files for. Default: the first of the task.
-        progress: told as pictures are read.
+        progress: called with the number of images read.
 
     Returns:
         Warnings about the results.

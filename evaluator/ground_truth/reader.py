@@ -30,7 +30,7 @@ def read_ground_truth(tree: Path, edition: Edition, *, progress: Callable[[int],
         tree: directory or archive (tar, plain or compressed, or zip) with the folder `VOC<year>/` at the top, below
             `VOCdevkit/`, or being that folder.
         edition: defines the tasks and classes.
-        progress: told as files are read, and with 0 as they are parsed.
+        progress: called with the number of files read, and with 0 as they are parsed.
 
     Raises:
         GroundTruthError: the tree is invalid; lists all problems.

@@ -27,10 +27,10 @@ class Tree:
         problems: TreeProblems,
         progress: Callable[[int], None] | None = None,
     ) -> None:
-        """Take the directory or archive, the edition, whose name the folder bears, and where to complain.
+        """Take the directory or archive, the edition that its folder is named after, and the collector of problems.
 
         Args:
-            progress: told as files are read.
+            progress: called with the number of files read.
         """
         self._path = path
         self._prefixes: tuple[str, ...] = (f"{edition}/", f"VOCdevkit/{edition}/", "")

@@ -24,7 +24,7 @@ _MEASURES = {
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question: the field of `Answers` it fills, and what is taken for an empty answer."""
+    """One question: the field of `Answers` that it fills, and its default."""
 
     field: str
     text: str

@@ -21,7 +21,7 @@ UNKNOWN_FILE = error(
     "Not a result file",
     "{name} is not the name of a result file of {edition}; {expected}.",
     "Rename it, or remove it from the archive.",
-    example="results/VOC2012/notes.txt beside result files",
+    example="results/VOC2012/notes.txt among result files",
 )
 UNKNOWN_CLASS = error(
     "unknown_class",

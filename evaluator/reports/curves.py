@@ -1,4 +1,4 @@
-"""Curves at full precision: a CSV a class, and all of them in one JSON."""
+"""Exports curves at full precision: one CSV per class, and all of them as JSON."""
 
 import csv
 import json
@@ -41,8 +41,8 @@ def f_measure(curve: Curve) -> Points:
 def write_curves(evaluations: Mapping[str, Evaluation], output: Path) -> int:
     """Write every curve of every competition to a directory; return how many.
 
-    `<image set>/<competition>/<class>.csv` has a line a rank; `curves.json` has the same by image set, competition and
-    class. Undefined values are empty, and null.
+    `<image set>/<competition>/<class>.csv` has one line per rank; `curves.json` has the same by image set, competition
+    and class. Undefined values are empty, and null.
 
     Raises:
         OutputExistsError: `output` exists and is not output of vocboard.

@@ -1,4 +1,4 @@
-"""Scores as CSV, a line a number, and as LaTeX, a row a competition."""
+"""Exports scores as CSV, one line per score, and as LaTeX, one row per competition."""
 
 import csv
 import io

@@ -16,7 +16,7 @@ from vocboard.evaluator.result_files.items import Items
 from vocboard.evaluator.result_files.text import blocks
 
 LARGE_BYTES = 128 * 1024  # of one file; an upload of twenty such pays for importing the column reader
-_PART_BYTES = 8 * 1024 * 1024  # read at once, by several threads: bounds what reading needs besides the columns
+_PART_BYTES = 8 * 1024 * 1024  # read at a time, by several threads; limits the memory for reading
 _SEARCHED_AT_ONCE_BYTES = 64 * 1024  # what a processor's cache holds
 _SMALLER_PARTS_BYTES = (1024 * 1024, 128 * 1024, 32 * 1024)  # of a part with a wrong line, and again
 MOST_BYTES_AFTER_ERRORS = 2 * 1024 * 1024  # of a part that is tried whole once a line was wrong: they seldom come alone

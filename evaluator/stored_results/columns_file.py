@@ -1,4 +1,4 @@
-"""A file of named arrays, written as they come, and read as data from somebody who may wish us ill.
+"""A file of named arrays, written as a stream, and read as untrusted data.
 
 Layout: `MAGIC`; the arrays one after another, each a compressed frame (LZ4) of its own; an index in JSON; the length of
 the index; `MAGIC` again. The index has a header of the writer's choice and, in the order of the file, each array's

@@ -52,7 +52,7 @@ class ResultsWriter:
 
 
 class StoredResults:
-    """Reads what `ResultsWriter` has stored, of which nothing is taken for granted.
+    """Reads and checks what `ResultsWriter` has stored.
 
     Attributes:
         results: as `read_results` returns them; their label maps are given by `label_maps`.
@@ -137,7 +137,7 @@ class _Competition:
 
 
 def digest(edition: Edition, image_sets: ImageSets) -> str:
-    """Return a hexadecimal SHA-256 of what reading result files depends on besides the files."""
+    """Return a hexadecimal SHA-256 of everything that reading depends on, except the files."""
     # The repr of an edition is made of texts, numbers, tuples and dicts: the same in every process.
     parts = [repr(edition).encode()]
     for (task, name), image_set in sorted(image_sets.sets.items()):

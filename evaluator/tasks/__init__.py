@@ -1,1 +1,1 @@
-"""One folder for each task, with everything about it. The registries are `definitions`, `formats` and `scoring`."""
+"""One folder per task, with everything about it. The registries are `definitions`, `formats` and `scoring`."""

@@ -1,4 +1,4 @@
-"""The registry of tasks, for results in memory: how the arrays of each are read."""
+"""The registry of readers of arrays, by task."""
 
 from collections.abc import Mapping
 

@@ -1,7 +1,7 @@
-"""How what result files of a task say is stored as columns, and checked when they are read back.
+"""Stores results as columns, and checks columns when they are loaded.
 
-Columns come from a process that has read a stranger's archive, and may have been taken over by it. So whatever scoring
-relies on is checked again: that indices are within their lists, numbers finite, and columns of one length.
+Columns come from a process that has read an untrusted archive and may be compromised. So everything that scoring relies
+on is checked again: indices are in range, numbers finite, and columns of equal length.
 """
 
 from abc import ABC, abstractmethod
@@ -18,7 +18,7 @@ from vocboard.evaluator.rules import Competition, Edition
 
 Content = TypeVar("Content")
 
-_UNLISTED = np.iinfo(np.int32).max  # how many items there may be where none are listed, and nothing is scored
+_UNLISTED = np.iinfo(np.int32).max  # maximum number of items if none are listed; nothing is scored then
 
 
 class Columns(Protocol):
@@ -28,21 +28,21 @@ class Columns(Protocol):
         """Return an array of this type: (n,), or (n, columns).
 
         Raises:
-            ColumnsError: there is none.
+            ColumnsError: there is no such array.
         """
         ...
 
     def __contains__(self, name: str) -> bool:
-        """Whether there is an array of this name."""
+        """Whether there is an array with this name."""
         ...
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Known:
-    """What columns are checked against.
+    """The context for checking columns.
 
     Attributes:
-        image_set: the test items of the competition; None if there are none, so that nothing can be scored.
+        image_set: the test items of the competition; None if there are none, in which case nothing can be scored.
     """
 
     competition: Competition
@@ -51,33 +51,33 @@ class Known:
 
     @property
     def images(self) -> int:
-        """How many images the test set has."""
+        """Number of images in the test set."""
         return _UNLISTED if self.image_set is None else len(self.image_set.images)
 
     @property
     def persons(self) -> int:
-        """How many people the test set has."""
+        """Number of people in the test set."""
         known = None if self.image_set is None else self.image_set.persons
         return _UNLISTED if known is None else len(known)
 
 
 class ContentColumns(ABC):
-    """One task's. Each task's folder has a subclass."""
+    """The columns of a task. Each task has a subclass."""
 
     @abstractmethod
     def arrays(self, entry: Entry) -> Mapping[str, NDArray[Any]]:
-        """Return the columns of what was entered."""
+        """Return the columns of an entry."""
 
     @abstractmethod
     def content(self, classes: tuple[str, ...], columns: Columns, known: Known) -> Any:
         """Return the content of an entry.
 
         Args:
-            classes: those entered.
+            classes: classes entered.
 
         Raises:
-            ColumnsError: a column is missing, or of another type or shape.
-            ValueError: what the columns say cannot be.
+            ColumnsError: a column is missing, or has another type or shape.
+            ValueError: the content of the columns is invalid.
         """
 
 
@@ -104,7 +104,7 @@ class ColumnsByClass(ContentColumns, Generic[Content]):
 
     @abstractmethod
     def to_class(self, columns: Columns, known: Known) -> Content:
-        """Return the content of one class; raises as `content`."""
+        """Return the content of one class; raises like `content`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class _Below:
 
 
 def check_index(name: str, index: NDArray[Any], count: int) -> None:
-    """Check that all indices are below a number.
+    """Check that all indices are in range.
 
     Raises:
         ValueError: one is not.
@@ -140,20 +140,20 @@ def check_finite(name: str, values: NDArray[np.float64]) -> None:
 
 
 def check_lengths(*columns: NDArray[Any]) -> None:
-    """Check that columns have one length.
+    """Check that columns have equal length.
 
     Raises:
-        ValueError: they have not.
+        ValueError: they do not.
     """
     if len({len(column) for column in columns}) > 1:
         raise ValueError("columns differ in length")
 
 
 def check_sorted(name: str, values: NDArray[Any]) -> None:
-    """Check that no number is less than the one before.
+    """Check that numbers do not decrease.
 
     Raises:
-        ValueError: one is.
+        ValueError: they do.
     """
     if (values[1:] < values[:-1]).any():
         raise ValueError(f"{name}: the numbers decrease")

@@ -1,4 +1,4 @@
-"""What a task is to everything that is not its own: the edition files, the readers, the pages and the documentation."""
+"""The definition of a task, for edition files, readers, pages and documentation."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -28,26 +28,26 @@ class StatisticsTable:
 
 
 class TaskDefinition(ABC):
-    """One task. Each task's folder has a subclass, and `evaluator.tasks.definitions` one instance of it.
+    """A task. Each task has a subclass, with one instance in `evaluator.tasks.definitions`.
 
     Attributes:
-        title: for headings.
-        short_title: for tabs and columns.
-        folder: of its image sets below `ImageSets/`.
-        metrics: that may rank its competitions, and be secondary measures.
+        title: title for headings.
+        short_title: title for tabs and columns.
+        folder: folder of its image sets below `ImageSets/`.
+        metrics: metrics for ranking, which can also be secondary metrics.
         own_metrics: definitions of the metrics that no other task has.
-        needed_fields: fields that the name of its result files must have.
-        possible_fields: fields that the name may also have, besides `competition` and `image_set`.
-        needed_names: the list of an edition file that the task needs besides `classes`: `parts` or `actions`.
-        class_noun: what a scored name is called in messages.
+        needed_fields: required fields of result file names.
+        possible_fields: optional fields of result file names, in addition to `competition` and `image_set`.
+        needed_names: list in the edition file that the task needs in addition to `classes`: `parts` or `actions`.
+        class_noun: noun for scored names in messages.
         content_is_lines: whether its result files are lines of text.
-        has_class_lists: whether the tree may have a list with labels for each class.
-        size_file: file of a tree that gives the size of an image, `{}` being the image, before annotations and images.
-        has_file_per_image: whether a competition has a result file for each image, in a folder of its own.
-        has_background: whether background is scored beside the classes.
-        has_curves: whether its scores come with a curve for each class.
+        has_class_lists: whether the tree can have a list of labels per class.
+        size_file: file of a tree with the size of image `{}`, used before annotations and images.
+        has_file_per_image: whether a competition has a result file for each image, in its own folder.
+        has_background: whether background is also scored.
+        has_curves: whether there is a curve for each class.
         statistics: its table of images and objects; None if another task's table has the same numbers.
-        needs_declared_classes: whether participants declare which classes they enter, since no file tells.
+        needs_declared_classes: whether participants declare the classes entered, because files do not say.
     """
 
     task: ClassVar[Task]
@@ -71,20 +71,20 @@ class TaskDefinition(ABC):
 
     @abstractmethod
     def content(self, rules: TaskRules) -> str:
-        """Return what a result file holds, or each line of one."""
+        """Describe the content of a result file, or of each line."""
 
     def scored_names(
         self, classes: tuple[str, ...], listed: tuple[str, ...], protocol: LayoutProtocol | None
     ) -> tuple[str, ...]:
-        """Return what is scored, out of an edition's classes and the list that the task needs."""
+        """Return the scored names, from an edition's classes and the list that the task needs."""
         return classes
 
     def other_metrics(self) -> Mapping[LayoutProtocol, tuple[Metric, ...]]:
-        """Return the metrics that a protocol allows as secondary measures, in place of `metrics`."""
+        """Return the metrics that a protocol allows as secondary metrics, instead of `metrics`."""
         return {}
 
     def secondary_metrics(self, protocol: LayoutProtocol | None) -> tuple[Metric, ...]:
-        """Return the metrics that may be secondary measures."""
+        """Return the metrics that can be secondary metrics."""
         return self.metrics if protocol is None else self.other_metrics().get(protocol, ())
 
     def metric(self, metric: Metric) -> MetricDefinition:
@@ -96,15 +96,15 @@ class TaskDefinition(ABC):
         return self.own_metrics.get(metric) or SHARED_METRICS[metric]
 
     def has_one_file(self, rules: TaskRules) -> bool:
-        """Whether one result file holds all classes of a competition."""
+        """Whether one result file contains all classes of a competition."""
         return rules.class_in_lines
 
     def names_people(self, rules: TaskRules) -> bool:
-        """Whether the lines of its image sets name people of the images."""
+        """Whether its image sets list people."""
         return False
 
     def score(self, rules: TaskRules) -> str:
-        """Return how a competition's score is taken."""
+        """Describe how a competition's score is computed."""
         title = self.metric(rules.metric).title
         if rules.metric in ROC_METRICS:
             return " and ".join([title, *(self.metric(measure).title.lower() for measure in rules.board)])
@@ -112,11 +112,11 @@ class TaskDefinition(ABC):
         return f"{title}, {'sampled at 11 points' if sampled else 'area under the curve'}"
 
     def without_positives(self, rules: TaskRules, metric: Metric | None = None) -> str:
-        """Say what a class scores of which the test set has no example.
+        """Describe the score of a class without positives.
 
         Args:
             rules: of the task.
-            metric: the measure to speak of; the rules' primary one by default.
+            metric: the metric. Default: the primary one.
         """
         metric = metric or rules.metric
         if metric in ROC_METRICS:
@@ -126,5 +126,5 @@ class TaskDefinition(ABC):
         return f"A class without positives {ZERO if zero else UNDEFINED}."
 
     def classes_not_entered(self) -> str:
-        """Say how the classes that an entry leaves out count in the others' scores; empty where they do not."""
+        """Describe how classes that were not entered affect scores; empty if they do not."""
         return ""

@@ -1,4 +1,4 @@
-"""How the result files of a competition are taken out of an upload, one by one."""
+"""Base classes for reading the result files of a competition."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -23,11 +23,11 @@ SegmentationSink = Callable[[Competition, int, NDArray[np.uint8]], None]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Upload:
-    """What reading the files of one competition needs to know.
+    """The context for reading the files of one competition.
 
     Attributes:
         items: the test items of the competition.
-        declared_classes: that the participant declares to have entered, where no file tells.
+        declared_classes: classes that the participant declared, if files do not say.
         segmentation_sink: called with each valid label map; see `evaluator.reading.read_results`.
         new_report: returns a new report for the problems of a file, by the file's name.
     """
@@ -41,21 +41,21 @@ class Upload:
 
 
 class ResultFiles(ABC):
-    """The result files of one competition in one upload. Each task's folder has a subclass."""
+    """The result files of one competition in an upload. Each task has a subclass."""
 
     def __init__(self, upload: Upload) -> None:
-        """Start without a file."""
+        """Create an empty collection."""
         self.upload = upload
 
     @abstractmethod
     def take(self, name: FileName, member: Member) -> None:
-        """Read one file, and report what is wrong with it, at the latest by the end of `wait`."""
+        """Read one file, and report its problems at the latest by the end of `wait`."""
 
-    def wait(self) -> None:  # noqa: B027  # most tasks read at once
-        """Wait until all files taken have been read."""
+    def wait(self) -> None:  # noqa: B027  # most tasks read synchronously
+        """Wait until all files have been read."""
 
-    def finish(self) -> None:  # noqa: B027  # most tasks have nothing to add
-        """Report what only all files together can show."""
+    def finish(self) -> None:  # noqa: B027  # most tasks have no such problems
+        """Report problems of all files together."""
 
     @abstractmethod
     def entry(self) -> Entry | None:
@@ -71,7 +71,7 @@ class FilesByClass(ResultFiles, Generic[Content]):
     """One file for each class."""
 
     def __init__(self, upload: Upload) -> None:
-        """Start without a file."""
+        """Create an empty collection."""
         super().__init__(upload)
         self.content: dict[str, Content] = {}
 
@@ -96,4 +96,4 @@ class FilesByClass(ResultFiles, Generic[Content]):
 
     @abstractmethod
     def read(self, data: bytes, report: FileReport) -> Content | None:
-        """Return the content of one class's file; None, and problems reported, if it is not valid."""
+        """Return the content of one class's file; report problems and return None if it is invalid."""

@@ -1,4 +1,4 @@
-"""Scores of competitions that judge a ranked list for each class: classification, detection, action, layout by part."""
+"""Scores of tasks with a ranked list per class: classification, detection, action, layout by part."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from vocboard.evaluator.scores import AnyCurve, CompetitionScores, Measure
 
 @dataclass(frozen=True, eq=False, slots=True)
 class RankedClass:
-    """One class's results, judged.
+    """One class's classified results.
 
     Attributes:
-        results: how many were entered.
-        difficult: how many of them counted neither way because they met something difficult.
-        with_difficult: judges again, taking difficult things for positives; None where the task knows none.
-        items: gives what was ranked, for a receiver operating characteristic; None where negatives have no number.
+        results: number of results.
+        difficult: number of results that were ignored because they match difficult objects.
+        with_difficult: classifies again with difficult objects as positives; None for tasks without them.
+        items: returns the ranked items, for a receiver operating characteristic; None if negatives cannot be counted.
     """
 
     judgement: Judgement
@@ -30,12 +30,12 @@ class RankedClass:
 def score(
     competition: Competition, classes: Mapping[str, RankedClass], others: tuple[Measure, ...] = ()
 ) -> CompetitionScores:
-    """Return the measures that the competition's rules name, of the classes entered.
+    """Return the metrics of the competition's rules for the classes entered.
 
     Args:
-        competition: its rules choose the metrics and the interpolation.
+        competition: its rules define the metrics and the interpolation.
         classes: by name, in the edition's order.
-        others: secondary measures that are taken from something else than the ranked lists.
+        others: secondary metrics that are not computed from the ranked lists.
     """
     rules = competition.rules
 
@@ -58,7 +58,7 @@ def score(
 
 
 def _curve(rules: TaskRules, ranked: RankedClass) -> AnyCurve:
-    """The curve that the primary measure is taken from."""
+    """Return the curve of the primary metric."""
     if rules.metric in ROC_METRICS and ranked.items is not None:
         return ranked.items().curve(rules.roc)
     return ranked.judgement.curve()

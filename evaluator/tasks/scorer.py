@@ -1,4 +1,4 @@
-"""How the competitions of a task are scored."""
+"""Base class for scoring a task."""
 
 from abc import ABC, abstractmethod
 from typing import Generic, TypeVar
@@ -15,7 +15,7 @@ SomeTruth = TypeVar("SomeTruth", bound=Truth)
 
 
 class Scorer(ABC, Generic[SomeTruth]):
-    """The scoring of one task. Each task's folder has a subclass."""
+    """Scores one task. Each task has a subclass."""
 
     @abstractmethod
     def score(
@@ -24,8 +24,8 @@ class Scorer(ABC, Generic[SomeTruth]):
         """Score what was entered.
 
         Args:
-            entry: one competition's.
-            truth: of its task and image set.
+            entry: entry in one competition.
+            truth: ground truth of its task and image set.
             edition: the edition, whose rules apply.
-            confusion_matrix: of label maps, whose pixels are counted while they are read; None for other tasks.
+            confusion_matrix: pixel counts of label maps, counted while they were read; None for other tasks.
         """

@@ -1,4 +1,4 @@
-"""What a task scores against."""
+"""Base class of a task's ground truth."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ Arrays = Mapping[str, NDArray[Any]]
 
 @dataclass(frozen=True, slots=True)
 class ClassCount:
-    """How many things of one class there are to find: images, objects, parts or people, as the task has it."""
+    """Counts for one class: images, objects, parts or people, depending on the task."""
 
     positives: int
     difficult: int = 0
@@ -46,7 +46,7 @@ class TruthStatistics:
 
 
 class Truth(ABC):
-    """The secret half of one task and image set. Each task's folder has a subclass: a dataclass of arrays."""
+    """The secret part of one task and image set. Each task has a subclass: a dataclass of arrays."""
 
     def arrays(self) -> Arrays:
         """Return the arrays to store, by name."""
@@ -54,16 +54,16 @@ class Truth(ABC):
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Self:
-        """Return what `arrays` took apart."""
+        """Create an object from the arrays of `arrays`."""
         return cls(**{field.name: arrays[field.name] for field in fields(cls)})  # type: ignore[arg-type]  # a dataclass
 
     def digested(self) -> Iterator[Arrays]:
-        """Yield everything that scores depend on, however it is stored, for the digest of the ground truth."""
+        """Yield everything that scores depend on, independent of its storage, for the digest of the ground truth."""
         yield self.arrays()
 
     @abstractmethod
     def class_counts(self, edition: Edition) -> Mapping[str, ClassCount]:
-        """Return how much there is to find of each class; empty where counts say nothing."""
+        """Return counts by class; empty if the task has no meaningful counts."""
 
     @abstractmethod
     def statistics(self, public: ImageSet, edition: Edition) -> TruthStatistics:
@@ -101,10 +101,10 @@ def object_statistics(
 
 
 def as_bytes(text: str) -> NDArray[np.uint8]:
-    """Return text as an array of UTF-8 bytes."""
+    """Encode text as an array of UTF-8 bytes."""
     return np.frombuffer(text.encode(), dtype=np.uint8)
 
 
 def as_text(array: NDArray[Any]) -> str:
-    """Return what `as_bytes` made an array."""
+    """Decode an array of `as_bytes`."""
     return array.tobytes().decode()

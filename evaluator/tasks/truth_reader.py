@@ -1,4 +1,4 @@
-"""How the ground truth of a task is read from a tree."""
+"""Base class for reading a task's ground truth from a tree."""
 
 from abc import ABC, abstractmethod
 from typing import ClassVar, Generic, TypeVar
@@ -14,10 +14,10 @@ SomeTruth = TypeVar("SomeTruth", bound=Truth)
 
 
 class TruthReader(ABC, Generic[SomeTruth]):
-    """Reads the ground truth of one task. Each task's folder has a subclass.
+    """Reads the ground truth of one task. Each task has a subclass.
 
     Attributes:
-        needs_annotations: whether its ground truth needs the annotations of the images.
+        needs_annotations: whether it needs the images' annotations.
         image_files: other files of the tree that it needs, with `{}` for the image.
     """
 
@@ -26,7 +26,7 @@ class TruthReader(ABC, Generic[SomeTruth]):
 
     @abstractmethod
     def read(self, key: Key, listed: Listed, rules: TaskRules, material: Material) -> tuple[ImageSet, SomeTruth | str]:
-        """Return the public half and the truth, or in words for the organiser why there is none to be had.
+        """Return the public part and the ground truth, or why there is none, for the organiser.
 
-        Truth that is there in part is noted in the material's problems.
+        Partial ground truth is reported in the material's problems.
         """

@@ -1,6 +1,6 @@
 """The registry of tasks: how the ground truth of each is read. The web process must not import it.
 
-Apart from how it is scored, so that scoring imports no parser.
+Separate from the scorers, so that scoring imports no parser.
 """
 
 from collections.abc import Mapping

@@ -65,7 +65,7 @@ def view(
         output: directory to write, atomically; output of an earlier call is replaced.
         edition: with the image set to show; see `for_image_set`.
         results: archive or directory of result files.
-        progress: told as images are done.
+        progress: called with the number of images done.
 
     Raises:
         GroundTruthError: the tree is invalid; lists all problems.

@@ -1,4 +1,4 @@
-"""What the API says of re-scores."""
+"""Schemas for re-scores."""
 
 import uuid
 
@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from vocboard.app.api.schemas.values import Fraction, Instant
 from vocboard.app.rescores.models import RescoreState
 
-HIGHEST_NUMBER = 2**31 - 1  # that the database can hold
+HIGHEST_NUMBER = 2**31 - 1  # maximum of the database's integers
 
 
 class NewRescore(BaseModel):
@@ -16,13 +16,17 @@ class NewRescore(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     ground_truth_version: int = Field(
-        ge=1, le=HIGHEST_NUMBER, description="Its number; that of the current one for a new version of the evaluator."
+        ge=1,
+        le=HIGHEST_NUMBER,
+        description="Number of the ground truth version; use the current one for a new version of the evaluator.",
     )
-    reason: str = Field(description="Shown on the leaderboards once it is applied.", examples=["10 boxes corrected"])
+    reason: str = Field(
+        description="Shown on the leaderboards when the re-score is applied.", examples=["10 boxes corrected"]
+    )
 
 
 class EvaluateAgain(BaseModel):
-    """Why a submission is evaluated again."""
+    """A request to evaluate a submission again."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -34,11 +38,11 @@ class Difference(BaseModel):
 
     before: Fraction
     after: Fraction
-    change: Fraction = Field(description="null where one of them is undefined.")
+    change: Fraction = Field(description="null if one of them is undefined.")
 
 
 class Ranks(BaseModel):
-    """Places on a leaderboard; null where there is none."""
+    """Ranks on a leaderboard; null if there is none."""
 
     before: int | None
     after: int | None
@@ -67,7 +71,7 @@ class CompetitionSummary(BaseModel):
 
 
 class Failure(BaseModel):
-    """A submission that cannot be evaluated; applying makes it failed."""
+    """A submission that could not be evaluated; applying the re-score marks it as failed."""
 
     submission: uuid.UUID
     method: str
@@ -76,30 +80,30 @@ class Failure(BaseModel):
 
 
 class Rescore(BaseModel):
-    """A re-score: submissions are evaluated again, and leaderboards stay as they are until it is applied."""
+    """A re-score: submissions are evaluated again, and leaderboards do not change until it is applied."""
 
     id: uuid.UUID
     challenge: str
     ground_truth_version: int
-    evaluator_version: str | None = Field(description="null until a worker has begun.")
-    submission: uuid.UUID | None = Field(description="The only one that is evaluated again; null for all.")
+    evaluator_version: str | None = Field(description="null until a worker has started.")
+    submission: uuid.UUID | None = Field(description="The submission that is evaluated again; null for all.")
     reason: str
     state: RescoreState
-    apply_requested: bool = Field(description="Whether a worker is to apply it; the state says when it has.")
+    apply_requested: bool = Field(description="Whether applying was requested; the state shows when it is done.")
     done: int
-    total: int = Field(description="Submissions; those that are scored meanwhile are added.")
+    total: int = Field(description="Number of submissions, including those that are scored in the meantime.")
     created_at: Instant
     finished_at: Instant | None
     failure: str | None = Field(description="Why it failed.")
     competitions: list[CompetitionSummary] = Field(description="Empty until it is ready.")
     changes: list[Change] = Field(
-        description="Empty until it is ready. By competition, then by the new rank; unpublished ones last."
+        description="Empty until it is ready. Ordered by competition, then by new rank; unpublished submissions last."
     )
     failures: list[Failure] = Field(description="Empty until it is ready.")
 
 
 class RescoreSummary(BaseModel):
-    """A re-score in a list."""
+    """A re-score, as shown in lists."""
 
     id: uuid.UUID
     ground_truth_version: int
@@ -112,7 +116,7 @@ class RescoreSummary(BaseModel):
 
 
 class RescoreEvent(BaseModel):
-    """What the stream of events says, each time that it changes."""
+    """An event of the stream, sent at each change."""
 
     state: RescoreState
     apply_requested: bool

@@ -123,7 +123,7 @@ def replace_edition(
     slug: str,
     edition_file: UploadedEdition,
 ) -> Response:
-    """Take another edition file, as long as there is no ground truth."""
+    """Replace the edition file, as long as there is no ground truth."""
     try:
         with database.writing() as session:
             challenge = challenges.get_organised(session, slug, user)
@@ -139,7 +139,7 @@ def replace_edition(
 async def upload_ground_truth(
     request: Request, database: DatabaseDep, settings: SettingsDep, intake: IntakeDep, user: Organiser, slug: str
 ) -> Response:
-    """Take a development kit tree: sealed while it arrives, read by the worker alone."""
+    """Receive a development kit tree, which is encrypted while it arrives."""
 
     def before_file(form: StreamedForm) -> None:
         verify_csrf(request, form.value(FIELD))
@@ -186,8 +186,8 @@ def challenge_page(
     """Return the page of a challenge that the person organises.
 
     Args:
-        errors: what is wrong with the upload of ground truth, or an edition file.
-        refusal: why something else on it could not be done.
+        errors: errors of the upload of ground truth or an edition file.
+        refusal: why another action was rejected.
     """
     with database.reading() as session:
         challenge = challenges.get_organised(session, slug, user)

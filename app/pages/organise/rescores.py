@@ -62,7 +62,7 @@ def start_rescore(
 def apply_rescore(
     request: Request, database: DatabaseDep, notifier: NotifierDep, user: Organiser, slug: str, rescore_id: uuid.UUID
 ) -> Response:
-    """Switch to the new results."""
+    """Apply the re-score."""
     response = _act(request, database, user, slug, rescore_id, service.request_apply, done="applying")
     notifier.rescore_changed()
     service.wait_until_applied(database, rescore_id)
@@ -73,7 +73,7 @@ def apply_rescore(
 def discard_rescore(
     request: Request, database: DatabaseDep, user: Organiser, slug: str, rescore_id: uuid.UUID
 ) -> Response:
-    """End a re-score without any change."""
+    """Discard the re-score."""
     return _act(request, database, user, slug, rescore_id, service.discard, done="discarded")
 
 

@@ -10,7 +10,7 @@ const AXES = {
 const DASHES = [[], [8, 4], [2, 3]];
 const loaded = new Map(); // by address
 
-// Okabe and Ito's colours, told apart by colour-blind readers too; a dash pattern per round of colours.
+// Okabe and Ito's colours, which colour-blind readers can distinguish; a dash pattern for each cycle of colours.
 const COLOURS = {
   light: ["#0a5f63", "#d55e00", "#0072b2", "#a8437e", "#7a6a00", "#3d3d3d"],
   dark: ["#62c9b9", "#ff9552", "#6db8ec", "#e69ac4", "#e6d34f", "#d8d8d8"],

@@ -1,4 +1,4 @@
-"""Columns of action: those of classification, the items being people."""
+"""Columns of action: like classification, with people as items."""
 
 from vocboard.evaluator.tasks.classification.columns import ConfidenceColumns
 from vocboard.evaluator.tasks.content_columns import Known
@@ -8,5 +8,5 @@ class ActionColumns(ConfidenceColumns):
     """People and confidences of each action."""
 
     def items(self, known: Known) -> int:
-        """Return how many people there are."""
+        """Return the number of people."""
         return known.persons

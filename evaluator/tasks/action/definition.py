@@ -1,4 +1,4 @@
-"""What action classification is to pages, documentation and edition files."""
+"""Definition of action classification."""
 
 from vocboard.evaluator.rules import LayoutProtocol, TaskRules
 from vocboard.evaluator.tasks.classification.definition import METRICS_OF_LABELS

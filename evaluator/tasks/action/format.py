@@ -1,4 +1,4 @@
-"""Action files: one confidence for each person.
+"""Reads action files: one confidence per person.
 
 Source: VOC2010 document section 7.2.
 """

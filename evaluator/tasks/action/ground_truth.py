@@ -1,6 +1,6 @@
 """Ground truth of action: a label for each person and action.
 
-Labels come from the actions' image sets, and where the tree has none, from the annotations.
+Labels come from the actions' image sets or, if the tree has none, from the annotations.
 """
 
 from vocboard.evaluator.ground_truth.image_set_files import Listed, Person, as_labels, file_of
@@ -13,9 +13,9 @@ from vocboard.evaluator.tasks.truth_reader import TruthReader
 
 
 def read_labels(key: Key, listed: Listed, material: Material) -> tuple[ImageSet, LabelTruth | str]:
-    """Return the public half and each action's labels, or why there are none to be had.
+    """Return the public part and each action's labels, or why there are none.
 
-    Where `Action/test.txt` lists images only, the people are those that any action's list, or the annotation, has.
+    If `Action/test.txt` only lists images, the people are those in any action's list, or in the annotations.
     """
     sizes = material.sizes(listed.images)
     index = listed.index
@@ -42,7 +42,7 @@ def read_labels(key: Key, listed: Listed, material: Material) -> tuple[ImageSet,
 
 
 def _flags(listed: Listed, material: Material) -> dict[str, dict[Person, int]]:
-    """Derive labels of people from the action flags of their annotation; who has no flag of an action has no label."""
+    """Derive labels of people from the action flags in annotations; people without a flag have no label."""
     labels: dict[str, dict[Person, int]] = {name: {} for name in material.edition.actions}
     for image, name in enumerate(listed.images):
         for index, item in enumerate(material.objects(name), start=1):
@@ -57,5 +57,5 @@ class ActionTruthReader(TruthReader[LabelTruth]):
     """Reads the ground truth of action."""
 
     def read(self, key: Key, listed: Listed, rules: TaskRules, material: Material) -> tuple[ImageSet, LabelTruth | str]:
-        """Return the public half and the truth; see `TruthReader.read`."""
+        """Return the public part and the ground truth; see `TruthReader.read`."""
         return read_labels(key, listed, material)

@@ -1,6 +1,6 @@
 """Action classification: is a given person performing an action?
 
-Judged as classification is, the test items being people instead of images.
+Scored like classification, with people as test items.
 Source: VOC development kits, VOCevalaction.m; VOC2010 document section 7.4.
 """
 
@@ -35,5 +35,5 @@ class ActionScorer(Scorer[LabelTruth]):
     def score(
         self, entry: Entry, truth: LabelTruth, edition: Edition, confusion_matrix: NDArray[np.int64] | None
     ) -> CompetitionScores:
-        """Score what was entered."""
+        """Score an entry."""
         return score(entry.competition, entry.classes, entry.content, truth)

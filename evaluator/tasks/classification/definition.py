@@ -1,4 +1,4 @@
-"""What classification is to pages, documentation and edition files."""
+"""Definition of classification."""
 
 from vocboard.evaluator.rules import TaskRules
 from vocboard.evaluator.tasks.definition import TaskDefinition

@@ -1,4 +1,4 @@
-"""Classification files: one confidence for each image.
+"""Reads classification files: one confidence per image.
 
 Source: VOC2010 document section 3.3.
 """

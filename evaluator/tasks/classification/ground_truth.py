@@ -1,6 +1,6 @@
 """Ground truth of classification: a label for each test image and class.
 
-Labels come from the per-class image sets, and where the tree has none, from the annotations.
+Labels come from the per-class image sets or, if the tree has none, from the annotations.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ from vocboard.evaluator.tasks.truth_reader import TruthReader
 
 
 def read_labels(key: Key, listed: Listed, material: Material) -> tuple[ImageSet, LabelTruth | str]:
-    """Return the public half and classification's labels by class, or why there are none to be had."""
+    """Return the public part and the labels by class, or why there are none."""
     image_set = ImageSet(listed.images, material.sizes(listed.images))
     lists = {name: file_of(material.edition, key, name) for name in material.edition.classes}
     derived: dict[str, Labels] = {}
@@ -33,7 +33,7 @@ def read_labels(key: Key, listed: Listed, material: Material) -> tuple[ImageSet,
 
 
 def _presence(listed: Listed, material: Material) -> dict[str, Labels]:
-    """Derive labels: 1 with any object of the class that is not difficult, 0 with only difficult ones, else −1."""
+    """Derive labels: 1 if the image has a non-difficult object of the class, 0 if only difficult ones, −1 otherwise."""
     labels = {name: np.full(len(listed.images), NEGATIVE, dtype=np.int8) for name in material.edition.classes}
     for index, image in enumerate(listed.images):
         for item in material.objects(image):
@@ -48,5 +48,5 @@ class ClassificationTruthReader(TruthReader[LabelTruth]):
     """Reads the ground truth of classification."""
 
     def read(self, key: Key, listed: Listed, rules: TaskRules, material: Material) -> tuple[ImageSet, LabelTruth | str]:
-        """Return the public half and the truth; see `TruthReader.read`."""
+        """Return the public part and the ground truth; see `TruthReader.read`."""
         return read_labels(key, listed, material)

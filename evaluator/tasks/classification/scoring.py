@@ -31,15 +31,15 @@ def score(
 
 
 def rank(confidences: Confidences, labels: Labels) -> RankedClass:
-    """Rank the test items of one class and judge each by its label.
+    """Rank the test items of one class, and compare them with their labels.
 
-    Items rank by decreasing confidence, ties in the order of the class's image set. Items with only difficult objects
-    count neither way, or are taken for positives.
+    Items are ranked by decreasing confidence, ties in the order of the class's image set. Items with only difficult
+    objects are ignored, or counted as positives.
 
     Args:
-        confidences: at most one an item. An item without one ranks last, as if −∞, and still counts; one that the
-            class's image set does not list is left out.
-        labels: of the items to rank.
+        confidences: at most one per item. Items without one rank last, as if −∞, and still count; items that are not in
+            the class's image set are ignored.
+        labels: labels of the items to rank.
     """
     confidence = _confidence_of(confidences, labels)
     by_rank = by_confidence(confidence)
@@ -58,7 +58,7 @@ def _check(positive: NDArray[np.bool_], negative: NDArray[np.bool_]) -> Judgemen
 
 
 def _confidence_of(confidences: Confidences, labels: Labels) -> NDArray[np.float64]:
-    """(n,) the confidence of each item that `labels` has, in its order; −∞ without one."""
+    """Return the (n,) confidences of the items in `labels`, in order; −∞ for items without one."""
     number_of_items = 1 + max(labels.item.max(initial=-1), confidences.item.max(initial=-1))
     confidence = np.full(number_of_items, -np.inf)
     confidence[confidences.item.astype(np.intp)] = confidences.confidence  # three times as fast as with int32
@@ -71,5 +71,5 @@ class ClassificationScorer(Scorer[LabelTruth]):
     def score(
         self, entry: Entry, truth: LabelTruth, edition: Edition, confusion_matrix: NDArray[np.int64] | None
     ) -> CompetitionScores:
-        """Score what was entered."""
+        """Score an entry."""
         return score(entry.competition, entry.classes, entry.content, truth)

@@ -25,12 +25,12 @@ POSITIVE, DIFFICULT, NEGATIVE = 1, 0, -1  # labels of per-class image sets
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Labels:
-    """What each test item (image, or person) is for one class.
+    """The labels of the test items (images or people) for one class.
 
     Attributes:
         item: (n,) int32 index into `ImageSet.images` or `ImageSet.persons`, in the order of the class's own image set,
             which is the order that ties keep.
-        label: (n,) int8, 1 positive, 0 only difficult objects (counts neither way), −1 negative.
+        label: (n,) int8: 1 positive, 0 only difficult objects (ignored), −1 negative.
     """
 
     item: NDArray[np.int32]
@@ -39,12 +39,12 @@ class Labels:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class LabelTruth(Truth):
-    """Truth of classification (items are images) or action (items are people)."""
+    """Ground truth of classification (items are images) or action (items are people)."""
 
     labels: Mapping[str, Labels]
 
     def arrays(self) -> Arrays:
-        """Return the labels of all classes one after the other."""
+        """Return the concatenated labels of all classes."""
         labels = list(self.labels.values())
         return {
             "classes": as_bytes("\n".join(self.labels)),
@@ -55,14 +55,14 @@ class LabelTruth(Truth):
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Self:
-        """Return what `arrays` took apart."""
+        """Create an object from the arrays of `arrays`."""
         ends = np.cumsum(arrays["count"])[:-1]
         columns = zip(np.split(arrays["item"], ends), np.split(arrays["label"], ends), strict=True)
         classes = as_text(arrays["classes"]).split("\n")
         return cls({name: Labels(item, label) for name, (item, label) in zip(classes, columns, strict=True)})
 
     def class_counts(self, edition: Edition) -> Mapping[str, ClassCount]:
-        """Return how many items have each class, and how many with only difficult objects."""
+        """Return the numbers of positive items and of items with only difficult objects, by class."""
         return {
             name: ClassCount(count(each.label == POSITIVE), count(each.label == DIFFICULT))
             for name, each in self.labels.items()

@@ -13,10 +13,10 @@ from vocboard.evaluator.results import Detections, Entry
 
 
 class DetectionArrays(ArrayReader):
-    """`boxes` and `scores`, with `images` or `labels` where the mapping around them does not say."""
+    """`boxes` and `scores`, with `images` or `labels` unless the enclosing mapping provides them."""
 
     def read(self, content: object, arrays: Arrays) -> Entry | None:
-        """Return the detections by class, each class's in the order in which they are given."""
+        """Return the detections by class, in the given order."""
         classes = arrays.competition.classes
         taken: dict[str, list[Detections]] = {}
         given: dict[tuple[str, ...], list[Detections]] = {}  # of one class, or of all
@@ -42,7 +42,7 @@ class DetectionArrays(ArrayReader):
 def _read_boxes(
     value: object, _images: NDArray[np.int32] | None, length: int | None, arrays: Arrays, values: Values
 ) -> NDArray[np.float64] | None:
-    """Return (n, 4) boxes as VOC has them; None, and problems reported, if they are not valid."""
+    """Return (n, 4) boxes in VOC's convention; report problems and return None if they are invalid."""
     given = values.numbers(value, "boxes", (length, 4))
     return None if given is None else to_voc(given, arrays.box_format)
 

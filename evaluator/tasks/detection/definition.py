@@ -1,4 +1,4 @@
-"""What detection is to pages, documentation and edition files."""
+"""Definition of detection."""
 
 from vocboard.evaluator.rules import TaskRules
 from vocboard.evaluator.tasks.definition import StatisticsTable, TaskDefinition

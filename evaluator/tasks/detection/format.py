@@ -1,4 +1,4 @@
-"""Detection files: one box a line; of one class, or of all with the class at the end.
+"""Reads detection files: one box per line, for one class, or for all with the class at the end.
 
 Source: VOC2010 document section 4.2; ParallelEye detection challenge, section 2.2.
 """
@@ -29,7 +29,7 @@ class DetectionFiles(FilesByClass[Detections]):
     """Lines `<image> <confidence> <left> <top> <right> <bottom>`; with `<class>` at the end if all are in one file."""
 
     def take(self, name: FileName, member: Member) -> None:
-        """Read the file of one class, or of all."""
+        """Read the file of one class or of all classes."""
         upload = self.upload
         rules = upload.competition.rules
         if not rules.class_in_lines:
@@ -59,9 +59,9 @@ def read_detections(
     *,
     confidence_range: tuple[float, float] | None = None,
 ) -> Detections | None:
-    """Return the content of one class's detection file; None, and problems reported, if it is not valid.
+    """Return the content of one class's detection file; report problems and return None if it is invalid.
 
-    Boxes that can match nothing (upside down, or outside their image) are worth a warning with their number.
+    Boxes that cannot match anything (inverted, or outside their image) cause a warning with their number.
     """
     line_format = LineFormat(_FIELDS, confidence_range=confidence_range)
     columns = read_columns(data, line_format, items, limits, report)
@@ -79,9 +79,9 @@ def read_detections_by_class(
     *,
     confidence_range: tuple[float, float] | None = None,
 ) -> Mapping[str, Detections] | None:
-    """Return the content of a detection file of all classes, each line's in its last column, by class.
+    """Return the content of a detection file with all classes, by class.
 
-    A class without a line has no detections. None, and problems reported, if the file is not valid.
+    Classes without lines have no detections. Reports problems and returns None if the file is invalid.
     """
     line_format = LineFormat((*_FIELDS, CLASS), classes=classes, confidence_range=confidence_range)
     columns = read_columns(data, line_format, items, limits, report)
@@ -96,7 +96,7 @@ def read_detections_by_class(
 
 
 def _boxes(columns: Columns, items: Items, report: FileReport) -> NDArray[np.float64]:
-    """(n, 4) boxes; those that can match nothing are reported."""
+    """Return (n, 4) boxes; report those that cannot match anything."""
     box = columns.numbers[1:].T
     upside_down = is_upside_down(box)
     _warn_of_boxes(upside_down, columns, BOX_UPSIDE_DOWN, report)

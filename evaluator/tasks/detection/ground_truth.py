@@ -12,9 +12,9 @@ from vocboard.evaluator.tasks.truth_reader import TruthReader
 
 
 def read_objects(listed: Listed, material: Material) -> tuple[ImageSet, DetectionTruth | str]:
-    """Return the public half and the objects of the edition's classes, or why there are none to be had.
+    """Return the public part and the objects of the edition's classes, or why there are none.
 
-    Objects of other classes are no part of the challenge and are left out.
+    Objects of other classes are ignored.
     """
     image_set = ImageSet(listed.images, material.sizes(listed.images))
     if reason := material.lacks_annotations(listed):
@@ -40,5 +40,5 @@ class DetectionTruthReader(TruthReader[DetectionTruth]):
     def read(
         self, key: Key, listed: Listed, rules: TaskRules, material: Material
     ) -> tuple[ImageSet, DetectionTruth | str]:
-        """Return the public half and the truth; see `TruthReader.read`."""
+        """Return the public part and the ground truth; see `TruthReader.read`."""
         return read_objects(listed, material)

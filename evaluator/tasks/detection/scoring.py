@@ -23,12 +23,13 @@ from vocboard.evaluator.tasks.scorer import Scorer
 
 @dataclass(frozen=True, eq=False)
 class Matches:
-    """The object that each detection looks at, in rank order.
+    """The best-matching object of each detection, in rank order.
 
     Attributes:
-        object: (n,) index of the object of the detection's class and image that it overlaps most, the first of equals.
-        enough: (n,) bool, whether it overlaps that one enough; where not, the index means nothing.
-        difficult: (m,) bool, of each object.
+        object: (n,) index of the object of the same class and image that the detection overlaps most, the first among
+            equals.
+        enough: (n,) bool, whether the overlap is sufficient; otherwise the index is meaningless.
+        difficult: (m,) bool, whether each object is difficult.
         repeats_on_difficult_are_false: whether only the first detection of a difficult object is ignored (VOC2006).
     """
 
@@ -38,14 +39,15 @@ class Matches:
     repeats_on_difficult_are_false: bool = False
 
     def judge(self, *, with_difficult: bool = False) -> Judgement:
-        """Judge each detection.
+        """Classify each detection as true positive, false positive or ignored.
 
-        The first (by rank) that overlaps an object enough is true, every later one on that object false, and so is one
-        that overlaps none enough: a detection never falls back to another object because the best one is taken.
+        The first detection (by rank) with sufficient overlap with an object is true; later ones for the same object,
+        and those without sufficient overlap, are false. A detection never falls back to another object because the best
+        one is already matched.
 
         Args:
-            with_difficult: True to treat difficult objects as all others; else none is to be found, and what is
-                `ignored` counts neither way.
+            with_difficult: whether to treat difficult objects as ordinary ones; otherwise they are not positives, and
+                `ignored` detections do not count.
         """
         ignored = np.zeros_like(self.enough) if with_difficult else self.ignored
         true = np.zeros_like(self.enough)
@@ -55,13 +57,13 @@ class Matches:
 
     @cached_property
     def _firsts(self) -> NDArray[np.int64]:
-        """Ranks of the first detection of each object that overlaps it enough."""
+        """Return the ranks of the first detection with sufficient overlap of each object."""
         enough = np.flatnonzero(self.enough)
         return enough[first_of_each(self.object[enough])]
 
     @cached_property
     def ignored(self) -> NDArray[np.bool_]:
-        """(n,) bool, whether a detection counts neither way because it overlaps a difficult object enough."""
+        """Return (n,) bool: whether a detection is ignored because it matches a difficult object."""
         ignored = np.zeros_like(self.enough)
         ignored[self.enough] = self.difficult[self.object[self.enough]]
         if self.repeats_on_difficult_are_false:
@@ -78,7 +80,7 @@ def match(
     *,
     repeats_on_difficult_are_false: bool = False,
 ) -> Matches:
-    """Rank one class's detections by decreasing confidence, ties in file order, and find what each one meets."""
+    """Rank one class's detections by decreasing confidence, ties in file order, and match them with objects."""
     of_class = truth.class_index == class_index
     best, overlap = best_overlapping(detections.box, detections.image, truth.box[of_class], truth.image[of_class])
     rank = by_confidence(detections.confidence)
@@ -124,5 +126,5 @@ class DetectionScorer(Scorer[DetectionTruth]):
     def score(
         self, entry: Entry, truth: DetectionTruth, edition: Edition, confusion_matrix: NDArray[np.int64] | None
     ) -> CompetitionScores:
-        """Score what was entered."""
+        """Score an entry."""
         return score(entry.competition, entry.classes, entry.content, truth, edition)

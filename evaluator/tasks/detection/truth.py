@@ -28,7 +28,7 @@ class DetectionTruth(Truth):
     difficult: NDArray[np.bool_]
 
     def class_counts(self, edition: Edition) -> Mapping[str, ClassCount]:
-        """Return how many objects each class has, and how many difficult ones."""
+        """Return the numbers of objects and of difficult objects, by class."""
         return {
             name: ClassCount(
                 count((self.class_index == index) & ~self.difficult),

@@ -18,10 +18,10 @@ _Region = tuple[int, float, NDArray[np.int64]]  # image, score, (k, 2) runs
 
 
 class InstanceSegmentationArrays(ArrayReader):
-    """`masks`, (height, width) booleans each, and `scores`; else as detections are given."""
+    """`masks`, (height, width) booleans each, and `scores`; otherwise like detections."""
 
     def read(self, content: object, arrays: Arrays) -> Entry | None:
-        """Return the regions by class, each class's in the order in which they are given."""
+        """Return the regions by class, in the given order."""
         classes = arrays.competition.classes
         taken: dict[str, list[_Region]] = {}
         for names, instances in read_instances(content, "masks", _read_masks, arrays):
@@ -39,7 +39,7 @@ class InstanceSegmentationArrays(ArrayReader):
 def _read_masks(
     value: object, images: NDArray[np.int32] | None, length: int | None, arrays: Arrays, values: Values
 ) -> list[NDArray[np.int64]] | None:
-    """Return the runs of each mask, from the first pixel up to the one after the last, pixels by column."""
+    """Return the runs of each mask as (first pixel, pixel after the last), in column order."""
     is_sequence = isinstance(value, Sequence) and not isinstance(value, str | bytes)
     masks: Any = value if is_sequence else values.array(value, "masks")
     if masks is None:

@@ -19,7 +19,7 @@ from vocboard.evaluator.tasks.instance_segmentation.results import Regions
 
 
 class RegionColumns(ColumnsByClass[Regions]):
-    """The regions of each class, then their runs."""
+    """The regions of each class, followed by their runs."""
 
     def of_class(self, content: Regions) -> Mapping[str, NDArray[Any]]:
         """Return the columns of one class."""

@@ -1,4 +1,4 @@
-"""What instance segmentation is to pages, documentation and edition files."""
+"""Definition of instance segmentation."""
 
 from types import MappingProxyType
 

@@ -1,4 +1,4 @@
-"""Result files: a confidence and a region for each instance, one file a class.
+"""Reads result files: a confidence and a region for each instance, one file per class.
 
 Source: COCO API for the encoding of regions.
 """
@@ -27,7 +27,7 @@ from vocboard.evaluator.tasks.instance_segmentation.problems import (
 )
 from vocboard.evaluator.tasks.instance_segmentation.results import Regions
 
-MOST_CHARACTERS = 100_000  # of one RLE; those of real objects have some hundred
+MOST_CHARACTERS = 100_000  # of one RLE; those of real objects have a few hundred
 MOST_RUNS = 5_000_000  # of one file; COCO's largest class, with 100 regions in each image, has about as many
 
 _LINE = LineFormat((IMAGE, CONFIDENCE, "RLE"))
@@ -37,7 +37,7 @@ class InstanceSegmentationFiles(FilesByClass[Regions]):
     """Lines `<image> <confidence> <RLE>`."""
 
     def read(self, data: bytes, report: FileReport) -> Regions | None:
-        """Return the regions of one class; None, and problems reported, if the file is not valid."""
+        """Return the regions of one class; report problems and return None if the file is invalid."""
         blocks = read_lines(data, self.upload.edition.limits, report)
         if blocks is None:
             return None

@@ -1,4 +1,4 @@
-"""Reading instances from `SegmentationObject/`, and their classes from `SegmentationClass/`.
+"""Reads instances from `SegmentationObject/`, and their classes from `SegmentationClass/`.
 
 Source: VOC2010 document section 5.1.
 """
@@ -26,7 +26,7 @@ _MOST_INSTANCES = VOID - 1
 
 @dataclass(slots=True)
 class _Instances:
-    """What has been read so far."""
+    """The data read so far."""
 
     runs: list[LabelRuns] = field(default_factory=list)
     image: list[int] = field(default_factory=list)
@@ -35,7 +35,7 @@ class _Instances:
 
 
 def read_instances(listed: Listed, material: Material) -> tuple[ImageSet, InstanceTruth | str]:
-    """Return the public half and the instances, or why there are none to be had."""
+    """Return the public part and the instances, or why there are none."""
     if not listed.images:
         return ImageSet(()), "its image set is empty"
     for pattern in (OBJECT_MAP_FILE, LABEL_MAP_FILE):
@@ -79,7 +79,7 @@ def _map(file: str, largest: int, material: Material) -> NDArray[np.uint8] | Non
 
 
 def _take(image: int, objects: NDArray[np.uint8], classes: NDArray[np.uint8], found: _Instances) -> Iterator[str]:
-    """Add one image's instances, and yield what is wrong with any. Pixels that are void in either map are void."""
+    """Add one image's instances, and yield problems. Pixels that are void in either map are void."""
     objects = np.where(classes == VOID, VOID, objects)
     for number in np.unique(objects[(objects > 0) & (objects < VOID)]).tolist():
         labels = np.unique(classes[objects == number]).tolist()
@@ -101,5 +101,5 @@ class InstanceSegmentationTruthReader(TruthReader[InstanceTruth]):
     def read(
         self, key: Key, listed: Listed, rules: TaskRules, material: Material
     ) -> tuple[ImageSet, InstanceTruth | str]:
-        """Return the public half and the truth; see `TruthReader.read`."""
+        """Return the public part and the ground truth; see `TruthReader.read`."""
         return read_instances(listed, material)

@@ -26,5 +26,5 @@ class Regions:
     run_end: NDArray[np.int64]
 
     def runs(self, region: int) -> slice:
-        """Return where the runs of a region stand."""
+        """Return the positions of a region's runs."""
         return slice(int(self.run_end[region - 1]) if region else 0, int(self.run_end[region]))

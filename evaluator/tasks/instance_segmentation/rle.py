@@ -1,9 +1,9 @@
 """Compressed run-length encoding of regions, as COCO writes it.
 
-A region's pixels are taken column by column. Runs outside and inside of it alternate, the first being outside. From the
-fourth on, the length of a run is written as its difference from the run before the last. Each number is written five
-bits at a time, the lowest first, as characters from `0` on; the sixth bit says that more follow, the fifth of the last
-is the sign. Source: COCO API, common/maskApi.c, rleFrString and rleToString.
+Pixels are in column order. Runs alternate between outside and inside of the region, starting outside. From the fourth
+run on, its length is encoded as the difference from the second-last run. Each number is written in groups of five bits,
+lowest first, as characters from `0` on; the sixth bit marks continuation, and the fifth bit of the last group is the
+sign. Source: COCO API, common/maskApi.c, rleFrString and rleToString.
 """
 
 import numpy as np
@@ -19,7 +19,7 @@ def decode(text: str) -> NDArray[np.int64]:
     """Return (n,) lengths of runs, outside and inside of the region in turn.
 
     Raises:
-        ValueError: the text is no RLE; the message says why.
+        ValueError: the text is not a valid RLE; the message says why.
 
     >>> decode("52203").tolist()
     [5, 2, 2, 2, 5]

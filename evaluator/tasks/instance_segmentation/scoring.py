@@ -1,8 +1,8 @@
 """Average precision of regions: AP^r of simultaneous detection and segmentation.
 
-As in detection, each region looks only at the instance of its class and image that it overlaps most (the first of
-equals); the first region, by confidence, that overlaps an instance enough is right, every later one wrong. The overlap
-is the intersection over union of pixels, without those that are void in the truth.
+As in detection, each region is compared only with the instance of its class and image that it overlaps most (the first
+among equals). The most confident region with sufficient overlap is correct; all others are wrong. The overlap is the
+intersection over union of pixels, without those that are void in the ground truth.
 
 Source: Hariharan, Arbeláez, Girshick and Malik, "Simultaneous Detection and Segmentation", ECCV 2014, section 2.
 """
@@ -94,7 +94,7 @@ class BestOverlaps:
                 self._overlap[region] = overlap[best]
 
     def judge(self, rule: Overlap) -> Judgement:
-        """Judge each region, in rank order."""
+        """Classify each region as true or false positive, in rank order."""
         return self.matches(rule).judge()
 
     def matches(self, rule: Overlap) -> Matches:
@@ -115,7 +115,7 @@ class BestOverlaps:
 
 
 def _pixels_by_label(runs: LabelRuns, start: NDArray[np.int64], stop: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return (256,) how many pixels of each label a region has.
+    """Return (256,) the number of pixels of a region by label.
 
     Args:
         runs: the map of labels.

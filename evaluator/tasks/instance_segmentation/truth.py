@@ -37,17 +37,17 @@ class InstanceTruth(Truth):
 
     @property
     def difficult(self) -> NDArray[np.bool_]:
-        """(k,) bool: none is, as label maps do not say."""
+        """(k,) bool: all False, because label maps cannot mark difficult instances."""
         return np.zeros(len(self.image), dtype=np.bool_)
 
     def runs(self, image: int) -> LabelRuns:
-        """Return the map of an image as runs, on its side: (width, height)."""
+        """Return the transposed map of an image as runs: (width, height)."""
         own = slice(int(self.end[image - 1]) if image else 0, int(self.end[image]))
         width, height = self.size[image].tolist()
         return LabelRuns(self.label[own], self.last[own], (width, height))
 
     def class_counts(self, edition: Edition) -> Mapping[str, ClassCount]:
-        """Return how many instances each class has."""
+        """Return the number of instances by class."""
         return {name: ClassCount(count(self.class_index == index)) for index, name in enumerate(edition.classes)}
 
     def statistics(self, public: ImageSet, edition: Edition) -> TruthStatistics:

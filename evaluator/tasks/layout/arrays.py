@@ -65,11 +65,11 @@ class LayoutArrays(ArrayReader):
 
 
 def _no_line(_: int) -> None:
-    """Nothing: arrays have no lines."""
+    """Do nothing, because arrays have no lines."""
 
 
 def _take(layout: object, columns: _Columns, by_box: bool, arrays: Arrays, values: Values) -> bool:
-    """Add one layout; tell whether it is valid."""
+    """Add one layout; return whether it is valid."""
     person = "person_box" if by_box else "object"
     if not isinstance(layout, Mapping):
         values.wrong_structure(layout, f"a mapping with 'image', '{person}', 'score', 'labels' and 'boxes'")

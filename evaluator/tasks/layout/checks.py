@@ -1,4 +1,4 @@
-"""What is worth a warning in a layout file that is valid: layouts and boxes that can match nothing."""
+"""Warnings about valid layout files: layouts and boxes that cannot match anything."""
 
 from collections.abc import Callable, Mapping
 
@@ -17,7 +17,7 @@ from vocboard.evaluator.tasks.layout.problems import REPEATED_LAYOUT, UNLISTED_P
 
 LineOf = Callable[[int], int | None]
 
-# What happens to several layouts of one person. (VOC2007 finds the person by box, so they are not known here.)
+# How several layouts of one person are scored. (VOC2007 matches people by box, so they are unknown here.)
 _OF_SEVERAL: Mapping[LayoutProtocol | None, str] = {
     LayoutProtocol.PARTS: "only the most confident one of each person is scored",
     LayoutProtocol.WHOLE_PERSON_BY_INDEX: "all are scored, at most one of each person can be right",
@@ -35,15 +35,15 @@ def warn_of_layouts(
     items: Items,
     report: FileReport,
 ) -> None:
-    """Report an empty file, repeated layouts, layouts of people not listed, and boxes that can match nothing.
+    """Report an empty file, repeated layouts, layouts of unlisted people, and boxes that cannot match anything.
 
     Args:
         layouts: all of the file.
-        protocol: says what becomes of several layouts of a person.
-        line_of_layout: gives the line in which a layout begins, by its index.
-        line_of_part: the same for parts.
+        protocol: determines how several layouts of a person are scored.
+        line_of_layout: returns the line of a layout, by its index.
+        line_of_part: returns the line of a part, by its index.
         items: of the layout test set.
-        report: takes the warnings, each once, at the line of the first.
+        report: collects the warnings, each once, at the line of the first.
     """
 
     def warn(kind: Kind, found: NDArray[np.bool_], line_of: LineOf, nouns: tuple[str, str], **others: str) -> None:
@@ -67,7 +67,7 @@ def warn_of_layouts(
 def _people(
     image: NDArray[np.int32], index: NDArray[np.int32], items: Items
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which layouts are second ones of people listed, and which are of people not listed."""
+    """Return which layouts are repeated, and which are of unlisted people."""
     unlisted = np.zeros(len(image), dtype=np.bool_)
     if items.persons.is_known:
         unlisted[:] = [person not in items.persons for person in zip(image.tolist(), index.tolist(), strict=True)]

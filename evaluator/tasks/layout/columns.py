@@ -20,7 +20,7 @@ from vocboard.evaluator.tasks.content_columns import (
 
 
 class LayoutColumns(ContentColumns):
-    """The layouts, then their parts."""
+    """The layouts, followed by their parts."""
 
     def arrays(self, entry: Entry) -> Mapping[str, NDArray[Any]]:
         """Return the columns; of `object` and `person_box` the one that there is."""

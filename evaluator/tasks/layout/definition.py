@@ -1,4 +1,4 @@
-"""What person layout is to pages, documentation and edition files."""
+"""Definition of person layout."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -8,7 +8,7 @@ from vocboard.evaluator.rules import LayoutProtocol, TaskRules
 from vocboard.evaluator.tasks.definition import StatisticsTable, TaskDefinition
 from vocboard.evaluator.tasks.names import Metric, Task
 
-PERSON = "person"  # the class under which whole people are scored
+PERSON = "person"  # the scored class for whole people
 
 _SECONDARY: Mapping[LayoutProtocol, tuple[Metric, ...]] = {
     LayoutProtocol.PARTS: (Metric.WHOLE_PERSON_AVERAGE_PRECISION,),
@@ -46,7 +46,7 @@ class Layout(TaskDefinition):
     def scored_names(
         self, classes: tuple[str, ...], listed: tuple[str, ...], protocol: LayoutProtocol | None
     ) -> tuple[str, ...]:
-        """Return the part types, or `person` where whole people are judged."""
+        """Return the part types, or `person` if whole people are scored."""
         return listed if protocol is LayoutProtocol.PARTS else (PERSON,)
 
     def other_metrics(self) -> Mapping[LayoutProtocol, tuple[Metric, ...]]:
@@ -58,5 +58,5 @@ class Layout(TaskDefinition):
         return True
 
     def names_people(self, rules: TaskRules) -> bool:
-        """Whether image sets name people; in VOC2007 they name images alone, and layouts find people by their box."""
+        """Whether image sets list people; in VOC2007 they only list images, and layouts identify people by box."""
         return rules.layout_protocol is not LayoutProtocol.WHOLE_PERSON_BY_BOX

@@ -1,4 +1,4 @@
-"""The elements of a layout file one by one: what they hold, and what is wrong with it."""
+"""Reads the elements of a layout file, and reports problems."""
 
 from collections.abc import Sequence
 
@@ -17,31 +17,31 @@ _OPPOSITE = {"xmin": "xmax", "ymin": "ymax"}
 
 
 class ElementReader:
-    """Reads elements; what is missing or wrong is None and has been reported."""
+    """Reads elements; missing or invalid values are reported and returned as None."""
 
     def __init__(self, parts: Sequence[str], items: Items, limits: Limits, report: FileReport):
         self._parts, self._items, self._limits, self._report = parts, items, limits, report
 
     def image(self, element: Element | None) -> int | None:
-        """Position of the image an element names."""
+        """Return the position of the image in an element."""
         if element is None:
             return None
         return find_image(element.text.strip(), element.line, self._items, self._report)
 
     def object_index(self, element: Element | None) -> int | None:
-        """The 1-based object index an element holds."""
+        """Return the 1-based object index in an element."""
         if element is None:
             return None
         return read_object_index(element.text.strip(), element.line, self._report)
 
     def number(self, element: Element | None) -> float | None:
-        """The finite number an element holds."""
+        """Return the finite number in an element."""
         if element is None:
             return None
         return read_number(element.text.strip(), element.name, element.line, self._limits, self._report)
 
     def box(self, element: Element | None) -> Box | None:
-        """The box an element holds: left, top, right, bottom."""
+        """Return the box in an element: left, top, right, bottom."""
         if element is None:
             return None
         children = self.children(element, _SIDES)
@@ -51,7 +51,7 @@ class ElementReader:
         return left, top, right, bottom
 
     def part(self, element: Element) -> tuple[int, Box] | None:
-        """The position of a part's type among those of the edition, and its box."""
+        """Return the index of a part's type in the edition, and its box."""
         children = self.children(element, ("class", "bndbox"))
         box, named = self.box(children.get("bndbox")), children.get("class")
         part = named.text.strip() if named is not None else None
@@ -62,10 +62,10 @@ class ElementReader:
         return None if part is None or box is None else (self._parts.index(part), box)
 
     def children(self, parent: Element, names: tuple[str, ...], repeatable: str | None = None) -> dict[str, Element]:
-        """Return the child of each name, reporting those that are missing, repeated or out of place.
+        """Return the child of each name; report missing, repeated and misplaced children.
 
-        A second child in the evident place of another, such as the second of two `<ymin>` without a `<ymax>`, is
-        reported once, as repeated, and taken for the other.
+        A second child in the place of a missing one, such as the second of two `<ymin>` without a `<ymax>`, is reported
+        once, as repeated, and used as the missing one.
         """
         found: dict[str, Element] = {}
         for child in parent.children:
@@ -89,7 +89,7 @@ class ElementReader:
         return found
 
     def out_of_place(self, element: Element, parent: str, expected: tuple[str, ...]) -> None:
-        """Report an element that does not belong where it is."""
+        """Report a misplaced element."""
         self._report.add(
             UNEXPECTED_ELEMENT,
             element.line,

@@ -1,4 +1,4 @@
-"""Person layout files: one XML file for all people.
+"""Reads person layout files: one XML file for all people.
 
 Source: VOC2010 document section 6.2.
 """
@@ -15,7 +15,7 @@ class LayoutFiles(ResultFiles):
     """Elements `<layout>` in `<results>`."""
 
     def __init__(self, upload: Upload) -> None:
-        """Start without the file."""
+        """Create an empty collection."""
         super().__init__(upload)
         self._layouts: Layouts | None = None
 

@@ -15,7 +15,7 @@ from vocboard.evaluator.tasks.truth_reader import TruthReader
 
 
 def read_people(key: Key, listed: Listed, rules: TaskRules, material: Material) -> tuple[ImageSet, LayoutTruth | str]:
-    """Return the public half and the people with their parts, or why there are none to be had."""
+    """Return the public part and the people with their parts, or why there are none."""
     sizes = material.sizes(listed.images)
     if rules.layout_protocol is LayoutProtocol.WHOLE_PERSON_BY_BOX:
         public = ImageSet(listed.images, sizes)
@@ -68,5 +68,5 @@ class LayoutTruthReader(TruthReader[LayoutTruth]):
     def read(
         self, key: Key, listed: Listed, rules: TaskRules, material: Material
     ) -> tuple[ImageSet, LayoutTruth | str]:
-        """Return the public half and the truth; see `TruthReader.read`."""
+        """Return the public part and the ground truth; see `TruthReader.read`."""
         return read_people(key, listed, rules, material)

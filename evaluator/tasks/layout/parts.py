@@ -1,4 +1,4 @@
-"""Person layout judged part by part, from VOC2010 on.
+"""Scores person layout by parts, from VOC2010 on.
 
 Source: VOC development kit 2010, VOCevallayout_pr.m; VOC2010 document section 6.4.
 """
@@ -34,7 +34,7 @@ def judge(layouts: Layouts, truth: LayoutTruth, rule: Overlap, types: int) -> li
     """Judge the parts of each type; see `judge_parts`.
 
     Returns:
-        The parts of each type, judged.
+        The classified parts of each type.
     """
     judged = judge_parts(layouts, truth, rule, types)
     part_type = layouts.part_type[judged.part]
@@ -54,15 +54,15 @@ def judge(layouts: Layouts, truth: LayoutTruth, rule: Overlap, types: int) -> li
 def judge_parts(layouts: Layouts, truth: LayoutTruth, rule: Overlap, types: int) -> JudgedParts:
     """Judge all parts, ranked by the confidence of their layouts, then in the order of the layout.
 
-    A part looks at the true part of its type and of its layout's person that it overlaps most (the first of equals).
-    It is true if it overlaps that one enough and no earlier part of the layout is true by it; otherwise false.
-    Positives are all parts of the people listed. A layout of somebody not listed is ignored, and so is every layout of
-    a person but the first by confidence.
+    A part is compared with the true part of its type and person that it overlaps most (the first among equals). It is
+    true if the overlap is sufficient and no earlier part of the layout matches the same true part; otherwise false.
+    Positives are all parts of listed people. Layouts of unlisted people are ignored, and so are all but the most
+    confident layout of a person.
 
     Args:
         layouts: with `object`.
-        truth: the people listed.
-        rule: when boxes overlap enough.
+        truth: the listed people.
+        rule: when an overlap is sufficient.
         types: number of part types.
     """
     people = people_by_index(layouts, truth)

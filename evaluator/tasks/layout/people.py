@@ -1,4 +1,4 @@
-"""The person that each layout is of."""
+"""The person of each layout."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ class People:
 
     Attributes:
         person: (n,) index of a person of the truth.
-        known: (n,) bool; where False the layout is of nobody and the index means nothing.
+        known: (n,) bool; if False, the person is unlisted and the index is meaningless.
     """
 
     person: NDArray[np.int64]
@@ -23,7 +23,7 @@ class People:
 
 
 def people_by_index(layouts: Layouts, truth: LayoutTruth) -> People:
-    """Find the listed person that each layout names by image and object index."""
+    """Find the listed person of each layout by image and object index."""
     if layouts.object is None:
         raise ValueError("these layouts name no person by index")
     listed = _person_key(truth.image, truth.object)

@@ -1,8 +1,8 @@
-"""Layout files with nothing unusual in them, read by a regular expression: eight times as fast as element by element.
+"""Reads plain layout files with a regular expression, eight times as fast as element by element.
 
-Plain is a file of ASCII text whose elements are in the same order throughout, with little white space between them and
-no attributes, comments or references. What is accepted here the element reader accepts too, with the same values to
-the last bit; everything else is left to it.
+A plain file is ASCII text whose elements always have the same order, with little white space between them and no
+attributes, comments or references. The element reader accepts everything that is accepted here, with identical values;
+other files are left to it.
 """
 
 import re
@@ -17,11 +17,11 @@ from vocboard.evaluator.result_files.fields import LARGEST_OBJECT_INDEX
 from vocboard.evaluator.result_files.items import Items
 from vocboard.evaluator.results import Layouts
 
-_BLOCK_BYTES = 128 * 1024  # read at once: bounds what reading needs besides the columns
+_BLOCK_BYTES = 128 * 1024  # read at a time; limits the memory for reading
 _LONGEST_BLOCK_BYTES = 2 * _BLOCK_BYTES
 _SIDES = ("xmin", "ymin", "xmax", "ymax")
 
-# All repetitions are possessive: what one has taken it never gives back, so that nothing can be tried twice.
+# All quantifiers are possessive, so that there is no backtracking.
 _MOST_SPACE = 40  # characters between two elements
 _SPACE = rf"[ \t\r\n]{{0,{_MOST_SPACE}}}+"
 _WORD = r"[!-%'-;=?-~]{1,100}+"  # printable, except & < >
@@ -35,18 +35,18 @@ _END = b"</results>"
 
 
 class _NotPlainError(Exception):
-    """The file is for the element reader."""
+    """The file must be read by the element reader."""
 
 
 def read_plain_layouts(data: bytes, by_box: bool, parts: Sequence[str], items: Items, limits: Limits) -> Layouts | None:
-    """Return the content of a plain file with at least one layout; None if it is not plain, or anything is wrong.
+    """Return the content of a plain file with at least one layout; None if it is not plain or is invalid.
 
     Args:
         data: the file.
-        by_box: whether people are named by their box instead of by object index.
+        by_box: whether people are identified by box instead of object index.
         parts: part types of the edition.
         items: of the layout test set.
-        limits: on numbers and parts.
+        limits: limits for numbers and parts.
     """
     beginning, end = _BEGINNING.match(data), data.rfind(_END)
     if beginning is None or data[end + len(_END) :].strip(b" \t\r\n"):
@@ -60,15 +60,15 @@ def read_plain_layouts(data: bytes, by_box: bool, parts: Sequence[str], items: I
 
 
 def line_of(data: bytes, name: str, number: int) -> int:
-    """Return the 1-based line in which a plain file has the element that so many of the same name stand before."""
+    """Return the 1-based line of the element with this index among those of the same name."""
     place = next(islice(re.finditer(f"<{name}>".encode(), data), number, None)).start()
     return 1 + data.count(b"\n", 0, place) + data.count(b"\r", 0, place) - data.count(b"\r\n", 0, place)
 
 
 def _pattern(data: bytes, by_box: bool) -> re.Pattern[bytes]:
-    """What matches the beginning of a layout, up to its parts, or one part; and the end of the layout if it follows.
+    """Return the pattern of the start of a layout, or of a part, with the end of the layout if it follows.
 
-    Groups have the names of elements. Elements are expected in the order in which the file first has them.
+    Groups are named after elements, which must have the order of their first occurrence in the file.
     """
 
     def element(name: str, *content: str) -> str:
@@ -91,7 +91,7 @@ def _pattern(data: bytes, by_box: bool) -> re.Pattern[bytes]:
 
 
 def _blocks(data: bytes, start: int, end: int) -> Iterator[bytes]:
-    """Cut before layouts."""
+    """Split before layouts."""
     while start < end:
         stop = data.find(b"<layout>", start + _BLOCK_BYTES, end)
         stop = end if stop < 0 else stop
@@ -100,7 +100,7 @@ def _blocks(data: bytes, start: int, end: int) -> Iterator[bytes]:
 
 
 class _BlockReader:
-    """Reads blocks of whole layouts, unless anything in them is not plain or wrong."""
+    """Reads blocks of complete, plain, valid layouts."""
 
     def __init__(self, pattern: re.Pattern[bytes], parts: Sequence[str], items: Items, limits: Limits):
         self._pattern, self._items, self._limits = pattern, items, limits
@@ -114,7 +114,7 @@ class _BlockReader:
         """Return the content of a block, with positions of layouts as if it were the file.
 
         Raises:
-            _NotPlainError: nothing of it has been taken.
+            _NotPlainError: the block is not plain; nothing was added.
         """
         _require(len(block) <= _LONGEST_BLOCK_BYTES and self._most_parts > 0)
         fields = self._pattern.split(block)  # what is before a match, its groups, what is before the next one, ...
@@ -123,7 +123,7 @@ class _BlockReader:
         column = {name: fields[place::width] for name, place in self._pattern.groupindex.items()}
         begins = np.array([image is not None for image in column["image"]])
         ends = np.array([end is not None for end in column["end"]])
-        _require(bool(ends[-1]) and np.array_equal(begins, np.roll(ends, 1)))  # one begins where one has ended
+        _require(bool(ends[-1]) and np.array_equal(begins, np.roll(ends, 1)))  # one starts where the previous one ended
         part_layout = (np.cumsum(begins, dtype=np.int32) - 1)[~begins]
         _require(np.bincount(part_layout, minlength=1).max() <= self._most_parts)
         return Layouts(

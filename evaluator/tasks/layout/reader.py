@@ -1,7 +1,7 @@
-"""Person layout files: the parts of each person, in XML.
+"""Reads person layout files in XML.
 
-A plain file is read by a regular expression; any other, and one in which anything is wrong, element by element, to say
-precisely what and where.
+Plain files are read with a regular expression; other files, and files with errors, element by element, for precise
+messages.
 
 Source: VOC2010 document section 6.2; the VOC2007 kit for people who are named by their box.
 """
@@ -29,7 +29,7 @@ _OTHER_ELEMENTS = 20  # image, person, confidence; and some that are wrong
 
 @dataclass(slots=True)
 class _Columns:
-    """Layouts so far; `line` and `part_line` are where each begins in the file."""
+    """The layouts read so far; `line` and `part_line` are their lines in the file."""
 
     image: list[int] = field(default_factory=list)
     object: list[int] = field(default_factory=list)
@@ -51,18 +51,17 @@ def read_layouts(
     limits: Limits,
     report: FileReport,
 ) -> Layouts | None:
-    """Return the content of a layout file; None, and problems reported, if it is not valid.
+    """Return the content of a layout file; report problems and return None if it is invalid.
 
-    Second layouts of a person, layouts of people who are not listed, and boxes that can match nothing are worth a
-    warning each.
+    Repeated layouts of a person, layouts of unlisted people, and boxes that cannot match anything cause warnings.
 
     Args:
         data: the file.
-        protocol: says how people are named: by object index, or in VOC2007 by their box.
+        protocol: determines how people are identified: by object index, or in VOC2007 by box.
         parts: part types of the edition.
         items: of the layout test set.
-        limits: on numbers and parts.
-        report: takes the problems.
+        limits: limits for numbers and parts.
+        report: collects the problems.
     """
     by_box = protocol is LayoutProtocol.WHOLE_PERSON_BY_BOX
     plain = read_plain_layouts(data, by_box, parts, items, limits)
@@ -84,7 +83,7 @@ def read_layouts(
 
 
 class _LayoutColumns:
-    """Takes one layout after the other."""
+    """Reads the layouts."""
 
     def __init__(
         self, protocol: LayoutProtocol | None, parts: Sequence[str], items: Items, limits: Limits, report: FileReport
@@ -95,7 +94,7 @@ class _LayoutColumns:
         self._columns = _Columns()
 
     def take(self, element: Element) -> None:
-        """Read one layout, and note what is wrong with it."""
+        """Read one layout, and report its problems."""
         if element.name != "layout":
             self._read.out_of_place(element, "results", ("layout",))
             return
@@ -115,7 +114,7 @@ class _LayoutColumns:
                 columns.part_line.append(child.line)
 
     def finish(self) -> Layouts:
-        """Note what is worth a warning, and return all layouts."""
+        """Report warnings, and return all layouts."""
         columns = self._columns
         layouts = Layouts(
             image=np.array(columns.image, dtype=np.int32),

@@ -1,6 +1,6 @@
 """Person layout: where are the head, hands and feet of a given person?
 
-The edition's protocol says whether whole people or single parts are judged.
+The edition's protocol determines whether whole people or single parts are scored.
 Source: VOC2010 document section 6.4.
 """
 
@@ -23,13 +23,14 @@ from vocboard.evaluator.tasks.scorer import Scorer
 def score(competition: Competition, layouts: Layouts, truth: LayoutTruth, edition: Edition) -> CompetitionScores:
     """Score layouts by the competition's protocol.
 
-    Secondary measures, where the rules name them:
+    Secondary metrics, if the rules have them:
 
-    - `average_precision_by_confidence` (VOC2008): whole people ranked by confidence, as the document says. The primary
-      score is what the kit computes, which ranks by the order of the file.
+    - `average_precision_by_confidence` (VOC2008): whole people ranked by confidence, as in the document. The primary
+      score is the kit's, which ranks by the order of the file.
     - `whole_person_average_precision` (from VOC2010 on): average precision, in the edition's interpolation, of whole
-      people by VOC2009's protocol: a layout is right if every part of the listed person is, the first right one of a
-      person counts, ranked by confidence. Layouts of a single part may be right, unlike in the kits up to 2008.
+      people by VOC2009's protocol: a layout is correct if all parts of the listed person are, and only the first
+      correct one per person counts, ranked by confidence. Layouts with a single part can be correct, unlike in the kits
+      up to 2008.
     """
     types = len(edition.parts)
     rules = competition.rules
@@ -72,5 +73,5 @@ class LayoutScorer(Scorer[LayoutTruth]):
     def score(
         self, entry: Entry, truth: LayoutTruth, edition: Edition, confusion_matrix: NDArray[np.int64] | None
     ) -> CompetitionScores:
-        """Score what was entered."""
+        """Score an entry."""
         return score(entry.competition, entry.content, truth, edition)

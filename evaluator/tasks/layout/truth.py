@@ -15,7 +15,7 @@ from vocboard.evaluator.tasks.truth import ClassCount, ClassStatistics, Truth, T
 class LayoutTruth(Truth):
     """People and their parts.
 
-    People are those that the image set lists, or, where layouts name people by box (VOC2007), all of its images.
+    These are the people in the image set, or, if layouts identify people by box (VOC2007), all people in its images.
 
     Attributes:
         image: (n,) int32 index into `ImageSet.images`.
@@ -36,7 +36,7 @@ class LayoutTruth(Truth):
     part_box: NDArray[np.float64]
 
     def class_counts(self, edition: Edition) -> Mapping[str, ClassCount]:
-        """Return how many parts of each type there are."""
+        """Return the number of parts by type."""
         return {name: ClassCount(count(self.part_type == index)) for index, name in enumerate(edition.parts)}
 
     def statistics(self, public: ImageSet, edition: Edition) -> TruthStatistics:

@@ -1,8 +1,8 @@
-"""Person layout judged by whole people: a layout is right only if every part of the person is.
+"""Scores person layout by whole people: a layout is correct only if all parts of the person are.
 
-A layout of a single part is never right under the kits of 2007 and 2008, however well the part fits: they ask of each
-type whether every true part is matched, and of the types that the person lacks, `any` of a 1 x 0 matrix is false (of
-an n x 0 matrix with n > 1 it is empty, which passes). Their numbers are the reference, so this is followed.
+In the kits of 2007 and 2008, a layout with a single part is never correct: for each type, they check whether every true
+part is matched, and for types that the person lacks, `any` of a 1 x 0 matrix is false (for an n x 0 matrix with n > 1
+it is empty, which passes). Their scores are the reference, so this is reproduced.
 
 Source: VOC development kits 2007 and 2008, VOCevallayout.m.
 """
@@ -19,17 +19,17 @@ from vocboard.evaluator.tasks.layout.truth import LayoutTruth
 
 
 def judge_by_box(layouts: Layouts, truth: LayoutTruth, rule: Overlap, types: int) -> Judgement:
-    """Judge layouts that name their person by its box, as VOC2007 does.
+    """Classify layouts that identify their person by box, as in VOC2007.
 
-    A layout is of the person of its image that its box overlaps most, among all people. By decreasing confidence, the
-    first layout of a person claims it, right or wrong; every later one is false, and so is one that overlaps nobody
-    enough. Positives are the people with parts that are not difficult. As in the kit, difficult people get no other
-    treatment: a right layout of one is true. The kit stops at a layout without parts; here it is false.
+    A layout belongs to the person of its image that its box overlaps most. By decreasing confidence, the first layout
+    of a person is matched to it, correct or not; later ones are false, and so are layouts without sufficient overlap.
+    Positives are non-difficult people with parts. As in the kit, difficult people are not treated differently
+    otherwise: a correct layout of one is true. The kit fails for layouts without parts; here they are false.
 
     Args:
         layouts: with `person_box`.
-        truth: all people of the test images.
-        rule: when boxes overlap enough, of people and of parts.
+        truth: all people in the test images.
+        rule: when an overlap is sufficient, for people and parts.
         types: number of part types.
     """
     if layouts.person_box is None:
@@ -58,19 +58,19 @@ def judge_by_index(
     in_file_order: bool = False,
     single_part_may_be_right: bool = False,
 ) -> Judgement:
-    """Judge layouts that name their person by object index, as VOC2008 and later years do.
+    """Classify layouts that identify their person by object index, as in VOC2008 and later.
 
-    Only a right layout claims its person, so that a later one may be right after a wrong one; further right ones are
-    false. Layouts of people who are not listed count neither way. Positives are all people listed.
+    Only correct layouts are matched to their person, so a later one can be correct after a wrong one; further correct
+    ones are false. Layouts of unlisted people are ignored. Positives are all listed people.
 
     Args:
         layouts: with `object`.
-        truth: the people listed.
-        rule: when boxes overlap enough.
+        truth: the listed people.
+        rule: when an overlap is sufficient.
         types: number of part types.
-        in_file_order: True to rank by the order of the file, as the kit of VOC2008 does; False to rank by decreasing
+        in_file_order: whether to rank by the order of the file, as the VOC2008 kit does, instead of by decreasing
             confidence.
-        single_part_may_be_right: False to follow the kits in calling every layout of one part wrong; see above.
+        single_part_may_be_right: False to treat layouts with one part as wrong, like the kits; see above.
     """
     people = people_by_index(layouts, truth)
     right = _all_parts_right(layouts, truth, people, rule, types)
@@ -97,7 +97,7 @@ def _all_parts_right(
     right = people.known.copy()
     right[right] = (bag[right] == true_bag[people.person[right]]).all(axis=1)
 
-    # Compare the parts of layouts that are right so far with those of the same type of their person.
+    # Compare the parts of layouts that are correct so far with those of the same type of their person.
     compared = np.flatnonzero(right[layouts.part_layout])
     layout = layouts.part_layout[compared].astype(np.int64)
     matching = np.zeros(len(compared), dtype=np.bool_)
@@ -125,6 +125,6 @@ def _single_part(layouts: Layouts) -> NDArray[np.bool_]:
 
 
 def _count_parts(owner: NDArray[np.int32], part_type: NDArray[np.int8], owners: int, types: int) -> NDArray[np.int64]:
-    """Return (owners, types) how many parts of each type each owner has."""
+    """Return the (owners, types) number of parts."""
     counts = np.bincount(owner.astype(np.int64) * types + part_type, minlength=owners * types)
     return counts.reshape(owners, types)

@@ -1,4 +1,4 @@
-"""Segmentations in memory: a label map for each image."""
+"""Segmentations in memory: a label map per image."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import count as counting
@@ -21,7 +21,7 @@ class SegmentationArrays(ArrayReader):
     """(height, width) whole numbers for each image: 0 background, 1 to n the classes."""
 
     def read(self, content: object, arrays: Arrays) -> Entry | None:
-        """Hand each valid map on to the sink.
+        """Pass each valid map to the sink.
 
         Args:
             content: a mapping of images to maps, or maps in the order of the image set: a sequence, an array, or a

@@ -1,4 +1,4 @@
-"""Columns of segmentation: which images have a label map. The maps are stored apart, one by one."""
+"""Columns of segmentation: which images have a label map. The maps are stored separately."""
 
 from collections.abc import Mapping
 from typing import Any

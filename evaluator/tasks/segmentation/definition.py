@@ -1,4 +1,4 @@
-"""What segmentation is to pages, documentation and edition files."""
+"""Definition of segmentation."""
 
 from types import MappingProxyType
 
@@ -31,22 +31,22 @@ class Segmentation(TaskDefinition):
     statistics = StatisticsTable("segmentation", objects=None)
 
     def content(self, rules: TaskRules) -> str:
-        """Return what a label map holds."""
+        """Describe the content of a label map."""
         return "8-bit indexed PNG of the image's size: 0 background, 1 to the number of classes"
 
     def score(self, rules: TaskRules) -> str:
-        """Return how a competition's score is taken."""
+        """Describe how a competition's score is computed."""
         return f"{self.metric(rules.metric).title} of each class and background; the mean is over all labels"
 
     def without_positives(self, rules: TaskRules, metric: Metric | None = None) -> str:
-        """Say what a class scores of which the test set has no pixel."""
+        """Describe the score of a class without true pixels."""
         if (metric or rules.metric) is Metric.INTERSECTION_OVER_UNION:
             return f"A class in neither the ground truth nor the result {UNDEFINED}."
         zero = rules.without_positives is WithoutPositives.ZERO
         return f"A class without true pixels {ZERO if zero else UNDEFINED}."
 
     def classes_not_entered(self) -> str:
-        """Say how the classes that an entry leaves out count."""
+        """Describe how classes that were not entered count."""
         return (
             "Only background and the classes declared as entered are scored, but the pixels of the other classes still "
             "count: labelling one as background or as a class entered is an error of that label, and so is labelling "

@@ -1,4 +1,4 @@
-"""Label maps: one 8-bit PNG for each image of a segmentation test set.
+"""Reads label maps: one 8-bit PNG per image of a segmentation test set.
 
 Source: VOC2010 document section 5.2.
 """
@@ -36,7 +36,7 @@ _NAMED = 3  # how many missing images a message names
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """What was found about one map: the problem that refuses it, if any, or what is unusual about its colours."""
+    """The findings about one map: its problem, if any, or unusual colours."""
 
     file: str
     problem: tuple[Kind, Mapping[str, Any]] | None = None
@@ -44,9 +44,9 @@ class _Seen:
 
 
 class LabelMaps:
-    """The label maps of one competition, taken one by one; their problems are capped together.
+    """The label maps of one competition, with a common limit of reported problems.
 
-    They are decoded by several threads, and so `sink` is called by several.
+    They are decoded in several threads, from which `sink` is called.
     """
 
     def __init__(self, competition: Competition, items: Items, report: FileReport, sink: SegmentationSink | None):
@@ -56,7 +56,7 @@ class LabelMaps:
         self._decoding = OrderedThreadPool(self._note)
 
     def take(self, image: str, member: Member) -> None:
-        """Read the map of one image; what is wrong with it is noted by the time of `wait`."""
+        """Read the map of one image; its problems are reported by the end of `wait`."""
         position = self._items.images.position(image)
         if position is None:
             seen = _Seen(member.name, image_problem(image, self._items))
@@ -66,11 +66,11 @@ class LabelMaps:
         self._decoding.add(partial(self._look_at, member.name, member.read(), position), member.size)
 
     def wait(self) -> None:
-        """Wait until everything taken has been looked at."""
+        """Wait until all maps have been read."""
         self._decoding.finish()
 
     def finish(self) -> None:
-        """Note what only all the maps together can show."""
+        """Report problems of all maps together."""
         self.wait()
         for kind, files in sorted(self._unusual.items(), key=lambda item: item[0].code):
             has = "has" if len(files) == 1 else "have"
@@ -130,12 +130,12 @@ class LabelMaps:
 
 
 class SegmentationFiles(ResultFiles):
-    """One label map for each image, in a folder of the competition's own, whose problems are reported together."""
+    """One label map per image, in the competition's own folder, whose problems are reported together."""
 
     _maps: LabelMaps | None = None
 
     def take(self, name: FileName, member: Member) -> None:
-        """Have a map decoded."""
+        """Start decoding a map."""
         if self._maps is None:
             upload, (folder, _, _) = self.upload, member.name.rpartition("/")
             report = upload.new_report(folder)

@@ -20,9 +20,9 @@ MAXIMUM_PIXELS = 50_000_000  # of one label map; the images of VOC have some 190
 
 
 def read_label_maps(listed: Listed, material: Material) -> tuple[ImageSet, SegmentationTruth | str]:
-    """Return the public half and the label maps, or why there are none to be had.
+    """Return the public part and the label maps, or why there are none.
 
-    The maps' sizes are taken for the images' sizes: these are the pixels compared.
+    The sizes of the maps are used as image sizes, because their pixels are compared.
     """
     names = {image: LABEL_MAP_FILE.format(image) for image in listed.images}
     if not any(name in material.image_files for name in names.values()):
@@ -46,7 +46,7 @@ def read_label_maps(listed: Listed, material: Material) -> tuple[ImageSet, Segme
 
 
 def decode_label_map(content: bytes, classes: int) -> NDArray[np.uint8] | str:
-    """Return the (height, width) labels of a PNG, or what is wrong with it."""
+    """Return the (height, width) labels of a PNG, or an error message."""
     try:
         with Image.open(io.BytesIO(content), formats=("PNG",)) as image:
             if image.mode not in {"P", "L"}:
@@ -72,5 +72,5 @@ class SegmentationTruthReader(TruthReader[SegmentationTruth]):
     def read(
         self, key: Key, listed: Listed, rules: TaskRules, material: Material
     ) -> tuple[ImageSet, SegmentationTruth | str]:
-        """Return the public half and the truth; see `TruthReader.read`."""
+        """Return the public part and the ground truth; see `TruthReader.read`."""
         return read_label_maps(listed, material)

@@ -1,7 +1,7 @@
-"""PNG files of class indices from strangers.
+"""Decodes untrusted PNG files of class indices.
 
-Only what is needed is handed to the decoder: the header is looked at first, and a file is put together again from its
-critical chunks alone, so that no text, colour profile or animation chunk is ever unpacked.
+The header is checked first, and the decoder only gets a file rebuilt from the critical chunks, so that text, colour
+profile and animation chunks are never decompressed.
 Source: PNG specification (third edition), sections 5 and 11.
 """
 
@@ -40,7 +40,7 @@ _COLOUR_TYPES = {
 
 
 class PngError(Exception):
-    """The file is not what is asked for; `kind` and `found` make the problem."""
+    """The file is not acceptable; `kind` and `found` describe the problem."""
 
     def __init__(self, kind: Kind, **found: Any):
         super().__init__(kind.title)
@@ -53,7 +53,7 @@ class IndexedImage:
 
     Attributes:
         labels: (height, width) uint8 palette indices.
-        palette: red, green, blue of each index in turn; None for a greyscale image, whose grey values are the indices.
+        palette: red, green, blue of each index; None for a greyscale image, whose grey values are the indices.
     """
 
     labels: NDArray[np.uint8]
@@ -68,7 +68,7 @@ def read_indexed(data: bytes, size: tuple[int, int] | None) -> IndexedImage:
         size: expected width and height; None if unknown.
 
     Raises:
-        PngError: it is no PNG, of another kind or size, or damaged.
+        PngError: it is not a PNG, has another kind or size, or is damaged.
     """
     if not data.startswith(_SIGNATURE):
         raise PngError(NOT_A_PNG, looks=describe(data[:200]))
@@ -89,7 +89,7 @@ def has_voc_colours(palette: bytes, classes: int) -> bool:
 
 @functools.cache
 def voc_colours(number: int) -> bytes:
-    """The first colours of the VOC colour map, red, green, blue of each in turn.
+    """Return the first colours of the VOC colour map as red, green, blue values.
 
     Source: VOC development kit, VOClabelcolormap: three bits of the index at a time go to the three colours, from the
     highest bit down.
@@ -113,7 +113,7 @@ class _Chunk:
 
 
 def _chunks(data: bytes) -> Iterator[_Chunk]:
-    """Chunks are length, type, content, checksum; the checksums are the decoder's business."""
+    """Split into chunks: length, type, content, checksum. The decoder verifies the checksums."""
     view = memoryview(data)
     place = len(_SIGNATURE)
     while place < len(data):
@@ -153,11 +153,11 @@ def _check_header(chunks: list[_Chunk], size: tuple[int, int] | None) -> int:
 
 
 def _decode(chunks: list[_Chunk]) -> NDArray[np.uint8]:
-    from PIL import Image, PngImagePlugin  # noqa: PLC0415  # takes a while, and most uploads have no label maps
+    from PIL import Image, PngImagePlugin  # noqa: PLC0415  # slow to import, and most uploads have no label maps
 
     clean = io.BytesIO(_SIGNATURE + b"".join(chunk.whole for chunk in chunks))
     try:
-        # The plugin itself rather than Image.open, which would let other decoders have a look.
+        # The plugin itself, because Image.open would try other decoders.
         with PngImagePlugin.PngImageFile(clean) as image:
             width, height = image.size
             return np.frombuffer(image.tobytes(), dtype=np.uint8).reshape(height, width)

@@ -25,9 +25,9 @@ def score(competition: Competition, classes: tuple[str, ...], confusion_matrix: 
 
     Args:
         competition: its rules choose the metrics.
-        classes: those entered. The others' pixels stay in the matrix: to label them as a class entered is wrong.
-        confusion_matrix: (n + 1, n + 1) pixels over all test images and all of the competition's classes, rows truth,
-            columns result, background first.
+        classes: classes entered. The others' pixels stay in the matrix: to label them as a class entered is wrong.
+        confusion_matrix: (n + 1, n + 1) pixels over all test images and all classes of the competition; rows are ground
+            truth, columns results, background first.
     """
     labels = (BACKGROUND, *competition.classes)
 
@@ -54,7 +54,7 @@ class SegmentationScorer(Scorer[SegmentationTruth]):
     def score(
         self, entry: Entry, truth: SegmentationTruth, edition: Edition, confusion_matrix: NDArray[np.int64] | None
     ) -> CompetitionScores:
-        """Score what was entered."""
+        """Score an entry."""
         if confusion_matrix is None:
             raise ValueError("segmentation is scored by its confusion matrix")
         return score(entry.competition, entry.classes, confusion_matrix)

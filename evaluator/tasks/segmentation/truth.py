@@ -16,7 +16,7 @@ from vocboard.evaluator.tasks.truth import Arrays, ClassCount, ClassStatistics, 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SegmentationTruth(Truth):
-    """Label maps as runs of equal labels, which take a thirtieth of the pixels' memory and are counted as they are.
+    """Label maps as runs of equal labels, which use a thirtieth of the memory and can be counted directly.
 
     Attributes:
         label: (m,) uint8 label of each run: 0 background, 1 to n the classes, 255 void; those of one map after another.
@@ -32,7 +32,7 @@ class SegmentationTruth(Truth):
 
     @classmethod
     def of(cls, label_maps: Iterable[NDArray[np.uint8]]) -> Self:
-        """Take label maps apart, each (height, width): 0 background, 1 to n the classes, 255 void."""
+        """Encode label maps, each (height, width): 0 background, 1 to n the classes, 255 void."""
         maps = [LabelRuns.of(label_map) for label_map in label_maps]
         return cls(
             label=np.concatenate([np.empty(0, np.uint8), *(each.label for each in maps)]),
@@ -58,12 +58,12 @@ class SegmentationTruth(Truth):
         return cls(label=arrays["label"], last=arrays["last"], end=arrays["end"], size=arrays["size"])
 
     def digested(self) -> Iterator[Arrays]:
-        """Yield the pixels of each map, so that the digest does not depend on how maps are held."""
+        """Yield the pixels of each map, so that the digest does not depend on the encoding."""
         for image in range(len(self)):
             yield {str(image): self.runs(image).pixels()}
 
     def class_counts(self, edition: Edition) -> Mapping[str, ClassCount]:
-        """Return nothing: there is no number of things to find."""
+        """Return an empty mapping: segmentation has no countable objects."""
         return {}
 
     def statistics(self, public: ImageSet, edition: Edition) -> TruthStatistics:
