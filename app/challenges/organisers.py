@@ -73,7 +73,7 @@ def invite(session: Session, *, challenge: Challenge, user: User, email: str, si
         site: its address, for the link.
 
     Raises:
-        InvalidInputError: on `email`.
+        InvalidInputError: for `email`.
         ConflictError: the person is an organiser already, or too many invitations wait.
         LimitedError: the user has sent too many invitations.
     """

@@ -19,7 +19,7 @@ router = APIRouter(prefix=PATH)
 
 @router.get("")
 def registrations_page(request: Request, settings: SettingsDep, database: DatabaseDep, _: Creator) -> Response:
-    """Who waits for approval."""
+    """List registrations that are waiting for approval."""
     with database.reading() as session:
         waiting = registration.waiting(session)
     return render(request, "organise/registrations.html", waiting=waiting, policy=settings.registration_policy)
@@ -27,13 +27,13 @@ def registrations_page(request: Request, settings: SettingsDep, database: Databa
 
 @router.post("/{user_id}/approve", dependencies=[Depends(protect_form)])
 def approve(desk: AccountDeskDep, organiser: Creator, user_id: uuid.UUID) -> Response:
-    """Let a person submit."""
+    """Approve a registration."""
     desk.approve_registration(user_id, actor=organiser)
     return go_to(PATH, done="approved")
 
 
 @router.post("/{user_id}/reject", dependencies=[Depends(protect_form)])
 def reject(desk: AccountDeskDep, organiser: Creator, user_id: uuid.UUID) -> Response:
-    """Keep a person out."""
+    """Reject a registration."""
     desk.reject_registration(user_id, actor=organiser)
     return go_to(PATH, done="rejected")
