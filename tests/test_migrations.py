@@ -67,7 +67,7 @@ def test_a_database_of_an_unknown_version_is_left_alone_with_a_clear_message(emp
     with database.writing() as session:
         session.execute(text("UPDATE alembic_version SET version_num = 'from_the_future'"))
     database.close()
-    with pytest.raises(SystemExit, match=r"made by another version.*from_the_future.*begin with a new database"):
+    with pytest.raises(SystemExit, match=r"created by another version.*from_the_future.*start with a new database"):
         upgrade(empty_url)
 
 
