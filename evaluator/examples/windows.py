@@ -11,7 +11,7 @@ from vocboard.evaluator.examples.ridge import Scorers
 
 SHAPES = 10  # typical widths and heights
 STEP = 1 / 10  # of the image, between windows
-NEGATIVES = 16  # windows of each training image that show nothing, or too little
+NEGATIVES = 16  # windows of each training image that show nothing, or too little, by default
 POSITIVE_FROM = 0.6  # overlap with a true box, from which a window is an example of it, too
 NEGATIVE_BELOW = 0.4
 SUPPRESSED_ABOVE = 0.3  # overlap with a better window
@@ -24,10 +24,17 @@ Floats = NDArray[np.float64]
 class Examples:
     """Gathers windows that show something of a kind, and windows that do not, from training images."""
 
-    def __init__(self, shapes: Floats) -> None:
-        """Take the widths and heights of all true boxes, (n, 2) fractions, from which the windows are made."""
-        self._random = np.random.default_rng(0)
-        self._windows = _windows(_typical(shapes, self._random))
+    def __init__(self, shapes: Floats, *, step_of_side: float | None = None, negatives: int = NEGATIVES) -> None:
+        """Make the windows.
+
+        Args:
+            shapes: (n, 2) widths and heights of all true boxes, as fractions of the image.
+            step_of_side: distance of windows as a fraction of their own sides, for small things; by default windows of
+                all sizes are at the same distance.
+            negatives: windows of each training image that show nothing, or too little.
+        """
+        self._random, self._negatives = np.random.default_rng(0), negatives
+        self._windows = _windows(_typical(shapes, self._random), step_of_side)
         self._features: list[Features] = []
         self._kinds: list[NDArray[np.int64]] = []
 
@@ -37,7 +44,7 @@ class Examples:
         best = overlap.max(axis=1, initial=0)
         near = np.flatnonzero(best >= POSITIVE_FROM)
         far = np.flatnonzero(best < NEGATIVE_BELOW)
-        far = self._random.choice(far, min(NEGATIVES, len(far)), replace=False)
+        far = self._random.choice(far, min(self._negatives, len(far)), replace=False)
         examples = np.concatenate([boxes, self._windows[near], self._windows[far]])
         own = np.asarray(kinds, dtype=np.int64)
         of_near = own[overlap[near].argmax(axis=1)] if len(near) else np.empty(0, np.int64)
@@ -48,7 +55,8 @@ class Examples:
         """Learn to tell each kind that there is an example of from everything else."""
         features, kind = np.concatenate(self._features), np.concatenate(self._kinds)
         known = [index for index in range(kinds) if (kind == index).any()]
-        suppressed = overlaps(self._windows, self._windows) >= SUPPRESSED_ABOVE
+        rows = [overlaps(row, self._windows) >= SUPPRESSED_ABOVE for row in np.array_split(self._windows, 16)]
+        suppressed = np.concatenate(rows)  # some at a time: overlaps of all at once take much memory
         return Detector(
             tuple(known),
             Scorers.one_against_rest(features, kind, known),
@@ -71,9 +79,19 @@ class Detector:
     windows: Windows
     suppressed: NDArray[np.bool_]
 
-    def find(self, grid: CellGrid, most: Mapping[int, int]) -> list[tuple[int, float, Boxes]]:
-        """Return kind, score and box (fractions) of the best windows, up to `most` of each kind."""
+    def find(
+        self, grid: CellGrid, most: Mapping[int, int], prior: NDArray[np.float32] | None = None
+    ) -> list[tuple[int, float, Boxes]]:
+        """Return kind, score and box (fractions) of the best windows, up to `most` of each kind.
+
+        Args:
+            grid: the image.
+            most: how many of each kind.
+            prior: (n, k) what is added to the scores of each window and kind, in the order of `kinds`.
+        """
         scores = self.scorers.predict(self.windows.of_grid(grid))
+        if prior is not None:
+            scores = scores + prior
         found = []
         for column, kind in enumerate(self.kinds):
             score = scores[:, column].copy()
@@ -107,11 +125,12 @@ def _typical(shapes: Floats, random: np.random.Generator) -> Floats:
     return np.asarray(centres)
 
 
-def _windows(shapes: Floats) -> Boxes:
+def _windows(shapes: Floats, step_of_side: float | None) -> Boxes:
     """Return (n, 4) boxes of the shapes at every step, as fractions of the image."""
     windows = []
     for width, height in np.clip(shapes, STEP / 2, 1).tolist():
-        for left in np.linspace(0, 1 - width, 1 + int((1 - width) / STEP)).tolist():
-            for top in np.linspace(0, 1 - height, 1 + int((1 - height) / STEP)).tolist():
+        right, down = (STEP, STEP) if step_of_side is None else (step_of_side * width, step_of_side * height)
+        for left in np.linspace(0, 1 - width, 1 + int((1 - width) / right)).tolist():
+            for top in np.linspace(0, 1 - height, 1 + int((1 - height) / down)).tolist():
                 windows.append((left, top, left + width, top + height))
     return np.array(windows).reshape(-1, 4)

@@ -15,7 +15,9 @@ from vocboard.evaluator.tasks.segmentation.png import voc_colours
 COLOURS = np.frombuffer(voc_colours(256), dtype=np.uint8).reshape(-1, 3)
 
 
-def pictured_tree(archive: Path, edition: Edition, directory: Path, at_most: int = 10**9) -> Path:
+def pictured_tree(
+    archive: Path, edition: Edition, directory: Path, at_most: int = 10**9, folder: str | None = None
+) -> Path:
     """Unpack a tree; every second line of each list goes to train, the others to val; then draw its pictures.
 
     Args:
@@ -23,11 +25,16 @@ def pictured_tree(archive: Path, edition: Edition, directory: Path, at_most: int
         edition: of the tree.
         directory: to unpack into.
         at_most: images of each image set.
+        folder: the only one of `ImageSets/` to take; None for all.
     """
     tree = directory / edition.name
     with tarfile.open(archive) as tar:
         files = {each.name: tar.extractfile(each).read() for each in tar if each.isfile()}  # type: ignore[union-attr]
-    lists = {Path(name): text.decode().splitlines() for name, text in files.items() if "/ImageSets/" in name}
+    lists = {
+        Path(name): text.decode().splitlines()
+        for name, text in files.items()
+        if "/ImageSets/" in name and folder in {None, Path(name).parent.name}
+    }
     folders = {path.parent: path for path in lists if path.name == "test.txt"}
     listed: dict[str, None] = {}
     for path, lines in lists.items():
@@ -40,7 +47,8 @@ def pictured_tree(archive: Path, edition: Edition, directory: Path, at_most: int
             target.write_text("".join(f"{line}\n" for line in own))
             listed |= dict.fromkeys(line.split()[0] for line in own)
     for name, content in files.items():
-        if Path(name).stem in listed and "/ImageSets/" not in name:
+        is_drawn_over = folder is not None and "/Segmentation" in name  # pictures of label maps show no parts
+        if Path(name).stem in listed and "/ImageSets/" not in name and not is_drawn_over:
             (directory / name).parent.mkdir(parents=True, exist_ok=True)
             (directory / name).write_bytes(content)
     (tree / "JPEGImages").mkdir(exist_ok=True)
