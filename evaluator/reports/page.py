@@ -88,7 +88,7 @@ def _scores(scores: CompetitionScores) -> str:
             cells += [_cell(details.final_recall), _cell(details.final_precision)]
         rows.append(f'<tr><th scope="row">{escape(name)}</th>{"".join(cells)}</tr>')
     head = "".join(f'<th scope="col">{text}</th>' for text in ("class", *heads))
-    return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
+    return _wide("Scores of each class", f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>")
 
 
 def _plots(scores: CompetitionScores) -> str:
@@ -125,11 +125,15 @@ def _confusion(scores: CompetitionScores, edition: Edition) -> str:
             for share in row
         )
         rows.append(f'<tr><th scope="row">{escape(name)}</th>{cells}<td>{pixels:,.0f}</td></tr>')
-    return (
-        "<h3>Confusion matrix: share of each true class's pixels (row) by their label in the result (column)</h3>"
-        f'<div class="wide"><table class="confusion"><thead><tr><td></td>{head}<th scope="col">pixels</th></tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table></div>"
-    )
+    title = "Confusion matrix: share of each true class's pixels (row) by their label in the result (column)"
+    heads = f'<thead><tr><td></td>{head}<th scope="col">pixels</th></tr></thead>'
+    table = f'<table class="confusion">{heads}<tbody>{"".join(rows)}</tbody></table>'
+    return f"<h3>{title}</h3>{_wide('Confusion matrix', table)}"
+
+
+def _wide(name: str, table: str) -> str:
+    """Return a table that scrolls by itself, also by keyboard, where it is wider than the page."""
+    return f'<div class="wide" role="region" aria-label="{name}" tabindex="0">{table}</div>'
 
 
 def _problems(problems: tuple[Problem, ...]) -> str:

@@ -3,11 +3,15 @@
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page
 
+from tests.evaluator.trees import write
 from tests.support.golden import golden
-from vocboard.evaluator.editions import load
+from vocboard.evaluator.conversion.painting import indexed_png
+from vocboard.evaluator.editions import load, read
+from vocboard.evaluator.tasks.instance_segmentation import rle
 from vocboard.evaluator.viewing import view
 
 MOST_SECONDS_TO_OPEN = 2.0
@@ -68,6 +72,39 @@ def test_browsing_by_keyboard_kind_and_confidence(browser: Browser, written: tup
     assert "images" in page.inner_text("#count")
     page.fill("#search", "no such image")
     assert page.inner_text("#name") == "nothing matches"
+    assert errors == []
+
+
+def test_results_of_every_task_can_be_browsed(browser: Browser, written: tuple[Path, float]) -> None:
+    page, errors = opened(browser, written[0])
+    expected = {"comp2": ("positive", "12,134 confidences"), "comp8": ("correct", "parts")}
+    for key, (kind, count) in expected.items():
+        page.select_option("#competition", key)
+        page.select_option("#order", "down")
+        assert count in page.inner_text("#count")
+        page.select_option("#kind", kind)
+        rows = page.locator("#rows .row .rest").all_inner_texts()
+        assert rows
+        assert all(row.endswith(kind) for row in rows)
+        assert page.locator("#found tbody tr.chosen").inner_text().split()[-1] == kind
+    assert page.locator("#picture rect.correct").count() > 0  # parts of layouts
+    page.select_option("#competition", "comp4")
+    assert "detections" in page.inner_text("#summary")
+    assert errors == []
+
+
+def test_regions_are_drawn_from_their_runs(browser: Browser, tmp_path: Path) -> None:
+    edition = read(Path(__file__).parents[2] / "docs" / "editions" / "examples" / "instances.toml")
+    objects = np.zeros((60, 80), dtype=np.uint8)
+    objects[10:30, 10:50] = 1
+    maps = {f"Segmentation{kind}/a.png": indexed_png(objects) for kind in ("Object", "Class")}
+    tree = write(tmp_path / "Instances", {"ImageSets/Segmentation/test.txt": "a\n", **maps}).parent
+    text = f"a 0.9 {rle.encode(rle.lengths_of(objects == 1))}\n"
+    view(tree, tmp_path / "page", edition, results=write(tmp_path / "r", {"comp1_inst_test_car.txt": text}))
+    page, errors = opened(browser, tmp_path / "page")
+    box = page.locator("path.region").evaluate("region => { const b = region.getBBox(); return [b.x, b.y, b.width, b.height]; }")
+    assert box == [10, 10, 40, 20]
+    assert page.locator("path.region.correct").count() == 1
     assert errors == []
 
 

@@ -99,3 +99,93 @@ def test_an_unknown_competition_names_those_there_are(
     )
     assert status == 1
     assert "comp3, comp4" in err
+
+
+def on_one_line(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    """Run the command; its messages are not broken into lines."""
+    status, out, err = run(capsys, *arguments)
+    return status, out, " ".join(err.split())
+
+
+COCO_ROW = {"image_id": 1, "category_id": 7, "bbox": [9, 19, 30, 30], "score": 0.9}
+BAD_INPUTS: dict[str, tuple[list[dict[str, object]], list[str]]] = {
+    "another data set": (
+        [COCO_ROW | {"image_id": image, "category_id": 52} for image in (397133, 37777, 252219)],
+        [
+            "Images that are not in the image set, whose first is 000001: 397133, 37777, 252219",
+            "--images",
+            "52 (3)",
+            "--categories",
+        ],
+    ),
+    "swapped corners": (
+        [COCO_ROW | {"bbox": [90, 80, -70, -60 - place]} for place in range(6)],
+        ["Boxes whose right side is left of their left side", "6 boxes", "first in record 1", "sort the corners"],
+    ),
+    "wrong sizes": (
+        [COCO_ROW | {"bbox": [1000 + place, 900, 50, 50]} for place in range(6)],
+        ["6 boxes of 6 lie outside their images", "Scale boxes back"],
+    ),
+    "fractions": (
+        [COCO_ROW | {"bbox": [0.1, 0.2, 0.3, 0.4 + place / 100]} for place in range(6)],
+        ["smaller than two pixels", "use the format yolo"],
+    ),
+    "unknown categories": (
+        [COCO_ROW | {"category_id": 21 + place} for place in range(12)],
+        ["21, 22, 23", "and 2 more", "--drop-unmatched", "12 detections"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD_INPUTS)
+def test_bad_input_is_told_completely_and_nothing_is_written(
+    case: str, tmp_path: Path, options: tuple[object, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows, expected = BAD_INPUTS[case]
+    (tmp_path / "in.json").write_text(json.dumps(rows))
+    status, out, err = on_one_line(capsys, "coco", tmp_path / "in.json", *options, "--output", tmp_path / "r.tar.gz")
+    assert (status, out) == (1, "")
+    for text in expected:
+        assert text in err
+    assert "Nothing was written:" in err
+    assert "Traceback" not in err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["VOC2007", "in.json"]
+
+
+def test_missing_images_are_listed_with_what_that_means(
+    tmp_path: Path, options: tuple[object, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "in.json"
+    source.write_text(json.dumps({"000001": {"boxes": [[9, 9, 30, 30]], "labels": [7], "scores": [1]}}))
+    status, _, err = on_one_line(
+        capsys, "torchvision", tmp_path / "in.json", *options, "--output", tmp_path / "r.tar.gz"
+    )
+    assert status == 0
+    assert "000002, 000003, 000005, 000008, 000013" in err
+    assert "count as images without detections" in err
+
+
+def test_a_few_upside_down_boxes_are_kept_as_the_kits_score_them(
+    tmp_path: Path, options: tuple[object, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [COCO_ROW, COCO_ROW, COCO_ROW | {"bbox": [90, 80, -70, -60]}]
+    (tmp_path / "in.json").write_text(json.dumps(rows))
+    status, _, err = on_one_line(capsys, "coco", tmp_path / "in.json", *options, "--output", tmp_path / "r.tar.gz")
+    assert status == 0
+    assert "as the kits score them" in err
+    assert "in record 3" in err
+    back = tmp_path / "back.json"
+    assert run(capsys, "coco", tmp_path / "r.tar.gz", *options, "--reverse", "--output", back)[0] == 0
+    assert [row["bbox"] for row in json.loads(back.read_text())] == [row["bbox"] for row in rows]
+
+
+def test_a_tree_without_sizes_cannot_take_fractions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "VOC2007/ImageSets/Main").mkdir(parents=True)
+    (tmp_path / "VOC2007/ImageSets/Main/test.txt").write_text("000001\n")
+    (tmp_path / "labels").mkdir()
+    (tmp_path / "labels/000001.txt").write_text("6 0.5 0.5 0.1 0.1 0.9\n")
+    options = ("--edition", "VOC2007", "--competition", "comp4", "--image-sets", tmp_path)
+    status, _, err = on_one_line(capsys, "yolo", tmp_path / "labels", *options, "--output", tmp_path / "r.tar.gz")
+    assert status == 1
+    assert "does not say how large its images are" in err
+    assert "JPEGImages/" in err

@@ -25,6 +25,8 @@
     detection: "detections", instance_segmentation: "regions", layout: "parts", classification: "confidences", action: "confidences"
   };
   const isWrong = mark => (mark >= 3 && mark <= 6) || mark === 9;
+  // Of confidences, what is ignored has only difficult objects.
+  const word = mark => mark === "ignored" && competition.task !== "detection" ? (competition.task === "layout" ? "ignored" : "difficult: counts neither way") : WORDS[mark];
   const ROW = 28;
   const objects = data.objects;
   const count = data.images.length;
@@ -285,7 +287,7 @@
     competition.of[image].filter(place => competition.confidence[place] >= least)
       .sort((a, b) => competition.confidence[b] - competition.confidence[a])
       .forEach(place => tableRow(found, "found", place,
-        [competition.confidence[place], claimName(competition.class[place]), WORDS[MARKS[competition.mark[place]]]]));
+        [competition.confidence[place], claimName(competition.class[place]), word(MARKS[competition.mark[place]])]));
   }
 
   function go(place, keepList) {
@@ -317,7 +319,7 @@
     refill("kind", select => {
       option(select, "all", "everything");
       option(select, "annotated", "images with objects of the class");
-      kinds.forEach(name => option(select, name, name === "wrong" && kinds.length > 3 ? "wrong: all kinds" : WORDS[name]));
+      kinds.forEach(name => option(select, name, name === "wrong" && kinds.length > 3 ? "wrong: all kinds" : word(name)));
       ["difficult", "truncated", "occluded", "parts", "actions"].forEach(name => option(select, `flag:${name}`, `with ${name}${name.endsWith("s") ? "" : " objects"}`));
     });
     $("foundTitle").textContent = competition ? NOUNS[task][0].toUpperCase() + NOUNS[task].slice(1) : "Results";
@@ -325,7 +327,7 @@
     ["truth", ...kinds.filter(name => name !== "wrong" || task === "layout"), ...(kinds.includes("ignored") ? [] : ["ignored"])].forEach(kind => {
       const entry = document.createElement("li"), svg = element("svg", {viewBox: "0 0 26 8"}, entry);
       element("line", {x1: 0, y1: 4, x2: 26, y2: 4, class: kind}, svg);
-      entry.append(kind === "ignored" ? "difficult, or ignored for it" : WORDS[kind]);
+      entry.append(kind === "ignored" ? (task === "layout" ? "difficult, or ignored" : "difficult, or ignored for it") : WORDS[kind]);
       $("legend").append(entry);
     });
   }
