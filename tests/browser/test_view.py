@@ -102,7 +102,8 @@ def test_regions_are_drawn_from_their_runs(browser: Browser, tmp_path: Path) -> 
     text = f"a 0.9 {rle.encode(rle.lengths_of(objects == 1))}\n"
     view(tree, tmp_path / "page", edition, results=write(tmp_path / "r", {"comp1_inst_test_car.txt": text}))
     page, errors = opened(browser, tmp_path / "page")
-    box = page.locator("path.region").evaluate("region => { const b = region.getBBox(); return [b.x, b.y, b.width, b.height]; }")
+    sides = "({x, y, width, height}) => [x, y, width, height]"
+    box = page.locator("path.region").evaluate(f"region => ({sides})(region.getBBox())")
     assert box == [10, 10, 40, 20]
     assert page.locator("path.region.correct").count() == 1
     assert errors == []
