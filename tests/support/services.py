@@ -24,6 +24,7 @@ from sqlalchemy.engine import URL
 from tests.support.postgres import PostgresServer, postgres_server
 from tests.support.processes import UnavailableError, skip_or_fail
 from tests.support.redis_server import redis_server
+from tests.support.reused_databases import ReusedDatabases
 from tests.support.run_files import made_once
 from vocboard import migrations
 
@@ -87,12 +88,20 @@ def empty_sqlite_url(tmp_path: Path) -> str:
     return f"sqlite:///{tmp_path / 'empty.sqlite'}"
 
 
+@pytest.fixture(scope="session")
+def postgres_databases(postgres: PostgresServer, postgres_template: str) -> Iterator[ReusedDatabases]:
+    """Give this process's migrated databases."""
+    databases = ReusedDatabases(postgres, postgres_template)
+    yield databases
+    databases.close()
+
+
 @pytest.fixture
-def postgres_url(postgres: PostgresServer, postgres_template: str) -> Iterator[str]:
+def postgres_url(postgres_databases: ReusedDatabases) -> Iterator[str]:
     """Give a PostgreSQL database with all tables and no rows but those that migrations insert."""
-    url = postgres.create_database(template=postgres_template)
+    url = postgres_databases.take()
     yield in_full(url)
-    postgres.drop_database(url)
+    postgres_databases.give_back(url)
 
 
 @pytest.fixture
