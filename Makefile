@@ -14,6 +14,8 @@ unexport PYTHONDONTWRITEBYTECODE
 # A test that hangs is stopped after this many seconds, fixtures included, and fails with the stacks of its threads; 0: never.
 export PYTEST_TIMEOUT ?= 300
 
+TEST_PROCESSES ?= $(shell $(PYTHON) -c 'import os; print(min(4, (os.cpu_count() or 1) + 1))')
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-pythons bench growth lint format lock deploy-env set-up set-up-server
 
@@ -23,8 +25,8 @@ help: ## list what can be made
 demo: set-up-server ## a whole server on this machine, with results to look at, until Ctrl-C
 	@exec .venv/bin/vocboard demo $(ARGS)
 
-test: set-up ## all tests, on as many processes as the machine has processors (at most 4)
-	@exec .venv/bin/pytest -n logical --maxprocesses 4 --dist worksteal $(ARGS)
+test: set-up ## all tests, in one process more than the machine has processors (at most 4): they wait for servers, too
+	@exec .venv/bin/pytest -n $(TEST_PROCESSES) --dist worksteal $(ARGS)
 
 test-pythons: set-up ## the tests that need no services, on every other Python of this machine from 3.11 on
 	@.venv/bin/python tools/other_pythons.py $(ARGS)
