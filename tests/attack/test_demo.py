@@ -165,7 +165,7 @@ def test_few_segmented_images_are_certain_to_show_a_class(attacked: Attacked) ->
         assert len(found) <= LEAKED * len(positives), name
 
 
-def test_one_right_detection_tells_of_itself_alone(attacked: Attacked) -> None:
+def test_one_right_detection_reveals_only_itself(attacked: Attacked) -> None:
     for name, score in attacked.scores["comp3"]["per_class"].items():
         assert 0 < score <= LEAKED, name
 

@@ -37,7 +37,7 @@ def test_each_implementation_runs_in_a_process_of_its_own(tmp_path: Path) -> Non
     assert figures["vocboard"].seconds > figures["Python starts"].seconds > 0
 
 
-def test_who_cannot_run_is_skipped_and_said_why(tmp_path: Path) -> None:
+def test_a_peer_that_cannot_run_is_skipped_with_the_reason(tmp_path: Path) -> None:
     figures, skipped = compare(find_case("stored"), tmp_path, 1, tmp_path)  # there are no data
     assert figures == {}
     assert "FileNotFoundError" in skipped["vocboard"]

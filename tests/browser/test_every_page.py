@@ -131,7 +131,7 @@ def test_colours_follow_the_choice_and_stay_chosen(page: Page, exhibition: Exhib
     assert page.evaluate(background) == dark
 
 
-def test_times_are_the_readers_own_with_utc_beside(exhibition: Exhibition, browser_context: BrowserContext) -> None:
+def test_times_are_the_readers_own_with_utc(exhibition: Exhibition, browser_context: BrowserContext) -> None:
     browser = browser_context.browser
     assert browser is not None
     elsewhere = browser.new_context(timezone_id="Asia/Tokyo", locale="en-GB")

@@ -36,7 +36,7 @@ def test_one_server_has_one_address_however_it_is_written(given: str, stored: st
         "https://xn--",
     ],
 )
-def test_refuses_what_is_no_address(given: str) -> None:
+def test_refuses_what_is_not_a_address(given: str) -> None:
     with pytest.raises(MisuseError, match="not a server address"):
         normalised(given)
 
@@ -60,7 +60,7 @@ def test_refuses_a_password_in_the_address_without_repeating_it() -> None:
         ("http://192.168.1.2", False),
     ],
 )
-def test_tells_this_machine_from_the_network(address: str, loopback: bool) -> None:
+def test_distinguishes_this_machine_from_the_network(address: str, loopback: bool) -> None:
     assert is_loopback(address) is loopback
 
 

@@ -6,7 +6,7 @@ from vocboard.client.archive import OutgoingArchive
 from vocboard.client.errors import MisuseError
 
 
-def test_tells_how_far_it_is(tmp_path: Path) -> None:
+def test_reports_progress(tmp_path: Path) -> None:
     path = tmp_path / "results.tar"
     path.write_bytes(b"x" * 25)
     pieces: list[int] = []
@@ -20,7 +20,7 @@ def test_tells_how_far_it_is(tmp_path: Path) -> None:
     assert (archive.name, archive.size) == ("results.tar", 25)
 
 
-def test_what_is_appended_meanwhile_stays_behind(tmp_path: Path) -> None:
+def test_what_is_appended_in_the_meantime_stays_behind(tmp_path: Path) -> None:
     path = tmp_path / "results.tar"
     path.write_bytes(b"x" * 25)
 

@@ -133,14 +133,14 @@ def test_an_upload_refused_for_the_moment_is_not_repeated_either(archive: Outgoi
     assert sent == ["POST"]
 
 
-def test_what_the_server_says_of_its_trouble_stands_alone() -> None:
+def test_what_the_server_says_about_its_error_is_shown_alone() -> None:
     answer = httpx.Response(500, json={"detail": "Something went wrong; please try again later."})
     with pytest.raises(RefusedError) as refused:
         connection(lambda request: answer).get("/me")
     assert str(refused.value).endswith("(status 500): Something went wrong; please try again later.")
 
 
-def test_the_quota_tells_when_it_opens_again_and_nothing_waits_for_it() -> None:
+def test_the_quota_error_says_when_it_opens_again_and_nothing_waits_for_it() -> None:
     allowed_at = datetime.now(UTC) + timedelta(hours=5, seconds=-1)
     pauses: list[float] = []
     body = {"detail": "Two submissions a week to comp4.", "code": "limited", "allowed_at": allowed_at.isoformat()}
@@ -244,13 +244,15 @@ def test_a_silent_event_stream_ends_the_patience() -> None:
 
 
 @pytest.mark.parametrize(("variable", "value"), [("SSL_CERT_FILE", "/no/such.pem"), ("HTTPS_PROXY", "gopher://proxy")])
-def test_an_environment_that_cannot_be_used_is_told(monkeypatch: pytest.MonkeyPatch, variable: str, value: str) -> None:
+def test_an_environment_that_cannot_be_used_is_reported(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str
+) -> None:
     monkeypatch.setenv(variable, value)
     with pytest.raises(ClientError, match="SSL_CERT_FILE, SSL_CERT_DIR or the proxy in the environment cannot be used"):
         Connection(SERVER, TOKEN)
 
 
-def test_a_damaged_answer_is_told() -> None:
+def test_a_damaged_answer_is_reported() -> None:
     def handler(request: httpx.Request) -> httpx.Response:
         return httpx.Response(200, content=iter([b"not gzip"]), headers={"Content-Encoding": "gzip"})
 
@@ -314,7 +316,7 @@ def test_a_refusal_in_the_middle_of_an_upload_is_heard(tmp_path: Path) -> None:
         server.upload("/challenges/voc/submissions", {}, archive)
 
 
-def test_a_file_that_shrinks_while_it_is_uploaded_is_told(tmp_path: Path) -> None:
+def test_a_file_that_shrinks_while_it_is_uploaded_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "growing.tar"
     path.write_bytes(b"x" * 1000)
 

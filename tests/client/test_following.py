@@ -108,7 +108,7 @@ def test_gives_up_on_a_server_that_stays_away() -> None:
     assert UNREACHABLE_SECONDS < server.now < 2 * UNREACHABLE_SECONDS
 
 
-def test_a_submission_that_is_not_there_is_told_at_once() -> None:
+def test_a_submission_that_is_not_there_is_reported_at_once() -> None:
     with pytest.raises(MisdirectedError):
         Server(404).followed()
 

@@ -60,7 +60,7 @@ def test_waiting_times_are_rounded_up_for_people(seconds: int, text: str) -> Non
     assert duration(timedelta(seconds=seconds)) == text
 
 
-def test_the_bar_tells_share_sizes_speed_and_time_left() -> None:
+def test_the_bar_shows_share_sizes_speed_and_time_left() -> None:
     clock, terminal = Clock(), Terminal()
     with ProgressBar("r.tar.gz", 400_000_000, terminal, clock) as bar:
         clock.now = 10.0

@@ -59,7 +59,7 @@ def test_a_password_is_made_up_and_shown_unless_given(
     sign_in(embedded, "eve@lab.example", "a password of my own")
 
 
-def test_mistakes_are_told_on_standard_error(embedded: Database, capsys: pytest.CaptureFixture[str]) -> None:
+def test_errors_are_reported_on_standard_error(embedded: Database, capsys: pytest.CaptureFixture[str]) -> None:
     assert admin("create-user", "nobody", "--name", "") == 1
     assert "email: This is not an e-mail address." in capsys.readouterr().err
     assert admin("set-role", "nobody@lab.example", "organiser") == 1

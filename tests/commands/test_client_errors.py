@@ -56,7 +56,7 @@ def test_a_wrong_archive_gets_the_report_that_validating_gives(
     assert problems == json.loads(capsys.readouterr().out)["problems"]
 
 
-def test_a_used_up_quota_tells_when_the_next_is_allowed(
+def test_a_used_up_quota_error_says_when_the_next_is_allowed(
     board: Board, participant: str, archive: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert submit(archive, method="One") == 0
@@ -77,7 +77,7 @@ def test_a_used_up_quota_tells_when_the_next_is_allowed(
         ("soon", "Next year opens at"),
     ],
 )
-def test_what_takes_no_submission_is_told_before_the_upload(
+def test_what_takes_no_submission_is_reported_before_the_upload(
     board: Board, participant: str, archive: Path, capsys: pytest.CaptureFixture[str], challenge: str, told: str
 ) -> None:
     assert submit(archive, challenge=challenge) == 2
@@ -85,14 +85,14 @@ def test_what_takes_no_submission_is_told_before_the_upload(
     assert told.lower() in line.lower()
 
 
-def test_what_is_wrong_with_the_form_is_told_by_field(
+def test_what_is_wrong_with_the_form_is_reported_by_field(
     board: Board, participant: str, archive: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert submit(archive, method="x" * 200) == 2
     assert capsys.readouterr().err.startswith("vocboard: method name: Use at most 100 characters")
 
 
-def test_a_missing_archive_is_told_before_anything_is_asked(
+def test_a_missing_archive_is_reported_before_anything_is_asked(
     board: Board, participant: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert submit(tmp_path / "none.zip") == 2
@@ -135,7 +135,7 @@ def test_a_submission_without_scores_is_not_an_empty_table(
 
 
 @pytest.mark.parametrize("identifier", ["no-such-thing", "00000000-0000-4000-8000-000000000000", "../challenges", ""])
-def test_what_is_not_a_submission_is_told(
+def test_what_is_not_a_submission_is_reported(
     board: Board, participant: str, capsys: pytest.CaptureFixture[str], identifier: str
 ) -> None:
     assert main(["results", identifier]) == 2
@@ -158,7 +158,7 @@ def test_interrupting_the_wait_says_that_the_submission_goes_on(
     ]
 
 
-def test_a_server_that_is_away_is_told_in_one_line(
+def test_a_server_that_is_away_is_reported_in_one_line(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("vocboard.client.connection.PAUSES_SECONDS", (0.0,))

@@ -137,7 +137,7 @@ def test_results_of_other_sets_alone_are_no_results(tmp_path: Path, capsys: pyte
     assert "1 file of other image sets" in documents["val"]["problems"][0]["message"]
 
 
-def test_what_is_no_name_of_a_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_not_a_name_of_a_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, _, err = run(capsys, "validate", "VOC2012", tmp_path, "--image-set", "../val")
     assert status == 2
     assert "'../val' is not a valid image set name" in err

@@ -60,7 +60,7 @@ def test_every_task_and_the_example_command_on_the_sample_tree(
     assert run(capsys, "evaluate", file, results, *truth, "--image-set", "val")[0] == 0
 
 
-def test_wrong_answers_are_told_and_nothing_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_answers_are_reported_and_nothing_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--name", "9", "--title", "t", "--tasks", "dancing", "--classes", "", "--overlap", "2"]
     status, _, err = run(capsys, "new-edition", "--output", tmp_path / "mine", *options, "--image-set", "test")
     assert status == 2

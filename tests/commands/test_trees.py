@@ -91,7 +91,7 @@ class TestCheck:
 
 
 class TestView:
-    def test_wrong_results_are_told_and_left_out(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_wrong_results_are_reported_and_left_out(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         tree = write(tmp_path / "kit" / "VOC2012", files_of_2012()).parent
         write(tmp_path / "results", {"comp3_det_test_car.txt": "zebra 1 1 1 2 2\n"})
         options = ("--results", tmp_path / "results", "--output", tmp_path / "page")

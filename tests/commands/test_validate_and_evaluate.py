@@ -76,7 +76,7 @@ class TestValidate:
             "problems": [problem.as_json() for problem in expected],
         }
 
-    def test_json_tells_what_was_entered(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_json_contains_what_was_entered(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         status, out, _ = run(capsys, "validate", "VOC2012", directory(tmp_path, VALID), "--json")
         assert status == 0
         assert json.loads(out)["competitions"] == {"comp3": {"task": "detection", "classes": ["car"]}}

@@ -254,7 +254,7 @@ def test_env_file_of_an_earlier_version_gets_the_secrets_that_it_lacks(tmp_path:
     assert sorted(names) == sorted({*deploy_env.SECRETS, "VOCBOARD_HOST", "VOCBOARD_TLS", "VOCBOARD_WEB_MEMORY"})
 
 
-def test_env_file_has_the_mail_server_and_a_port_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_env_file_has_the_mail_server_and_a_port_of_your_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mail = "smtps://vocboard:pa$$word@smtp.example.org"
     assert deploy_env.main(["voc.lab:8443", "internal", mail], tmp_path) == 0
     lines = dict(line.split("=", 1) for line in (tmp_path / ".env").read_text().splitlines())

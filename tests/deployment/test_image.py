@@ -192,7 +192,7 @@ print(json.dumps({"mine": [*app.NAMES, Path("templates/sign_in.html").read_text(
 }
 
 
-def test_works_beside_a_project_that_has_packages_of_the_same_names(installed: Installed, tmp_path: Path) -> None:
+def test_works_next_to_a_project_that_has_packages_of_the_same_names(installed: Installed, tmp_path: Path) -> None:
     for name, content in PROJECT.items():
         file = tmp_path / name
         file.parent.mkdir(exist_ok=True)

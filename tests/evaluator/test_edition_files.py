@@ -89,7 +89,7 @@ def test_a_good_file_is_read() -> None:
     assert edition.parts == edition.actions == ()
 
 
-def test_all_mistakes_are_told_at_once_with_their_lines() -> None:
+def test_all_errors_are_reported_at_once_with_their_lines() -> None:
     told = [(line, message.split(" ")[0]) for line, message in mistakes(WRONG)]
     assert told == [
         (None, "title"),
@@ -115,7 +115,7 @@ def test_the_message_has_a_line_for_each() -> None:
     assert lines[0] == "own.toml: title must be a text, but it is missing."
 
 
-def test_every_broken_line_is_told() -> None:
+def test_every_broken_line_is_reported() -> None:
     broken = GOOD.replace('title = "Roads"', "title = Roads").replace("number = 1", "number == 1")
     assert [line for line, _ in mistakes(broken)] == [2, 16]
 
@@ -127,7 +127,7 @@ def test_line_ends_and_a_byte_order_mark_do_not_matter(tmp_path: Path, line_end:
     assert read(file) == read_text(GOOD, "own.toml")
 
 
-def test_what_is_not_utf_8_is_told_by_its_line(tmp_path: Path) -> None:
+def test_what_is_not_utf_8_is_reported_by_its_line(tmp_path: Path) -> None:
     (tmp_path / "own.toml").write_bytes(GOOD.encode().replace(b"Roads", b"Stra\xdfen"))
     with pytest.raises(EditionFileError, match=r"^own.toml:2: not a TOML file: This is not UTF-8.$"):
         read(tmp_path / "own.toml")
@@ -159,7 +159,7 @@ def test_what_is_not_utf_8_is_told_by_its_line(tmp_path: Path) -> None:
         ('"11-point"', '"11-point"\nwithout_positives = 0', 9, "must be one of undefined, zero"),
     ],
 )
-def test_what_does_not_fit_is_told_at_its_line(found: str, wrong: str, line: int | None, message: str) -> None:
+def test_what_does_not_fit_is_reported_at_its_line(found: str, wrong: str, line: int | None, message: str) -> None:
     assert found in GOOD
     told = mistakes(GOOD.replace(found, wrong, 1))
     assert any(number == line and message in text for number, text in told), told
@@ -196,7 +196,7 @@ def test_there_are_at_most_16_competitions() -> None:
         "=" * 99,
     ],
 )
-def test_whatever_a_file_holds_it_is_told(text: str) -> None:
+def test_whatever_a_file_holds_it_is_reported(text: str) -> None:
     assert mistakes(text)
 
 

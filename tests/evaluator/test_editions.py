@@ -44,7 +44,7 @@ def test_there_are_the_eight_years_and_paralleleye() -> None:
     assert [load(name).name for name in names()] == list(names())
 
 
-def test_an_unknown_name_is_told_the_known_ones() -> None:
+def test_an_unknown_name_lists_the_known_ones() -> None:
     with pytest.raises(UnknownEditionError, match="VOC2005, VOC2006, VOC2007"):
         load("../VOC2007")
 
@@ -66,7 +66,7 @@ def test_odd_competitions_are_for_trainval_and_even_ones_for_any_data(year: int,
     assert {competition.image_set for competition in competitions} == {"test"}
 
 
-def test_2012_tells_the_boxless_actions_from_the_others() -> None:
+def test_2012_distinguishes_the_boxless_actions_from_the_others() -> None:
     variants = {key: competition.variant for key, competition in load("VOC2012").competitions.items()}
     assert [key for key, variant in variants.items() if variant == "boxless"] == ["comp11", "comp12"]
 
@@ -85,7 +85,7 @@ def test_2005_has_two_test_sets_for_each_task_and_training() -> None:
     ]
 
 
-def test_2005_is_ranked_by_the_area_and_shows_the_equal_error_rate_beside_it() -> None:
+def test_2005_is_ranked_by_the_area_and_shows_the_equal_error_rate_with_it() -> None:
     rules = load("VOC2005").competitions["comp1"].rules
     assert (rules.metric, rules.secondary, rules.board) == (
         Metric.ROC_AUC,
@@ -135,7 +135,7 @@ def test_scores_are_those_of_the_year(
     assert not edition.overlap.strict
 
 
-def test_an_edition_file_of_ones_own_is_read(tmp_path: Path) -> None:
+def test_an_edition_file_of_your_own_is_read(tmp_path: Path) -> None:
     (tmp_path / "roads.toml").write_text(MINIMAL)
     edition = read(tmp_path / "roads.toml")
     assert edition.competitions["comp1"].classes == ("car", "bus")
@@ -181,7 +181,7 @@ def test_an_edition_file_of_ones_own_is_read(tmp_path: Path) -> None:
         ("name =", "name", "not a TOML file"),
     ],
 )
-def test_a_wrong_file_is_told_its_place_and_what_was_expected(
+def test_a_wrong_file_is_reported_with_place_and_expectation(
     tmp_path: Path, found: str, wrong: str, message: str
 ) -> None:
     assert found in MINIMAL

@@ -141,7 +141,7 @@ class TestPlaces:
         }
         assert len(digests) == 1
 
-    def test_another_editions_folder_beside_is_not_looked_at(self, tmp_path: Path) -> None:
+    def test_another_editions_folder_next_to_it_is_ignored(self, tmp_path: Path) -> None:
         files = {f"VOC2012/{name}": content for name, content in trees.files_of_2012().items()}
         files["VOC2007/ImageSets/Main/test.txt"] = "other\n"
         assert read(tmp_path, files).image_sets.sets[Task.DETECTION, "test"].images == ("m1", "m2")
@@ -181,18 +181,18 @@ class TestMissingParts:
 
 
 class TestBrokenTrees:
-    def test_something_that_is_no_tree(self, tmp_path: Path) -> None:
+    def test_something_that_is_not_tree(self, tmp_path: Path) -> None:
         (message,) = [message for _, _, message in problems_of(tmp_path, {"readme.txt": "hello"})]
         assert "ImageSets/Main/test.txt" in message
 
-    def test_something_that_is_no_archive(self, tmp_path: Path) -> None:
+    def test_something_that_is_not_archive(self, tmp_path: Path) -> None:
         path = tmp_path / "tree.tar.gz"
         path.write_text("not an archive")
         with pytest.raises(GroundTruthError) as error:
             read_ground_truth(path, EDITION)
         assert [problem.code for problem in error.value.problems] == ["not_an_archive"]
 
-    def test_everything_wrong_with_the_lists_is_told_at_once_with_file_and_line(self, tmp_path: Path) -> None:
+    def test_everything_wrong_with_the_lists_is_reported_at_once_with_file_and_line(self, tmp_path: Path) -> None:
         files = trees.files_of_2012() | {
             "ImageSets/Main/test.txt": "m1\nm2\n\nm1\n",
             "ImageSets/Layout/test.txt": "l1 1\nl1 one\nl1 1\nl1 2 3\n",
@@ -206,7 +206,7 @@ class TestBrokenTrees:
         assert ("ImageSets/Segmentation/test.txt", None, "is not a UTF-8 text file (byte 0)") in found
         assert len(found) == 5
 
-    def test_everything_wrong_with_labels_is_told(self, tmp_path: Path) -> None:
+    def test_everything_wrong_with_labels_is_reported(self, tmp_path: Path) -> None:
         files = trees.files_of_2012() | {
             "ImageSets/Main/car_test.txt": "m1 1\n",
             "ImageSets/Main/cat_test.txt": "m1 2\nm3 1\nm2 -1\nm2 -1\n",
@@ -221,7 +221,7 @@ class TestBrokenTrees:
             ("ImageSets/Action/test.txt", None, "image a1 has 2 objects, none with index 7"),
         ]
 
-    def test_everything_wrong_with_annotations_is_told(self, tmp_path: Path) -> None:
+    def test_everything_wrong_with_annotations_is_reported(self, tmp_path: Path) -> None:
         files = trees.files_of_2012() | {
             "Annotations/m1.xml": trees.annotation(
                 trees.an_object("car", (10, 1, 1, 10)), "<object>\n<name>dog</name></object>", size="<size/>"

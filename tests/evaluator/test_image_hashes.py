@@ -51,12 +51,12 @@ def test_nothing_overlaps_with_nothing(test_images: Path) -> None:
 @pytest.mark.parametrize(
     "line", ["photo.jpg", "00 00", f"{'0' * 64}", f"{'0' * 64} {'g' * 16}", f"{'0' * 64}  {'0' * 16}"]
 )
-def test_what_is_no_hash_is_told_by_its_line(line: str) -> None:
+def test_what_is_not_a_hash_is_reported_by_its_line(line: str) -> None:
     with pytest.raises(HashListError, match="Line 3 "):
         parse_list(f"# images\n{'0' * 64} {'0' * 16}\n{line}\n")
 
 
-def test_what_is_no_image_is_refused(tmp_path: Path) -> None:
+def test_what_is_not_a_image_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.jpg").write_text("text")
     with pytest.raises(OSError, match="cannot identify"):
         hash_image(tmp_path / "a.jpg")

@@ -44,7 +44,7 @@ def test_labels_are_in_the_order_of_the_file() -> None:
     assert read(b"2008_000003 1\n1 -1\n2008_000002 0\n", by_line=False) == ([1, 2, 0], [1, -1, 0], ())
 
 
-def test_a_file_that_is_no_text_is_told() -> None:
+def test_a_file_that_is_not_text_is_reported() -> None:
     items, _, problems = read(b"2008_000003 \xff\n", by_line=False)
     assert items == []
     assert [problem.code for problem in problems] == ["not_text", "missing_labels"]

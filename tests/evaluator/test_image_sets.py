@@ -86,7 +86,7 @@ class TestJson:
             ImageSets.from_json(json.dumps(document))
 
     @pytest.mark.parametrize("text", ["", "[]", "{}", "null", "[" * 100_000, b"\xff"])
-    def test_what_is_no_such_document_is_refused(self, text: str | bytes) -> None:
+    def test_what_is_not_a_such_document_is_refused(self, text: str | bytes) -> None:
         with pytest.raises(ImageSetsFormatError):
             ImageSets.from_json(text)
 
@@ -141,11 +141,11 @@ class TestParticipantsTree:
             assert sizes[Task.LAYOUT] is None
             assert sizes[Task.ACTION] is None
 
-    def test_a_tree_without_image_sets_is_told_what_is_expected(self, tmp_path: Path) -> None:
+    def test_a_tree_without_image_sets_is_reported_with_what_is_expected(self, tmp_path: Path) -> None:
         with pytest.raises(GroundTruthError, match=r"ImageSets/Main/test\.txt"):
             read_image_sets(directory(tmp_path, {"JPEGImages/000001.jpg": b""}), load("VOC2012"))
 
-    def test_what_is_no_tree_at_all_is_told_so(self, tmp_path: Path) -> None:
+    def test_what_is_not_a_tree_is_reported(self, tmp_path: Path) -> None:
         (tmp_path / "tree.tar").write_text("nothing")
         with pytest.raises(GroundTruthError, match="not a tar or zip archive"):
             read_image_sets(tmp_path / "tree.tar", load("VOC2012"))

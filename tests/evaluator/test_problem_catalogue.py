@@ -30,6 +30,6 @@ class TestKind:
     def test_is_provoked_by_a_test_so_that_its_wording_is_complete(self, kind: Kind) -> None:
         assert any(f'"{kind.code}"' in source for source in _sources())
 
-    def test_errors_say_how_to_mend_them_or_what_was_expected(self, kind: Kind) -> None:
+    def test_errors_say_how_to_fix_them_or_what_was_expected(self, kind: Kind) -> None:
         if kind.severity is Severity.ERROR and kind.code != "more_problems":
             assert kind.remedy or "expected" in kind.found

@@ -99,7 +99,7 @@ def test_an_unknown_name_is_an_error_with_what_it_may_have_been_meant_to_be(tmp_
     ],
 )
 @pytest.mark.parametrize("beside", [{}, {"comp3_det_test_car.txt": DET}])
-def test_names_that_look_alike_are_told_apart(
+def test_names_that_look_alike_are_distinguished(
     tmp_path: Path, name: str, code: str, message: str, beside: dict[str, str]
 ) -> None:
     content = "PK\3\4" if name.endswith(".zip") else ""
@@ -148,7 +148,7 @@ def test_what_the_edition_does_not_have_cannot_be_asked_for(tmp_path: Path, opti
         read_results(tmp_path, any_edition(), None, **option)  # type: ignore[arg-type]
 
 
-def test_a_damaged_archive_is_told_before_what_was_found_until_there(tmp_path: Path) -> None:
+def test_a_damaged_archive_is_reported_before_what_was_found_until_there(tmp_path: Path) -> None:
     whole = tar(tmp_path / "a.tar", {"comp3_det_test_car.txt": "x\n", "comp3_det_test_dog.txt": DET * 1_000}, "w")
     (tmp_path / "cut.tar").write_bytes(whole.read_bytes()[:4_000])
     found = [problem.code for problem in read_results(tmp_path / "cut.tar", any_edition(), image_sets()).problems]

@@ -108,7 +108,7 @@ def test_sizes_of_images_come_out_of_text_annotations(tmp_path: Path) -> None:
     assert sizes.tolist() == [[20, 30], [20, 30]]
 
 
-def test_a_wrong_line_of_the_truth_is_told_with_its_file(tmp_path: Path) -> None:
+def test_a_wrong_line_of_the_truth_is_reported_with_its_file(tmp_path: Path) -> None:
     tree = files_of_paralleleye() | {"Annotations/test.txt": "1 1 1 10 10 Car\n4 1 1 10 10 Car\n"}
     with pytest.raises(GroundTruthError) as raised:
         read_ground_truth(write(tmp_path / "ParallelEye", tree), load("ParallelEye"))

@@ -104,7 +104,7 @@ def test_a_disk_that_is_away_leaves_the_submission_to_a_later_attempt(
     assert backstage.submission(submission_id).state is State.SCORED
 
 
-def test_nothing_to_do_is_told(backstage: Backstage) -> None:
+def test_nothing_to_do_is_reported(backstage: Backstage) -> None:
     assert not evaluate(backstage)
 
 
@@ -137,7 +137,7 @@ def test_processes_that_evaluate_have_a_memory_limit(backstage: Backstage, submi
         assert child.rlimit(psutil.RLIMIT_AS)[0] == 3000 * MEBIBYTE
 
 
-def test_a_switch_of_the_ground_truth_meanwhile_evaluates_again(
+def test_a_switch_of_the_ground_truth_in_the_meantime_evaluates_again(
     backstage: Backstage, submission_id: uuid.UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     evaluate_once = evaluation.evaluate

@@ -109,7 +109,7 @@ def test_what_the_web_process_writes_is_nowhere_readable(database: Database, set
     assert packed(tree).read_bytes()[20:60] not in sealed.read_bytes()
 
 
-def test_a_tree_with_mistakes_is_refused_with_all_of_them(database: Database, settings: Settings, tree: Path) -> None:
+def test_a_tree_with_errors_is_refused_with_all_of_them(database: Database, settings: Settings, tree: Path) -> None:
     (tree / "Annotations" / "one.xml").write_text("<annotation><object></annotation>")
     (tree / "Annotations" / "two.xml").write_text("no XML")
     challenge = challenge_to_import(database)
@@ -122,7 +122,7 @@ def test_a_tree_with_mistakes_is_refused_with_all_of_them(database: Database, se
     assert plain_files(settings) == []
 
 
-def test_what_is_no_archive_is_refused(database: Database, settings: Settings, tmp_path: Path) -> None:
+def test_what_is_not_a_archive_is_refused(database: Database, settings: Settings, tmp_path: Path) -> None:
     text = tmp_path / "kit.tar.gz"
     text.write_text("not an archive")
     version_id = upload(database, settings, challenge_to_import(database), text)

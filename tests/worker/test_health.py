@@ -37,7 +37,7 @@ def looking(backstage: Backstage) -> set[str]:
         return set(heartbeats.last_polls(session))
 
 
-def test_a_worker_that_stands_still_is_noticed(backstage: Backstage, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_that_is_paused_is_noticed(backstage: Backstage, monkeypatch: pytest.MonkeyPatch) -> None:
     assert health(backstage, "worker") == (1, "the worker last looked for work: never\n")
     with serving(backstage.settings) as site, site.client() as client:
 
@@ -100,7 +100,7 @@ def test_a_mail_worker_that_stops_in_order_is_not_missed(backstage: Backstage, t
 
 @pytest.mark.services
 @pytest.mark.parametrize("set_up", [REAL], indirect=True)
-def test_a_database_that_is_away_is_told_in_one_line(backstage: Backstage) -> None:
+def test_a_database_that_is_away_is_reported_in_one_line(backstage: Backstage) -> None:
     away = "postgresql+psycopg://nobody@127.0.0.1:9/nothing"
     status, message = health(backstage, "worker", VOCBOARD_DATABASE_URL=away)
     assert status == 1

@@ -120,7 +120,7 @@ def test_a_running_worker_survives_that_its_broker_is_emptied(backstage: Backsta
         assert worker.poll() is None
 
 
-def test_a_worker_that_is_told_to_stop_finishes_its_evaluation(backstage: Backstage) -> None:
+def test_a_worker_that_is_asked_to_stop_finishes_its_evaluation(backstage: Backstage) -> None:
     submission_id = backstage.submit(backstage.user(), backstage.challenge())
     pipe = Pipe(backstage, submission_id)
     with backstage.running("worker") as worker:

@@ -167,7 +167,7 @@ def test_a_board_under_load_never_mixes_old_and_new(backstage: Backstage) -> Non
     assert {tuple(one) for one in seen} == {tuple(before), tuple(after)}
 
 
-def test_submissions_that_are_scored_meanwhile_are_included(backstage: Backstage) -> None:
+def test_submissions_that_are_scored_in_the_meantime_are_included(backstage: Backstage) -> None:
     challenge = backstage.challenge()
     submit_scored(backstage, challenge, 2)
     version = add_corrected_truth(backstage, challenge)
@@ -276,7 +276,7 @@ def test_one_that_keeps_killing_workers_is_given_up(backstage: Backstage) -> Non
     assert [one["submission"] for one in report["failures"]] == [str(deadly)]
 
 
-def test_a_later_evaluator_begins_anew(backstage: Backstage, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_later_evaluator_restarts(backstage: Backstage, monkeypatch: pytest.MonkeyPatch) -> None:
     challenge = backstage.challenge()
     submit_scored(backstage, challenge, 2)
     rescore_id = start_rescore(backstage, challenge, add_corrected_truth(backstage, challenge))

@@ -13,7 +13,7 @@ from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.submissions.models import State
 
 
-def test_a_worker_whose_processes_take_no_work_starts_itself_anew(backstage: Backstage) -> None:
+def test_a_worker_whose_processes_take_no_work_restarts_itself(backstage: Backstage) -> None:
     challenge, user = backstage.challenge(), backstage.user()
     with backstage.running("worker", poll_interval="PT0.05S") as worker:
         backstage.wait_for(backstage.submit(user, challenge), State.SCORED)

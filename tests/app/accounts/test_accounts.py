@@ -129,7 +129,7 @@ def test_an_outdated_hash_is_renewed_at_sign_in(database: Database) -> None:
         assert session.scalars(select(User.password_hash)).one() != old
 
 
-def test_a_disabled_person_is_out_at_once(database: Database) -> None:
+def test_a_disabled_person_is_signed_out_immediately(database: Database) -> None:
     register(database)
     _, secret = sign_in(database, "ada@lab.example")
     with database.writing() as session:
@@ -166,7 +166,7 @@ def test_an_administrators_reset_replaces_the_password_and_ends_sessions(databas
     sign_in(database, "ada@lab.example", "a new password")
 
 
-def test_an_administrator_is_told_of_a_known_address(database: Database) -> None:
+def test_creating_an_account_for_a_known_address_is_a_conflict(database: Database) -> None:
     with database.writing() as session:
         make_user(session, email="ada@lab.example")
         with pytest.raises(ConflictError):

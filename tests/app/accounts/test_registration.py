@@ -75,7 +75,7 @@ def test_nobody_signs_in_before_confirming_since_that_would_tell_whether_the_add
         sign_in(database)
 
 
-def test_registering_a_known_address_is_told_by_email_alone(database: Database) -> None:
+def test_registering_a_known_address_is_only_reported_by_email(database: Database) -> None:
     with database.writing() as session:
         make_user(session, email=EMAIL, name="Ada")
     register(database, name="Mallory", password="mallory chose this")
@@ -173,7 +173,7 @@ def test_a_wrong_setting_is_refused(value: str) -> None:
         RegistrationPolicy.parse(value)
 
 
-def test_a_registration_waits_for_approval_and_administrators_are_told(database: Database) -> None:
+def test_a_registration_waits_for_approval_and_administrators_are_notified(database: Database) -> None:
     with database.writing() as session:
         administrator = make_user(session, role=Role.ADMINISTRATOR, email="root@lab.example")
     register(database, "approval")
@@ -217,7 +217,7 @@ def test_a_role_is_given_to_confirmed_accounts_only(database: Database) -> None:
         administration.set_role(session, user=user, role=Role.ADMINISTRATOR)
 
 
-def test_registration_tells_everything_that_is_wrong_at_once(database: Database) -> None:
+def test_registration_reports_all_errors_at_once(database: Database) -> None:
     with pytest.raises(InvalidInputError) as caught:
         register(database, email="nobody", name=" ", affiliation="x" * 201, password="short")
     assert set(caught.value.fields) == {"email", "name", "affiliation", "password"}
@@ -323,7 +323,7 @@ def test_a_mailbox_is_counted_once_however_its_address_is_written(database: Data
         registration.count_attempt(session, email=registration.normalised(EMAIL), address="198.51.100.1")
 
 
-def test_registrations_of_strangers_keep_nobody_from_a_new_password(database: Database) -> None:
+def test_registrations_of_visitors_keep_nobody_from_a_new_password(database: Database) -> None:
     for number in range(REGISTRATION_OF_ACCOUNT.count):
         with database.writing() as session:
             registration.count_attempt(session, email=EMAIL, address=f"192.0.2.{number}")

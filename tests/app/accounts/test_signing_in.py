@@ -140,7 +140,7 @@ def test_hashing_takes_turns_between_networks_and_refuses_what_is_too_much() -> 
     assert order == ["many", "many", "one", "another", "many", "many"]
 
 
-def test_who_comes_anew_waits_for_few_of_those_who_have_failed() -> None:
+def test_a_new_client_waits_for_few_of_those_with_failures() -> None:
     order: list[str] = []
 
     async def check_for(work: PasswordWork, client: str) -> None:

@@ -29,7 +29,7 @@ def test_a_token_is_its_owners_with_its_scopes_and_stored_hashed(database: Datab
     assert token.label == "laptop"
 
 
-def test_an_unknown_expired_or_revoked_token_is_nobodys(database: Database) -> None:
+def test_an_unknown_expired_or_revoked_token_is_rejected(database: Database) -> None:
     with database.writing() as session:
         user = make_user(session)
         expiring, expired = service.create_token(session, user=user, label="a", scopes=[Scope.READ], lifetime=YEAR)
@@ -61,7 +61,7 @@ def test_a_participant_gets_no_token_to_organise(database: Database) -> None:
         service.create_token(session, user=make_organiser(session), label="a", scopes=[Scope.ORGANISE], lifetime=YEAR)
 
 
-def test_disabling_a_person_revokes_the_tokens_for_good(database: Database) -> None:
+def test_disabling_a_person_revokes_the_tokens_permanently(database: Database) -> None:
     with database.writing() as session:
         user = make_user(session)
         secret = make_token(session, user)

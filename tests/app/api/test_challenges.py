@@ -59,7 +59,7 @@ def test_only_what_is_given_changes(organiser: httpx.Client) -> None:
         ({"slug": "another"}, "slug"),
     ],
 )
-def test_mistakes_are_told_by_field(organiser: httpx.Client, change: dict[str, Any], field: str) -> None:
+def test_errors_are_reported_by_field(organiser: httpx.Client, change: dict[str, Any], field: str) -> None:
     path = organiser.post("/api/v1/challenges", json=NEW).headers["location"]
     before = organiser.get(path).json()
     response = organiser.patch(path, json=change)

@@ -49,7 +49,9 @@ def test_a_statement_in_words_alone_is_still_enough(entrant: httpx.Client, chall
     assert made["method"]["flickr_images"] is None
 
 
-def test_missing_and_senseless_declarations_are_told_at_once(entrant: httpx.Client, challenge: Challenge) -> None:
+def test_missing_and_contradictory_declarations_are_reported_at_once(
+    entrant: httpx.Client, challenge: Challenge
+) -> None:
     answer = entrant.post(
         f"{path(challenge)}/submissions",
         data={"method_name": "", "flickr_images": "yes", "training_annotation": "boxes"},

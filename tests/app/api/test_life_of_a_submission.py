@@ -101,7 +101,7 @@ def test_from_ground_truth_to_leaderboard(site: Site, organiser: httpx.Client, p
 
 
 @pytest.mark.usefixtures("worker")
-def test_a_ground_truth_that_is_none_says_why(organiser: httpx.Client) -> None:
+def test_a_ground_truth_that_is_invalid_says_why(organiser: httpx.Client) -> None:
     new = {"slug": "wrong-truth", "title": "Wrong", "edition": "VOC2007", "competitions": ["comp3"]}
     path = organiser.post("/api/v1/challenges", json=new).headers["location"]
     upload = {"archive": ("devkit.tar.gz", small_world.packed([("VOC2007/readme.txt", b"nothing")]))}

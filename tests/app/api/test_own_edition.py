@@ -126,7 +126,7 @@ def new(client: httpx.Client, **fields: Any) -> httpx.Response:
     return client.post("/api/v1/challenges", json={"slug": "own", "title": "Own", **fields})
 
 
-def test_a_wrong_file_is_told_line_by_line(organiser: httpx.Client) -> None:
+def test_a_wrong_file_is_reported_line_by_line(organiser: httpx.Client) -> None:
     wrong = AERIAL.replace('title = "V', 'titel = "V').replace("threshold = 0.5", "threshold = 5")
     answer = new(organiser, edition_file=wrong)
     assert answer.status_code == 422

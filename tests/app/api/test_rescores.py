@@ -134,7 +134,7 @@ def test_one_submission_is_evaluated_again(organiser: httpx.Client, challenge: s
     assert organiser.post(f"{path}/apply").status_code == 409
 
 
-def test_what_is_wrong_with_a_request_is_told(organiser: httpx.Client, challenge: str) -> None:
+def test_what_is_wrong_with_a_request_is_reported(organiser: httpx.Client, challenge: str) -> None:
     def refused(**body: Any) -> tuple[int, Any]:
         response = organiser.post(f"{challenge}/rescores", json=body)
         return response.status_code, response.json().get("fields")

@@ -203,7 +203,7 @@ def test_an_attempt_over_quota_counts_too(serve: Serve) -> None:
 # While the body arrives
 
 
-def test_a_person_has_two_uploads_in_progress_and_the_third_is_told_when_to_try(serve: Serve) -> None:
+def test_a_person_has_two_uploads_in_progress_and_the_third_gets_the_time_to_retry(serve: Serve) -> None:
     entrant = Entrant(serve())
     with entrant.sending(), entrant.sending():
         wait_until(lambda: len(entrant.stored()) == 2)
@@ -226,7 +226,7 @@ def test_uploads_that_end_while_the_database_is_down_do_not_keep_their_places(se
         entrant.site.database.close()
 
 
-def test_a_body_that_trickles_is_ended(serve: Serve) -> None:
+def test_a_body_that_is_too_slow_is_aborted(serve: Serve) -> None:
     entrant = Entrant(serve(upload_time_limit=timedelta(seconds=1)))
     with entrant.sending(PART.encode() + bytes(1000)) as connection:
         assert b" 408 " in connection.recv(100)

@@ -80,7 +80,9 @@ def test_what_is_too_large_is_refused_and_leaves_nothing(
     assert stored(site) == []
 
 
-def test_who_announces_too_much_is_told_the_limit_of_the_file(client: httpx.Client, challenge: Challenge) -> None:
+def test_a_client_that_announces_too_much_gets_the_limit_of_the_file(
+    client: httpx.Client, challenge: Challenge
+) -> None:
     response = submit(client, challenge, bytes(LIMIT + (11 << 20)))
     assert response.status_code == 413
     assert response.json()["detail"] == "A file may have at most 1 MiB."
@@ -111,7 +113,7 @@ def test_other_bodies_are_capped_too(client: httpx.Client) -> None:
     assert response.status_code == 413
 
 
-def test_a_client_that_hangs_up_leaves_nothing(site: Site, client: httpx.Client, challenge: Challenge) -> None:
+def test_a_client_that_disconnects_leaves_nothing(site: Site, client: httpx.Client, challenge: Challenge) -> None:
     address = urlsplit(site.url)
     head = (
         f"POST /api/v1/challenges/{challenge.slug}/submissions HTTP/1.1\r\n"
@@ -127,7 +129,7 @@ def test_a_client_that_hangs_up_leaves_nothing(site: Site, client: httpx.Client,
 
 
 @pytest.mark.parametrize("authorisation", ["", "Authorization: Bearer vocb_unknown\r\n"], ids=["visitor", "unknown"])
-def test_strangers_are_refused_before_the_body_is_read(site: Site, challenge: Challenge, authorisation: str) -> None:
+def test_visitors_are_refused_before_the_body_is_read(site: Site, challenge: Challenge, authorisation: str) -> None:
     address = urlsplit(site.url)
     head = (
         f"POST /api/v1/challenges/{challenge.slug}/submissions HTTP/1.1\r\nHost: {address.netloc}\r\n{authorisation}"
@@ -154,7 +156,7 @@ def test_a_challenge_that_is_closed_refuses_before_the_body_is_read(site: Site, 
         ({"segmentation_classes": "car,unicorn"}, "segmentation_classes"),
     ],
 )
-def test_wrong_fields_are_told_by_name(
+def test_wrong_fields_are_reported_by_name(
     site: Site, client: httpx.Client, challenge: Challenge, fields: dict[str, str], wrong: str
 ) -> None:
     response = submit(client, challenge, **fields)

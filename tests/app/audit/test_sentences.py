@@ -40,7 +40,7 @@ def test_sentences_of_older_events_lack_nothing_but_what_these_lack(action: str)
     assert "{" not in written
 
 
-def test_what_was_changed_is_told() -> None:
+def test_what_was_changed_is_reported() -> None:
     details = {
         "title": {"from": "Spring", "to": "Summer"},
         "closes_at": {"from": None, "to": "2026-05-01T00:00:00+00:00"},
@@ -59,5 +59,5 @@ def test_a_ban_tells_what_happened_to_results() -> None:
     )
 
 
-def test_an_event_of_another_version_is_told_as_well_as_can_be() -> None:
+def test_an_event_of_another_version_is_reported_as_well_as_can_be() -> None:
     assert sentence("Olga", "challenge.invent_rule", "Spring", {}) == "Olga did “challenge: invent rule” to Spring."

@@ -139,7 +139,7 @@ def test_all_competitions_of_the_edition_unless_chosen_in_the_editions_order(dat
         assert [row.key for row in some.competitions] == ["comp1", "comp3"]
 
 
-def test_everything_wrong_with_a_new_challenge_is_told_at_once(database: Database) -> None:
+def test_everything_wrong_with_a_new_challenge_is_reported_at_once(database: Database) -> None:
     with database.writing() as session, pytest.raises(InvalidInputError) as caught:
         make_challenge(
             session,
@@ -228,7 +228,7 @@ def test_phase(
                 service.check_accepting(session, challenge, at=NOON)
 
 
-def test_whether_submissions_are_taken_is_read_anew(database: Database) -> None:
+def test_whether_submissions_are_taken_is_read_again(database: Database) -> None:
     with database.writing() as session:
         organiser = make_organiser(session)
         slug = make_challenge(session, organiser=organiser).slug

@@ -98,7 +98,7 @@ def test_the_first_upload_is_claimed_first_and_by_one_alone(database: Database) 
     assert state_of(database, first) is TruthState.IMPORTING
 
 
-def test_one_whose_worker_fell_silent_is_claimed_again_and_the_silent_one_stores_nothing(database: Database) -> None:
+def test_one_whose_worker_lease_expired_is_claimed_again_and_the_expired_one_stores_nothing(database: Database) -> None:
     version = upload(database)
     silent = claim(database, lease=timedelta())
     taker = claim(database)

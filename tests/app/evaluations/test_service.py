@@ -90,7 +90,7 @@ def test_exact_curves_and_matrices_come_back_at_the_level_everything_alone(backs
     assert detail_of(backstage, submission).exact_matrices == {}
 
 
-def test_eleven_points_and_shares_are_stored_beside_the_exact_ones(backstage: Backstage) -> None:
+def test_eleven_points_and_shares_are_stored_with_the_exact_ones(backstage: Backstage) -> None:
     found = detail_of(backstage, stored(backstage))
     (points,) = found.eleven_points.values()
     assert points == {"car": (CurveKind.PRECISION_RECALL, [0.0] * 11)}  # two positives: hardly anything

@@ -108,7 +108,7 @@ def test_what_is_published_again_is_as_it_was(sites: tuple[Site, Site]) -> None:
     assert (again.text, again.headers["etag"]) == (before.text, before.headers["etag"])
 
 
-def test_a_draft_is_nobodys_but_its_organisers_though_it_is_kept(embedded_site: Site) -> None:
+def test_a_cached_draft_is_only_shown_to_its_organisers(embedded_site: Site) -> None:
     with embedded_site.writing() as session:
         fill(session, methods=METHODS)
         token = make_token(session, make_user(session, role=Role.ADMINISTRATOR))
@@ -158,7 +158,7 @@ def test_the_chosen_colours_are_not_other_peoples(embedded_site: Site) -> None:
 
 
 @pytest.mark.parametrize("path", [BOARD, PAGE])
-def test_who_has_it_already_is_told_so(embedded_site: Site, path: str) -> None:
+def test_not_modified_if_the_client_has_it(embedded_site: Site, path: str) -> None:
     with embedded_site.writing() as session:
         fill(session, methods=METHODS)
     with embedded_site.client() as client:

@@ -101,7 +101,7 @@ def test_shows_published_methods_by_rank_with_the_best_of_each_column(backstage:
     assert not shown.rows[1].mean.is_best
 
 
-def test_tells_undefined_from_not_entered(backstage: Backstage) -> None:
+def test_distinguishes_undefined_from_not_entered(backstage: Backstage) -> None:
     challenge = backstage.challenge()
     publish(backstage, challenge, "Some", {"car": NAN, "dog": 0.25})
     publish(backstage, challenge, "Nothing defined", everywhere(NAN))

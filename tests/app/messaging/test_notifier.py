@@ -33,7 +33,7 @@ def test_a_broker_that_refuses_connections_is_logged(tmp_path: Path, caplog: pyt
     assert "could not send a wake-up" in caplog.text
 
 
-def test_a_broker_that_says_nothing_delays_one_ring_a_little_and_the_next_not_at_all(tmp_path: Path) -> None:
+def test_a_broker_that_says_nothing_delays_one_notification_briefly_and_the_next_not_at_all(tmp_path: Path) -> None:
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()

@@ -152,7 +152,7 @@ def test_unpublishing_by_an_organiser_lasts(case: Case) -> None:
     assert (case.row.published_at, case.row.held_back_at) == (published_at, None)
 
 
-def test_what_its_owner_takes_back_meanwhile_is_not_published_when_it_is_allowed(case: Case) -> None:
+def test_what_its_owner_takes_back_in_the_meantime_is_not_published_when_it_is_allowed(case: Case) -> None:
     case.do(submissions.unpublish)
     case.do(submissions.unpublish, case.owner)
     case.do(submissions.allow_publishing)
@@ -177,7 +177,7 @@ def test_a_result_held_back_and_then_disqualified_stays_held_back(case: Case) ->
     assert case.row.published_at is not None
 
 
-def test_a_reinstated_result_does_not_stand_beside_its_successor(case: Case) -> None:
+def test_a_reinstated_result_is_not_shown_with_its_successor(case: Case) -> None:
     case.do(submissions.unpublish)
     successor = case.scored("Method")
     case.publish(successor)
@@ -202,7 +202,7 @@ def test_a_failed_submission_gives_its_quota_back(case: Case) -> None:
 # Several at once
 
 
-def test_several_are_disqualified_at_once_and_refusals_are_told_apart(case: Case) -> None:
+def test_several_are_disqualified_at_once_and_refusals_are_distinguished(case: Case) -> None:
     second, withdrawn = case.scored("Second"), case.scored("Withdrawn", state=State.WITHDRAWN)
     elsewhere = Case(case.backstage).submission_id
     chosen = [case.submission_id, second, withdrawn, elsewhere, uuid.uuid4()]

@@ -57,7 +57,7 @@ def test_a_challenge_is_set_up_and_changed(embedded_site: Site, organiser: str) 
             assert "Summer" in visitor.get("/").text
 
 
-def test_all_that_is_wrong_is_told_and_all_that_was_typed_is_kept(embedded_site: Site, organiser: str) -> None:
+def test_all_that_is_wrong_is_reported_and_all_that_was_typed_is_kept(embedded_site: Site, organiser: str) -> None:
     wrong = {
         **NEW,
         "slug": "No Slug!",
@@ -80,7 +80,7 @@ def test_all_that_is_wrong_is_told_and_all_that_was_typed_is_kept(embedded_site:
         assert client.get("/organise/spring").status_code == 404
 
 
-def test_a_taken_name_is_a_conflict_told_on_the_form(embedded_site: Site, organiser: str) -> None:
+def test_a_taken_name_is_a_conflict_reported_on_the_form(embedded_site: Site, organiser: str) -> None:
     with embedded_site.client() as client:
         sign_in(client, organiser)
         send(client, "/organise/new", NEW)
@@ -136,7 +136,7 @@ def test_organisers_see_what_a_ground_truth_holds_and_why_one_failed(embedded_si
     assert "/organise/voc2012/submissions?state=failed" in page
 
 
-def test_a_wrong_edition_file_is_told_line_by_line_and_kept_to_be_mended(embedded_site: Site) -> None:
+def test_a_wrong_edition_file_is_reported_line_by_line_and_kept_for_correction(embedded_site: Site) -> None:
     with embedded_site.writing() as session:
         email = make_organiser(session).email
     aerial = (Path(__file__).parents[3] / "docs" / "editions" / "examples" / "aerial.toml").read_text()

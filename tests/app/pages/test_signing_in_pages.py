@@ -129,7 +129,7 @@ def test_a_wrong_form_keeps_what_was_typed_but_never_a_password(embedded_site: S
     assert "short" not in answer.text
 
 
-def test_a_wrong_password_is_told_as_one_thing(embedded_site: Site) -> None:
+def test_a_wrong_password_and_unknown_address_get_the_same_error(embedded_site: Site) -> None:
     with embedded_site.writing() as session:
         email = make_user(session).email
     with embedded_site.client() as client:
@@ -184,7 +184,9 @@ def test_a_closed_registration_offers_no_form(sqlite_url: str) -> None:
 
 
 @pytest.mark.parametrize("email", ["ada@lab.example", "eve@lab.example"], ids=["same account", "another account"])
-def test_who_goes_away_leaves_the_line(embedded_site: Site, monkeypatch: pytest.MonkeyPatch, email: str) -> None:
+def test_a_client_that_disconnects_leaves_the_queue(
+    embedded_site: Site, monkeypatch: pytest.MonkeyPatch, email: str
+) -> None:
     """An attempt that is given up while another one is checked is not checked when its turn comes."""
     has_begun, go_on = threading.Event(), threading.Event()
     checked: list[str] = []

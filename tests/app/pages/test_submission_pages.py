@@ -28,7 +28,7 @@ def shown(embedded_site: Site) -> Shown:
 
 
 @pytest.mark.parametrize("state", list(State))
-def test_strangers_see_nothing_of_an_unpublished_submission(shown: Shown, state: State) -> None:
+def test_visitors_see_nothing_of_an_unpublished_submission(shown: Shown, state: State) -> None:
     with shown.site.writing() as session:
         other = make_user(session).email
     with shown.site.client() as client:
@@ -74,7 +74,7 @@ def test_published_it_is_everyones_but_for_what_is_the_owners(shown: Shown) -> N
             assert visitor.get(path).status_code == 404
 
 
-def test_a_conflict_is_told_on_the_page(shown: Shown) -> None:
+def test_a_conflict_is_reported_on_the_page(shown: Shown) -> None:
     path = shown.path(State.FAILED)
     with shown.site.client() as client:
         sign_in(client, shown.gallery.participant)
@@ -122,7 +122,7 @@ def test_scores_are_never_shown_more_precisely_than_the_challenge_says(shown: Sh
             assert all(len(cell.partition(".")[2]) <= 2 for cell in cells)
 
 
-def test_whole_people_are_told_apart_from_parts(shown: Shown) -> None:
+def test_whole_people_are_distinguished_from_parts(shown: Shown) -> None:
     with shown.site.client() as client:
         sign_in(client, shown.gallery.participant)
         page = client.get(f"{shown.path(State.SCORED)}?competition=comp7").text
@@ -130,7 +130,7 @@ def test_whole_people_are_told_apart_from_parts(shown: Shown) -> None:
     assert "12.30 %" in page
 
 
-def test_the_list_shows_ones_own_submissions_alone(shown: Shown) -> None:
+def test_the_list_shows_own_submissions_alone(shown: Shown) -> None:
     with shown.site.client() as client:
         sign_in(client, shown.gallery.participant)
         page = client.get("/submissions").text
@@ -138,7 +138,7 @@ def test_the_list_shows_ones_own_submissions_alone(shown: Shown) -> None:
     assert "YOLO" not in page
 
 
-def test_nobody_is_told_that_there_is_nothing(embedded_site: Site) -> None:
+def test_nobody_sees_an_empty_list(embedded_site: Site) -> None:
     with embedded_site.writing() as session:
         email = make_user(session).email
     with embedded_site.client() as client:

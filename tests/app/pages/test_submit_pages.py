@@ -60,7 +60,7 @@ def test_a_forged_upload_is_refused_before_it_is_read(embedded_site: Site, small
     assert answer.status_code == 403
 
 
-def test_a_missing_file_and_name_are_told_at_their_fields(embedded_site: Site, small: Challenge) -> None:
+def test_a_missing_file_and_name_are_reported_at_their_fields(embedded_site: Site, small: Challenge) -> None:
     with embedded_site.writing() as session:
         email = make_user(session).email
     path = f"/challenges/{small.slug}/submit"
@@ -97,7 +97,9 @@ def test_closed_and_unready_challenges_offer_no_form(embedded_site: Site) -> Non
             assert 'name="archive"' not in page.text
 
 
-def test_who_may_not_submit_yet_is_told_before_filling_in_the_form(embedded_site: Site, small: Challenge) -> None:
+def test_a_user_who_may_not_submit_yet_is_reported_before_filling_in_the_form(
+    embedded_site: Site, small: Challenge
+) -> None:
     with embedded_site.writing() as session:
         email = make_user(session, approved=False).email
     with embedded_site.client() as client:

@@ -146,7 +146,7 @@ def test_changed_content_is_not_read(tested: StoreUnderTest) -> None:
         pass
 
 
-def test_what_is_not_there_is_told(store: ArchiveStore) -> None:
+def test_what_is_not_there_is_reported(store: ArchiveStore) -> None:
     with pytest.raises(FileNotFoundError), store.open(SHA256):
         pass
     with pytest.raises(FileNotFoundError), store.local_file(SHA256):

@@ -51,7 +51,7 @@ def descriptors_of(path: Path) -> list[int]:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs Linux's /dev/full")
-def test_a_full_disk_is_told_and_leaves_nothing(store: DirectoryStore, tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_leaves_nothing(store: DirectoryStore, tmp_path: Path) -> None:
     def fill() -> None:
         with store.receive(limit=10**6) as archive, Path("/dev/full").open("wb") as full:
             for descriptor in descriptors_of(archive.path):

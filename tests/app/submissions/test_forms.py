@@ -30,7 +30,7 @@ def wrong(form: SubmissionForm, *competitions: str) -> dict[str, str]:
     return raised.value.fields
 
 
-def test_tells_of_all_fields_at_once() -> None:
+def test_reports_all_fields_at_once() -> None:
     form = SubmissionForm(method_name=" ", contributors="x" * 1001, segmentation_classes=("unicorn",))
     assert set(wrong(form, "comp6")) == {"method_name", "contributors", "training_data", "segmentation_classes"}
 

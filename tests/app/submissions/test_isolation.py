@@ -218,7 +218,7 @@ def test_shares_no_memory_with_others_and_watches_no_files(inside: Callable[...,
     ],
     ids=["nested", "nested objects", "surrogate", "null", "number", "bare number", "no list", "short entry"],
 )
-def test_an_answer_that_is_none_ends_it(inside: Callable[..., str], content: str) -> None:
+def test_an_answer_that_is_invalid_ends_it(inside: Callable[..., str], content: str) -> None:
     with pytest.raises(StoppedProcessError):
         inside(inside_answer, content)
 
@@ -256,7 +256,7 @@ def test_more_columns_than_there_may_be_end_it(uploads: Path) -> None:
 
 
 @linux
-def test_a_system_that_cannot_confine_is_told_of_once(
+def test_a_system_that_cannot_confine_is_reported_once(
     uploads: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("vocboard.app.submissions.validation_processes.ALL_MEANS", ALL_MEANS | {"walls"})

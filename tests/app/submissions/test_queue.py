@@ -87,7 +87,7 @@ def test_parallel_workers_never_get_the_same_submission(backstage: Backstage) ->
         assert queue.claim(session, lease=LEASE) is None
 
 
-def test_a_worker_that_lost_its_hold_can_store_nothing(backstage: Backstage) -> None:
+def test_a_worker_that_lost_its_claim_can_store_nothing(backstage: Backstage) -> None:
     submission_id = backstage.submit(backstage.user(), backstage.challenge())
     slow = claim(backstage, EXPIRED)
     with backstage.database.writing() as session:

@@ -74,7 +74,7 @@ def test_a_refused_upload_leaves_neither_row_nor_file(backstage: Backstage) -> N
         assert session.scalar(select(func.count()).select_from(Method)) == 0
 
 
-def test_an_upload_of_somebody_disabled_meanwhile_is_refused(backstage: Backstage) -> None:
+def test_an_upload_of_somebody_disabled_in_the_meantime_is_refused(backstage: Backstage) -> None:
     challenge, user = backstage.challenge(), backstage.user()
     with backstage.database.writing() as session:
         session.execute(update(User).where(User.id == user.id).values(disabled_at=now()))

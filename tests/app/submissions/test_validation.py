@@ -184,7 +184,9 @@ def test_no_process_is_started_ahead_while_as_many_read_as_may(endless: Path) ->
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs Linux's /proc")
-def test_a_killed_process_is_a_problem_that_is_told_and_the_next_upload_is_read(endless: Path, archive: Path) -> None:
+def test_a_killed_process_is_a_problem_that_is_reported_and_the_next_upload_is_read(
+    endless: Path, archive: Path
+) -> None:
     async def run() -> tuple[Report, Report]:
         validator, before = Validator(Settings()), children()
         reports = []

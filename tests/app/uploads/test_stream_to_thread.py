@@ -41,7 +41,7 @@ async def stream(pieces: Sequence[bytes], then: Callable[[], None] = lambda: Non
 
 
 @pytest.mark.parametrize("count", [0, 1, 3, 4, 5, 18])
-def test_hands_on_all_pieces_in_order(count: int) -> None:
+def test_passes_on_all_chunks_in_order(count: int) -> None:
     handler = Handler()
     anyio.run(stream_to_thread, stream(PIECES[:count]), handler)
     assert handler.pieces == PIECES[:count]
@@ -56,14 +56,14 @@ def test_what_comes_next_is_received_while_a_batch_is_handled() -> None:
 
 
 @pytest.mark.parametrize("refuses", [0, 4, 17])
-def test_what_handling_raises_is_raised_and_nothing_is_handed_on_afterwards(refuses: int) -> None:
+def test_what_handling_raises_is_raised_and_nothing_is_passed_on_afterwards(refuses: int) -> None:
     handler = Handler(refuses=refuses)
     with pytest.raises(ValueError, match="refused"):
         anyio.run(stream_to_thread, stream(PIECES), handler)
     assert len(handler.pieces) == refuses + 1
 
 
-def test_handling_that_fails_is_told_while_the_stream_waits_for_room() -> None:
+def test_handling_that_fails_is_reported_while_the_stream_waits_for_room() -> None:
     gate = threading.Event()
     threading.Timer(0.05, gate.set).start()
     with pytest.raises(ValueError, match="refused"):

@@ -36,7 +36,7 @@ def test_every_response_has_the_headers(embedded_site: Site, path: str) -> None:
     assert "strict-transport-security" not in headers
 
 
-def test_our_mistakes_have_the_headers_and_no_traceback(
+def test_our_errors_have_the_headers_and_no_traceback(
     embedded_site: Site, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def fail() -> None:

@@ -46,7 +46,7 @@ def test_people_get_a_page_and_are_sent_to_sign_in(embedded_site: Site) -> None:
         assert private.headers["location"] == "/sign-in?next=%2Fsubmissions%3Fpage%3D2"
 
 
-def test_a_missing_token_is_told_from_a_wrong_one(embedded_site: Site) -> None:
+def test_a_missing_token_is_distinguished_from_a_wrong_one(embedded_site: Site) -> None:
     with embedded_site.client() as client:
         missing = client.get("/api/v1/me")
         wrong = client.get("/api/v1/me", headers={"Authorization": "Bearer vocb_wrong"})
@@ -56,7 +56,7 @@ def test_a_missing_token_is_told_from_a_wrong_one(embedded_site: Site) -> None:
     assert (missing.json()["code"], wrong.json()["code"]) == ("not_signed_in", "invalid_token")
 
 
-def test_a_body_that_is_no_json_is_malformed_input(embedded_site: Site) -> None:
+def test_a_body_that_is_not_json_is_malformed_input(embedded_site: Site) -> None:
     with embedded_site.writing() as session:
         token = make_token(session, make_user(session, role=Role.ORGANISER))
     with embedded_site.client(token) as client:

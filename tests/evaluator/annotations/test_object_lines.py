@@ -18,7 +18,7 @@ def test_every_image_gets_its_objects_in_order_and_those_without_a_line_none() -
     }
 
 
-def test_everything_wrong_is_told_at_once_with_its_line() -> None:
+def test_everything_wrong_is_reported_at_once_with_its_line() -> None:
     text = "\n".join(
         [
             "151 0.7 89 112 516 466 Car",

@@ -92,7 +92,7 @@ def test_an_image_without_objects_is_read() -> None:
         ("Objects with ground truth", "Objects", None, "does not say how many objects"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_line(found: str, replaced: str, line: int | None, message: str) -> None:
+def test_what_is_wrong_is_reported_with_its_line(found: str, replaced: str, line: int | None, message: str) -> None:
     assert found in TEXT
     [(place, error)] = wrong(TEXT.replace(found, replaced))
     assert place == line

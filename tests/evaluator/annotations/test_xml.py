@@ -32,7 +32,7 @@ def test_the_first_of_several_elements_counts() -> None:
     assert (found.name, found.box) == ("cow", (1, 2, 3, 4))
 
 
-def test_what_is_wrong_is_told_with_its_line_and_the_next_file_is_read() -> None:
+def test_what_is_wrong_is_reported_with_its_line_and_the_next_file_is_read() -> None:
     with pytest.raises(AnnotationError) as error:
         read_xml(b"<annotation>\n<object>")
     assert [line for line, _ in error.value.errors] == [2]

@@ -144,7 +144,7 @@ def test_an_extended_header_of_gigabytes_is_not_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("record", [b"999 path=x\n", b"11 size=-1\n", b"0 a=b\n", b"5 a=b", b"x"])
-def test_a_senseless_extended_header_is_damage(tmp_path: Path, record: bytes) -> None:
+def test_a_contradictory_extended_header_is_damage(tmp_path: Path, record: bytes) -> None:
     extended = header("pax", tarfile.XHDTYPE)
     extended.size = len(record)
     data = extended.tobuf(tarfile.USTAR_FORMAT) + record.ljust(512, b"\0") + header("a").tobuf() + b"\0" * 1024

@@ -76,7 +76,7 @@ def test_passes_over_what_operating_systems_add_with_one_warning(tmp_path: Path)
         (b"\x1f\x8b", "ends too early"),
     ],
 )
-def test_what_is_no_archive_is_one_clear_problem(tmp_path: Path, data: bytes, looks: str) -> None:
+def test_what_is_not_a_archive_is_one_clear_problem(tmp_path: Path, data: bytes, looks: str) -> None:
     (tmp_path / "results.tgz").write_bytes(data)
     with pytest.raises(ArchiveError) as caught:
         read(tmp_path / "results.tgz")

@@ -123,7 +123,7 @@ def test_what_does_not_turn_into_an_array_is_reported(truth: GroundTruth) -> Non
     assert problem.message == ("scores cannot be read as an array: can't convert cuda:0 device type tensor to numpy.")
 
 
-def test_everything_that_is_wrong_is_told_at_once(truth: GroundTruth) -> None:
+def test_everything_that_is_wrong_is_reported_at_once(truth: GroundTruth) -> None:
     results = {
         "car": {
             "images": ["000001", "1", "x.jpg"],
@@ -165,7 +165,7 @@ def test_labels_that_count_from_zero_are_no_classes(truth: GroundTruth) -> None:
     assert codes(results, truth, first_label=0) == []
 
 
-def test_masked_rows_are_not_taken_for_numbers(truth: GroundTruth) -> None:
+def test_masked_rows_are_not_treated_as_numbers(truth: GroundTruth) -> None:
     scores = np.ma.array([0.5], mask=[True])
     assert codes({"car": {"images": ["000001"], "scores": scores, "boxes": [[1, 1, 2, 2]]}}, truth) == ["masked_values"]
 

@@ -65,7 +65,7 @@ def test_a_layout_that_is_none(key: str, value: object, expected: str) -> None:
     assert told("comp7", [LAYOUT, wrong]) == [f"comp7[1]: {expected}"]
 
 
-def test_everything_that_is_wrong_with_layouts_is_told_at_once() -> None:
+def test_everything_that_is_wrong_with_layouts_is_reported_at_once() -> None:
     everything = {"image": "elsewhere", "object": -1, "score": "high", "labels": ["elbow"], "boxes": [[np.nan] * 4]}
     content = [everything, {"image": "2008_000001"}, "2008_000001", LAYOUT | {"image": "2008_000001.jpg"}]
     assert told("comp7", content) == [

@@ -62,7 +62,7 @@ def test_a_label_map_that_is_none(value: object, expected: str) -> None:
     assert told("comp5", maps(**{"000002": value})) == [f"comp5['2008_000002']: {expected}"]
 
 
-def test_everything_that_is_wrong_with_segmentations_is_told_at_once() -> None:
+def test_everything_that_is_wrong_with_segmentations_is_reported_at_once() -> None:
     content = {
         "2008_000001": label_map(dtype=float),
         "2008_000003.png": label_map(),
@@ -160,7 +160,7 @@ def test_masks_that_are_none(masks: object, expected: list[str]) -> None:
     assert masks_told(masks=masks) == expected
 
 
-def test_everything_that_is_wrong_with_instances_is_told_at_once() -> None:
+def test_everything_that_is_wrong_with_instances_is_reported_at_once() -> None:
     nan = "results need finite numbers. Replace them by numbers, or leave these rows out."
     assert masks_told(
         images=["2008_000001", "elsewhere"], scores=[np.nan, 0.5], masks=[mask(dtype=float), mask((1, 1))]

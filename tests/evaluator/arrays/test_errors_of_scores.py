@@ -70,7 +70,7 @@ def test_values_that_are_no_scores() -> None:
     ]
 
 
-def test_everything_that_is_wrong_with_classification_is_told_at_once() -> None:
+def test_everything_that_is_wrong_with_classification_is_reported_at_once() -> None:
     content = {
         "car": [0.1, 0.2],
         "cat": {"images": ["2008_000001", "2008_000002.jpg", "1"], "scores": [0.1, np.nan, 0.3]},
@@ -108,7 +108,7 @@ def test_everything_that_is_wrong_with_classification_is_told_at_once() -> None:
     )
 
 
-def test_everything_that_is_wrong_with_actions_is_told_at_once() -> None:
+def test_everything_that_is_wrong_with_actions_is_reported_at_once() -> None:
     content = {
         "jumping": {"images": [PEOPLE[0][0]], "scores": [0.5]},
         "phoning": people() | {"objects": [1.0, 2.0, 1.0]},

@@ -35,7 +35,7 @@ def test_there_and_back(name: str, who: dict[str, object], tmp_path: Path) -> No
     assert json.loads((tmp_path / "out.json").read_text()) == rows
 
 
-def test_what_is_wrong_is_told_at_once(tmp_path: Path) -> None:
+def test_what_is_wrong_is_reported_at_once(tmp_path: Path) -> None:
     (tmp_path / "in.json").write_text(
         json.dumps([{"image": "a"}, 3, {"image": "a", "object": 1, "confidence": "x", "parts": []}])
     )

@@ -111,7 +111,7 @@ def test_ground_truth_in_place_of_results(directory: Path) -> None:
     assert "ground truth" in refused(directory, {"images": [], "annotations": []})["ground_truth"]
 
 
-def test_what_is_no_json(directory: Path) -> None:
+def test_what_is_not_a_json(directory: Path) -> None:
     assert "not JSON" in refused(directory, "x 0.5 1 1 2 2")["not_json"]
 
 

@@ -125,7 +125,7 @@ def test_action(tree_2012: Path, tmp_path: Path) -> None:
     assert scores.primary.mean > 1.3 * chance(truth, Task.ACTION)
 
 
-def test_missing_pictures_are_told_and_nothing_is_written(tree_2007: Path, tmp_path: Path) -> None:
+def test_missing_pictures_are_reported_and_nothing_is_written(tree_2007: Path, tmp_path: Path) -> None:
     tree = Path(shutil.copytree(tree_2007, tmp_path / "tree", copy_function=os.link))
     first = (tree / "VOC2007" / "ImageSets" / "Main" / "val.txt").read_text().split()[0]
     (tree / "VOC2007" / "JPEGImages" / f"{first}.jpg").unlink()

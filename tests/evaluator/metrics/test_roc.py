@@ -113,7 +113,7 @@ def test_the_equal_error_rate_is_an_accuracy_where_both_errors_are_equally_frequ
     assert score({"cars": items}).secondary[0].per_class["cars"] == 0.75
 
 
-def test_one_confidence_for_all_cannot_be_told_from_guessing_by_its_equal_error_rate() -> None:
+def test_one_confidence_for_all_cannot_be_distinguished_from_guessing_by_its_equal_error_rate() -> None:
     items = [(0.5, 1), (0.5, -1), (0.5, -1)]
     assert score({"cars": items}).secondary[0].per_class["cars"] == 0.5
     assert score({"cars": items[::-1]}).secondary[0].per_class["cars"] == 0.5

@@ -68,7 +68,7 @@ def test_an_empty_file_enters_every_class() -> None:
         ("0151 0.7 89 112 516 466 Car", "unknown_image"),
     ],
 )
-def test_a_wrong_line_is_told_among_right_ones(line: str, code: str) -> None:
+def test_a_wrong_line_is_reported_among_right_ones(line: str, code: str) -> None:
     right = "152 0.5 1 1 20 20 Bus\n"
     assert found(f"{right}{line}\n{right}") == [(code, 2)]
 
@@ -77,7 +77,7 @@ def test_the_ends_of_the_range_belong_to_it() -> None:
     assert found("151 0 1 1 20 20 Car\n151 1 1 1 20 20 Car\n") == []
 
 
-def test_a_misspelt_class_is_told_its_spelling() -> None:
+def test_a_misspelt_class_suggests_its_spelling() -> None:
     [problem] = read("151 0.7 1 1 20 20 buses\n151 0.7 1 1 20 20 CARS\n")[1].problems()[1:]
     assert "expected one of Car, Bus, Truck; this one is spelt 'Car'" in problem.message
 

@@ -151,7 +151,7 @@ def test_an_unknown_test_set_learns_no_image_from_a_part_left_to_the_line_walker
     assert len(items.images) == 0
 
 
-def test_wrong_lines_of_a_large_file_are_told_by_their_numbers_and_leave_the_rest_to_the_column_reader() -> None:
+def test_wrong_lines_of_a_large_file_are_reported_by_their_numbers_and_leave_the_rest_to_the_column_reader() -> None:
     lines = [LINE] * 200_000
     wrong = {10: b"000001 high 1 2 3 4\n", 70_000: b"\n", 70_001: b"000001 0.5 1 2 3\n", 199_999: b"x 0.5 1 2 3 4"}
     for number, line in wrong.items():

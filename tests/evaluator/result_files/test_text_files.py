@@ -154,7 +154,7 @@ class TestErrors:
     def test_action_line(self, line: str, code: str) -> None:
         assert found(Task.ACTION, f"000003 1 1\n{line}\n") == [(code, 2)]
 
-    def test_every_problem_of_a_line_and_of_a_file_is_told_at_once(self) -> None:
+    def test_every_problem_of_a_line_and_of_a_file_is_reported_at_once(self) -> None:
         text = "000009 nan 1 x 3 4\n000001 1 1 1 1\n000001 1 1 1 2 1e40\n"
         assert found(Task.DETECTION, text) == [
             ("unknown_image", 1),
@@ -200,7 +200,7 @@ class TestErrors:
         assert listed[-1].line is not None
         assert 20_000 < listed[-1].line < 100_000
 
-    def test_thousands_of_unknown_images_are_told_fast(self) -> None:
+    def test_thousands_of_unknown_images_are_reported_fast(self) -> None:
         known = Items(Task.CLASSIFICATION, ImageSet(tuple(f"2008_{number:06}" for number in range(10_000))))
         began = time.process_time()
         for _ in range(60):
@@ -232,11 +232,11 @@ class TestErrors:
             ("JPEGImages/000009.jpg", "is not in the classification test set"),
         ],
     )
-    def test_unknown_images_are_told_apart(self, identifier: str, message: str) -> None:
+    def test_unknown_images_are_distinguished(self, identifier: str, message: str) -> None:
         _, report = read(Task.CLASSIFICATION, f"{identifier} 1\n".encode())
         assert message in report.problems()[0].message
 
-    def test_an_image_of_another_task_is_told_as_such(self) -> None:
+    def test_an_image_of_another_task_is_reported_as_such(self) -> None:
         known = {task: ImageSet(images) for task, images in ((Task.CLASSIFICATION, ("a",)), (Task.ACTION, ("a", "b")))}
         report = FileReport(FILE)
         read_images(b"b 1\n", Items(Task.CLASSIFICATION, known[Task.CLASSIFICATION], known), Limits(), report)

@@ -299,7 +299,7 @@ def test_what_is_public_is_the_same_with_and_without_the_truth(tmp_path: Path, t
         ({"SegmentationObject/a.png": b"no PNG"}, "bad_label_map", "SegmentationObject/a.png"),
     ],
 )
-def test_ground_truth_that_does_not_fit_is_told(
+def test_ground_truth_that_does_not_fit_is_reported(
     tmp_path: Path, change: dict[str, bytes | str], code: str, file: str
 ) -> None:
     maps = dict.fromkeys(IMAGES, WHOLE)
@@ -308,7 +308,7 @@ def test_ground_truth_that_does_not_fit_is_told(
     assert [(problem.code, problem.file) for problem in error.value.problems] == [(code, file)]
 
 
-def test_a_map_that_is_missing_is_told_and_none_at_all_is_no_error(tmp_path: Path) -> None:
+def test_a_map_that_is_missing_is_reported_and_none_at_all_is_no_error(tmp_path: Path) -> None:
     maps = dict.fromkeys(IMAGES, WHOLE)
     files = tree_files(maps, maps)
     one = {name: content for name, content in files.items() if name != "SegmentationObject/b.png"}

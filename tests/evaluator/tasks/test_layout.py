@@ -84,7 +84,7 @@ class TestAgainstTheSlowRival:
         assert scores.primary.per_class["person"] == pytest.approx(average_precision.eleven_point(marks, positives))
         assert scores.details["person"].positives == positives
 
-    def test_whole_person_in_file_order_of_2008_and_by_confidence_beside(self, seed: int) -> None:
+    def test_whole_person_in_file_order_of_2008_and_by_confidence_as_secondary(self, seed: int) -> None:
         found, people = random_case(seed)
         scores = score(2008, found, people)
         in_file_order = reference.whole_person_by_index(found, people, single_part_may_be_right=False)
@@ -101,7 +101,7 @@ class TestAgainstTheSlowRival:
         assert score(2009, found, people).primary.per_class["person"] == pytest.approx(expected)
 
     @pytest.mark.parametrize("year", [2010, 2012])
-    def test_parts_from_2010_on_and_whole_people_beside(self, seed: int, year: int) -> None:
+    def test_parts_from_2010_on_and_whole_people_as_secondary(self, seed: int, year: int) -> None:
         found, people = random_case(seed)
         scores = score(year, found, people)
         for name in PARTS:

@@ -102,7 +102,7 @@ class TestErrors:
         assert (problem.code, problem.line) == ("repeated_element", 6)
         assert "meant to be <ymax>" in problem.message
 
-    def test_the_other_way_of_naming_people_is_told_what_is_expected(self) -> None:
+    def test_the_other_way_of_naming_people_is_reported_with_what_is_expected(self) -> None:
         assert found(results(layout(person=BOX))) == [("missing_element", 2), ("unexpected_element", 4)]
         assert found(results(layout()), "VOC2007") == [("missing_element", 2), ("unexpected_element", 4)]
 
@@ -119,7 +119,7 @@ class TestErrors:
         assert found(text.encode("utf-16")) == [("xml_forbidden", 1)]
 
     @pytest.mark.parametrize("data", [b"", b"000001 0.5", b"<results>", b"\xff\xfe", b"<results>\xff</results>"])
-    def test_what_is_no_xml_is_one_problem(self, data: bytes) -> None:
+    def test_what_is_not_a_xml_is_one_problem(self, data: bytes) -> None:
         assert [code for code, _ in found(data)] == ["xml_syntax"]
 
     def test_a_file_that_is_wrong_all_over_is_not_read_to_its_end(self) -> None:
@@ -150,7 +150,7 @@ class TestWarnings:
             ("VOC2012", "only the most confident one of each person is scored"),
         ],
     )
-    def test_second_layouts_are_told_what_the_edition_does_with_them(self, edition: str, scored: str) -> None:
+    def test_second_layouts_are_reported_with_the_editions_rule(self, edition: str, scored: str) -> None:
         _, report = read(results(layout(), layout()), edition)
         [problem] = report.problems()
         assert problem.message == f"1 layout (the first here) of a person who already has one; {scored}. " + (
