@@ -89,7 +89,7 @@ class Connection(asyncio.Protocol):
             self._send()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Be done, by whomever it was ended."""
+        """Mark as done."""
         if not self._done.done():
             self._done.set_exception(exc or RuntimeError("the server closed the connection"))
 

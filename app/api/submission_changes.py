@@ -27,7 +27,7 @@ router = APIRouter(tags=["submissions"])
 def publish(
     database: DatabaseDep, user: SubmittingUser, identity: ApiIdentity, submission_id: uuid.UUID
 ) -> SubmissionDetails:
-    """Publish one's own scored submission on the leaderboards of its competitions."""
+    """Publish your own scored submission on the leaderboards of its competitions."""
     return _changed(database, publishing.publish, submission_id, user, identity)
 
 

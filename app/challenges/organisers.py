@@ -1,6 +1,6 @@
 """Who organises a challenge: its owner, and others whom organisers invite by e-mail address.
 
-An invitation says nothing about accounts: it looks the same for every address, and only whoever signs in with that
+An invitation says nothing about accounts: it looks the same for every address, and only the user who signs in with that
 address, confirmed, can accept it. Its organisers see the name of a person once the person has accepted.
 """
 
@@ -66,7 +66,7 @@ def invitations_of(session: Session, user: User) -> Sequence[ChallengeInvitation
 def invite(session: Session, *, challenge: Challenge, user: User, email: str, site: str) -> ChallengeInvitation:
     """Invite the person with an address by e-mail; invited already, it changes nothing and sends nothing.
 
-    Whoever commits calls `WorkerNotifier.mail_queued` afterwards.
+    After the commit, the caller calls `WorkerNotifier.mail_queued`.
 
     Args:
         challenge: one that `get_organised` gave.
@@ -158,7 +158,7 @@ def remove(session: Session, *, challenge: Challenge, user: User, user_id: uuid.
 
     Raises:
         NotFoundError: the person does not organise the challenge.
-        ForbiddenError: neither is the person oneself, nor the challenge one's own.
+        ForbiddenError: the user is neither this person nor the owner of the challenge.
         ConflictError: the person owns the challenge.
     """
     queries.lock_challenge(session, challenge.id)
@@ -179,7 +179,7 @@ def hand_over(session: Session, *, challenge: Challenge, user: User, user_id: uu
 
     Raises:
         NotFoundError: the person does not organise the challenge.
-        ForbiddenError: the challenge is not one's own.
+        ForbiddenError: the user does not own the challenge.
         ConflictError: the person cannot organise any more.
     """
     queries.lock_challenge(session, challenge.id)

@@ -6,7 +6,7 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uf
 
 
 def defused(text: str) -> str:
-    """Return text as a cell that no spreadsheet takes for a formula.
+    """Escape text for a spreadsheet cell, so that it is not interpreted as a formula.
 
     >>> defused("=1+1"), defused("R-CNN")
     ("'=1+1", 'R-CNN')

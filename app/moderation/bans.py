@@ -82,7 +82,7 @@ def lift_ban(session: Session, *, challenge: Challenge, person: User, user: User
 
 
 def ban_from_server(session: Session, *, person: User, user: User, reason: str, results: Results) -> Ban:
-    """Shut a person out of the whole server: the account is disabled, with what happens to all published results.
+    """Ban a user from the whole server: the account is disabled, with what happens to all published results.
 
     Args:
         user: an administrator; the log names an operator at the command line instead.

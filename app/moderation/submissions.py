@@ -95,7 +95,7 @@ def hold_back(session: Session, *, submission_id: uuid.UUID, user: User, reason:
 
 
 def unpublish(session: Session, *, submission_id: uuid.UUID, user: User, reason: str = "") -> Submission:
-    """Take a submission off the leaderboards: one's own, so that one can publish it again; another's for good.
+    """Remove a submission from the leaderboards: temporarily if it is the user's own, otherwise permanently.
 
     Raises:
         NotFoundError, ForbiddenError: it is neither the person's own nor of a challenge that the person organises.

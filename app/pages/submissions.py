@@ -78,7 +78,7 @@ def unpublish(
     submission_id: uuid.UUID,
     reason: Annotated[str, Form()] = "",
 ) -> Response:
-    """Take the result off the leaderboards: one's own, so that one can publish it again; another's for good."""
+    """Remove the result from the leaderboards: temporarily if it is the user's own, otherwise permanently."""
     return act(request, database, user, submission_id, moderation.unpublish, done="unpublished", reason=reason)
 
 

@@ -56,7 +56,7 @@ def publish(session: Session, *, submission_id: uuid.UUID, user: User) -> Submis
 
 
 def unpublish(session: Session, *, submission_id: uuid.UUID, user: User) -> Submission:
-    """Take one's own submission off the leaderboards; done already, it changes nothing.
+    """Remove one of the user's own submissions from the leaderboards. Idempotent.
 
     One that organisers took off stays off even when they allow it again. Organisers use
     `app.moderation.submissions.hold_back`, which lasts.

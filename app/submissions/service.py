@@ -1,4 +1,4 @@
-"""Operations on one's own submissions: submit, withdraw, create anonymous links. Publishing is in `publishing`."""
+"""Operations on the user's own submissions: submit, withdraw, create anonymous links. See also `publishing`."""
 
 import secrets
 import uuid

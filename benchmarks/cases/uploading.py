@@ -1,8 +1,7 @@
 """Uploads of 200 MB over the loopback, to a server that has had some: received, stored and hashed, before validation.
 
-The file is no archive, which validation finds in its first bytes, so that of the time up to the answer nearly all is
-reception. What the same answer takes for a file of ten bytes is told beside it, and not subtracted; so is what it takes
-for the first one after the server's start.
+The file is not an archive, which validation detects in its first bytes, so almost all of the time is spent receiving.
+The times for a file of ten bytes, and for the first one after the server's start, are reported too, and not subtracted.
 """
 
 import hashlib

@@ -1,1 +1,1 @@
-"""Made-up test sets and results of real size: the same numbers on every machine."""
+"""Synthetic test sets and results of realistic size, the same on every machine."""

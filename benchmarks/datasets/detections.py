@@ -1,4 +1,4 @@
-"""Made-up detections: for each object some boxes near it, the rest anywhere, with confidences to match."""
+"""Synthetic detections: some boxes near each object, the rest anywhere, with matching confidences."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -16,7 +16,7 @@ INSTANT = sa.DateTime(timezone=True)
 
 
 def upgrade() -> None:
-    """Whoever created a challenge owns it; each event of the log gets the challenge that it is about."""
+    """The creator of a challenge owns it; each audit event gets its challenge."""
     with op.batch_alter_table("submissions") as submissions:
         submissions.add_column(sa.Column("held_back_at", INSTANT, nullable=True))
         submissions.add_column(sa.Column("moderation_reason", sa.Text(), nullable=True))

@@ -14,7 +14,7 @@ from vocboard.app.accounts.models import Scope
 
 
 class Person(StrEnum):
-    """Whoever asks."""
+    """A user in the authorisation tests."""
 
     VISITOR = "visitor"
     OTHER_PARTICIPANT = "other participant"
@@ -98,7 +98,7 @@ REASON = {"reason": "Trained on the test set."}
 NO_ID = "00000000-0000-4000-8000-000000000000"
 OWN_EDITION = """
 name = "Own"
-title = "An edition of one's own"
+title = "A custom edition"
 classes = ["car"]
 [tasks.detection]
 file = "{competition}_{class}.txt"

@@ -26,7 +26,7 @@ class Ranking:
     Attributes:
         order: items by rank.
         area: average precision as shown.
-        with_difficult: the same with difficult items taken for positives; None where that is no measure.
+        with_difficult: the same with difficult items counted as positives; None where that is no measure.
         points: (11,) as shown.
     """
 

@@ -1,4 +1,4 @@
-"""Uploads that are meant to be decoded, for the made-up test set of the demo.
+"""Uploads that are meant to be decoded, for the synthetic test set of the demo.
 
 What is right is used to make realistic results, and afterwards to check what was decoded; decoding does not use it.
 """

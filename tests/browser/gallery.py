@@ -1,4 +1,4 @@
-"""A site full of made-up things to look at: every state of a challenge, a submission, a ground truth, a board."""
+"""A site with sample data: every state of a challenge, a submission, a ground truth and a leaderboard."""
 
 import uuid
 from dataclasses import dataclass, field

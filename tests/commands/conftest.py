@@ -1,4 +1,4 @@
-"""Fixtures of the participant's commands: a real server with a real worker on made-up data, and people who use it."""
+"""Fixtures of the participant's commands: a real server with a real worker on synthetic data, and its users."""
 
 import signal
 import sys
@@ -72,7 +72,7 @@ def serving(settings: Settings) -> Iterator[str]:
 
 @pytest.fixture
 def own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep the test away from the servers and tokens of whoever runs it."""
+    """Isolate the test from the developer's servers and tokens."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     for variable in ("VOCBOARD_SERVER", "VOCBOARD_TOKEN"):
         monkeypatch.delenv(variable, raising=False)

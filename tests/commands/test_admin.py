@@ -106,7 +106,8 @@ def test_a_challenge_and_its_ground_truth_from_a_directory(
         assert phase(get_visible(session, "cars", None), now()) is Phase.OPEN
 
 
-# `prune` logs each archive of a submission that it removes, whoever calls it: tests/app/submissions/test_pruning.py.
+# `prune` logs each archive of a submission that it removes, regardless of the caller:
+# tests/app/submissions/test_pruning.py.
 CHANGING_NOTHING = {"list-users", "check-edition", "compare-images", "prune"}
 CHANGES = {
     "create-user": ["newest@lab.example", "--name", "Newest"],

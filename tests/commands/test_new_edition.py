@@ -1,4 +1,4 @@
-"""`vocboard new-edition` and `vocboard example`: a challenge of one's own that runs at once."""
+"""`vocboard new-edition` and `vocboard example`: a custom challenge that works immediately."""
 
 import io
 import json

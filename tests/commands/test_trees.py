@@ -1,4 +1,4 @@
-"""`vocboard statistics`, `check` and `view` on trees of one's own."""
+"""`vocboard statistics`, `check` and `view` on local trees."""
 
 import json
 from pathlib import Path

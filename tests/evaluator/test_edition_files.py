@@ -1,4 +1,4 @@
-"""Edition files of one's own: all mistakes at once, each with its line, and nothing that could do harm."""
+"""Custom edition files: all errors are reported at once, each with its line, and no input does harm."""
 
 import contextlib
 import random

@@ -16,7 +16,7 @@ VOC2009 = load("VOC2009")
 
 
 def renamed(archive: Path, target: Path, new_name: dict[str, str], edition: Edition) -> Path:
-    """Write an archive anew, with other names of edition and classes."""
+    """Rewrite an archive with other names of edition and classes."""
     old = "|".join(new_name)
 
     def of_class(found: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""Test images are found among those that somebody trained on, also scaled and compressed anew."""
+"""Test images are found among training images, even if scaled and recompressed."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from vocboard.evaluator.image_hashes import HashListError, ImageHash, hash_image
 
 
 def picture(seed: int) -> Image.Image:
-    """A made-up photograph: a few soft spots of light."""
+    """A synthetic photograph: a few soft spots of light."""
     noise = np.random.default_rng(seed).integers(0, 255, (6, 8, 3), dtype=np.uint8)
     return Image.fromarray(noise).resize((500, 375), Image.Resampling.BICUBIC)
 

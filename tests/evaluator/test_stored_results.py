@@ -1,4 +1,4 @@
-"""Results stored as columns: the same scores to the last bit, and nothing taken for granted of who wrote the file."""
+"""Results stored as columns: the same scores to the last bit, and no trust in the writer of the file."""
 
 import contextlib
 import io

@@ -1,1 +1,1 @@
-"""Coverage-guided fuzzing of everything that reads bytes from strangers: `python -m tests.fuzz --help`."""
+"""Coverage-guided fuzzing of everything that reads untrusted bytes: `python -m tests.fuzz --help`."""

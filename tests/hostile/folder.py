@@ -13,7 +13,7 @@ from vocboard.evaluator.editions import Edition, Task, load, read
 from vocboard.evaluator.image_sets import ImageSet, ImageSets
 
 ROOT = Path(__file__).parent
-INSTANCES = "Instances"  # an edition of one's own, with instance segmentation
+INSTANCES = "Instances"  # a custom edition with instance segmentation
 INSTANCES_FILE = ROOT.parents[1] / "docs" / "editions" / "examples" / "instances.toml"
 EDITIONS = ("VOC2012", "VOC2007", INSTANCES)
 EXPECTED = ".problems.json"

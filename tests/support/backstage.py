@@ -61,7 +61,7 @@ class Backstage:
         return ground_truth_store.path_of(self.settings, make_ground_truth().sha256)
 
     def challenge(self, **given: Any) -> Challenge:
-        """Make a challenge that can be scored; by default with a quota that is in nobody's way."""
+        """Make a challenge that can be scored; by default with a quota that no test reaches."""
         truth = make_ground_truth()
         self.truth_file.parent.mkdir(exist_ok=True)
         truth.save(self.truth_file)
@@ -87,7 +87,7 @@ class Backstage:
         entries: tuple[EnteredCompetition, ...] = (EnteredCompetition("comp1", ("car",)),),
         **given: Any,
     ) -> uuid.UUID:
-        """Queue a submission, by default to comp1 with confidences in the right order; nobody rings for it.
+        """Queue a submission, by default to comp1 with confidences in the right order, without notifying workers.
 
         Args:
             archive: its content.

@@ -61,7 +61,7 @@ class PostgresServer:
         return self.admin_url.set(database=name)
 
     def drop_database(self, url: URL) -> None:
-        """Delete a database, whoever is still connected to it."""
+        """Delete a database, even if there are connections to it."""
         self.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(url.database or "")))
 
     def execute(self, statement: sql.Composed) -> None:

@@ -1,4 +1,4 @@
-"""Scored submissions with made-up scores, for tests of what happens to results."""
+"""Scored submissions with arbitrary scores, for tests of what happens to results."""
 
 from typing import Any
 

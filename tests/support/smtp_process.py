@@ -22,7 +22,7 @@ class ToDirectory:
     async def handle_RCPT(  # noqa: N802
         self, server: SMTP, session: Session, envelope: Envelope, address: str, options: list[str]
     ) -> str:
-        """Refuse one address for good."""
+        """Permanently reject one address."""
         if address == self._refused:
             return "550 5.1.1 no such mailbox"
         envelope.rcpt_tos.append(address)

@@ -48,7 +48,7 @@ def test_a_lost_message_changes_nothing(backstage: Backstage, server: MailServer
     put(backstage)
     with backstage.running("worker", "--only", "mail", mail_url=server.url):
         wait_until(lambda: len(server.messages()) == 1)
-        put(backstage, "eve@lab.example")  # and nobody rings
+        put(backstage, "eve@lab.example")  # without notifying workers
         wait_until(lambda: len(server.messages()) == 2)
         wait_until(lambda: waiting(backstage) == [])
     assert [message["To"] for message in server.messages()] == ["ada@lab.example", "eve@lab.example"]

@@ -32,33 +32,33 @@ def empty_broker(backstage: Backstage) -> None:
             path.unlink()
 
 
-class Pipe:
-    """Makes the evaluation of a submission stand still where it opens the archive."""
+class BlockedArchive:
+    """An archive replaced by a named pipe, so that opening it blocks the evaluation."""
 
     def __init__(self, backstage: Backstage, submission_id: uuid.UUID) -> None:
         self._archive = backstage.store.path(backstage.submission(submission_id).archive_sha256)
         self._real = self._archive.rename(self._archive.with_suffix(".real"))
         os.mkfifo(self._archive)
 
-    def remove(self) -> None:
-        """Let the next evaluation run; nobody may be standing still."""
+    def restore(self) -> None:
+        """Restore the archive; no evaluation may be blocked."""
         self._real.replace(self._archive)
 
-    def bypass(self) -> Path:
-        """Let later evaluations run; return where the one that stands still waits for the archive's content."""
+    def unblock_later_evaluations(self) -> Path:
+        """Restore the archive for later evaluations; return the pipe on which the current one is blocked."""
         pipe = self._archive.rename(self._archive.with_suffix(".pipe"))
         self._real.rename(self._archive)
         return pipe
 
-    def release(self) -> None:
-        """Let the evaluation that stands still go on."""
-        self.bypass().write_bytes(self._archive.read_bytes())
+    def unblock(self) -> None:
+        """Unblock the evaluation."""
+        self.unblock_later_evaluations().write_bytes(self._archive.read_bytes())
 
 
 @pytest.mark.parametrize("victim", ["the whole worker", "the process that evaluates"])
 def test_a_submission_whose_worker_was_killed_is_scored_by_another(backstage: Backstage, victim: str) -> None:
     submission_id = backstage.submit(backstage.user(), backstage.challenge())
-    pipe = Pipe(backstage, submission_id)
+    blocked = BlockedArchive(backstage, submission_id)
     with backstage.running("beat"), contextlib.ExitStack() as stack:
         worker = stack.enter_context(backstage.running("worker"))
         backstage.wait_for(submission_id, State.EVALUATING)
@@ -67,7 +67,7 @@ def test_a_submission_whose_worker_was_killed_is_scored_by_another(backstage: Ba
         else:
             (child,) = psutil.Process(worker.pid).children()
             child.kill()
-        pipe.remove()
+        blocked.restore()
         if victim == "the whole worker":
             stack.enter_context(backstage.running("worker"))
         scored = backstage.wait_for(submission_id, State.SCORED)
@@ -79,7 +79,7 @@ def test_a_submission_whose_worker_was_killed_is_scored_by_another(backstage: Ba
 
 def test_a_long_evaluation_keeps_its_lease(backstage: Backstage) -> None:
     submission_id = backstage.submit(backstage.user(), backstage.challenge())
-    pipe = Pipe(backstage, submission_id)
+    blocked = BlockedArchive(backstage, submission_id)
     with backstage.running("worker", lease="PT3S", sweep_interval="PT0.2S"):
         claimed = backstage.wait_for(submission_id, State.EVALUATING)
         assert claimed.lease_expires_at is not None
@@ -90,7 +90,7 @@ def test_a_long_evaluation_keeps_its_lease(backstage: Backstage) -> None:
             return expires_at is not None and expires_at > two_renewals_later
 
         wait_until(is_renewed)
-        pipe.release()
+        blocked.unblock()
         scored = backstage.wait_for(submission_id, State.SCORED)
     assert scored.attempts == 1
 
@@ -122,13 +122,13 @@ def test_a_running_worker_survives_that_its_broker_is_emptied(backstage: Backsta
 
 def test_a_worker_that_is_asked_to_stop_finishes_its_evaluation(backstage: Backstage) -> None:
     submission_id = backstage.submit(backstage.user(), backstage.challenge())
-    pipe = Pipe(backstage, submission_id)
+    blocked = BlockedArchive(backstage, submission_id)
     with backstage.running("worker") as worker:
         backstage.wait_for(submission_id, State.EVALUATING)
         worker.terminate()
         with pytest.raises(subprocess.TimeoutExpired):
             worker.wait(timeout=0.5)
-        pipe.release()
+        blocked.unblock()
         assert worker.wait(timeout=20) == 0
     assert backstage.submission(submission_id).state is State.SCORED
 

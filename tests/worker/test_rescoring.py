@@ -285,10 +285,10 @@ def test_a_later_evaluator_restarts(backstage: Backstage, monkeypatch: pytest.Mo
     first = rescore(backstage, rescore_id)
     monkeypatch.setattr(rescoring, "VERSION", "99.0.0")
     work(backstage)
-    anew = rescore(backstage, rescore_id)
-    assert (anew.state, anew.evaluator_version) == (RescoreState.READY, "99.0.0")
-    assert anew.scoring_id != first.scoring_id
-    assert anew.apply_requested_at is None  # that was about other numbers
+    restarted = rescore(backstage, rescore_id)
+    assert (restarted.state, restarted.evaluator_version) == (RescoreState.READY, "99.0.0")
+    assert restarted.scoring_id != first.scoring_id
+    assert restarted.apply_requested_at is None  # that was about other numbers
     monkeypatch.setattr(rescoring, "VERSION", "9.0.0")
     request_apply(backstage, rescore_id)
     work(backstage)

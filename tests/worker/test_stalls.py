@@ -1,4 +1,4 @@
-"""A worker whose processes take no work starts itself anew; one that stood still for long stores no late result."""
+"""A worker whose processes take no work restarts itself; one that was paused stores no late result."""
 
 import os
 import signal
@@ -8,7 +8,7 @@ import psutil
 from sqlalchemy import func, select
 
 from tests.support.backstage import Backstage, wait_until
-from tests.worker.test_recovery import Pipe
+from tests.worker.test_recovery import BlockedArchive
 from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.submissions.models import State
 
@@ -19,7 +19,7 @@ def test_a_worker_whose_processes_take_no_work_restarts_itself(backstage: Backst
         backstage.wait_for(backstage.submit(user, challenge), State.SCORED)
         suspend_idle_processes(backstage, worker)  # they look alive, and take nothing
         backstage.wait_for(backstage.submit(user, challenge), State.SCORED)
-        assert worker.poll() is None  # still the same process for whoever supervises it
+        assert worker.poll() is None  # still the same process for a supervisor
 
 
 def suspend_idle_processes(backstage: Backstage, worker: subprocess.Popen[bytes]) -> None:
@@ -43,11 +43,11 @@ def suspend_idle_processes(backstage: Backstage, worker: subprocess.Popen[bytes]
 
 def test_a_result_that_comes_after_its_lease_is_not_stored(backstage: Backstage) -> None:
     submission_id = backstage.submit(backstage.user(), backstage.challenge())
-    pipe = Pipe(backstage, submission_id)
+    blocked = BlockedArchive(backstage, submission_id)
     with backstage.running("worker") as paused:
         backstage.wait_for(submission_id, State.EVALUATING)
         backstage.pause(paused)
-        pipe.bypass()  # the system opens the file anew, by its name, when the process goes on
+        blocked.unblock_later_evaluations()  # the system opens the file again, by name, when the process continues
         with backstage.running("worker"):
             assert backstage.wait_for(submission_id, State.SCORED).attempts == 2
         os.killpg(paused.pid, signal.SIGCONT)

@@ -238,7 +238,7 @@ def test_a_body_that_is_too_slow_is_aborted(serve: Serve) -> None:
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs Linux's /proc")
 def test_a_client_that_goes_away_ends_the_checks(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The upload is a pipe that nobody writes to by the time it is checked, so that reading it takes for ever."""
+    """The upload is a pipe that nobody writes to by the time it is checked, so that reading it never ends."""
     entrant = Entrant(serve(uploads_per_hour=2, validation_processes=1))
     archives = entrant.site.application.state.services.store
     receive = archives.receive

@@ -1,4 +1,4 @@
-"""A board is as the database has it at every request, whoever changed it; rights are asked for each time."""
+"""Every request sees the leaderboard as it is in the database; permissions are checked each time."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Ringing wakes workers and never troubles anybody else."""
+"""The notifier wakes workers, and never fails."""
 
 import json
 import logging
@@ -48,7 +48,7 @@ def test_a_broker_that_says_nothing_delays_one_notification_briefly_and_the_next
 
 
 def test_a_reader_never_sees_half_a_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """While a message is written, the directory holds nothing that any queue takes for one."""
+    """While a message is written, the directory has nothing that a queue would read as a message."""
     seen: list[list[str]] = []
     write = Path.write_text
 

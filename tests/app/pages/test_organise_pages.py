@@ -151,8 +151,8 @@ def test_a_wrong_edition_file_is_reported_line_by_line_and_kept_for_correction(e
         assert "The edition file has 3 mistakes, listed at its field." in answer.text
         assert "edition file:7: overlap.threshold must be a fraction" in answer.text
         assert "threshold = 5" in answer.text.partition('name="edition_text"')[2]
-        mended = client.post("/organise/new", data=form | {"edition_text": aerial}, headers=from_here(client))
-        assert mended.status_code == 303, mended.text
+        corrected = client.post("/organise/new", data=form | {"edition_text": aerial}, headers=from_here(client))
+        assert corrected.status_code == 303, corrected.text
         page = client.get("/organise/own")
         assert "Aerial</a>, your own" in page.text
         fewer = aerial[: aerial.index("[[competitions]]\nnumber = 8")]

@@ -177,7 +177,7 @@ def inside_pieces(number: int, size: int) -> Report:
 
 
 def answers() -> int:
-    """The pipe to the web process, which whoever has taken the process over finds as well."""
+    """The pipe to the web process, which an attacker in the process can find too."""
     return next(number for number in range(3, 64) if is_pipe(number) and is_writable(number))
 
 

@@ -211,7 +211,7 @@ def upload_and_look(backstage: Backstage, user: User, challenge: Challenge, miss
 def prune_until(url: str, directory: Path, stop: threading.Event) -> None:
     """Be a process that prunes all the time."""
     database = Database(url)
-    while not stop.wait(0.005):  # SQLite's lock goes to whoever looks at the right moment
+    while not stop.wait(0.005):  # SQLite's lock goes to the process that polls at the right moment
         prune(database, DirectoryStore(directory), withdrawn_kept_for=MONTH)
     database.close()
 

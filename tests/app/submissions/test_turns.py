@@ -1,4 +1,4 @@
-"""Whoever keeps the checks busy waits for the others, not they for them."""
+"""People who keep validation busy wait for others, not the reverse."""
 
 import uuid
 from collections.abc import Awaitable, Callable

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.evaluator.arrays.told import OF_IMAGES, FailingTensor, told
+from tests.evaluator.arrays.messages import OF_IMAGES, FailingTensor, messages
 
 LAYOUT: dict[str, Any] = {
     "image": "2008_000001",
@@ -21,9 +21,9 @@ PARTS = "parts are head, hand, foot."
 
 
 def test_valid_layouts_have_no_problems() -> None:
-    assert told("comp7", [LAYOUT]) == []
-    assert told("comp7", [LAYOUT | {"labels": [], "boxes": [], "score": np.float32(1), "object": np.int8(2)}]) == []
-    assert told("comp7", [BY_BOX], "VOC2007") == []
+    assert messages("comp7", [LAYOUT]) == []
+    assert messages("comp7", [LAYOUT | {"labels": [], "boxes": [], "score": np.float32(1), "object": np.int8(2)}]) == []
+    assert messages("comp7", [BY_BOX], "VOC2007") == []
 
 
 @pytest.mark.parametrize(
@@ -62,13 +62,13 @@ def test_valid_layouts_have_no_problems() -> None:
 )
 def test_a_layout_that_is_none(key: str, value: object, expected: str) -> None:
     wrong = LAYOUT | {"object": 2} | {key: value}
-    assert told("comp7", [LAYOUT, wrong]) == [f"comp7[1]: {expected}"]
+    assert messages("comp7", [LAYOUT, wrong]) == [f"comp7[1]: {expected}"]
 
 
 def test_everything_that_is_wrong_with_layouts_is_reported_at_once() -> None:
     everything = {"image": "elsewhere", "object": -1, "score": "high", "labels": ["elbow"], "boxes": [[np.nan] * 4]}
     content = [everything, {"image": "2008_000001"}, "2008_000001", LAYOUT | {"image": "2008_000001.jpg"}]
-    assert told("comp7", content) == [
+    assert messages("comp7", content) == [
         f"comp7[0]: 'elsewhere' is not in the layout test set {OF_IMAGES}",
         "comp7[0]: score is an array of str128; expected numbers.",
         f"comp7[0]: boxes has 4 values (the first is nan, at index (0, 0)); {NOT_FINITE}",
@@ -83,14 +83,14 @@ def test_everything_that_is_wrong_with_layouts_is_reported_at_once() -> None:
 
 def test_something_else_than_a_list() -> None:
     keys = "'image', 'object', 'score', 'labels', 'boxes'"
-    assert told("comp7", LAYOUT) == [f"comp7: Found a dict with the keys {keys}; expected a list of layouts."]
-    assert told("comp7", None) == ["comp7: Found a NoneType; expected a list of layouts."]
-    assert told("comp7", "layouts.xml") == ["comp7: Found a str; expected a list of layouts."]
+    assert messages("comp7", LAYOUT) == [f"comp7: Found a dict with the keys {keys}; expected a list of layouts."]
+    assert messages("comp7", None) == ["comp7: Found a NoneType; expected a list of layouts."]
+    assert messages("comp7", "layouts.xml") == ["comp7: Found a str; expected a list of layouts."]
 
 
 def test_people_by_box() -> None:
     wrong = [LAYOUT, BY_BOX | {"person_box": [1, 1, 4]}, BY_BOX | {"person_box": None}]
-    assert told("comp7", wrong, "VOC2007") == [
+    assert messages("comp7", wrong, "VOC2007") == [
         "comp7[0]: 'person_box' is missing; it has 'image', 'object', 'score', 'labels', 'boxes'.",
         "comp7[1]: person_box has the shape (3,); expected (4,).",
         "comp7[2]: person_box has the shape (); expected (4,).",

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import vocboard
-from tests.evaluator.arrays.told import HEIGHT, IMAGES, OF_IMAGES, WIDTH, FailingTensor, told
+from tests.evaluator.arrays.messages import HEIGHT, IMAGES, OF_IMAGES, WIDTH, FailingTensor, messages
 
 INSTANCES = vocboard.load_edition(Path(__file__).parents[3] / "docs" / "editions" / "examples" / "instances.toml")
 FIRST_CLASS, SECOND_CLASS = INSTANCES.classes[:2]
@@ -24,9 +24,9 @@ def maps(**changed: object) -> dict[str, object]:
 
 
 def test_valid_maps_have_no_problems() -> None:
-    assert told("comp5", maps()) == []
-    assert told("comp5", list(maps().values())) == []
-    assert told("comp5", np.zeros((3, HEIGHT, WIDTH), dtype=np.uint8)) == []
+    assert messages("comp5", maps()) == []
+    assert messages("comp5", list(maps().values())) == []
+    assert messages("comp5", np.zeros((3, HEIGHT, WIDTH), dtype=np.uint8)) == []
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_valid_maps_have_no_problems() -> None:
     ],
 )
 def test_a_label_map_that_is_none(value: object, expected: str) -> None:
-    assert told("comp5", maps(**{"000002": value})) == [f"comp5['2008_000002']: {expected}"]
+    assert messages("comp5", maps(**{"000002": value})) == [f"comp5['2008_000002']: {expected}"]
 
 
 def test_everything_that_is_wrong_with_segmentations_is_reported_at_once() -> None:
@@ -69,7 +69,7 @@ def test_everything_that_is_wrong_with_segmentations_is_reported_at_once() -> No
         "unknown": label_map(),
         2: label_map(),
     }
-    assert told("comp5", content) == [
+    assert messages("comp5", content) == [
         "comp5: the mapping holds numbers; identifiers are text, leading zeros included.",
         "comp5: '2008_000003.png' is a file name, expected only the identifier: '2008_000003'. "
         "Remove directories and the file extension.",
@@ -81,15 +81,15 @@ def test_everything_that_is_wrong_with_segmentations_is_reported_at_once() -> No
 
 
 def test_maps_in_order_are_as_many_as_images() -> None:
-    assert told("comp5", [label_map()] * 2) == [
+    assert messages("comp5", [label_map()] * 2) == [
         "comp5: 1 image of 3 in the image set has no label map (the first: 2008_000003). Give one for each image."
     ]
-    assert told("comp5", [label_map()] * 4) == [
+    assert messages("comp5", [label_map()] * 4) == [
         "comp5: Found a list of 4; expected one label map for each of 3 images."
     ]
-    assert told("comp5", "maps.zip") == [f"comp5: Found a str; expected {IMAGES_TO_MAPS}."]
-    assert told("comp5", np.array(0)) == [f"comp5: Found a ndarray; expected {IMAGES_TO_MAPS}."]
-    assert told("comp5", None) == [f"comp5: Found a NoneType; expected {IMAGES_TO_MAPS}."]
+    assert messages("comp5", "maps.zip") == [f"comp5: Found a str; expected {IMAGES_TO_MAPS}."]
+    assert messages("comp5", np.array(0)) == [f"comp5: Found a ndarray; expected {IMAGES_TO_MAPS}."]
+    assert messages("comp5", None) == [f"comp5: Found a NoneType; expected {IMAGES_TO_MAPS}."]
 
 
 def mask(*pixels: tuple[int, int], **given: Any) -> np.ndarray:
@@ -104,7 +104,7 @@ def masks_told(**given: object) -> list[str]:
     valid = {"images": IMAGES[:2], "scores": [0.9, 0.8], "masks": [mask((1, 1)), mask((2, 2))]}
     content = {FIRST_CLASS: valid, SECOND_CLASS: valid | given}
     place = f"{INSTANCE_SEGMENTATION}[{SECOND_CLASS!r}]: "
-    found = told(INSTANCE_SEGMENTATION, content, INSTANCES)
+    found = messages(INSTANCE_SEGMENTATION, content, INSTANCES)
     assert all(message.startswith(place) for message in found), found
     return [message.removeprefix(place) for message in found]
 
@@ -174,7 +174,7 @@ def test_everything_that_is_wrong_with_instances_is_reported_at_once() -> None:
         "masks[1] is an array of float64; expected booleans, or 0 and 1; of probabilities, those above a threshold.",
     ]
     content = {"unicorn": {}, FIRST_CLASS: {"images": [], "scores": []}}
-    assert told(INSTANCE_SEGMENTATION, content, INSTANCES) == [
+    assert messages(INSTANCE_SEGMENTATION, content, INSTANCES) == [
         f"comp1: 'unicorn' is no class of comp1: {', '.join(INSTANCES.classes)}.",
         f"comp1[{FIRST_CLASS!r}]: 'masks' is missing; it has 'images', 'scores'.",
     ]
@@ -189,7 +189,7 @@ def test_instances_by_image() -> None:
     }
     first, last = INSTANCES.classes[0], INSTANCES.classes[-1]
     number = len(INSTANCES.classes)
-    assert told(INSTANCE_SEGMENTATION, content, INSTANCES) == [
+    assert messages(INSTANCE_SEGMENTATION, content, INSTANCES) == [
         f"comp1['2008_000001']: labels has 1 label (the first is {number + 1}, at index 0) that is no class: 1 is "
         f"{first}, {number} is {last}; first_label says where labels begin.",
         "comp1['2008_000002']: masks[0] is 4 x 5 pixels (shape (5, 4)); the image is 5 x 4, so the shape must be "

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import vocboard
-from tests.evaluator.arrays.told import IMAGES, OF_IMAGES, PEOPLE, FailingTensor, told
+from tests.evaluator.arrays.messages import IMAGES, OF_IMAGES, PEOPLE, FailingTensor, messages
 from tests.support.small_world import EDITION
 from vocboard.evaluator.ground_truth import GroundTruth
 
@@ -23,10 +23,10 @@ def people(*scores: object) -> dict[str, Any]:
 
 
 def test_valid_scores_have_no_problems() -> None:
-    assert told("comp1", np.zeros((3, 20))) == []
-    assert told("comp1", {"car": [0.1, 0.2, 0.3], "dog": {"images": IMAGES, "scores": [1, 2, 3]}}) == []
-    assert told("comp9", np.zeros((3, len(ACTIONS)))) == []
-    assert told("comp9", {"running": [0.1, 0.2, 0.3], "walking": people()}) == []
+    assert messages("comp1", np.zeros((3, 20))) == []
+    assert messages("comp1", {"car": [0.1, 0.2, 0.3], "dog": {"images": IMAGES, "scores": [1, 2, 3]}}) == []
+    assert messages("comp9", np.zeros((3, len(ACTIONS)))) == []
+    assert messages("comp9", {"running": [0.1, 0.2, 0.3], "walking": people()}) == []
 
 
 @pytest.mark.parametrize(
@@ -49,22 +49,22 @@ def test_valid_scores_have_no_problems() -> None:
     ],
 )
 def test_a_matrix_that_is_none(matrix: object, expected: str) -> None:
-    assert told("comp1", matrix) == [f"comp1: {expected}"]
+    assert messages("comp1", matrix) == [f"comp1: {expected}"]
 
 
 def test_values_that_are_no_scores() -> None:
     matrix = np.zeros((3, 20))
     matrix[1, 2], matrix[2, 0] = np.nan, -np.inf
-    assert told("comp1", matrix) == [
+    assert messages("comp1", matrix) == [
         "comp1: the array has 2 values (the first is nan, at index (1, 2)); results need finite numbers. "
         "Replace them by numbers, or leave these rows out."
     ]
-    assert told("comp9", {"running": [0.5, 1e300, -1e300]}) == [
+    assert messages("comp9", {"running": [0.5, 1e300, -1e300]}) == [
         "comp9['running']: scores has 2 numbers beyond ±1e+30 (the first is 1e+300, at index 1). "
         "Scale them down; only the order of scores matters."
     ]
     masked = np.ma.array([0.1, 0.2, 0.3], mask=[False, True, True])
-    assert told("comp1", {"car": masked}) == [
+    assert messages("comp1", {"car": masked}) == [
         "comp1['car']: scores is a masked array in which 2 values are masked. "
         "Leave these rows out of all arrays, or fill them."
     ]
@@ -83,7 +83,7 @@ def test_everything_that_is_wrong_with_classification_is_reported_at_once() -> N
         7: [0.1, 0.2, 0.3],
     }
     classes = ", ".join(CLASSES)
-    assert sorted(told("comp1", content)) == sorted(
+    assert sorted(messages("comp1", content)) == sorted(
         [
             f"comp1: 'unicorn' is no class of comp1: {classes}.",
             f"comp1: 7 is no class of comp1: {classes}.",
@@ -117,7 +117,7 @@ def test_everything_that_is_wrong_with_actions_is_reported_at_once() -> None:
         "running": people(np.nan, 0.2, 0.3) | {"objects": [1, 3, 2]},
         "walking": people() | {"objects": [1, 1, 1]},
     }
-    assert sorted(told("comp9", content)) == sorted(
+    assert sorted(messages("comp9", content)) == sorted(
         [
             f"comp9: 'riding' is no action of comp9: {', '.join(ACTIONS)}.",
             "comp9['jumping']: 'objects' is missing; it has 'images', 'scores'.",

@@ -1,4 +1,4 @@
-"""What is said of results in memory for a test set of three small images."""
+"""Messages about results in memory for a test set of three small images."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ OF_IMAGES = "of 3 images such as '2008_000001'. Take the identifiers from the im
 
 
 class FailingTensor:
-    """What NumPy cannot read, as a tensor that is on a GPU."""
+    """An array-like object that NumPy cannot read, like a tensor on a GPU."""
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         raise TypeError("can't convert cuda:0 device type tensor to numpy.")
@@ -37,7 +37,7 @@ def image_sets(edition: Edition) -> ImageSets:
     return ImageSets(edition.name, sets)
 
 
-def told(competition: str, content: object, edition: Edition | str = "VOC2012", **options: Any) -> list[str]:
+def messages(competition: str, content: object, edition: Edition | str = "VOC2012", **options: Any) -> list[str]:
     """Return all problems of one competition's results, each with its place."""
     chosen = vocboard.load_edition(edition)
     checked = vocboard.validate({competition: content}, chosen, image_sets(chosen), **options)
