@@ -1,4 +1,4 @@
-"""Pages for people: handlers only translate between forms, one call of a service, and a template."""
+"""The web pages. Handlers parse a form, call one service, and render a template."""
 
 from fastapi import APIRouter
 

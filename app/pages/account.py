@@ -1,4 +1,4 @@
-"""A person's account: password, browser sessions, API tokens."""
+"""The account page: password, browser sessions, API tokens."""
 
 import uuid
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ SCOPES = {
 
 
 class TokenForm(BaseModel):
-    """What a person chooses of a new token."""
+    """The form for a new token."""
 
     label: str = ""
     scopes: list[str] = []
@@ -46,7 +46,7 @@ class TokenForm(BaseModel):
 
 
 class PasswordForm(BaseModel):
-    """What a person types to change the password."""
+    """The form to change the password."""
 
     current_password: str = ""
     new_password: str = ""
@@ -54,7 +54,7 @@ class PasswordForm(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class NewToken:
-    """A token's secret, which the next page alone tells."""
+    """A token's secret, which is shown once."""
 
     label: str
     secret: str
@@ -87,7 +87,7 @@ async def change_password(
 
 @form_router.post("/account/sessions/{session_id}/revoke")
 def end_session(database: DatabaseDep, user: SignedIn, session_id: uuid.UUID) -> Response:
-    """Sign another browser out."""
+    """End another browser session."""
     with database.writing() as session:
         accounts.revoke_session(session, user=user, session_id=session_id)
     return go_to("/account", done="session")
@@ -102,9 +102,9 @@ async def create_token(
     user: SignedIn,
     form: Annotated[TokenForm, Form()],
 ) -> Response:
-    """Make a token, once the password is given again; this page alone tells its secret."""
+    """Create a token after verifying the password; its secret is shown only on this page."""
     page = partial(_page, request, database, settings, user)
-    days = int(form.lifetime) if form.lifetime in map(str, LIFETIMES_DAYS) else 0  # 0 is refused by the service
+    days = int(form.lifetime) if form.lifetime in map(str, LIFETIMES_DAYS) else 0  # the service rejects 0
     try:
         token, secret = await desk.create_token(
             user,

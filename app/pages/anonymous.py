@@ -14,7 +14,7 @@ router = APIRouter()
 
 @router.get("/anonymous/{token}")
 def anonymous_page(request: Request, database: DatabaseDep, token: str, competition: str | None = None) -> Response:
-    """The scores behind an anonymous link; who is signed in does not matter, and is not looked up."""
+    """Show the scores of an anonymous link, regardless of who is signed in."""
     with database.reading() as session:
         submission = queries.by_anonymous_token(session, token)
         competitions = challenges.edition_of(submission.challenge).competitions

@@ -1,4 +1,4 @@
-"""The challenges, and one of them: rules, competitions, formats, dates."""
+"""Pages of challenges: the list, and details of one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,12 +31,12 @@ class ListedChallenge:
 
     @property
     def phase_name(self) -> str:
-        """The phase in words."""
+        """The name of the phase."""
         return wording.PHASES[self.phase]
 
     @property
     def tasks(self) -> list[str]:
-        """The tasks of its competitions, each once."""
+        """The tasks of its competitions."""
         return list(dict.fromkeys(TASKS[item.task].title for item in competitions_of(self.challenge)))
 
 
@@ -49,13 +49,13 @@ class TaskFormat:
 
     @property
     def definition(self) -> TaskDefinition:
-        """What the task is."""
+        """The definition of the task."""
         return TASKS[self.rules.task]
 
 
 @router.get("/")
 def challenge_list(request: Request, database: DatabaseDep, identity: CurrentIdentity) -> Response:
-    """All challenges that the person may see."""
+    """List all challenges that the user may see."""
     with database.reading() as session:
         found = challenges.visible_challenges(session, identity.user)
     return render(request, "challenges.html", challenges=listed(found))
@@ -85,24 +85,24 @@ def challenge_page(request: Request, database: DatabaseDep, identity: CurrentIde
 
 
 def listed(found: Sequence[Challenge]) -> list[ListedChallenge]:
-    """What a list shows of challenges."""
+    """Return challenges for a list."""
     instant = now()
     return [ListedChallenge(item, challenges.edition_of(item), challenges.phase(item, instant)) for item in found]
 
 
 def competitions_of(challenge: Challenge) -> list[Competition]:
-    """The competitions that a challenge runs, with their rules."""
+    """Return the competitions of a challenge, with their rules."""
     known = challenges.edition_of(challenge).competitions
     return [known[row.key] for row in challenge.competitions]
 
 
 def edition_argument(challenge: Challenge) -> str:
-    """What `vocboard validate` is given for a challenge's edition: its name, or its file as it is downloaded."""
+    """Return the edition argument of `vocboard validate` for a challenge: its name, or the downloaded file."""
     return challenge.edition if challenge.edition_file is None else f"{challenge.edition}.toml"
 
 
 def task_formats(competitions: Sequence[Competition]) -> list[TaskFormat]:
-    """How the result files of each task are called, by the example of its first competition."""
+    """Return the result files of each task, with the task's first competition as example."""
     formats: dict[str, TaskFormat] = {}
     for item in competitions:
         rules = item.rules

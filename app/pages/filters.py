@@ -1,4 +1,4 @@
-"""Filters in the addresses of lists: what is no choice of a filter chooses nothing, and links keep the others."""
+"""Filters in URLs of lists. Invalid values are ignored, and links keep the other filters."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""A forgotten password: an e-mail with a link, and a new password."""
+"""Password reset by e-mail."""
 
 from typing import Annotated
 
@@ -24,13 +24,13 @@ router = APIRouter()
 
 
 class RequestForm(BaseModel):
-    """What a person types to get an e-mail."""
+    """The form to request an e-mail."""
 
     email: str = ""
 
 
 class ResetForm(BaseModel):
-    """What a person types to choose a new password."""
+    """The form to choose a new password."""
 
     token: str = ""
     new_password: str = ""
@@ -38,7 +38,7 @@ class ResetForm(BaseModel):
 
 @router.get("/forgotten-password")
 def request_page(request: Request, _: CurrentIdentity) -> Response:
-    """The form to ask for an e-mail."""
+    """Show the form to request an e-mail."""
     return _request_page(request, RequestForm(), NO_ERRORS)
 
 
@@ -46,20 +46,20 @@ def request_page(request: Request, _: CurrentIdentity) -> Response:
 def request_reset(
     request: Request, desk: AccountDeskDep, _: CurrentIdentity, form: Annotated[RequestForm, Form()]
 ) -> Response:
-    """Send a link, if the address has an account; the answer is the same if not."""
+    """Send a link if the address has an account; the response is the same otherwise."""
     try:
         email = desk.count_reset_request(email=form.email, address=client_address(request))
     except ServiceError as error:
         return _request_page(request, form, FormErrors.of(error))
     response = go_to("/forgotten-password/sent")
-    # After the answer: how long it takes says whether there is an account.
+    # After the response, because the time would reveal whether there is an account.
     response.background = BackgroundTask(desk.send_reset_link, email)
     return response
 
 
 @router.get("/forgotten-password/sent")
 def sent_page(request: Request, settings: SettingsDep, _: CurrentIdentity) -> Response:
-    """What to do next; it says the same to everyone."""
+    """Explain what to do next; the same for everyone."""
     return render(request, "forgotten_password_sent.html", mail_directory=settings.mail_directory)
 
 

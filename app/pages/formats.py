@@ -1,4 +1,4 @@
-"""How values are written on pages: scores, times, sizes, durations, curves."""
+"""Formats values for pages: scores, times, sizes, durations, curves."""
 
 import math
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from markupsafe import Markup, escape
 
 NOT_AVAILABLE = "n/a"
 THIN_SPACE = "\u2009"
-HEAT_BOUNDS = (0.0005, 0.02, 0.08, 0.2, 0.4, 0.6, 0.8)  # shares of a row; each is the least of the next step
+HEAT_BOUNDS = (0.0005, 0.02, 0.08, 0.2, 0.4, 0.6, 0.8)  # shares of a row: lower bounds of the steps
 _SIZES = (("GiB", 1024**3), ("MiB", 1024**2), ("KiB", 1024))
 # The first match counts, because most browsers also name browsers that they imitate.
 _BROWSERS = (("Firefox", "Firefox"), ("Edg", "Edge"), ("OPR", "Opera"), ("Chrome", "Chrome"), ("Safari", "Safari"))
@@ -25,11 +25,11 @@ _DURATIONS = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
 
 
 def percent(value: float | None, decimals: int) -> str:
-    """Write a fraction as per cent.
+    """Format a fraction as a percentage.
 
     Args:
-        value: a fraction; None or NaN where it is undefined.
-        decimals: those of the fraction, as the challenge has them: 4 gives two decimals of a per cent.
+        value: a fraction; None or NaN if undefined.
+        decimals: decimal places of the fraction: 4 gives a percentage with two.
 
     >>> percent(0.87345, 4)
     '87.34'
@@ -51,10 +51,10 @@ def bar_length(value: float | None) -> str:
 
 
 def instant(value: datetime, style: str = "full") -> Markup:
-    """Write an instant in UTC; a script puts the reader's own time before it.
+    """Format a time in UTC; a script adds the reader's local time.
 
     Args:
-        style: `full`, or `ago` for how long it has been.
+        style: `full`, or `ago` for a relative time.
     """
     moment = value.astimezone(UTC)
     text = f"{moment.day} {moment:%b %Y, %H:%M} UTC"
@@ -64,12 +64,12 @@ def instant(value: datetime, style: str = "full") -> Markup:
 
 
 def date_field(value: datetime | None) -> str:
-    """Write an instant as the value of a `datetime-local` field, in UTC."""
+    """Format a time as the value of a `datetime-local` field, in UTC."""
     return value.astimezone(UTC).strftime("%Y-%m-%dT%H:%M") if value else ""
 
 
 def file_size(count: int) -> str:
-    """Write a number of bytes.
+    """Format a number of bytes.
 
     >>> file_size(1536)
     '1.5 KiB'
@@ -81,7 +81,7 @@ def file_size(count: int) -> str:
 
 
 def duration(value: timedelta) -> str:
-    """Write a length of time in its largest unit that leaves no remainder.
+    """Format a duration in the largest unit that gives a whole number.
 
     >>> duration(timedelta(days=7)), duration(timedelta(minutes=90)), duration(timedelta(seconds=1))
     ('7 days', '90 minutes', '1 second')
@@ -95,7 +95,7 @@ def duration(value: timedelta) -> str:
 
 
 def rolling_period(value: timedelta) -> str:
-    """Write a length of time after "every".
+    """Format a duration to follow "every".
 
     >>> rolling_period(timedelta(days=1)), rolling_period(timedelta(days=7)), rolling_period(timedelta(minutes=1))
     ('24 hours', '7 days', '60 seconds')
@@ -108,7 +108,7 @@ def rolling_period(value: timedelta) -> str:
 
 
 def count(value: int) -> str:
-    """Write a whole number with thin spaces between its thousands.
+    """Format a whole number with thin spaces as thousands separators.
 
     >>> count(52404) == "52" + THIN_SPACE + "404"
     True
@@ -117,7 +117,7 @@ def count(value: int) -> str:
 
 
 def plural(number: int, one: str, many: str | None = None) -> str:
-    """Write a number with its noun.
+    """Format a number with its noun.
 
     >>> plural(1, "class", "classes"), plural(3, "submission")
     ('1 class', '3 submissions')
@@ -126,14 +126,14 @@ def plural(number: int, one: str, many: str | None = None) -> str:
 
 
 def paragraphs(text: str) -> Markup:
-    """Turn plain text into paragraphs: blank lines part them, single line ends stay."""
+    """Convert plain text to paragraphs, separated at blank lines; single line breaks are kept."""
     parts = [part.strip() for part in text.replace("\r\n", "\n").split("\n\n") if part.strip()]
     lines = (Markup("<br>").join(map(escape, part.split("\n"))) for part in parts)
     return Markup("").join(Markup("<p>{}</p>").format(line) for line in lines)
 
 
 def browser_name(user_agent: str) -> str:
-    """Name a browser and its system as people know them, as far as its user agent tells.
+    """Return the name of a browser and its system, from the user agent.
 
     >>> browser_name("Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0")
     'Firefox on Linux'
@@ -149,7 +149,7 @@ def heat(share: float | None) -> int:
 
 
 def svg_points(points: Iterable[tuple[float, float]]) -> str:
-    """Write recall and precision as the points of a polyline in a 100 by 100 drawing, origin at the lower left.
+    """Format recall and precision as points of a polyline in a 100 by 100 drawing, with the origin at the lower left.
 
     >>> svg_points([(0.0, 1.0), (0.5, 0.25)])
     '0,0 50,75'

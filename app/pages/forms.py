@@ -1,4 +1,4 @@
-"""What forms have in common: how errors come back to them, where they lead."""
+"""Shared code of forms: errors and redirects."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -16,11 +16,11 @@ SEE_OTHER = 303
 
 @dataclass(frozen=True, slots=True)
 class FormErrors:
-    """Why a form was not accepted.
+    """The errors of a form.
 
     Attributes:
-        wrong: message by field.
-        message: what is wrong with the form as a whole.
+        wrong: messages by field.
+        message: error of the form as a whole.
     """
 
     status: int = 200
@@ -29,7 +29,7 @@ class FormErrors:
 
     @classmethod
     def of(cls, error: ServiceError) -> "FormErrors":
-        """What to tell the person of an error."""
+        """Convert an exception to the errors of a form."""
         if isinstance(error, InvalidInputError):
             return cls(error.status, error.fields)
         if isinstance(error, LimitedError):
@@ -54,7 +54,7 @@ def _text_of_file(field: str) -> Callable[[Request], Awaitable[str]]:
     return content
 
 
-# The content of a small file that comes with a form; empty if none was chosen.
+# The content of a small uploaded file; empty if none was chosen.
 UploadedEdition = Annotated[str, Depends(_text_of_file("edition_file"))]
 UploadedHashes = Annotated[str, Depends(_text_of_file("flickr_image_hashes"))]
 
@@ -63,7 +63,7 @@ def go_to(address: str, *, done: str | None = None) -> RedirectResponse:
     """Redirect after a form.
 
     Args:
-        done: key of `wording.DONE`, for the page that follows to say.
+        done: key of `wording.DONE`: the message on the next page.
     """
     if done is not None:
         address += ("&" if "?" in address else "?") + urlencode({"done": done})

@@ -1,4 +1,4 @@
-"""A competition's leaderboard: sorted by any column, filtered by any word, on the server."""
+"""Leaderboard pages, sorted and filtered on the server."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -33,12 +33,12 @@ ASCENDING_AT_FIRST = frozenset({RANK, METHOD})
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """By what a leaderboard is sorted.
+    """The sort order of a leaderboard.
 
     Attributes:
-        column: rank, method, mean, submitted, another measure of the board, or a class.
-        is_chosen: whether the address says so; else it is by rank.
-        ascending_at_first: columns that the first click sorts upwards.
+        column: rank, method, mean, submitted, another metric of the leaderboard, or a class.
+        is_chosen: whether the URL has a sort order; the default is by rank.
+        ascending_at_first: columns whose first click sorts in ascending order.
     """
 
     column: str
@@ -49,7 +49,7 @@ class Order:
 
     @classmethod
     def asked(cls, sort: str | None, order: str | None, text: str, board: Board) -> "Order":
-        """The order that an address asks for; by rank where it makes no sense."""
+        """Return the sort order in a URL; by rank if it is invalid."""
         if sort is None or sort not in {RANK, METHOD, MEAN, SUBMITTED, *board.others, *board.classes}:
             return cls(RANK, False, text, False, _ascending_at_first(board))
         ascending = _ascending_at_first(board)
@@ -57,7 +57,7 @@ class Order:
         return cls(sort, descending, text, True, ascending)
 
     def address(self, column: str) -> str:
-        """Query that sorts by a column: the first time its natural way, then the other way round."""
+        """Return the query that sorts by a column: first in its natural order, then reversed."""
         descending = column not in self.ascending_at_first
         if column == self.column:
             descending = not self.descending
@@ -65,7 +65,7 @@ class Order:
         return "?" + urlencode(query | ({"q": self.filter} if self.filter else {}))
 
     def sorted(self, rows: Sequence[BoardRow], board: Board) -> list[BoardRow]:
-        """The rows in this order: of equals the better rank first, undefined and not entered ones last."""
+        """Return the sorted rows: better ranks first among equals, undefined and missing scores last."""
         if self.column == RANK:
             ranked = [row for row in rows if row.rank is not None]
             others = [row for row in rows if row.rank is None]
@@ -90,7 +90,7 @@ class Order:
 
 
 def _ascending_at_first(board: Board) -> frozenset[str]:
-    """Return the columns whose natural order is upwards: rank, name, and errors, of which less is better."""
+    """Return the columns with ascending natural order: rank, name, and metrics where lower is better."""
     errors = {other.value for other in board.others if not METRICS[other].higher_is_better}
     if not METRICS[board.metric].higher_is_better:
         errors |= {MEAN, *board.classes}
@@ -110,8 +110,8 @@ async def leaderboard_page(
 ) -> Response:
     """The leaderboard of one competition.
 
-    Who is not signed in gets the same page as all visitors, compressed. The pages of others hold the token of their
-    forms; of these the rows alone are kept.
+    Visitors share one cached, compressed page. Pages of signed-in users contain a CSRF token, so only their rows are
+    cached.
     """
     current = await boards.get(slug, competition, identity.user)
     text = " ".join(q.split())
@@ -149,7 +149,7 @@ def _page(request: Request, current: CurrentBoard, asked: Order, rows: Markup, p
 
 
 def _rows(board: Board, asked: Order) -> Markup:
-    """The rows of the table that the address asks for, which are most of the page."""
+    """Return the rows of the table, which are most of the page."""
     rows = asked.sorted([row for row in board.rows if _matches(row, asked.filter)], board)
     template = environment().get_template("leaderboard_rows.html")
     return Markup(  # noqa: S704  # the template escapes

@@ -1,4 +1,4 @@
-"""Registering, and confirming the e-mail address."""
+"""Registration and confirmation of the e-mail address."""
 
 from typing import Annotated
 
@@ -22,7 +22,7 @@ router = APIRouter()
 
 
 class RegistrationForm(BaseModel):
-    """What a person types to register."""
+    """The registration form."""
 
     email: str = ""
     name: str = ""
@@ -31,7 +31,7 @@ class RegistrationForm(BaseModel):
 
 
 class ConfirmationForm(BaseModel):
-    """What a person sends to confirm an e-mail address."""
+    """The form to confirm an e-mail address."""
 
     token: str = ""
     password: str = ""
@@ -39,7 +39,7 @@ class ConfirmationForm(BaseModel):
 
 @router.get("/register")
 def registration_page(request: Request, settings: SettingsDep, identity: CurrentIdentity) -> Response:
-    """The form to register."""
+    """Show the registration form."""
     return (
         go_to("/")
         if identity.user is not None
@@ -55,7 +55,7 @@ async def register(
     _: CurrentIdentity,
     form: Annotated[RegistrationForm, Form()],
 ) -> Response:
-    """Create an account; the answer is the same if the e-mail address has one."""
+    """Create an account; the response is the same if the e-mail address already has one."""
     try:
         await desk.register(**form.model_dump(), address=client_address(request))
     except ServiceError as error:
@@ -65,13 +65,13 @@ async def register(
 
 @router.get("/register/sent")
 def sent_page(request: Request, settings: SettingsDep, _: CurrentIdentity) -> Response:
-    """What to do next; it says the same to everyone."""
+    """Explain what to do next; the same for everyone."""
     return render(request, "register_sent.html", mail_directory=settings.mail_directory)
 
 
 @router.get("/confirm")
 def confirmation_page(request: Request, database: DatabaseDep, _: CurrentIdentity, token: str = "") -> Response:
-    """The form that confirms an e-mail address: opening a link changes nothing."""
+    """Show the form that confirms an e-mail address, because opening a link must not change anything."""
     with database.reading() as session:
         links.owner(session, token, LinkPurpose.CONFIRM_ADDRESS)
     return _confirmation_page(request, token, NO_ERRORS)

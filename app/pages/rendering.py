@@ -1,4 +1,4 @@
-"""The pages' templates: one environment, strict about what is missing, and what every page needs."""
+"""Renders templates, with strict handling of undefined variables."""
 
 from functools import cache
 from hashlib import sha256
@@ -46,7 +46,7 @@ def render(request: Request, template: str, *, status: int = 200, **context: Any
 
 
 def theme_of(request: Request) -> str | None:
-    """The colours that the person has chosen, if any."""
+    """Return the colour theme that the user has chosen, if any."""
     theme = request.cookies.get(THEME_COOKIE)
     return theme if theme in THEMES else None
 
@@ -60,7 +60,7 @@ def error_page(request: Request, details: ProblemDetails) -> HTMLResponse:
 
 @cache
 def environment() -> Environment:
-    """The one template environment."""
+    """Return the template environment."""
     templates = Environment(
         loader=FileSystemLoader(TEMPLATE_DIRECTORY),
         autoescape=True,
@@ -94,6 +94,6 @@ def environment() -> Environment:
 
 @cache
 def asset(name: str) -> str:
-    """Return the address of a static file, with its content's hash, so that browsers never keep an old one."""
+    """Return the URL of a static file, with a content hash so that browsers never use outdated versions."""
     digest = sha256((STATIC_DIRECTORY / name).read_bytes()).hexdigest()[:12]
     return f"/static/{name}?v={digest}"

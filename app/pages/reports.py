@@ -1,4 +1,4 @@
-"""The validation report of an upload, as a page shows it: errors and warnings apart, each grouped by file."""
+"""The validation report of an upload for pages: errors and warnings, each grouped by file."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from vocboard.evaluator.problems import Problem, Severity
 
 @dataclass(frozen=True, slots=True)
 class FileProblems:
-    """What is wrong with one file; `file` is None for the archive itself."""
+    """The problems of one file; `file` is None for the archive itself."""
 
     file: str | None
     problems: tuple[Problem, ...]
@@ -20,7 +20,7 @@ class ReportView:
     """A validation report.
 
     Attributes:
-        text: all of it, one problem a line, to be copied.
+        text: the whole report, one problem per line, for copying.
     """
 
     errors: tuple[FileProblems, ...]
@@ -31,7 +31,7 @@ class ReportView:
 
 
 def report_view(problems: Sequence[Problem]) -> ReportView:
-    """Arrange problems for a page, keeping their order within a file."""
+    """Group problems for a page, keeping their order within a file."""
     errors = [problem for problem in problems if problem.severity is Severity.ERROR]
     warnings = [problem for problem in problems if problem.severity is Severity.WARNING]
     return ReportView(
@@ -52,7 +52,7 @@ def by_file(problems: Iterable[Problem]) -> tuple[FileProblems, ...]:
 
 
 def stored(problems: Iterable[Mapping[str, Any]]) -> tuple[FileProblems, ...]:
-    """Group problems that the database has as JSON."""
+    """Group problems stored as JSON."""
     return by_file(
         Problem(
             code=problem["code"],

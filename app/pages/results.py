@@ -1,4 +1,4 @@
-"""An evaluation as a page shows it: one competition's scores by class, its curves, its confusion matrix."""
+"""Evaluations for pages: scores by class, curves and confusion matrix of a competition."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,13 +20,13 @@ from vocboard.app.submissions.models import Submission
 from vocboard.evaluator.editions import ROC_METRICS, Competition
 from vocboard.evaluator.scores import CurveKind
 
-SMALL_CURVE_DECIMALS = 2  # a drawing of 140 pixels shows no more
+SMALL_CURVE_DECIMALS = 2  # enough for a drawing of 140 pixels
 COUNT_COLUMNS = ("Positives", "Results", "Difficult", "Final recall, %", "Final precision, %")
 
 
 @dataclass(frozen=True, slots=True)
 class ClassRow:
-    """One class: a score for each measure, then its counts; both empty if it was not entered."""
+    """One class: a score for each metric, then counts; both empty if it was not entered."""
 
     name: str
     entered: bool
@@ -45,11 +45,11 @@ class SmallCurve:
 
 @dataclass(frozen=True, slots=True)
 class ConfusionCell:
-    """The share of one class's pixels that were given another.
+    """The share of one class's pixels that were labelled as another.
 
     Attributes:
         share: a fraction of the row; None for an empty row.
-        pixels: None where only the share, with two decimals, may be seen.
+        pixels: None if only the share, with two decimals, is visible.
     """
 
     label: str
@@ -59,7 +59,7 @@ class ConfusionCell:
 
     @property
     def text(self) -> str:
-        """The share in per cent: nothing for none, a dot for next to nothing if the pixels are known."""
+        """The share in per cent: empty for zero, a dot for small shares if pixel counts are known."""
         if not self.pixels and not self.share:
             return ""
         per_cent = 100 * (self.share or 0.0)
@@ -72,7 +72,7 @@ class ConfusionCell:
 
 @dataclass(frozen=True, slots=True)
 class ConfusionRow:
-    """What became of the pixels of one class."""
+    """The labels of one class's pixels."""
 
     label: str
     cells: tuple[ConfusionCell, ...]
@@ -80,7 +80,7 @@ class ConfusionRow:
 
 @dataclass(frozen=True, slots=True)
 class Confusion:
-    """A confusion matrix: rows truth, columns result."""
+    """A confusion matrix; rows are ground truth, columns results."""
 
     labels: tuple[str, ...]
     rows: tuple[ConfusionRow, ...]
@@ -88,13 +88,13 @@ class Confusion:
 
 @dataclass(frozen=True, slots=True)
 class ResultView:
-    """One competition of an evaluation, as far as the viewer may see it.
+    """One competition of an evaluation, limited to what the viewer may see.
 
     Attributes:
-        rows: the classes; none if only means may be seen.
-        measures: those that score the rows' classes; the first is what the leaderboard ranks by.
-        curve_kind: what the curves are of.
-        others: those that score something else, such as whole people; their mean alone is shown.
+        rows: the classes; empty if only means are visible.
+        measures: metrics of the rows' classes; the first ranks the leaderboard.
+        curve_kind: kind of the curves.
+        others: other metrics, for example of whole people; only their mean is shown.
     """
 
     result: VisibleResult
@@ -109,7 +109,7 @@ class ResultView:
 
     @property
     def primary(self) -> VisibleMeasure:
-        """The measure that the leaderboard ranks by."""
+        """The metric that ranks the leaderboard."""
         return self.measures[0]
 
 
@@ -120,10 +120,10 @@ def result_view(
     chosen: str | None,
     viewer: User | None,
 ) -> tuple[VisibleEvaluation | None, ResultView | None]:
-    """Return a submission's current evaluation, and one of its competitions arranged for a page.
+    """Return a submission's current evaluation, and one of its competitions for a page.
 
     Args:
-        chosen: key of a competition; the first that was entered if there is no result of it.
+        chosen: key of a competition; the first entered one if it has no result.
         viewer: None for visitors and for anonymous links.
     """
     entered = [entry.competition for entry in submission.entries]
@@ -136,7 +136,7 @@ def result_view(
 
 
 def curve_kind(competition: Competition) -> CurveKind:
-    """What a competition's curves are of."""
+    """Return the kind of a competition's curves."""
     return CurveKind.ROC if competition.rules.metric in ROC_METRICS else CurveKind.PRECISION_RECALL
 
 
@@ -144,7 +144,7 @@ def _arranged(result: VisibleResult, competition: Competition, decimals: int) ->
     names = columns(competition)
     primary = result.measures[0].per_class
     scored = set(primary) | set(names)
-    # Only means may be seen: then every measure is one of whole competitions.
+    # Only means are visible, so there are no scores by class.
     measures = tuple(each for each in result.measures if set(each.per_class) <= scored and (each.per_class or primary))
     measures = measures or result.measures[:1]
     return ResultView(

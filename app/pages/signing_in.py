@@ -25,7 +25,7 @@ router = APIRouter()
 
 
 class SignInForm(BaseModel):
-    """What a person types to sign in."""
+    """The sign-in form."""
 
     email: str = ""
     password: str = ""
@@ -34,7 +34,7 @@ class SignInForm(BaseModel):
 
 @router.get("/sign-in")
 def sign_in_page(request: Request, identity: CurrentIdentity, next: str = "/") -> Response:
-    """The form to sign in."""
+    """Show the sign-in form."""
     if identity.user is not None:
         return go_to(safe_path(next))
     return _sign_in_page(request, SignInForm(next=safe_path(next)), NO_ERRORS)
@@ -80,10 +80,10 @@ def sign_out(database: DatabaseDep, settings: SettingsDep, identity: CurrentIden
 
 
 async def _while_connected(request: Request, work: Coroutine[Any, Any, SignedIn]) -> SignedIn:
-    """Await something, and cancel it when the client goes away: nobody waits in line who does not wait any more.
+    """Await something, and cancel it if the client disconnects, so that it leaves the queue.
 
     Raises:
-        ClientDisconnect: the client has gone.
+        ClientDisconnect: the client has disconnected.
     """
     task = asyncio.create_task(work)
     gone = asyncio.create_task(_disconnected(request))

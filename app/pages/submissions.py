@@ -1,4 +1,4 @@
-"""A person's submissions, and one of them: its state, its scores, and what can be done with it."""
+"""Pages of submissions: the user's list, and details with actions."""
 
 import uuid
 from collections.abc import Callable
@@ -36,7 +36,7 @@ form_router = APIRouter(dependencies=[Depends(protect_form)])
 
 
 class DeclarationsForm(BaseModel):
-    """What a person declares, as it was chosen and typed."""
+    """The declarations form, as entered."""
 
     training_data: str = ""
     training_annotation: str = ""
@@ -45,7 +45,7 @@ class DeclarationsForm(BaseModel):
 
 @router.get("/submissions")
 def my_submissions(request: Request, database: DatabaseDep, user: SignedIn, page: int = 1) -> Response:
-    """The person's own submissions."""
+    """List the user's own submissions."""
     with database.reading() as session:
         found = queries.mine(session, user=user, page=page)
         means = visible_means(session, found.items)
@@ -66,7 +66,7 @@ def submission_page(
 
 @form_router.post("/submissions/{submission_id}/publish")
 def publish(request: Request, database: DatabaseDep, user: SignedIn, submission_id: uuid.UUID) -> Response:
-    """Put the result on the leaderboards."""
+    """Publish the result on the leaderboards."""
     return act(request, database, user, submission_id, publishing.publish, done="published")
 
 
@@ -84,7 +84,7 @@ def unpublish(
 
 @form_router.post("/submissions/{submission_id}/withdraw")
 def withdraw(request: Request, database: DatabaseDep, user: SignedIn, submission_id: uuid.UUID) -> Response:
-    """Take the submission back."""
+    """Withdraw the submission."""
     return act(request, database, user, submission_id, service.withdraw, done="withdrawn")
 
 
@@ -92,7 +92,7 @@ def withdraw(request: Request, database: DatabaseDep, user: SignedIn, submission
 def create_anonymous_link(
     request: Request, settings: SettingsDep, database: DatabaseDep, user: SignedIn, submission_id: uuid.UUID
 ) -> Response:
-    """Make an address that shows the result without names; this page alone tells it."""
+    """Create an anonymous link, which is only shown on this page."""
     try:
         with database.writing() as session:
             token = service.create_anonymous_link(session, submission_id=submission_id, user=user)
@@ -106,20 +106,20 @@ def create_anonymous_link(
 def revoke_anonymous_link(
     request: Request, database: DatabaseDep, user: SignedIn, submission_id: uuid.UUID
 ) -> Response:
-    """End the anonymous link."""
+    """Revoke the anonymous link."""
     return act(request, database, user, submission_id, service.revoke_anonymous_link, done="link-revoked")
 
 
 @router.get("/submissions/{submission_id}/flickr-images")
 def flickr_images(database: DatabaseDep, user: SignedIn, submission_id: uuid.UUID) -> Response:
-    """The list of hashes of images from flickr, for its owner and the organisers."""
+    """Return the declared hashes of images from flickr, for the owner and the organisers."""
     with database.reading() as session:
         return PlainTextResponse(declaring.listed_images(session, submission_id=submission_id, user=user))
 
 
 @router.get("/submissions/{submission_id}/declarations")
 def declarations_page(request: Request, database: DatabaseDep, user: SignedIn, submission_id: uuid.UUID) -> Response:
-    """The form to add or correct what was declared."""
+    """Show the form to add or correct declarations."""
     return _declarations_page(request, database, user, submission_id)
 
 
@@ -132,7 +132,7 @@ def declare(
     typed: Annotated[DeclarationsForm, Form()],
     hashes: UploadedHashes,
 ) -> Response:
-    """Add or correct what was declared."""
+    """Add or correct declarations."""
     changes = {**typed.model_dump(), "flickr_image_hashes": read_listed_images(hashes)}
     try:
         with database.writing() as session:

@@ -1,4 +1,4 @@
-"""Submitting: the form, and the upload as a stream."""
+"""The submit page, and its streaming upload."""
 
 from functools import partial
 from typing import Any
@@ -32,7 +32,7 @@ router = APIRouter()
 
 @router.get("/challenges/{slug}/submit")
 def submit_page(request: Request, database: DatabaseDep, settings: SettingsDep, user: SignedIn, slug: str) -> Response:
-    """The form to submit results with."""
+    """Show the submit form."""
     return _page(
         request, database, settings, user, slug, form={"affiliation": user.affiliation, "contributors": user.name}
     )
@@ -101,7 +101,7 @@ def _page(
 
 
 def _obstacle(user: User) -> ForbiddenError | None:
-    """What has to be done to the account before its person may submit."""
+    """Return what prevents the user's account from submitting."""
     try:
         require_confirmed(user)
     except ForbiddenError as error:

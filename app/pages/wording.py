@@ -1,4 +1,4 @@
-"""The field's words for people, where the data has identifiers."""
+"""Texts of the pages for identifiers in the data."""
 
 from vocboard.app.challenges.models import Detail
 from vocboard.app.challenges.service import Phase
@@ -101,7 +101,7 @@ CANNOT_SUBMIT = {
     Phase.NOT_READY: "You cannot submit yet: the organisers have not uploaded the ground truth.",
     Phase.CLOSED: "This challenge is closed. Its leaderboards remain available.",
 }
-# What `?done=` on an address says after a form; anything else says nothing.
+# Messages for `?done=` in URLs after a form; other values are ignored.
 DONE = {
     "confirmed": "E-mail address confirmed. Sign in.",
     "waits": "E-mail address confirmed. An organiser has to approve your account; you will get an e-mail.",
@@ -166,12 +166,12 @@ def field_label(name: str) -> str:
 
 
 def metric_title(metric: str) -> str:
-    """A measure's name; one of a newer evaluator keeps its identifier."""
+    """Return a metric's name; metrics of newer evaluators keep their identifier."""
     return METRICS[Metric(metric)].title if metric in set(Metric) else metric.replace("_", " ").capitalize()
 
 
 def short_metric(metric: str) -> str:
-    """A measure's name for the head of a column."""
+    """Return a metric's name for column headings."""
     return METRICS[Metric(metric)].short_title if metric in set(Metric) else metric.replace("_", " ")
 
 
@@ -181,12 +181,12 @@ def task_title(competition: Competition) -> str:
 
 
 def short_task_title(competition: Competition) -> str:
-    """The same in fewer letters: `Detection test2`."""
+    """Return a shorter name of a competition's task: `Detection test2`."""
     return _titled(competition, TASKS[competition.task].short_title).replace(" on ", " ")
 
 
 def competition_title(competition: Competition) -> str:
-    """What a competition is: `comp4 · Detection, any data`."""
+    """Return the title of a competition: `comp4 · Detection, any data`."""
     return f"{competition.key} · {task_title(competition)}, {SHORT_TRAINING[competition.training]}"
 
 

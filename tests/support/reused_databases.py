@@ -8,7 +8,7 @@ from sqlalchemy.engine import URL
 
 from tests.support.postgres import PostgresServer, conninfo
 
-# Of everything in a schema but rows: whoever changes it gets a database of their own.
+# Everything in a schema except rows: a test that changes it gets its own database.
 SCHEMA = """
     SELECT string_agg(line, E'\\n' ORDER BY line) FROM (
         SELECT format('%s %s %s', oid::regclass, relkind, relacl) AS line

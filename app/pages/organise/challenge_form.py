@@ -1,4 +1,4 @@
-"""The form of a challenge's rules: what an organiser types, and what the service takes."""
+"""The form for a challenge's rules."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -25,11 +25,11 @@ DETAILS = (
     ),
 )
 SECONDS_PER_DAY = 86_400
-MOST_DIGITS = 9  # of whole numbers; the service has the real bounds
+MOST_DIGITS = 9  # of whole numbers; the service checks the actual limits
 
 
 def _as_typed(rules: ChallengeRules) -> dict[str, Any]:
-    """Return the fields that say these rules."""
+    """Return the form fields for rules."""
     return {
         "title": rules.title,
         "description": rules.description,
@@ -48,13 +48,13 @@ OF_A_NEW_CHALLENGE = _as_typed(ChallengeRules(title=""))
 
 
 class ChallengeForm(BaseModel):
-    """The fields as they were typed; times are UTC."""
+    """The fields as entered; times are UTC."""
 
     title: str = ""
     slug: str = ""
     description: str = ""
     edition: str = "VOC2012"
-    edition_text: str = ""  # of an edition file; if there is one, it counts and not `edition`
+    edition_text: str = ""  # content of an edition file, which takes precedence over `edition`
     competitions: list[str] = []
     opens_at: str = ""
     closes_at: str = ""
@@ -66,14 +66,14 @@ class ChallengeForm(BaseModel):
 
     @classmethod
     def of(cls, challenge: Challenge) -> "ChallengeForm":
-        """The form that says what a challenge's rules are now."""
+        """Return the form with a challenge's current rules."""
         return cls(slug=challenge.slug, edition=challenge.edition, **_as_typed(rules_of(challenge)))
 
     def rules(self) -> ChallengeRules:
-        """What the fields mean.
+        """Parse the fields.
 
         Raises:
-            InvalidInputError: with every field that is not what it should be.
+            InvalidInputError: with every invalid field.
         """
         wrong: dict[str, str] = {}
         rules = ChallengeRules(

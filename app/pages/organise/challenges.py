@@ -37,7 +37,7 @@ UNFINISHED = frozenset({TruthState.UPLOADED, TruthState.IMPORTING})
 
 @router.get("")
 def organised_challenges(request: Request, database: DatabaseDep, user: Organiser) -> Response:
-    """The challenges that the person organises."""
+    """List the challenges that the user organises."""
     with database.reading() as session:
         found = challenges.organised_challenges(session, user)
         invitations = invitations_of(session, user)
@@ -46,7 +46,7 @@ def organised_challenges(request: Request, database: DatabaseDep, user: Organise
 
 @router.get("/new")
 def new_challenge_page(request: Request, _: Creator) -> Response:
-    """The form to set up a challenge."""
+    """Show the form for a new challenge."""
     return _form_page(request, ChallengeForm(), None, NO_ERRORS)
 
 
@@ -58,7 +58,7 @@ def create_challenge(
     form: Annotated[ChallengeForm, Form()],
     edition_file: UploadedEdition,
 ) -> Response:
-    """New challenge."""
+    """Create a challenge."""
     form.edition_text = edition_file or form.edition_text.strip()
     own = form.edition_text or None
     try:
@@ -89,7 +89,7 @@ def organised_challenge(
 
 @router.get("/{slug}/edit")
 def edit_page(request: Request, database: DatabaseDep, user: Organiser, slug: str) -> Response:
-    """The form to change a challenge."""
+    """Show the form to edit a challenge."""
     with database.reading() as session:
         challenge = challenges.get_organised(session, slug, user)
     return _form_page(request, ChallengeForm.of(challenge), challenge, NO_ERRORS)
@@ -183,7 +183,7 @@ def challenge_page(
     errors: FormErrors = NO_ERRORS,
     refusal: ServiceError | None = None,
 ) -> Response:
-    """Return the page of a challenge that the person organises.
+    """Return the page of a challenge that the user organises.
 
     Args:
         errors: errors of the upload of ground truth or an edition file.
