@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from tests.attack.detections import Counts
 from tests.attack.labels import Labels
 from vocboard.commands.demo.scenes import Scene, World
 from vocboard.evaluator.editions import Task
@@ -102,6 +103,13 @@ def exact_boxes(world: World, class_name: str, number: int) -> bytes:
     ]
     lines = (f"{image} {1 - n / 1000:.4f} {' '.join(map(str, box))}\n" for n, (image, box) in enumerate(found[:number]))
     return "".join(lines).encode()
+
+
+def objects_of(world: World, class_name: str) -> Counts:
+    """How many objects of a class there are to detect."""
+    scenes = world.sets[Task.DETECTION, IMAGE_SET]
+    difficult = [thing.difficult for scene in scenes for thing in scene.objects if thing.class_name == class_name]
+    return Counts(positives=difficult.count(False), objects=len(difficult))
 
 
 def segmented_with(world: World, class_name: str) -> set[int]:

@@ -1,0 +1,245 @@
+"""What is certain after uploads of detections: claims that no other ground truth with the same answers denies.
+
+A detection file has only the boxes that its author puts there, and nobody tells how many objects there are to find. So
+another ground truth may have another number of objects, and other boxes of the files right, wrong, or on difficult
+objects. What an author knows to be wrong, such as a box of one pixel, is so in every ground truth.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vocboard.app.evaluations.eleven_points import ceilings, eleven_points, step
+from vocboard.evaluator.metrics.precision_recall import ELEVEN_RECALLS, Judgement
+
+Claims = NDArray[np.int8]  # (claims,) of each box: 1 right, 0 on a difficult object, -1 wrong
+FILLER = -1  # in a list: a box that its author knows to be wrong
+MOST_OBJECTS = 2000  # of a class, that anybody would think possible
+EXHAUSTIVE_CHANGES = 3  # labels that differ, up to which every other truth is tried
+CHAINS, STEPS = 480, 2500  # of the search for others
+START_TEMPERATURE, COOLING = 0.02, 0.997
+BATCH = 20_000
+
+Interval = tuple[float, float]
+Display = Callable[[float], Interval]  # what a score may be, given how it is shown
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Objects of a class: how many there are to find, and how many with the difficult ones."""
+
+    positives: int
+    objects: int
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What is shown of one uploaded list.
+
+    Attributes:
+        boxes: claims by rank, or `FILLER`.
+        area, with_difficult: what average precision may be, difficult objects left out or counted.
+        points: the eleven points as shown; none at the detail level `classes`.
+    """
+
+    boxes: NDArray[np.intp]
+    area: Interval
+    with_difficult: Interval
+    points: tuple[float, ...]
+
+
+def four_decimals(score: float) -> Interval:
+    """As scores are shown by default."""
+    shown = round(score, 4)
+    return shown - 0.00005, shown + 0.00005
+
+
+def answer(truth: Claims, counts: Counts, boxes: Sequence[int], display: Display = four_decimals) -> Answer:
+    """Return what is shown of a list, given the truth."""
+    listed = np.array(boxes, dtype=np.intp)
+    area, second = _sums(truth[None], listed)
+    return Answer(
+        listed,
+        display(float(area[0]) / counts.positives),
+        display(float(second[0]) / counts.objects),
+        _points(truth, counts.positives, listed),
+    )
+
+
+def certain(
+    truth: Claims, counts: Counts, answers: Sequence[Answer], random: np.random.Generator, *, needed: int = 0
+) -> list[int]:
+    """Return the right claims that no other truth was found to deny: an upper bound of what is certain.
+
+    Args:
+        needed: stop as soon as no more than so many are left.
+    """
+    right = np.flatnonzero(truth == 1)
+    doubtful = np.zeros(len(truth), dtype=bool)
+
+    def left() -> list[int]:
+        return [int(claim) for claim in right if not doubtful[claim]]
+
+    for others in _near(truth):
+        doubtful |= _denied(others, answers, doubtful)
+        if len(left()) <= needed:
+            return left()
+    for others in _annealed(truth, counts, answers, left(), random):
+        doubtful |= _denied(others, answers, doubtful)
+        if len(left()) <= needed:
+            break
+    return left()
+
+
+def _near(truth: Claims) -> Iterator[NDArray[np.int8]]:
+    """Every truth with up to `EXHAUSTIVE_CHANGES` other labels, in batches: (batch, claims)."""
+    others = {1: (-1, 0), 0: (1, -1), -1: (1, 0)}
+    batch: list[Claims] = []
+    for number in range(1, EXHAUSTIVE_CHANGES + 1):
+        if len(truth) > 60 and number == EXHAUSTIVE_CHANGES:
+            break
+        for places in combinations(range(len(truth)), number):
+            for labels in product(*(others[int(truth[place])] for place in places)):
+                changed = truth.copy()
+                changed[list(places)] = labels
+                batch.append(changed)
+            if len(batch) >= BATCH:
+                yield np.array(batch)
+                batch = []
+    if batch:
+        yield np.array(batch)
+
+
+def _denied(others: NDArray[np.int8], answers: Sequence[Answer], known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which claims some of these truths, with some numbers of objects, deny while giving the same answers."""
+    right, difficult = (others == 1).sum(axis=1), (others == 0).sum(axis=1)
+    least = np.maximum(right, 1).astype(float)
+    most = np.full(len(others), float(MOST_OBJECTS))
+    least_all, most_all = np.zeros(len(others)), np.full(len(others), float(MOST_OBJECTS))
+    for one in answers:
+        area, second = _sums(others, one.boxes)
+        least, most = np.maximum(least, area / one.area[1]), np.minimum(most, _divided(area, one.area[0]))
+        least_all = np.maximum(least_all, second / one.with_difficult[1])
+        most_all = np.minimum(most_all, _divided(second, one.with_difficult[0]))
+    least, most = np.ceil(least - 1e-9), np.floor(most + 1e-9)
+    least_all, most_all = np.ceil(least_all - 1e-9), np.floor(most_all + 1e-9)
+    # As many objects as can be, so that what is difficult of the claims is difficult.
+    possible = (least <= most) & (least_all <= most_all) & (most_all >= least + difficult)
+    denied = known.copy()
+    for index in np.flatnonzero(possible):
+        denies = others[index] != 1
+        if (denied | ~denies).all():
+            continue
+        highest = int(min(most[index], most_all[index] - difficult[index]))
+        for positives in range(int(least[index]), highest + 1):
+            if all(not one.points or _points(others[index], positives, one.boxes) == one.points for one in answers):
+                denied |= denies
+                break
+    return denied
+
+
+def _divided(sums: NDArray[np.float64], score: float) -> NDArray[np.float64]:
+    return sums / score if score > 0 else np.full(len(sums), np.inf)
+
+
+def _labels(truths: NDArray[np.int8], boxes: NDArray[np.intp]) -> NDArray[np.int8]:
+    """(truths, boxes) labels by rank."""
+    return np.where(boxes == FILLER, np.int8(-1), truths[:, boxes])
+
+
+def _sums(truths: NDArray[np.int8], boxes: NDArray[np.intp]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(truths,) average precision times the number of objects, difficult ones left out and counted."""
+    labels = _labels(truths, boxes)
+    return _sum(labels == 1, labels != 0), _sum(labels >= 0, np.ones_like(labels, dtype=bool))
+
+
+def _sum(hit: NDArray[np.bool_], counted: NDArray[np.bool_]) -> NDArray[np.float64]:
+    total: NDArray[np.float64] = (hit * _best(hit, counted)).sum(axis=1)
+    return total
+
+
+def _best(hit: NDArray[np.bool_], counted: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """(truths, boxes) interpolated precision: the greatest from each rank on."""
+    found = hit.cumsum(axis=1)
+    precision = np.where(hit, found / np.maximum(counted.cumsum(axis=1), 1), 0.0)
+    best: NDArray[np.float64] = np.maximum.accumulate(precision[:, ::-1], axis=1)[:, ::-1]
+    return best
+
+
+def _points(truth: Claims, positives: int, boxes: NDArray[np.intp]) -> tuple[float, ...]:
+    labels = _labels(truth[None], boxes)[0]
+    curve = Judgement(true=labels == 1, false=labels == -1, positives=positives).curve()
+    return tuple(eleven_points(curve, positives, []))
+
+
+def _annealed(
+    truth: Claims, counts: Counts, answers: Sequence[Answer], targets: Sequence[int], random: np.random.Generator
+) -> Iterator[NDArray[np.int8]]:
+    """Truths that give nearly the same answers, found by many searches at once, each of which denies one target."""
+    if not targets:
+        return
+    target = np.array(targets)[np.arange(CHAINS) % len(targets)]
+    chains = np.tile(truth, (CHAINS, 1))
+    rows = np.arange(CHAINS)
+    # Half of them begin far away: with a share of the claims on difficult objects, and so fewer objects to find.
+    share = np.where(rows % 4 < 2, 0.0, random.random(CHAINS) / 2)
+    chains[random.random(chains.shape) < share[:, None]] = 0
+    chains[rows, target] = random.choice(np.array([-1, 0], dtype=np.int8), CHAINS, p=[0.8, 0.2])
+    distance, temperature = _distance(chains, answers), START_TEMPERATURE
+    for number in range(STEPS):
+        changed = chains.copy()
+        place = random.integers(len(truth), size=CHAINS)
+        changed[rows, place] = random.choice(np.array([1, -1, 0], dtype=np.int8), CHAINS, p=[0.45, 0.4, 0.15])
+        exchanged = random.random(CHAINS) < 0.5  # two labels, so that there are as many of each
+        other = random.integers(len(truth), size=CHAINS)
+        changed[exchanged, place[exchanged]] = chains[exchanged, other[exchanged]]
+        changed[exchanged, other[exchanged]] = chains[exchanged, place[exchanged]]
+        after = _distance(changed, answers)
+        accepted = (after < distance) | (
+            random.random(CHAINS) < np.exp(np.minimum((distance - after) / temperature, 0))
+        )
+        accepted &= changed[rows, target] != 1
+        chains[accepted], distance[accepted] = changed[accepted], after[accepted]
+        temperature = max(temperature * COOLING, 1e-5)
+        if number % 25 == 24 and (distance < 1e-9).any():
+            yield chains[distance < 1e-9].copy()
+
+
+def _distance(chains: NDArray[np.int8], answers: Sequence[Answer]) -> NDArray[np.float64]:
+    """(chains,) how far the answers are from those given, with the numbers of objects that fit best."""
+    sums = [_sums(chains, one.boxes) for one in answers]
+    middle = [(np.mean(one.area), np.mean(one.with_difficult)) for one in answers]
+    largest = int(np.argmax([len(one.boxes) for one in answers]))
+    right, difficult = (chains == 1).sum(axis=1), (chains == 0).sum(axis=1)
+    positives = np.maximum(np.round(sums[largest][0] / max(middle[largest][0], 1e-4)), np.maximum(right, 1))
+    objects = np.maximum(np.round(sums[largest][1] / max(middle[largest][1], 1e-4)), positives + difficult)
+    total = np.zeros(len(chains))
+    for one, (area, second) in zip(answers, sums, strict=True):
+        total += _beyond(area / positives, one.area) + _beyond(second / objects, one.with_difficult)
+        if one.points:
+            total += _points_beyond(chains, positives, one)
+    return total
+
+
+def _beyond(values: NDArray[np.float64], interval: Interval) -> NDArray[np.float64]:
+    return np.maximum(interval[0] - values, 0) + np.maximum(values - interval[1], 0)
+
+
+def _points_beyond(chains: NDArray[np.int8], positives: NDArray[np.float64], one: Answer) -> NDArray[np.float64]:
+    """(chains,) roughly how far the exact eleven points are from what may be shown as these."""
+    labels = _labels(chains, one.boxes)
+    hit, found = labels == 1, (labels == 1).cumsum(axis=1)
+    best = _best(hit, labels != 0)
+    total = np.zeros(len(chains))
+    typical = int(np.median(positives))
+    width, highest = step(typical, is_mean_score=False), ceilings(typical)
+    for recall, shown, ceiling in zip(ELEVEN_RECALLS, one.points, highest, strict=True):
+        needed = np.maximum(np.ceil(recall * positives - 1e-9), 1)
+        reached = found >= needed[:, None]
+        value = np.where(reached.any(axis=1), best[np.arange(len(chains)), reached.argmax(axis=1)], 0.0)
+        greatest = 1.0 if shown >= np.round(ceiling / width) * width - 1e-9 else shown + width / 2
+        total += _beyond(value, (shown - width / 2, greatest))
+    return total
