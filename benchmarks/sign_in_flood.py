@@ -13,23 +13,20 @@ import argparse
 import asyncio
 import contextlib
 import itertools
-import multiprocessing
-import os
 import secrets
 import statistics
 import sys
 import tempfile
-import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
 
+from benchmarks.password_flood import Server, flooding, floods
 from benchmarks.running import installed, serving
-from tests.support.browsing import token_of
 from tests.support.factories import PASSWORD, make_user
 from vocboard.app.database import Database
 
@@ -39,100 +36,8 @@ PROCESSES = 2  # web processes of the real set-up, as in docker-compose.yml
 PAUSE_SECONDS = 0.05  # between two looks at the page
 SIGN_IN_PAUSE_SECONDS = 1.0
 WARMING_SECONDS = 2.0
-SECONDS_TO_BEGIN = 60.0
 ALLOWED_FACTOR = 2.0
 ALLOWED_SIGN_IN_SECONDS = 5.0
-NICENESS = 10  # of the flood's process: it leaves the processor to the server, as another machine would
-
-
-@dataclass(frozen=True)
-class Server:
-    """What its visitors know of it.
-
-    Attributes:
-        origin: of its pages, as browsers say it.
-        proxy_secret: with which it believes whose address a request comes from.
-    """
-
-    url: str
-    origin: str
-    proxy_secret: str
-
-    def client(self, address: str) -> httpx.AsyncClient:
-        """Return a browser at an address."""
-        headers = {"X-Forwarded-For": address, "X-Vocboard-Proxy": self.proxy_secret}
-        # Without TLS there is nothing to verify, and reading all certificates takes time.
-        return httpx.AsyncClient(base_url=self.url, headers=headers, timeout=None, trust_env=False, verify=False)
-
-    async def sign_in(self, client: httpx.AsyncClient, email: str, password: str) -> int:
-        """Open the form and send it; return the answer's status."""
-        fields = {"csrf_token": token_of(await client.get("/sign-in")), "email": email, "password": password}
-        # Cookies for TLS alone go through plain HTTP, as between a proxy and the server.
-        cookies = "; ".join(f"{cookie.name}={cookie.value}" for cookie in client.cookies.jar)
-        headers = {"Origin": self.origin, "Sec-Fetch-Site": "same-origin", "Cookie": cookies}
-        return (await client.post("/sign-in", data=fields, headers=headers)).status_code
-
-
-@dataclass(frozen=True)
-class Flood:
-    """Who tries passwords: for the number of a connection, its address and the account that it tries."""
-
-    name: str
-    address: Callable[[int], str]
-    email: Callable[[int], str]
-
-
-def floods() -> list[Flood]:
-    """Return each with networks of its own, so that what one has failed does not slow the next one."""
-    return [
-        Flood("one network, 150 accounts", lambda _: "198.51.100.1", _account),
-        Flood("one network, one account", lambda _: "198.51.100.2", lambda _: _account(0)),
-        Flood("150 networks, one account", lambda number: f"192.0.2.{number}", lambda _: _account(1)),
-        Flood("150 networks, 150 accounts", lambda number: f"198.18.0.{number}", _account),
-    ]
-
-
-def _account(number: int) -> str:
-    return f"nobody{number}@lab.example"
-
-
-def flood_until_killed(
-    server: Server, number: int, connections: int, ready: threading.Event, answers: "multiprocessing.Queue[int]"
-) -> None:
-    """Try wrong passwords without a pause; tell each answer's status."""
-    os.nice(NICENESS)
-    flood = floods()[number]
-
-    async def try_without_end(connection: int) -> None:
-        async with server.client(flood.address(connection)) as client:
-            while True:
-                answers.put(await server.sign_in(client, flood.email(connection), "not the right one"))
-                ready.set()
-
-    async def try_all() -> None:
-        await asyncio.gather(*map(try_without_end, range(connections)))
-
-    asyncio.run(try_all())
-
-
-@contextlib.contextmanager
-def flooding(server: Server, number: int, connections: int) -> Iterator[Counter[int]]:
-    """Flood the server until the block ends; the answers are counted after it."""
-    context = multiprocessing.get_context("spawn")
-    answers: multiprocessing.Queue[int] = context.Queue()
-    ready = context.Event()
-    arguments = (server, number, connections, ready, answers)
-    process = context.Process(target=flood_until_killed, args=arguments, daemon=True)
-    process.start()
-    counted: Counter[int] = Counter()
-    try:
-        if not ready.wait(SECONDS_TO_BEGIN):
-            raise TimeoutError("none of the flood is answered")
-        yield counted
-    finally:
-        process.kill()
-        while not answers.empty():
-            counted[answers.get()] += 1
 
 
 async def page_seconds(server: Server, seconds: float) -> list[float]:

@@ -1,19 +1,11 @@
 """A browser without a screen: keeps cookies and sends the token of the forms it is shown."""
 
-import re
-
 import httpx
 
 from tests.support.factories import PASSWORD
+from tests.support.form_tokens import token_of
 
-_TOKEN = re.compile(r'name="csrf_token" value="([0-9a-f]{64})"')
-
-
-def token_of(page: httpx.Response) -> str:
-    """Return the token that the forms of a page carry."""
-    found = _TOKEN.search(page.text)
-    assert found, f"no form on {page.url}: {page.status_code} {page.text[:500]}"
-    return found[1]
+__all__ = ["from_here", "send_form", "sign_in", "token_of"]
 
 
 def send_form(client: httpx.Client, shown_at: str, to: str | None = None, /, **fields: str) -> httpx.Response:
