@@ -5,6 +5,7 @@ The gradients are those of histograms of oriented gradients (N. Dalal and B. Tri
 
 import io
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,12 @@ PYRAMID = (1, 2, 4)  # parts along each side that an image or box is pooled into
 SIDE = CELLS * PIXELS
 
 Features = NDArray[np.float32]
+
+
+@lru_cache(maxsize=1)  # the parts of one picture are taken one after the other
+def _decoded(content: bytes) -> Image.Image:
+    with Image.open(io.BytesIO(content)) as image:
+        return image.convert("RGB")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -55,10 +62,9 @@ class CellGrid:
             OSError: it is no image, or damaged.
         """
         left, top, right, bottom = frame.tolist()
-        with Image.open(io.BytesIO(content)) as image:
-            part = image.convert("RGB").transform(
-                (SIDE, SIDE), Image.Transform.EXTENT, (left, top, right, bottom), Image.Resampling.BILINEAR
-            )
+        part = _decoded(content).transform(
+            (SIDE, SIDE), Image.Transform.EXTENT, (left, top, right, bottom), Image.Resampling.BILINEAR
+        )
         return cls.of_picture(part, (max(1, round(right - left)), max(1, round(bottom - top))))
 
     @classmethod
