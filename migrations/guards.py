@@ -37,17 +37,42 @@ class Guard:
         )
 
 
+def _imported(challenge: str) -> str:
+    """SQL: this challenge is an import, which the server itself has not scored."""
+    return (
+        f"EXISTS (SELECT FROM challenges WHERE id = {challenge} AND imported_at IS NOT NULL"
+        " AND current_scoring_id IS NULL)"
+    )
+
+
+def _of_import(joined: str, condition: str) -> Guard:
+    """Scores are the worker's to add, but for those of imported challenges, which come with the import.
+
+    Args:
+        joined: SQL that leads from `submissions` to the table that the new row refers to.
+        condition: SQL, on that table.
+    """
+    found = f"SELECT FROM submissions {joined} WHERE {condition} AND {_imported('submissions.challenge_id')}"
+    return Guard(adding=(f"EXISTS ({found})",))
+
+
+_EVALUATIONS = "JOIN evaluations ON evaluations.submission_id = submissions.id"
+_RESULTS = f"{_EVALUATIONS} JOIN competition_results ON competition_results.evaluation_id = evaluations.id"
+_MEASURES = f"{_RESULTS} JOIN measures ON measures.result_id = competition_results.id"
+_OF_A_RESULT = _of_import(_RESULTS, "competition_results.id = NEW.result_id")
+
 # Only the worker sets the outcome of ground truth and submissions, and the current scoring.
 WEB_GUARDS: Mapping[str, Guard] = {
     "challenges": Guard(
         adding=("NEW.current_scoring_id IS NULL",),
-        unchanged=("id", "current_scoring_id"),
+        unchanged=("id", "current_scoring_id", "imported_at"),
         # At `everything` the worker copies exact curves to where the web process can read them.
         changing=("(NEW.detail <> 'everything' OR OLD.detail = 'everything' OR OLD.current_scoring_id IS NULL)",),
+        deleting=("OLD.visibility = 'draft'", "NOT EXISTS (SELECT FROM submissions WHERE challenge_id = OLD.id)"),
     ),
     "ground_truth_versions": Guard(
         adding=(
-            "NEW.state = 'uploaded'",
+            f"(NEW.state = 'uploaded' OR (NEW.state = 'elsewhere' AND {_imported('NEW.challenge_id')}))",
             "NEW.attempts = 0",
             *(
                 f"NEW.{column} IS NULL"
@@ -81,13 +106,20 @@ WEB_GUARDS: Mapping[str, Guard] = {
             "(NEW.apply_requested_at IS NULL OR OLD.state = 'ready')",
         ),
     ),
+    "scorings": Guard(adding=(_imported("NEW.challenge_id"),)),
+    "evaluations": _of_import("", "submissions.id = NEW.submission_id"),
+    "competition_results": _of_import(_EVALUATIONS, "evaluations.id = NEW.evaluation_id"),
+    "measures": _OF_A_RESULT,
+    "class_scores": _of_import(_MEASURES, "measures.id = NEW.measure_id"),
+    "curves": _OF_A_RESULT,
+    "confusion_shares": _OF_A_RESULT,
     "submissions": Guard(
         adding=(
-            "NEW.state = 'queued'",
             "NEW.attempts = 0",
             "NEW.lease_id IS NULL",
-            "NEW.finished_at IS NULL",
             "NEW.current_evaluation_id IS NULL",
+            "((NEW.state = 'queued' AND NEW.finished_at IS NULL)"
+            f" OR (NEW.state <> 'evaluating' AND NEW.columns_sha256 IS NULL AND {_imported('NEW.challenge_id')}))",
         ),
         unchanged=(
             "id",
@@ -99,7 +131,6 @@ WEB_GUARDS: Mapping[str, Guard] = {
             "columns_sha256",
             "columns_reader",
             "attempts",
-            "current_evaluation_id",
         ),
         changing=(
             # Lifting a disqualification makes scored again what the worker has scored; organisers may fail what they
@@ -108,6 +139,9 @@ WEB_GUARDS: Mapping[str, Guard] = {
             " OR (NEW.state = 'scored' AND OLD.state = 'disqualified'"
             " AND EXISTS (SELECT FROM evaluations WHERE submission_id = NEW.id))"
             " OR (NEW.state = 'failed' AND NEW.quota_returned_at IS NOT NULL))",
+            "(NEW.current_evaluation_id IS NOT DISTINCT FROM OLD.current_evaluation_id"
+            f" OR (OLD.current_evaluation_id IS NULL AND {_imported('NEW.challenge_id')} AND EXISTS"
+            " (SELECT FROM evaluations WHERE id = NEW.current_evaluation_id AND submission_id = NEW.id)))",
             "(NEW.lease_id IS NULL OR NEW.lease_id IS NOT DISTINCT FROM OLD.lease_id)",
             "(OLD.quota_returned_at IS NULL OR NEW.quota_returned_at IS NOT NULL)",
         ),

@@ -21,7 +21,7 @@ ADD_AND_DELETE = ("SELECT", "INSERT", "DELETE")
 CHANGE = ("SELECT", "INSERT", "UPDATE")
 ALL = ("SELECT", "INSERT", "UPDATE", "DELETE")
 
-# The web process adds submissions; it can read scores but never write them.
+# The web process adds submissions; it can read scores, and add them only with an imported challenge.
 WEB: Mapping[str, tuple[str, ...]] = {
     "users": CHANGE,
     "sessions": ALL,
@@ -30,27 +30,27 @@ WEB: Mapping[str, tuple[str, ...]] = {
     "outbox": ("INSERT",),
     "attempts": ALL,
     "audit_events": ADD,
-    "challenges": CHANGE,
+    "challenges": ALL,
     "challenge_organisers": ALL,
     "challenge_competitions": ALL,
     "ground_truth_versions": ("SELECT", "INSERT", "UPDATE (confirmed_at, confirmed_by_id)", "DELETE"),
     "challenge_invitations": ALL,
     "bans": ALL,
-    "scorings": READ,
+    "scorings": ADD,  # this and the scores below: of imported challenges alone, see `guards`
     "methods": CHANGE,
     "submissions": CHANGE,
     "submission_entries": ALL,
     "uploads": ALL,
     "rescores": ("SELECT", "INSERT", "UPDATE (state, finished_at, apply_requested_at, apply_requested_by_id)"),
     "rescore_items": READ,
-    "evaluations": READ,
-    "competition_results": READ,
-    "measures": READ,
-    "class_scores": READ,
+    "evaluations": ADD,
+    "competition_results": ADD,
+    "measures": ADD,
+    "class_scores": ADD,
     "leaderboard_revisions": READ,  # triggers change it
-    "curves": READ,
+    "curves": ADD,
     "worker_heartbeats": READ,
-    "confusion_shares": READ,
+    "confusion_shares": ADD,
     # Data that reveal the ground truth; the worker makes copies for challenges with public ground truth.
     "secret_curves": NONE,
     "secret_confusion_matrices": NONE,

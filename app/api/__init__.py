@@ -17,6 +17,7 @@ from vocboard.app.api import (
     rescores,
     submission_changes,
     submissions,
+    transfer,
 )
 from vocboard.app.api.problems import problem_responses
 
@@ -39,6 +40,7 @@ _PARTS = (
     moderation,
     overview,
     organisers,
+    transfer,
     events,
     leaderboards,
     ground_truth,

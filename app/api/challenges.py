@@ -49,7 +49,7 @@ def list_challenges(
 def get_challenge(database: DatabaseDep, viewer: Viewer, slug: str) -> ChallengeDetails:
     """Return one challenge: rules, competitions, dates, and your remaining quota."""
     with database.reading() as session:
-        return _details(session, challenges.get_visible(session, slug, viewer), viewer)
+        return challenge_details(session, challenges.get_visible(session, slug, viewer), viewer)
 
 
 @router.get(
@@ -87,7 +87,7 @@ def replace_edition(
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         challenges.replace_edition_file(session, challenge=challenge, user=user, edition_file=given.edition_file)
-        return _details(session, challenge, identity.reader)
+        return challenge_details(session, challenge, identity.reader)
 
 
 @router.post("/challenges", status_code=201, responses=problem_responses(400, 401, 403, 409, 422))
@@ -109,7 +109,7 @@ def create_challenge(
             edition_file=new.edition_file,
             rules=new.rules(),
         )
-        details = _details(session, challenge, identity.reader)
+        details = challenge_details(session, challenge, identity.reader)
     response.headers["Location"] = request.app.url_path_for("get_challenge", slug=challenge.slug)
     return details
 
@@ -123,14 +123,15 @@ def change_challenge(
         challenge = challenges.get_organised(session, slug, user)
         rules = changes.applied_to(challenges.rules_of(challenge))
         challenges.update(session, challenge=challenge, user=user, rules=rules)
-        return _details(session, challenge, identity.reader)
+        return challenge_details(session, challenge, identity.reader)
 
 
 def _summary(challenge: Challenge) -> ChallengeSummary:
     return ChallengeSummary(**_common(challenge))
 
 
-def _details(session: Session, challenge: Challenge, reader: User | None) -> ChallengeDetails:
+def challenge_details(session: Session, challenge: Challenge, reader: User | None) -> ChallengeDetails:
+    """Return one challenge as the API shows it."""
     use = None
     if reader is not None:
         keys = [competition.key for competition in challenge.competitions]

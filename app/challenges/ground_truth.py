@@ -13,6 +13,7 @@ from vocboard.app.audit import service as audit
 from vocboard.app.audit.service import Actor
 from vocboard.app.challenges import queries
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, Scoring
+from vocboard.app.challenges.phases import require_not_archived
 from vocboard.app.errors import ConflictError
 from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.forms.characters import cleaned
@@ -33,7 +34,11 @@ def add_ground_truth_version(
 
     Args:
         file_name: name of the organiser's file, for display.
+
+    Raises:
+        ConflictError: the challenge is archived.
     """
+    require_not_archived(challenge)
     queries.lock_challenge(session, challenge.id)
     name = file_name.replace("\\", "/").rsplit("/", 1)[-1][-LONGEST_FILE_NAME:]
     version = GroundTruthVersion(

@@ -50,6 +50,7 @@ class TruthState(StrEnum):
     IMPORTING = "importing"
     READY = "ready"
     FAILED = "failed"
+    ELSEWHERE = "elsewhere"  # on the server that the challenge was imported from
 
 
 class Challenge(Base):

@@ -153,7 +153,7 @@ def challenges_without_scoring(session: Session) -> Sequence[Challenge]:
     )
     return session.scalars(
         select(Challenge)
-        .where(Challenge.current_scoring_id.is_(None), ready)
+        .where(Challenge.current_scoring_id.is_(None), Challenge.imported_at.is_(None), ready)
         .options(selectinload(Challenge.competitions))
         .order_by(Challenge.created_at)
     ).all()

@@ -1,6 +1,7 @@
 """Visibility and rules of challenges. For their ground truth, see `app.challenges.ground_truth`."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from hashlib import sha256
 
 from sqlalchemy.exc import IntegrityError
@@ -18,7 +19,7 @@ from vocboard.app.challenges.ground_truth import (
     image_sets_json,
 )
 from vocboard.app.challenges.models import Challenge, ChallengeCompetition, ChallengeOrganiser, Detail
-from vocboard.app.challenges.phases import Phase, check_accepting, phase
+from vocboard.app.challenges.phases import Phase, check_accepting, phase, require_not_archived
 from vocboard.app.challenges.rules import ChallengeRules, check_rules, rules_of
 from vocboard.app.challenges.slugs import SLUG, check_slug
 from vocboard.app.errors import ConflictError, ForbiddenError, NotFoundError
@@ -48,6 +49,7 @@ __all__ = [
     "visible_challenges",
 ]
 
+CHANGEABLE_FOR_EVER = frozenset({"title", "description", "visibility"})  # also when it is archived
 EVERYTHING_IS_THE_OPERATORS = (
     "The challenge has ground truth, and exact results would reveal it permanently. From "
     "now on, only the operator can choose this level: vocboard admin set-detail {slug} everything"
@@ -99,6 +101,7 @@ def create(
     edition: str,
     edition_file: str | None = None,
     rules: ChallengeRules,
+    imported_at: datetime | None = None,
 ) -> Challenge:
     """Create a challenge with this user as its organiser.
 
@@ -106,6 +109,7 @@ def create(
         slug: short name, used in URLs.
         edition: name of a built-in edition; empty if there is a file.
         edition_file: content of a custom edition file.
+        imported_at: when it was imported from another server, which archives it.
 
     Raises:
         ForbiddenError: the user is a participant or a co-organiser.
@@ -126,6 +130,8 @@ def create(
         edition=known.name if known else "",
         edition_file=edition_file,
         competitions=_rows(rules.competitions or ()),
+        imported_at=imported_at,
+        archived_at=imported_at,
         **rules.columns(),
     )
     try:
@@ -143,14 +149,18 @@ def create(
 def update(session: Session, *, challenge: Challenge, user: User, rules: ChallengeRules) -> None:
     """Change the rules of a challenge from `get_organised`; slug and edition do not change.
 
+    Of an archived one, only title, description and visibility can be changed.
+
     Raises:
         InvalidInputError: with all errors, including competitions that the current ground truth cannot score.
-        ConflictError: a competition to be removed has submissions.
+        ConflictError: a competition to be removed has submissions, or the challenge is archived.
     """
     queries.lock_challenge(session, challenge.id)
     before = rules_of(challenge).as_logged()
     checks = FieldChecks()
     rules = check_rules(checks, rules, edition_of(challenge))
+    if any(before[name] != value for name, value in rules.as_logged().items() if name not in CHANGEABLE_FOR_EVER):
+        require_not_archived(challenge)
     keys = rules.competitions or ()
     if rules.detail is Detail.EVERYTHING is not challenge.detail and challenge.current_scoring_id is not None:
         checks.fail("detail", EVERYTHING_IS_THE_OPERATORS.format(slug=challenge.slug))
@@ -199,6 +209,7 @@ def replace_edition_file(session: Session, *, challenge: Challenge, user: User, 
         InvalidInputError: with all errors of the file.
         ConflictError: there is already ground truth, which belongs to the current edition.
     """
+    require_not_archived(challenge)
     queries.lock_challenge(session, challenge.id)
     checks = FieldChecks()
     edition = chosen_edition(checks, "", edition_file)

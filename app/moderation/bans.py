@@ -11,10 +11,11 @@ from vocboard.app.accounts.models import Role, User
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges.bans import ban_from
 from vocboard.app.challenges.models import Ban, Challenge
+from vocboard.app.challenges.phases import require_not_archived
 from vocboard.app.challenges.queries import organises
 from vocboard.app.errors import ConflictError, ForbiddenError, NotFoundError
 from vocboard.app.moderation import submissions
-from vocboard.app.submissions.holding import hold_person, require_not_archived
+from vocboard.app.submissions.holding import hold_person
 from vocboard.app.submissions.models import Submission
 
 

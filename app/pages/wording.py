@@ -88,6 +88,7 @@ PHASES = {
     Phase.NOT_READY: "Not ready",
     Phase.OPEN: "Open",
     Phase.CLOSED: "Closed",
+    Phase.ARCHIVED: "Archived",
 }
 # What participants see of a result.
 DETAILS = {
@@ -100,6 +101,7 @@ CANNOT_SUBMIT = {
     Phase.NOT_YET_OPEN: "You cannot submit yet.",
     Phase.NOT_READY: "You cannot submit yet: the organisers have not uploaded the ground truth.",
     Phase.CLOSED: "This challenge is closed. Its leaderboards remain available.",
+    Phase.ARCHIVED: "This challenge is archived. Its leaderboards remain available.",
 }
 # Messages for `?done=` in URLs after a form; other values are ignored.
 DONE = {
@@ -118,6 +120,10 @@ DONE = {
     "allowed": "The submission can be published again.",
     "disqualified": "Submission disqualified. Its owner sees the reason.",
     "reinstated": "Disqualification lifted.",
+    "archived": "Challenge archived. It can be read, but not changed.",
+    "reopened": "Challenge reopened.",
+    "deleted": "Draft deleted.",
+    "imported": "Challenge imported as an archived draft. Change its visibility when it is as you expect.",
     "invited": "Invitation sent. The person becomes an organiser by accepting it.",
     "invitation-withdrawn": "Invitation withdrawn.",
     "organiser-removed": "Organiser removed.",

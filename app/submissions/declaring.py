@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from vocboard.app.accounts.models import User
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges.editions import edition_of
+from vocboard.app.challenges.phases import require_not_archived
 from vocboard.app.errors import ConflictError, ForbiddenError
 from vocboard.app.forms.fields import FieldChecks
 from vocboard.app.submissions import queries
@@ -22,7 +23,7 @@ from vocboard.app.submissions.forms import (
     checked_declarations,
     unpack_hashes,
 )
-from vocboard.app.submissions.holding import held_own, require_not_archived
+from vocboard.app.submissions.holding import held_own
 from vocboard.app.submissions.models import FlickrImages, State, Submission
 from vocboard.evaluator.editions import Declaration
 

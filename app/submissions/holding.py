@@ -9,8 +9,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
-from vocboard.app.challenges.models import Challenge
-from vocboard.app.errors import ConflictError, ForbiddenError
+from vocboard.app.challenges.phases import require_not_archived
+from vocboard.app.errors import ForbiddenError
 from vocboard.app.submissions import queries
 from vocboard.app.submissions.models import Submission
 
@@ -80,13 +80,3 @@ def held_as_organiser(session: Session, submission_id: uuid.UUID, user: User) ->
         raise ForbiddenError("Only the organisers of the challenge can do this.")
     require_not_archived(submission.challenge)
     return submission
-
-
-def require_not_archived(challenge: Challenge) -> None:
-    """Check that a challenge and what belongs to it may be changed.
-
-    Raises:
-        ConflictError: it is archived.
-    """
-    if challenge.archived_at is not None:
-        raise ConflictError("This challenge is archived: it can be read, but not changed. An organiser can reopen it.")

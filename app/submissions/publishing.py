@@ -8,10 +8,11 @@ from sqlalchemy.orm import Session
 from vocboard.app.accounts.models import User
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges.bans import ban_from, require_not_banned
+from vocboard.app.challenges.phases import require_not_archived
 from vocboard.app.database import now
 from vocboard.app.errors import ConflictError
 from vocboard.app.submissions import queries
-from vocboard.app.submissions.holding import held_own, require_not_archived
+from vocboard.app.submissions.holding import held_own
 from vocboard.app.submissions.models import Method, State, Submission
 
 

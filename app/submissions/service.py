@@ -11,6 +11,7 @@ from vocboard.app.accounts.models import User
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges.bans import require_not_banned
 from vocboard.app.challenges.models import Challenge
+from vocboard.app.challenges.phases import require_not_archived
 from vocboard.app.challenges.service import check_accepting, edition_of
 from vocboard.app.database import now
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidArchiveError
@@ -19,7 +20,7 @@ from vocboard.app.storage.archives import IncomingArchive
 from vocboard.app.submissions import queries
 from vocboard.app.submissions.declarations import needed_by
 from vocboard.app.submissions.forms import SubmissionForm, checked, checked_declarations
-from vocboard.app.submissions.holding import held_own, require_not_archived
+from vocboard.app.submissions.holding import held_own
 from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
 from vocboard.app.submissions.pruning import hold_archive
 from vocboard.app.submissions.quota import check_quota

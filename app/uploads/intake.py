@@ -25,6 +25,7 @@ from vocboard.app.submissions.declarations import needed_by_each
 from vocboard.app.submissions.forms import SubmissionForm
 from vocboard.app.submissions.quota import check_any_quota_left
 from vocboard.app.submissions.validation import Validator
+from vocboard.app.transfer.importing import import_challenge
 from vocboard.app.uploads.in_progress import cancelled_by_disconnect, off_the_loop, upload_in_progress
 from vocboard.app.uploads.models import UploadKind
 from vocboard.app.uploads.multipart import StreamedForm, receive_form
@@ -208,6 +209,49 @@ class Intake:
                 version_id = await to_thread.run_sync(announce)
         await to_thread.run_sync(self.notifier.ground_truth_uploaded)
         return version_id
+
+    async def take_challenge(self, request: Request, *, user: User, before_file: BeforeFile | None = None) -> str:
+        """Receive the export of a challenge in the field `archive` of a request's multipart form, and import it.
+
+        The field `slug`, if there is one, is its URL name here.
+
+        Args:
+            before_file: as for `take_submission`.
+
+        Returns:
+            The slug of the new challenge.
+
+        Raises:
+            ForbiddenError, InvalidArchiveError, InvalidInputError, ConflictError: as `import_challenge`.
+            TooLargeError: it is larger than ground truth may be; `vocboard admin import-challenge` takes it.
+            TooSlowError: the body arrives too slowly.
+            LimitedError: an upload limit is reached.
+            NotSignedInError: the token or browser session ended while the upload went on.
+        """
+        limit = self.settings.ground_truth_limit_bytes
+        async with upload_in_progress(
+            request, user=user, kind=UploadKind.CHALLENGE, database=self.database, settings=self.settings
+        ) as pace:
+            archive = await to_thread.run_sync(partial(self.store.receive, limit=limit))
+            async with off_the_loop(archive):
+                received = await receive_form(
+                    request, file_field=ARCHIVE_FIELD, sink=archive, limit=limit, pace=pace, before_file=before_file
+                )
+
+                def add() -> str:
+                    archive.finish()
+                    with self.database.reading() as session:
+                        present = viewer_now(session, request.state.identity) or user
+                    return import_challenge(
+                        self.database,
+                        self.store,
+                        archive.path,
+                        user=present,
+                        slug=received.value("slug").strip(),
+                        archive_limit_bytes=self.settings.upload_limit_bytes,
+                    ).slug
+
+                return await to_thread.run_sync(add)
 
 
 def submission_form(form: StreamedForm) -> SubmissionForm:

@@ -15,6 +15,7 @@ class UploadKind(StrEnum):
 
     SUBMISSION = "submission"
     GROUND_TRUTH = "ground_truth"
+    CHALLENGE = "challenge"  # exported by another server
 
 
 class Upload(Base):

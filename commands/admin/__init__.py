@@ -9,7 +9,7 @@ import sys
 from vocboard.app.database import Database
 from vocboard.app.errors import InvalidInputError, ServiceError
 from vocboard.app.settings import Settings
-from vocboard.commands.admin import challenges, editions, images, people, pruning
+from vocboard.commands.admin import challenges, editions, images, moderation, people, pruning, transfer
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -23,6 +23,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     editions.configure(actions)
     images.configure(actions)
     pruning.configure(actions)
+    moderation.configure(actions)
+    transfer.configure(actions)
 
 
 def run(arguments: argparse.Namespace) -> int:

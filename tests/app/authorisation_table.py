@@ -169,6 +169,11 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "DELETE /api/v1/challenges/{slug}/bans/{user_id}": (
         Rule(ORGANISERS, PUBLIC | {"user_id": "owner"}, Scope.ORGANISE),
     ),
+    "POST /api/v1/challenges/{slug}/archive": of_challenges(ORGANISERS, Scope.ORGANISE),
+    "POST /api/v1/challenges/{slug}/reopen": of_challenges(ORGANISERS, Scope.ORGANISE),
+    "POST /api/v1/challenges/{slug}/export": of_challenges(ORGANISERS, Scope.ORGANISE),
+    "POST /api/v1/challenges/imports": (Rule(MAY_CREATE, scope=Scope.ORGANISE),),
+    "DELETE /api/v1/challenges/{slug}": (Rule(OWNING, PUBLIC, Scope.ORGANISE),),
     "GET /api/v1/challenges/{slug}/organisers": of_challenges(ORGANISERS, Scope.ORGANISE),
     "GET /api/v1/challenges/{slug}/invitations": of_challenges(ORGANISERS, Scope.ORGANISE),
     "POST /api/v1/challenges/{slug}/invitations": of_challenges(
@@ -289,6 +294,13 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
         Rule(NOBODY, DRAFT, form={"person": NO_ID, "results": "keep", **REASON}, hidden=True),
     ),
     "POST /organise/{slug}/bans/{user_id}/lift": (Rule(ORGANISERS, PUBLIC | {"user_id": "owner"}),),
+    "GET /organise/import": (Rule(MAY_CREATE),),
+    "POST /organise/import": (Rule(MAY_CREATE),),
+    "GET /organise/{slug}/archive": of_challenges(ORGANISERS),
+    "POST /organise/{slug}/archive": of_challenges(ORGANISERS),
+    "POST /organise/{slug}/reopen": of_challenges(ORGANISERS),
+    "POST /organise/{slug}/export": of_challenges(ORGANISERS),
+    "POST /organise/{slug}/delete": (Rule(OWNING, PUBLIC),),
     "GET /organise/{slug}/people": of_challenges(ORGANISERS),
     "POST /organise/{slug}/people": of_challenges(ORGANISERS, form={"email": "new@lab.example"}),
     "POST /organise/{slug}/people/invitations/{invitation_id}/withdraw": (

@@ -4,16 +4,20 @@ import asyncio
 import io
 import tarfile
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
 import pytest
+from sqlalchemy import delete, insert, update
 from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ProgrammingError
 from sqlalchemy.orm import Session
 
-from tests.support.factories import PASSWORD, make_challenge
+from tests.support.factories import PASSWORD, make_challenge, make_user
+from tests.support.scored import make_scored
 from tests.support.services import in_full
 from tests.support.trees import write_tree
 from vocboard.app.accounts import administration, links, password_changes, service
@@ -23,12 +27,17 @@ from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.accounts.passwords import hashed
 from vocboard.app.accounts.people import new_user
 from vocboard.app.accounts.signing_in import Attempt, SignInDesk
-from vocboard.app.challenges import ground_truth_queue
+from vocboard.app.challenges import archiving, ground_truth_queue, organisers
 from vocboard.app.challenges import service as challenges
-from vocboard.app.challenges.models import Challenge
-from vocboard.app.database import Database
+from vocboard.app.challenges.models import Challenge, Scoring, Visibility
+from vocboard.app.database import Database, now
 from vocboard.app.errors import SignInError
+from vocboard.app.evaluations.models import CompetitionResult, Evaluation
+from vocboard.app.leaderboards.export import as_csv
 from vocboard.app.leaderboards.service import board
+from vocboard.app.moderation import bans
+from vocboard.app.moderation import submissions as moderation
+from vocboard.app.moderation.bans import Results
 from vocboard.app.registration_policy import RegistrationPolicy
 from vocboard.app.rescores import queries as rescore_queries
 from vocboard.app.rescores import queue as rescore_queue
@@ -40,8 +49,10 @@ from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox
 from vocboard.app.submissions import publishing, queries, queue
 from vocboard.app.submissions import service as submissions
 from vocboard.app.submissions.forms import SubmissionForm
-from vocboard.app.submissions.models import State
+from vocboard.app.submissions.models import State, Submission
 from vocboard.app.submissions.report import EnteredCompetition, Report
+from vocboard.app.transfer import importing
+from vocboard.app.transfer.service import begin_export
 from vocboard.evaluator import VERSION
 from vocboard.migrations import privileges, upgrade
 from vocboard.worker import evaluation, ground_truth_import, recovery, rescoring
@@ -165,9 +176,84 @@ def test_each_process_may_do_its_part(web: Database, worker: Database, settings:
         found = challenges.get_visible(session, challenge.slug, None)
         assert len(board(session, found, "comp3").rows) == 1
     score_again(web, worker, settings, challenge, organiser)
+    organisers_moderate(web, challenge, submission_id, ada, organiser)
+    challenge_moves(web, store, challenge, organiser, tmp_path)
     with web.writing() as session:
-        submissions.unpublish(session, submission_id=submission_id, user=organiser)
         submissions.withdraw(session, submission_id=submission_id, user=ada)
+
+
+def organisers_moderate(
+    web: Database, challenge: Challenge, submission_id: uuid.UUID, owner: User, organiser: User
+) -> None:
+    """What organisers do about submissions and people, and undo."""
+    steps: list[Callable[[Session], object]] = [
+        partial(moderation.hold_back, submission_id=submission_id, user=organiser),
+        partial(moderation.allow_publishing, submission_id=submission_id, user=organiser),
+        partial(moderation.disqualify, submission_id=submission_id, user=organiser, reason="Why."),
+        partial(moderation.reinstate, submission_id=submission_id, user=organiser),
+    ]
+    for step in steps:
+        with web.writing() as session:
+            step(session)
+    with web.writing() as session:
+        organised = challenges.get_organised(session, challenge.slug, organiser)
+        person = bans.entrant(session, challenge=organised, user_id=owner.id)
+        given = {"challenge": organised, "person": person, "user": organiser}
+        bans.ban(session, **given, reason="Why.", results=Results.KEEP)
+        session.flush()
+        bans.lift_ban(session, **given)
+        organisers.invite(session, challenge=organised, user=organiser, email="new@lab.example", site="https://x")
+
+
+def challenge_moves(web: Database, store: DirectoryStore, challenge: Challenge, organiser: User, tmp: Path) -> None:
+    """A challenge is exported, imported under another name, archived and reopened; a draft is deleted."""
+    path = tmp / "export.tar"
+    with path.open("wb") as file:
+        file.writelines(begin_export(web, store, slug=challenge.slug, user=organiser).stream())
+    importing.import_challenge(web, store, path, user=organiser, slug="again", archive_limit_bytes=1_000_000)
+    with web.writing() as session:
+        first, second = (challenges.get_organised(session, slug, organiser) for slug in (challenge.slug, "again"))
+        assert as_csv(board(session, first, "comp3")) == as_csv(board(session, second, "comp3"))
+        archiving.archive(session, challenge=first, user=organiser)
+        archiving.reopen(session, challenge=first, user=organiser)
+        make_challenge(session, organiser=organiser, slug="draft", visibility=Visibility.DRAFT, ready=False)
+    with web.writing() as session:
+        draft = challenges.get_organised(session, "draft", organiser)
+        archiving.delete_draft(session, challenge=draft, user=organiser)
+
+
+def test_the_web_process_adds_no_scores_but_those_of_an_import(web: Database, settings: Settings) -> None:
+    owner = Database(settings.database)
+    with owner.writing() as session:
+        challenge = make_challenge(session)
+        person = make_user(session)
+        scored = make_scored(session, challenge, person, "Method")
+        evaluation_id, scoring_id = scored.current_evaluation_id, challenge.current_scoring_id
+        session.refresh(scored, ["current_evaluation_id"])
+        evaluation_id = scored.current_evaluation_id
+    owner.close()
+    refused = [
+        insert(Scoring).values(challenge_id=challenge.id, ground_truth_version_id=uuid.uuid4()),
+        insert(Evaluation).values(
+            submission_id=scored.id,
+            scoring_id=scoring_id,
+            evaluator_version="1",
+            ground_truth_sha256="0" * 64,
+            archive_sha256="0" * 64,
+            started_at=now(),
+            seconds=0,
+        ),
+        insert(CompetitionResult).values(
+            evaluation_id=evaluation_id, competition="comp3", position=1, task="detection", details={}, not_entered=[]
+        ),
+        update(Challenge).where(Challenge.id == challenge.id).values(imported_at=now()),
+        update(Submission).where(Submission.id == scored.id).values(current_evaluation_id=None),
+        update(Submission).where(Submission.id == scored.id).values(state=State.FAILED),
+        delete(Challenge).where(Challenge.id == challenge.id),
+    ]
+    for statement in refused:
+        with pytest.raises(ProgrammingError, match=r"may not|permission denied"), web.writing() as session:
+            session.execute(statement.execution_options(synchronize_session=False))
 
 
 def score_again(web: Database, worker: Database, settings: Settings, challenge: Challenge, organiser: User) -> None:

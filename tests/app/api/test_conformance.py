@@ -76,6 +76,8 @@ def world(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> It
             "submission_id": answer.json()["id"],
             "competition": "comp1",
             "registration_id": str(waiting.id),
+            "user_id": str(waiting.id),
+            "invitation_id": str(waiting.id),
         }
         yield World(site.url, site.application.openapi(), {**tokens, "nobody": None}, known)
 

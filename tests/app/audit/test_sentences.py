@@ -22,7 +22,13 @@ def recorded_actions() -> Iterator[str]:
             for node in ast.walk(ast.parse(source)):
                 if isinstance(node, ast.Constant) and isinstance(node.value, str):
                     begin, dot, end = node.value.partition(".")
-                    if dot and begin in objects and end.replace("_", "").isalpha() and end.islower():
+                    if (
+                        dot
+                        and begin in objects
+                        and end not in {"json"}
+                        and end.replace("_", "").isalpha()
+                        and end.islower()
+                    ):
                         yield node.value
 
 

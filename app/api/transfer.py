@@ -1,0 +1,103 @@
+"""Archiving, deleting, exporting and importing challenges."""
+
+from typing import Any
+
+from anyio import to_thread
+from fastapi import APIRouter, Request, Response
+from starlette.responses import StreamingResponse
+
+from vocboard.app.api.challenges import challenge_details
+from vocboard.app.api.problems import problem_responses
+from vocboard.app.api.schemas.challenges import ChallengeDetails
+from vocboard.app.challenges import archiving
+from vocboard.app.challenges import service as challenges
+from vocboard.app.transfer.service import begin_export
+from vocboard.app.web.dependencies import DatabaseDep, IntakeDep, StoreDep
+from vocboard.app.web.identity import ApiIdentity, ApiOrganiser, OrganisingUser
+
+router = APIRouter(tags=["transfer"])
+CHANGING = problem_responses(401, 403, 404, 409)
+IMPORTING = problem_responses(400, 401, 403, 408, 409, 413, 415, 422, 429)
+TAR: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"application/x-tar": {"schema": {"type": "string", "format": "binary"}}}}
+}
+UPLOAD_FORM: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["archive"],
+                    "properties": {
+                        "slug": {"type": "string", "description": "URL name here; default: that of the other server."},
+                        "archive": {"type": "string", "format": "binary", "description": "An export."},
+                    },
+                }
+            }
+        },
+    }
+}
+
+
+@router.post("/challenges/{slug}/archive", responses=CHANGING)
+def archive_challenge(
+    database: DatabaseDep, user: OrganisingUser, identity: ApiIdentity, slug: str
+) -> ChallengeDetails:
+    """Make a challenge read-only. It can still be read, and its leaderboards remain."""
+    with database.writing() as session:
+        challenge = challenges.get_organised(session, slug, user)
+        archiving.archive(session, challenge=challenge, user=user)
+        return challenge_details(session, challenge, identity.reader)
+
+
+@router.post("/challenges/{slug}/reopen", responses=CHANGING)
+def reopen_challenge(database: DatabaseDep, user: OrganisingUser, identity: ApiIdentity, slug: str) -> ChallengeDetails:
+    """Let an archived challenge be changed again."""
+    with database.writing() as session:
+        challenge = challenges.get_organised(session, slug, user)
+        archiving.reopen(session, challenge=challenge, user=user)
+        return challenge_details(session, challenge, identity.reader)
+
+
+@router.delete("/challenges/{slug}", status_code=204, responses=CHANGING)
+def delete_challenge(database: DatabaseDep, user: OrganisingUser, slug: str) -> None:
+    """Delete a draft that has no submissions. For its owner."""
+    with database.writing() as session:
+        challenge = challenges.get_organised(session, slug, user)
+        archiving.delete_draft(session, challenge=challenge, user=user)
+
+
+@router.post(
+    "/challenges/{slug}/export",
+    response_class=StreamingResponse,
+    responses=problem_responses(401, 403, 404) | TAR,
+)
+def export_challenge(database: DatabaseDep, store: StoreDep, user: OrganisingUser, slug: str) -> StreamingResponse:
+    """Export the whole challenge, without its ground truth, as one archive that another server can import."""
+    exported = begin_export(database, store, slug=slug, user=user)
+    headers = {
+        "Content-Disposition": f'attachment; filename="{slug}.vocboard.tar"',
+        "Content-Length": str(exported.size),
+    }
+    return StreamingResponse(exported.stream(), media_type="application/x-tar", headers=headers)
+
+
+@router.post("/challenges/imports", status_code=201, responses=IMPORTING, openapi_extra=UPLOAD_FORM)
+async def import_challenge(
+    request: Request,
+    response: Response,
+    database: DatabaseDep,
+    intake: IntakeDep,
+    user: ApiOrganiser,
+    identity: ApiIdentity,
+) -> ChallengeDetails:
+    """Import a challenge that another server has exported, as an archived draft."""
+    slug = await intake.take_challenge(request, user=user)
+    response.headers["Location"] = request.app.url_path_for("get_challenge", slug=slug)
+
+    def described() -> ChallengeDetails:
+        with database.reading() as session:
+            return challenge_details(session, challenges.get_organised(session, slug, user), identity.reader)
+
+    return await to_thread.run_sync(described)

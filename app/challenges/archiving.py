@@ -1,0 +1,74 @@
+"""The end of a challenge: archived, where it can be read but not changed, or deleted while it is an empty draft."""
+
+from sqlalchemy import ColumnElement, delete, func, select
+from sqlalchemy.orm import Session
+
+from vocboard.app.accounts.models import User
+from vocboard.app.audit import service as audit
+from vocboard.app.challenges import organisers, queries
+from vocboard.app.challenges.models import Challenge, Visibility
+from vocboard.app.challenges.phases import require_not_archived
+from vocboard.app.database import now
+from vocboard.app.errors import ConflictError, ForbiddenError
+from vocboard.app.rescores import queries as rescores
+from vocboard.app.submissions.models import State, Submission
+
+
+def archive(session: Session, *, challenge: Challenge, user: User) -> None:
+    """Make a challenge read-only: nothing is submitted, published, moderated or changed until it is reopened.
+
+    Args:
+        challenge: from `get_organised`.
+
+    Raises:
+        ConflictError: it is archived already, submissions wait or are being evaluated, or a re-score has not ended.
+    """
+    queries.lock_challenge(session, challenge.id)
+    session.refresh(challenge, ["archived_at"])
+    require_not_archived(challenge)
+    unfinished = Submission.state.in_((State.QUEUED, State.EVALUATING))
+    if number := _count(session, challenge, unfinished):
+        raise ConflictError(f"{number} submissions are still being evaluated. Archive the challenge afterwards.")
+    if (rescore := rescores.open_rescore(session, challenge.id)) is not None:
+        raise ConflictError(f"A re-score is {rescore.state}. Apply or discard it first.")
+    challenge.archived_at = now()
+    audit.record(session, actor=user, action="challenge.archive", subject=challenge)
+
+
+def reopen(session: Session, *, challenge: Challenge, user: User) -> None:
+    """Let an archived challenge be changed again; whether it takes submissions depends on its dates.
+
+    Raises:
+        ConflictError: it is not archived.
+    """
+    queries.lock_challenge(session, challenge.id)
+    session.refresh(challenge, ["archived_at"])
+    if challenge.archived_at is None:
+        raise ConflictError("This challenge is not archived.")
+    challenge.archived_at = None
+    audit.record(session, actor=user, action="challenge.reopen", subject=challenge)
+
+
+def delete_draft(session: Session, *, challenge: Challenge, user: User) -> None:
+    """Delete a draft that nobody has submitted to, with its ground truth. This cannot be undone.
+
+    Raises:
+        ForbiddenError: the user does not own it.
+        ConflictError: it is no draft, or has submissions.
+    """
+    queries.lock_challenge(session, challenge.id)
+    session.refresh(challenge, ["visibility"])
+    if not organisers.is_owner(session, challenge, user):
+        raise ForbiddenError("Only the owner of the challenge can delete it.")
+    if challenge.visibility is not Visibility.DRAFT:
+        raise ConflictError("Only drafts can be deleted. Archive this challenge instead, or make it a draft first.")
+    if _count(session, challenge):
+        raise ConflictError("This challenge has submissions. Archive it instead.")
+    details = {"title": challenge.title, "slug": challenge.slug}
+    audit.record(session, actor=user, action="challenge.delete", subject=challenge, details=details)
+    session.execute(delete(Challenge).where(Challenge.id == challenge.id).execution_options(synchronize_session=False))
+
+
+def _count(session: Session, challenge: Challenge, *conditions: ColumnElement[bool]) -> int:
+    query = select(func.count()).select_from(Submission).where(Submission.challenge_id == challenge.id, *conditions)
+    return session.scalar(query) or 0

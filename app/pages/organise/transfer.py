@@ -1,0 +1,138 @@
+"""The end of a challenge, and its way to another server: archive, delete, export, import."""
+
+from functools import partial
+
+from anyio import to_thread
+from fastapi import APIRouter, Depends, Request
+from starlette.responses import Response, StreamingResponse
+
+from vocboard.app.accounts.models import User
+from vocboard.app.challenges import archiving, organisers
+from vocboard.app.challenges import service as challenges
+from vocboard.app.database import Database
+from vocboard.app.errors import ConflictError, InvalidArchiveError, ServiceError
+from vocboard.app.overview import submissions as overview
+from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
+from vocboard.app.pages.rendering import render
+from vocboard.app.pages.reports import by_file
+from vocboard.app.transfer.service import begin_export
+from vocboard.app.uploads.multipart import StreamedForm
+from vocboard.app.web.csrf import FIELD, ForgedRequestError, protect_form, verify_csrf
+from vocboard.app.web.dependencies import DatabaseDep, IntakeDep, SettingsDep, StoreDep
+from vocboard.app.web.identity import Creator, Organiser
+from vocboard.evaluator.problems import Problem
+
+router = APIRouter(prefix="/organise")
+form_router = APIRouter(dependencies=[Depends(protect_form)])
+
+
+@router.get("/import")
+def import_page(request: Request, settings: SettingsDep, _: Creator) -> Response:
+    """The form to import a challenge with."""
+    return _import_page(request, settings.ground_truth_limit_bytes)
+
+
+@router.post("/import")
+async def import_challenge(request: Request, settings: SettingsDep, intake: IntakeDep, user: Creator) -> Response:
+    """Import a challenge that another server has exported."""
+
+    def before_file(form: StreamedForm) -> None:
+        verify_csrf(request, form.value(FIELD))
+
+    try:
+        slug = await intake.take_challenge(request, user=user, before_file=before_file)
+    except ForgedRequestError:
+        raise
+    except ServiceError as error:
+        problems = error.problems if isinstance(error, InvalidArchiveError) else ()
+        page = partial(
+            _import_page,
+            request,
+            settings.ground_truth_limit_bytes,
+            errors=FormErrors.of(error),
+            problems=problems,
+        )
+        return await to_thread.run_sync(page)
+    return go_to(f"/organise/{slug}", done="imported")
+
+
+@router.get("/{slug}/archive")
+def archive_page(request: Request, database: DatabaseDep, user: Organiser, slug: str) -> Response:
+    """Export, archive or delete a challenge."""
+    return _page(request, database, user, slug)
+
+
+@form_router.post("/{slug}/export")
+def export(database: DatabaseDep, store: StoreDep, user: Organiser, slug: str) -> Response:
+    """The whole challenge but its ground truth, as one archive."""
+    exported = begin_export(database, store, slug=slug, user=user)
+    headers = {
+        "Content-Disposition": f'attachment; filename="{slug}.vocboard.tar"',
+        "Content-Length": str(exported.size),
+    }
+    return StreamingResponse(exported.stream(), media_type="application/x-tar", headers=headers)
+
+
+@form_router.post("/{slug}/archive")
+def archive(request: Request, database: DatabaseDep, user: Organiser, slug: str) -> Response:
+    """Make the challenge read-only."""
+    try:
+        with database.writing() as session:
+            challenge = challenges.get_organised(session, slug, user)
+            archiving.archive(session, challenge=challenge, user=user)
+    except ConflictError as error:
+        return _page(request, database, user, slug, errors=FormErrors.of(error))
+    return go_to(f"/organise/{slug}/archive", done="archived")
+
+
+@form_router.post("/{slug}/reopen")
+def reopen(request: Request, database: DatabaseDep, user: Organiser, slug: str) -> Response:
+    """Let the challenge be changed again."""
+    try:
+        with database.writing() as session:
+            challenge = challenges.get_organised(session, slug, user)
+            archiving.reopen(session, challenge=challenge, user=user)
+    except ConflictError as error:
+        return _page(request, database, user, slug, errors=FormErrors.of(error))
+    return go_to(f"/organise/{slug}/archive", done="reopened")
+
+
+@form_router.post("/{slug}/delete")
+def delete(request: Request, database: DatabaseDep, user: Organiser, slug: str) -> Response:
+    """Delete a draft without submissions."""
+    try:
+        with database.writing() as session:
+            challenge = challenges.get_organised(session, slug, user)
+            archiving.delete_draft(session, challenge=challenge, user=user)
+    except ConflictError as error:
+        return _page(request, database, user, slug, errors=FormErrors.of(error))
+    return go_to("/organise", done="deleted")
+
+
+def _page(request: Request, database: Database, user: User, slug: str, *, errors: FormErrors = NO_ERRORS) -> Response:
+    with database.reading() as session:
+        challenge = challenges.get_organised(session, slug, user)
+        context = {
+            "challenge": challenge,
+            "numbers": overview.counts(session, challenge),
+            "is_owner": organisers.is_owner(session, challenge, user),
+        }
+    return render(request, "organise/archive.html", status=errors.status, message=errors.message, **context)
+
+
+def _import_page(
+    request: Request, limit: int, *, errors: FormErrors = NO_ERRORS, problems: tuple[Problem, ...] = ()
+) -> Response:
+    return render(
+        request,
+        "organise/import.html",
+        status=errors.status,
+        message=errors.message,
+        wrong=errors.wrong,
+        problems=by_file(problems),
+        upload_limit=limit,
+        form={},
+    )
+
+
+router.include_router(form_router)

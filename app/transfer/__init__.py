@@ -1,0 +1,1 @@
+"""Whole challenges as one archive: exported from one server, imported by another."""

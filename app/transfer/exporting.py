@@ -1,0 +1,300 @@
+"""Exporting a challenge: everything but its ground truth, as one archive."""
+
+import csv
+import gzip
+import shutil
+import tempfile
+import uuid
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from pydantic import BaseModel
+from sqlalchemy import exists, select
+from sqlalchemy.orm import Session, joinedload, selectinload
+
+from vocboard.app.accounts.models import User
+from vocboard.app.audit import export as log_export
+from vocboard.app.audit.queries import Filters
+from vocboard.app.challenges.ground_truth import current_truth
+from vocboard.app.challenges.models import Challenge, ChallengeOrganiser, GroundTruthVersion
+from vocboard.app.challenges.queries import image_sets_of
+from vocboard.app.challenges.rules import rules_of
+from vocboard.app.database import Database, now
+from vocboard.app.evaluations.models import CompetitionResult, ConfusionShares, Curve, Evaluation, Measure
+from vocboard.app.forms.spreadsheets import defused
+from vocboard.app.leaderboards import export as leaderboard_export
+from vocboard.app.leaderboards.service import board
+from vocboard.app.storage.archives import ArchiveStore
+from vocboard.app.submissions.models import State, Submission
+from vocboard.app.transfer import records, tar
+from vocboard.app.transfer.records import (
+    CurveRecord,
+    Entry,
+    EvaluationRecord,
+    EventRecord,
+    Header,
+    MeasureRecord,
+    Person,
+    ResultRecord,
+    SubmissionRecord,
+    Warn,
+)
+from vocboard.app.transfer.tables import ScoreTables
+from vocboard.evaluator.editions import Task
+from vocboard.evaluator.scores import CurveKind
+from vocboard.evaluator.version import VERSION
+
+AT_ONCE = 50  # submissions in memory
+
+README = """This archive holds one challenge of a vocboard server, without its ground truth.
+
+Import it with Organise > Import challenge, or: vocboard admin import-challenge FILE --organiser EMAIL
+
+Scores are fractions at full precision, and people have their e-mail addresses: keep it as you keep the ground truth.
+
+challenge.json      rules and edition
+people.jsonl, .csv  who has submitted or organised
+submissions.jsonl   submissions with their current scores
+scores.csv, .parquet  all scores, one a row
+leaderboards/       leaderboards as they were shown
+log.jsonl, .csv     audit log
+image-sets.json     what is public of the ground truth
+archives/           submitted archives, by SHA-256
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """An export that is ready to be sent.
+
+    Attributes:
+        size: bytes.
+    """
+
+    size: int
+    _directory: Path
+    _files: Sequence[tar.File]
+
+    def stream(self) -> Iterator[bytes]:
+        """Yield the archive once, and remove what was made for it, however this ends."""
+        try:
+            yield from tar.pack(self._files)
+        finally:
+            self.discard()
+
+    def discard(self) -> None:
+        """Remove what was made for it."""
+        shutil.rmtree(self._directory, ignore_errors=True)
+
+
+def export(database: Database, store: ArchiveStore, challenge_id: uuid.UUID) -> Export:
+    """Write everything but the submitted archives to temporary files, as of one moment.
+
+    No transaction stays open while the export is sent, and neither is longer in memory than some submissions.
+    """
+    directory = Path(tempfile.mkdtemp(prefix="vocboard-export-"))
+    try:
+        with database.snapshot() as session:
+            challenge = session.scalars(
+                select(Challenge).where(Challenge.id == challenge_id).options(selectinload(Challenge.competitions))
+            ).one()
+            archives = _write_tables(session, challenge, directory)
+        _write_log(database, challenge_id, directory)
+        # The header first: import reads it before everything else.
+        names = sorted(
+            (path.relative_to(directory).as_posix() for path in directory.rglob("*") if path.is_file()),
+            key=lambda name: (_order(name), name),
+        )
+        files = [tar.File.at(directory / name, name) for name in names]
+        files += [
+            tar.File(records.ARCHIVES + sha256, size, partial(store.open, sha256)) for sha256, size in archives.items()
+        ]
+        return Export(tar.packed_size(files), directory, files)
+    except BaseException:
+        shutil.rmtree(directory, ignore_errors=True)
+        raise
+
+
+def _order(name: str) -> int:
+    first = (records.HEADER, records.PEOPLE, records.SUBMISSIONS, records.LOG)
+    return first.index(name) if name in first else len(first)
+
+
+def _write_tables(session: Session, challenge: Challenge, directory: Path) -> dict[str, int]:
+    """Write all but the log; return the archives to add, with their sizes."""
+    (directory / "README.txt").write_text(README, encoding="utf-8")
+    truth = current_truth(session, challenge)
+    (directory / records.HEADER).write_text(_header(challenge, truth).model_dump_json(indent=2), encoding="utf-8")
+    if truth is not None and (packed := image_sets_of(session, truth.id)):
+        (directory / "image-sets.json").write_bytes(gzip.decompress(packed))
+    people = _people(session, challenge.id)
+    _write_lines(directory / records.PEOPLE, people)
+    _write_people(directory / "people.csv", people)
+    names = {person.id: person.name for person in people}
+    archives: dict[str, int] = {}
+    with (
+        (directory / records.SUBMISSIONS).open("w", encoding="utf-8") as file,
+        ScoreTables(directory / "scores.csv", directory / "scores.parquet") as tables,
+    ):
+        for submissions in _submissions(session, challenge.id):
+            tables.add(submissions, names)
+            for one in submissions:
+                file.write(one.model_dump_json() + "\n")
+                if one.state is not State.WITHDRAWN:  # whose archives may be removed at any moment
+                    archives[one.archive_sha256] = one.archive_bytes
+    (directory / "leaderboards").mkdir()
+    for row in challenge.competitions:
+        shown = board(session, challenge, row.key)
+        (directory / "leaderboards" / f"{row.key}.csv").write_text(leaderboard_export.as_csv(shown), encoding="utf-8")
+        (directory / "leaderboards" / f"{row.key}.tex").write_text(leaderboard_export.as_latex(shown), encoding="utf-8")
+    return archives
+
+
+def _header(challenge: Challenge, truth: GroundTruthVersion | None) -> Header:
+    return Header(
+        format=records.FORMAT,
+        vocboard=VERSION,
+        exported_at=now(),
+        slug=challenge.slug,
+        edition=challenge.edition,
+        edition_file=challenge.edition_file,
+        rules=rules_of(challenge),
+        ground_truth_version=truth.number if truth else None,
+    )
+
+
+def _people(session: Session, challenge_id: uuid.UUID) -> list[Person]:
+    is_organiser = exists().where(
+        ChallengeOrganiser.challenge_id == challenge_id, ChallengeOrganiser.user_id == User.id
+    )
+    has_submitted = exists().where(Submission.challenge_id == challenge_id, Submission.user_id == User.id)
+    query = select(User, is_organiser).where(is_organiser | has_submitted).order_by(User.name, User.id)
+    return [
+        Person(id=user.id, name=user.name, affiliation=user.affiliation, email=user.email, is_organiser=bool(organises))
+        for user, organises in session.execute(query)
+    ]
+
+
+def _submissions(session: Session, challenge_id: uuid.UUID) -> Iterator[list[SubmissionRecord]]:
+    ids = session.scalars(
+        select(Submission.id)
+        .where(Submission.challenge_id == challenge_id)
+        .order_by(Submission.created_at, Submission.id)
+    ).all()
+    for first in range(0, len(ids), AT_ONCE):
+        query = (
+            select(Submission)
+            .where(Submission.id.in_(ids[first : first + AT_ONCE]))
+            .options(joinedload(Submission.method), selectinload(Submission.entries))
+            .order_by(Submission.created_at, Submission.id)
+        )
+        found = session.scalars(query).all()
+        evaluations = _evaluations(session, [one.current_evaluation_id for one in found if one.current_evaluation_id])
+        yield [_submission(one, evaluations.get(one.current_evaluation_id)) for one in found]
+        session.expunge_all()
+
+
+def _evaluations(session: Session, ids: Sequence[uuid.UUID]) -> Mapping[uuid.UUID | None, EvaluationRecord]:
+    measures = selectinload(Evaluation.results).selectinload(CompetitionResult.measures)
+    query = select(Evaluation).where(Evaluation.id.in_(ids)).options(measures.selectinload(Measure.class_scores))
+    found = session.scalars(query).all()
+    of_results = [result.id for evaluation in found for result in evaluation.results]
+    curves: defaultdict[uuid.UUID, dict[str, CurveRecord]] = defaultdict(dict)
+    for curve in session.scalars(select(Curve).where(Curve.result_id.in_(of_results)).order_by(Curve.position)):
+        curves[curve.result_id][curve.class_name] = CurveRecord(kind=CurveKind(curve.kind), values=curve.values)
+    rows = session.scalars(select(ConfusionShares).where(ConfusionShares.result_id.in_(of_results)))
+    shares = {row.result_id: row.shares for row in rows}
+    return {
+        evaluation.id: EvaluationRecord(
+            created_at=evaluation.created_at,
+            started_at=evaluation.started_at,
+            seconds=evaluation.seconds,
+            evaluator_version=evaluation.evaluator_version,
+            ground_truth_sha256=evaluation.ground_truth_sha256,
+            results=[_result(result, curves[result.id], shares.get(result.id)) for result in evaluation.results],
+        )
+        for evaluation in found
+    }
+
+
+def _result(
+    result: CompetitionResult, curves: Mapping[str, CurveRecord], shares: list[list[float | None]] | None
+) -> ResultRecord:
+    return ResultRecord(
+        competition=result.competition,
+        task=Task(result.task),
+        not_entered=result.not_entered,
+        details=result.details,
+        measures=[
+            MeasureRecord(
+                metric=measure.metric,
+                mean=measure.mean,
+                mean_over=measure.mean_over,
+                per_class={score.class_name: score.value for score in measure.class_scores},
+            )
+            for measure in result.measures
+        ],
+        curves=dict(curves),
+        shares=shares,
+    )
+
+
+def _submission(one: Submission, evaluation: EvaluationRecord | None) -> SubmissionRecord:
+    return SubmissionRecord(
+        id=one.id,
+        created_at=one.created_at,
+        person=one.user_id,
+        method=one.method.name,
+        description=one.description,
+        contributors=one.contributors,
+        affiliation=one.affiliation,
+        training_data=one.training_data,
+        training_annotation=one.training_annotation,
+        flickr_images=one.flickr_images,
+        flickr_count=one.flickr_count,
+        segmentation_classes=one.segmentation_classes,
+        archive_sha256=one.archive_sha256,
+        archive_bytes=one.archive_bytes,
+        archive_name=one.archive_name,
+        entries=[Entry(competition=entry.competition, classes=entry.classes) for entry in one.entries],
+        warnings=[Warn(**warning) for warning in one.warnings],
+        state=one.state,
+        finished_at=one.finished_at,
+        failure=one.failure,
+        quota_returned_at=one.quota_returned_at,
+        published_at=one.published_at,
+        held_back_at=one.held_back_at,
+        moderation_reason=one.moderation_reason,
+        evaluation=evaluation,
+    )
+
+
+def _write_log(database: Database, challenge_id: uuid.UUID, directory: Path) -> None:
+    with (directory / "log.csv").open("w", encoding="utf-8", newline="") as file:
+        for piece in log_export.as_csv(database, challenge_id=challenge_id, filters=Filters()):
+            file.write(piece)
+    with (directory / records.LOG).open("w", encoding="utf-8") as file:
+        for events in log_export.batches(database, challenge_id=challenge_id, filters=Filters()):
+            for event in events:
+                record = EventRecord(
+                    created_at=event.created_at, who=event.who, action=event.action, text=event.text[:6000]
+                )
+                file.write(record.model_dump_json() + "\n")
+
+
+def _write_lines(path: Path, items: Sequence[BaseModel]) -> None:
+    with path.open("w", encoding="utf-8") as file:
+        for item in items:
+            file.write(item.model_dump_json() + "\n")
+
+
+def _write_people(path: Path, people: Sequence[Person]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(("id", "name", "affiliation", "email", "organiser"))
+        for one in people:
+            texts = map(defused, (one.name, one.affiliation, one.email))
+            writer.writerow((one.id, *texts, "yes" if one.is_organiser else "no"))

@@ -1,0 +1,167 @@
+"""What an exported challenge consists of: the one definition that export writes and import checks.
+
+Imported archives are hostile input. Everything has a type, a bound and only characters that can be seen; whether the
+records fit together is checked by `app.transfer.reading`.
+"""
+
+import uuid
+from typing import Annotated, TypeAlias
+
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
+
+from vocboard.app.challenges.rules import ChallengeRules
+from vocboard.app.forms.characters import objection
+from vocboard.app.submissions.models import FlickrImages, State, TrainingAnnotation
+from vocboard.evaluator.editions import Task
+from vocboard.evaluator.problems import Severity
+from vocboard.evaluator.scores import CurveKind
+
+FORMAT = 1  # raised when an archive of this version could not be imported by earlier ones
+HEADER = "challenge.json"
+PEOPLE, SUBMISSIONS, LOG = "people.jsonl", "submissions.jsonl", "log.jsonl"
+ARCHIVES = "archives/"
+MOST_ROWS = 1000  # of a confusion matrix
+
+
+def _visible(text: str) -> str:
+    if message := objection(text, allowed="\n\t"):
+        raise ValueError(message)
+    return text
+
+
+Visible: TypeAlias = Annotated[str, AfterValidator(_visible)]
+Hash: TypeAlias = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Score: TypeAlias = Annotated[float, Field(ge=-1.0, le=1.0, allow_inf_nan=False)]  # a fraction
+Count: TypeAlias = Annotated[int, Field(ge=0, le=10**15)]
+Key: TypeAlias = Annotated[str, Field(max_length=30, pattern=r"^[\w.-]+$")]
+Name: TypeAlias = Annotated[Visible, Field(max_length=200)]
+ClassName: TypeAlias = Annotated[Visible, Field(max_length=60)]
+
+
+class Record(BaseModel):
+    """What all records have in common."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Header(Record):
+    """The challenge itself.
+
+    Attributes:
+        edition_file: text of its organisers' own; None for an edition that comes with vocboard.
+        ground_truth_version: number of the version that its scores are against; None if there is none.
+    """
+
+    format: int
+    vocboard: Visible = Field(max_length=30)
+    exported_at: AwareDatetime
+    slug: Visible = Field(max_length=60)
+    edition: Visible = Field(max_length=60)
+    edition_file: str | None = Field(max_length=1_000_000)
+    rules: ChallengeRules
+    ground_truth_version: Annotated[int, Field(ge=1, le=2**31 - 1)] | None
+
+
+class Person(Record):
+    """Somebody who has submitted or organised. The address is told to organisers, and not imported."""
+
+    id: uuid.UUID
+    name: Name
+    affiliation: Name
+    email: Visible = Field(max_length=254)
+    is_organiser: bool
+
+
+class Entry(Record):
+    """A competition that a submission enters."""
+
+    competition: Key
+    classes: list[ClassName] = Field(max_length=10_000)
+
+
+class Warn(Record):
+    """A warning of the validation."""
+
+    code: Visible = Field(max_length=60)
+    severity: Severity
+    message: Visible = Field(max_length=2000)
+    file: Visible | None = Field(max_length=1000)
+    line: Count | None
+
+
+class MeasureRecord(Record):
+    """One metric; the first of a competition is the one that the leaderboard ranks by."""
+
+    metric: Visible = Field(max_length=60)
+    mean: Score | None
+    mean_over: Count
+    per_class: dict[ClassName, Score | None] = Field(max_length=10_000)
+
+
+class CurveRecord(Record):
+    """Eleven points of a curve."""
+
+    kind: CurveKind
+    values: list[Score] = Field(max_length=11)
+
+
+class ResultRecord(Record):
+    """One competition of an evaluation."""
+
+    competition: Key
+    task: Task
+    not_entered: list[ClassName] = Field(max_length=10_000)
+    details: dict[ClassName, dict[Key, float | int | None]] = Field(max_length=10_000)
+    measures: list[MeasureRecord] = Field(min_length=1, max_length=50)
+    curves: dict[ClassName, CurveRecord] = Field(max_length=10_000)
+    shares: list[Annotated[list[Score | None], Field(max_length=MOST_ROWS)]] | None = Field(max_length=MOST_ROWS)
+
+
+class EvaluationRecord(Record):
+    """The evaluation that counts."""
+
+    created_at: AwareDatetime
+    started_at: AwareDatetime
+    seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    evaluator_version: Visible = Field(max_length=30)
+    ground_truth_sha256: Hash
+    results: list[ResultRecord] = Field(max_length=1000)
+
+
+class SubmissionRecord(Record):
+    """One submission with its current scores, unrounded."""
+
+    id: uuid.UUID
+    created_at: AwareDatetime
+    person: uuid.UUID
+    method: Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_visible)]
+    description: Visible = Field(max_length=20_000)
+    contributors: Visible = Field(max_length=1000)
+    affiliation: Name
+    training_data: Visible = Field(max_length=20_000)
+    training_annotation: TrainingAnnotation | None
+    flickr_images: FlickrImages | None
+    flickr_count: Count
+    segmentation_classes: list[ClassName] | None = Field(max_length=10_000)
+    archive_sha256: Hash
+    archive_bytes: Count
+    archive_name: Visible = Field(max_length=255)
+    entries: list[Entry] = Field(min_length=1, max_length=1000)
+    warnings: list[Warn] = Field(max_length=100_000)
+    state: State
+    finished_at: AwareDatetime | None
+    failure: Visible | None = Field(max_length=2000)
+    quota_returned_at: AwareDatetime | None
+    published_at: AwareDatetime | None
+    held_back_at: AwareDatetime | None
+    moderation_reason: Visible | None = Field(max_length=2000)
+    evaluation: EvaluationRecord | None
+
+
+class EventRecord(Record):
+    """One event of the audit log."""
+
+    created_at: AwareDatetime
+    who: Visible = Field(max_length=300)
+    action: Annotated[str, Field(max_length=60, pattern=r"^[a-z_.]+$")]
+    text: Visible = Field(max_length=6000)

@@ -1,0 +1,138 @@
+"""Co-organisers: invited by e-mail address, without a word on whether the address has an account."""
+
+import uuid
+
+import pytest
+from sqlalchemy import select
+
+from tests.support.backstage import Backstage
+from vocboard.app.accounts.models import Role, User
+from vocboard.app.challenges import organisers
+from vocboard.app.challenges import service as challenges
+from vocboard.app.challenges.models import Challenge, ChallengeInvitation
+from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError, LimitedError, NotFoundError
+from vocboard.app.messaging.mail.models import OutgoingMail
+
+SITE = "https://voc.example"
+
+
+class Case:
+    def __init__(self, backstage: Backstage) -> None:
+        self.backstage = backstage
+        self.owner = backstage.user(role=Role.ORGANISER, name="Olga")
+        self.challenge: Challenge = backstage.challenge(organiser=self.owner, slug="spring", title="Spring")
+
+    def invite(self, email: str, user: User | None = None) -> ChallengeInvitation:
+        with self.backstage.database.writing() as session:
+            challenge = session.get_one(Challenge, self.challenge.id)
+            return organisers.invite(session, challenge=challenge, user=user or self.owner, email=email, site=SITE)
+
+    def accept(self, user: User, invitation_id: uuid.UUID) -> None:
+        with self.backstage.database.writing() as session:
+            organisers.accept(session, user=user, invitation_id=invitation_id)
+
+    def invited(self, name: str = "Ada") -> User:
+        person = self.backstage.user(name=name)
+        self.accept(person, self.invite(person.email).id)
+        return self.present(person)
+
+    def present(self, user: User) -> User:
+        with self.backstage.database.reading() as session:
+            return session.get_one(User, user.id)
+
+    def act(self, action: str, user: User, person: User) -> None:
+        with self.backstage.database.writing() as session:
+            challenge = session.get_one(Challenge, self.challenge.id)
+            getattr(organisers, action)(session, challenge=challenge, user=user, user_id=person.id)
+
+    def names(self) -> list[tuple[str, bool]]:
+        with self.backstage.database.reading() as session:
+            found = organisers.organisers_of(session, session.get_one(Challenge, self.challenge.id))
+        return [(one.user.name, one.is_owner) for one in found]
+
+
+@pytest.fixture
+def case(backstage: Backstage) -> Case:
+    return Case(backstage)
+
+
+def test_an_invitation_looks_the_same_with_and_without_an_account(case: Case) -> None:
+    known = case.backstage.user(email="known@lab.example")
+    with_account, without = case.invite(known.email), case.invite("nobody@lab.example")
+    with case.backstage.database.reading() as session:
+        mails = {mail.recipient: mail.body for mail in session.scalars(select(OutgoingMail))}
+    assert set(mails) == {"known@lab.example", "nobody@lab.example"}
+    assert len(set(mails.values())) == 1
+    assert "https://voc.example/invitations" in mails["known@lab.example"]
+    assert {type(one.id) for one in (with_account, without)} == {uuid.UUID}
+    assert case.names() == [("Olga", True)]
+
+
+def test_who_accepts_organises_this_challenge_and_creates_none(case: Case) -> None:
+    ada = case.invited()
+    assert case.names() == [("Olga", True), ("Ada", False)]
+    assert ada.role is Role.CO_ORGANISER
+    with case.backstage.database.writing() as session:
+        assert challenges.get_organised(session, "spring", ada).id == case.challenge.id
+        with pytest.raises(ForbiddenError):
+            challenges.create(
+                session,
+                organiser=ada,
+                slug="own",
+                edition="VOC2012",
+                rules=challenges.ChallengeRules(title="Own"),
+            )
+
+
+def test_nobody_else_can_accept_or_decline(case: Case) -> None:
+    invitation = case.invite("ada@lab.example")
+    unconfirmed = case.backstage.user(email="ada@lab.example", confirmed=False)
+    for person in (case.backstage.user(), case.owner, unconfirmed):
+        with pytest.raises(NotFoundError):
+            case.accept(person, invitation.id)
+    assert case.names() == [("Olga", True)]
+
+
+def test_an_invitation_is_answered_once(case: Case) -> None:
+    ada = case.backstage.user(name="Ada")
+    invitation = case.invite(ada.email)
+    assert case.invite(ada.email).id == invitation.id
+    case.accept(ada, invitation.id)
+    with pytest.raises(NotFoundError):
+        case.accept(ada, invitation.id)
+    with pytest.raises(ConflictError, match="already organises"):
+        case.invite(ada.email)
+    with pytest.raises(InvalidInputError):
+        case.invite("not an address")
+
+
+def test_the_owner_removes_and_others_leave(case: Case) -> None:
+    ada, bob = case.invited(), case.invited("Bob")
+    with pytest.raises(ForbiddenError):
+        case.act("remove", ada, bob)
+    with pytest.raises(ConflictError, match="Hand the challenge over"):
+        case.act("remove", case.owner, case.owner)
+    case.act("remove", case.owner, bob)
+    case.act("remove", ada, ada)
+    assert case.names() == [("Olga", True)]
+    with case.backstage.database.reading() as session, pytest.raises(ForbiddenError):
+        challenges.get_organised(session, "spring", ada)
+
+
+def test_a_challenge_is_handed_over(case: Case) -> None:
+    ada = case.invited()
+    with pytest.raises(ForbiddenError):
+        case.act("hand_over", ada, ada)
+    case.act("hand_over", case.owner, ada)
+    assert case.names() == [("Ada", True), ("Olga", False)]
+    with pytest.raises(NotFoundError):
+        case.act("hand_over", ada, case.backstage.user())
+    case.act("remove", ada, case.owner)
+    assert case.names() == [("Ada", True)]
+
+
+def test_invitations_are_limited(case: Case) -> None:
+    for number in range(30):
+        case.invite(f"person{number}@elsewhere.example")
+    with pytest.raises(LimitedError):
+        case.invite("one-more@elsewhere.example")

@@ -1,0 +1,397 @@
+"""A challenge exported from one server and imported by another: equal leaderboards, and no trust in the archive."""
+
+import csv
+import io
+import json
+import shutil
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from sqlalchemy import select
+
+from tests.support.backstage import Backstage, make_archive, make_columns
+from vocboard.app.accounts.models import Role, User
+from vocboard.app.audit import queries as log
+from vocboard.app.audit.queries import Filters
+from vocboard.app.challenges import archiving
+from vocboard.app.challenges import service as challenges
+from vocboard.app.challenges.models import Challenge, Visibility
+from vocboard.app.database import Database, now
+from vocboard.app.errors import ConflictError, ForbiddenError, InvalidArchiveError
+from vocboard.app.leaderboards.export import as_csv, as_latex
+from vocboard.app.leaderboards.service import Board, board
+from vocboard.app.moderation import submissions as moderation
+from vocboard.app.settings import Settings
+from vocboard.app.storage.directory_store import DirectoryStore
+from vocboard.app.submissions import publishing
+from vocboard.app.submissions.models import State, Submission
+from vocboard.app.transfer.importing import import_challenge
+from vocboard.app.transfer.service import begin_export
+from vocboard.worker.evaluation import evaluate_next
+
+LIMIT = 10_000_000
+
+
+class Server:
+    """Another server, with an organiser."""
+
+    def __init__(self, directory: Path, template: Path) -> None:
+        directory.mkdir()
+        self.settings = Settings(data_directory=directory)
+        self.database = Database(f"sqlite:///{shutil.copy(template, directory / 'other.sqlite')}")
+        self.store = DirectoryStore(self.settings.archives)
+        self.store.set_up()
+        with self.database.writing() as session:
+            self.organiser = User(
+                email="other@lab.example",
+                name="Other",
+                password_hash="x",
+                role=Role.ORGANISER,
+                email_confirmed_at=now(),
+                approved_at=now(),
+            )
+            session.add(self.organiser)
+
+    def take(self, path: Path, **given: Any) -> Challenge:
+        return import_challenge(
+            self.database, self.store, path, user=self.organiser, archive_limit_bytes=LIMIT, **given
+        )
+
+
+@pytest.fixture
+def other(tmp_path: Path, sqlite_template: Path) -> Any:
+    server = Server(tmp_path / "other", sqlite_template)
+    yield server
+    server.database.close()
+
+
+@pytest.fixture
+def challenge(backstage: Backstage) -> Challenge:
+    """Give a challenge with five evaluated submissions of three people: three published, one disqualified."""
+    organiser = backstage.user(role=Role.ORGANISER, name="Olga")
+    made: Challenge = backstage.challenge(organiser=organiser, slug="spring", title="Spring")
+    people = [backstage.user(name=name) for name in ("Ada", "=Bob", "Cleo")]
+    confidences = [(0.9, 0.1, 0.8), (0.1, 0.9, 0.8), (0.2, 0.9, 0.3), (0.9, 0.8, 0.7), (0.5, 0.6, 0.7)]
+    ids = [
+        backstage.submit(
+            people[n % 3],
+            made,
+            archive=make_archive(confidences[n]),
+            columns=make_columns(confidences[n]),
+            method_name=f"Method {n}",
+        )
+        for n in range(5)
+    ]
+    while evaluate_next(backstage.database, backstage.store, backstage.settings):
+        pass
+    with backstage.database.writing() as session:
+        for number in (0, 1, 2, 3):
+            publishing.publish(session, submission_id=ids[number], user=people[number % 3])
+        moderation.disqualify(session, submission_id=ids[3], user=organiser, reason="Trained on the test set.")
+    made.organiser = organiser  # type: ignore[attr-defined]
+    return made
+
+
+@pytest.fixture
+def exported(backstage: Backstage, challenge: Challenge, tmp_path: Path) -> Path:
+    export = begin_export(
+        backstage.database,
+        backstage.store,
+        slug="spring",
+        user=challenge.organiser,  # type: ignore[attr-defined]
+    )
+    path = tmp_path / "spring.tar"
+    with path.open("wb") as file:
+        file.writelines(export.stream())
+    assert path.stat().st_size == export.size
+    return path
+
+
+def board_of(database: Database, slug: str = "spring") -> Board:
+    with database.reading() as session:
+        challenge = session.scalars(select(Challenge).where(Challenge.slug == slug)).one()
+        return board(session, challenge, "comp1")
+
+
+def test_an_exported_and_imported_challenge_has_equal_leaderboards(
+    backstage: Backstage, exported: Path, other: Server
+) -> None:
+    imported = other.take(exported)
+    before, after = board_of(backstage.database), board_of(other.database)
+    assert len(before.rows) == 3
+    assert after == before  # with ids, unrounded ranks and times
+    assert as_csv(after) == as_csv(before)
+    assert as_latex(after) == as_latex(before)
+    with tarfile.open(exported) as tar:
+        assert tar.extractfile("leaderboards/comp1.csv").read().decode() == as_csv(after)  # type: ignore[union-attr]
+    assert imported.visibility is Visibility.DRAFT
+    assert imported.archived_at is not None
+
+
+def test_a_challenge_that_was_imported_is_exported_again_with_equal_leaderboards(
+    backstage: Backstage, exported: Path, other: Server, tmp_path: Path
+) -> None:
+    other.take(exported)
+    export = begin_export(other.database, other.store, slug="spring", user=other.organiser)
+    again = tmp_path / "again.tar"
+    with again.open("wb") as file:
+        file.writelines(export.stream())
+    other.take(again, slug="spring-2")
+    first, second = board_of(other.database), board_of(other.database, "spring-2")
+    assert as_csv(first) == as_csv(second)
+    assert {row.submission_id for row in first.rows}.isdisjoint(row.submission_id for row in second.rows)
+
+
+def test_states_archives_and_log_come_along(backstage: Backstage, exported: Path, other: Server) -> None:
+    imported = other.take(exported)
+    with other.database.reading() as session:
+        found = {one.method.name: one for one in _submissions(session, imported)}
+        assert [found[f"Method {n}"].state for n in range(5)] == [*[State.SCORED] * 3, State.DISQUALIFIED, State.SCORED]
+        assert found["Method 3"].moderation_reason == "Trained on the test set."
+        events = log.page_of_log(session, challenge_id=imported.id, filters=Filters(action="challenge.imported_event"))
+    assert any("Olga disqualified “Method 3” of Ada" in event.text for event in events.items)
+    with other.store.open(found["Method 0"].archive_sha256) as file:
+        assert file.read() == make_archive((0.9, 0.1, 0.8))
+
+
+def _submissions(session: Any, challenge: Challenge) -> list[Submission]:
+    query = select(Submission).join(Submission.method).where(Submission.challenge_id == challenge.id)
+    found = session.scalars(query).all()
+    for one in found:
+        session.refresh(one, ["method", "user"])
+    return list(found)
+
+
+def test_nobody_can_sign_in_as_an_imported_person(backstage: Backstage, exported: Path, other: Server) -> None:
+    imported = other.take(exported)
+    with other.database.reading() as session:
+        people = {one.user for one in _submissions(session, imported)}
+    assert {person.name for person in people} == {"Ada", "=Bob", "Cleo"}
+    for person in people:
+        assert person.disabled_at is not None
+        assert person.email.endswith("@imported.invalid")
+
+
+def test_tables_have_every_score(exported: Path) -> None:
+    with tarfile.open(exported) as tar:
+        names = tar.getnames()
+        assert names[0] == "challenge.json"
+        rows = list(csv.DictReader(io.TextIOWrapper(tar.extractfile("scores.csv"), "utf-8")))  # type: ignore[arg-type]
+        table = pq.read_table(io.BytesIO(tar.extractfile("scores.parquet").read()))  # type: ignore[union-attr]
+        lines = [json.loads(line) for line in tar.extractfile("submissions.jsonl")]  # type: ignore[union-attr]
+    assert (
+        len(rows)
+        == table.num_rows
+        == sum(
+            1 + len(measure["per_class"])
+            for line in lines
+            for result in line["evaluation"]["results"]
+            for measure in result["measures"]
+        )
+    )
+    assert {row["person"] for row in rows} == {"Ada", "'=Bob", "Cleo"}
+    means = {row["method"]: float(row["score"]) for row in rows if not row["class"] and row["metric"]}
+    assert len(means) == 5
+
+
+def test_only_who_may_create_challenges_imports(exported: Path, other: Server) -> None:
+    with other.database.writing() as session:
+        session.get_one(User, other.organiser.id).role = Role.CO_ORGANISER
+        other.organiser.role = Role.CO_ORGANISER
+    with pytest.raises(ForbiddenError):
+        other.take(exported)
+
+
+def test_a_name_that_is_taken_needs_another(exported: Path, other: Server) -> None:
+    other.take(exported)
+    with pytest.raises(ConflictError, match="taken"):
+        other.take(exported)
+    assert other.take(exported, slug="autumn").slug == "autumn"
+
+
+# Hostile archives
+
+Change = Callable[[dict[str, bytes]], None]
+
+
+def edited(path: Path, change: Change) -> Path:
+    """Write an archive again with changed files; None takes one away."""
+    with tarfile.open(path) as tar:
+        files = {name: tar.extractfile(name).read() for name in tar.getnames()}  # type: ignore[union-attr]
+    change(files)
+    target = path.with_name("edited.tar")
+    with tarfile.open(target, "w", format=tarfile.GNU_FORMAT) as tar:
+        for name, content in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            tar.addfile(member, io.BytesIO(content))
+    return target
+
+
+def in_first_submission(**values: Any) -> Change:
+    def change(files: dict[str, bytes]) -> None:
+        first, *others = files["submissions.jsonl"].splitlines()
+        files["submissions.jsonl"] = b"\n".join([json.dumps({**json.loads(first), **values}).encode(), *others])
+
+    return change
+
+
+def in_first_score(value: Any) -> Change:
+    def change(files: dict[str, bytes]) -> None:
+        first, *others = files["submissions.jsonl"].splitlines()
+        record = json.loads(first)
+        record["evaluation"]["results"][0]["measures"][0]["mean"] = value
+        files["submissions.jsonl"] = b"\n".join([json.dumps(record).encode(), *others])
+
+    return change
+
+
+def without(prefix: str) -> Change:
+    def change(files: dict[str, bytes]) -> None:
+        for name in [name for name in files if name.startswith(prefix)]:
+            del files[name]
+
+    return change
+
+
+def replaced(name: str, content: bytes) -> Change:
+    def change(files: dict[str, bytes]) -> None:
+        files[name] = content
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (in_first_submission(method="R\u202eNN"), "method: Value error, Remove the invisible character"),
+        (in_first_submission(method="x" * 101), "method: String should have at most 100"),
+        (in_first_submission(person="00000000-0000-4000-8000-000000000000"), "nobody with this id"),
+        (in_first_submission(entries=[{"competition": "comp9", "classes": []}]), "the challenge has no comp9"),
+        (in_first_submission(entries=[{"competition": "comp1", "classes": ["unicorn"]}]), "no such classes"),
+        (in_first_submission(evaluation=None), "a scored submission has one"),
+        (in_first_submission(state="withdrawn"), "withdrawn is not published"),
+        (in_first_submission(archive_sha256="../../../etc/passwd"), "archive_sha256: String should match"),
+        (in_first_submission(created_at="2026-01-01T00:00:00"), "created_at"),
+        (in_first_submission(admin=True), "admin: Extra inputs"),
+        (in_first_score(1e300), "mean: Input should be less than or equal to 1"),
+        (in_first_score(float("nan")), "mean"),
+        (without("archives/"), "archive is missing"),
+        (without("challenge.json"), "must begin with challenge.json"),
+        (replaced("challenge.json", b"[" * 100_000), "challenge.json"),
+        (replaced("submissions.jsonl", b"{"), "Invalid JSON"),
+        (replaced("people.jsonl", b""), "nobody with this id"),
+    ],
+)
+def test_what_does_not_fit_together_is_refused_with_its_place(
+    exported: Path, other: Server, change: Change, message: str
+) -> None:
+    with pytest.raises(InvalidArchiveError) as caught:
+        other.take(edited(exported, change))
+    assert any(message in f"{problem.file} {problem.message}" for problem in caught.value.problems), [
+        (problem.file, problem.line, problem.message) for problem in caught.value.problems
+    ]
+    with other.database.reading() as session:
+        assert session.scalars(select(Challenge)).all() == []
+        assert session.scalars(select(Submission)).all() == []
+
+
+def test_an_archive_whose_content_is_another_is_refused(exported: Path, other: Server) -> None:
+    def change(files: dict[str, bytes]) -> None:
+        name = next(name for name in files if name.startswith("archives/"))
+        files[name] = bytes(len(files[name]))
+
+    with pytest.raises(InvalidArchiveError) as caught:
+        other.take(edited(exported, change))
+    assert "another SHA-256" in caught.value.problems[0].message
+
+
+@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.DIRTYPE])
+def test_links_and_devices_are_refused(tmp_path: Path, other: Server, kind: bytes) -> None:
+    path = tmp_path / "links.tar"
+    with tarfile.open(path, "w") as tar:
+        member = tarfile.TarInfo("challenge.json")
+        member.type, member.linkname = kind, "/etc/passwd"
+        tar.addfile(member)
+    with pytest.raises(InvalidArchiveError, match="rejected"):
+        other.take(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"not a tar", b"\0" * 5000, b"\x1f\x8b" + bytes(600)])
+def test_other_files_are_refused(tmp_path: Path, other: Server, content: bytes) -> None:
+    path = tmp_path / "other.bin"
+    path.write_bytes(content)
+    with pytest.raises(InvalidArchiveError):
+        other.take(path)
+
+
+def test_every_cut_is_refused(exported: Path, other: Server, tmp_path: Path) -> None:
+    content = exported.read_bytes()
+    path = tmp_path / "cut.tar"
+    for length in range(0, len(content) - 1024, max(1, len(content) // 40)):
+        path.write_bytes(content[:length])
+        with pytest.raises(InvalidArchiveError):
+            other.take(path)
+
+
+# Archiving and deleting
+
+
+def test_an_archived_challenge_can_be_read_but_not_changed(backstage: Backstage, challenge: Challenge) -> None:
+    organiser = challenge.organiser  # type: ignore[attr-defined]
+
+    def act(action: Callable[..., None]) -> None:
+        with backstage.database.writing() as session:
+            found = challenges.get_organised(session, "spring", organiser)
+            action(session, challenge=found, user=organiser)
+
+    act(archiving.archive)
+    before = board_of(backstage.database)
+    with backstage.database.writing() as session:
+        published = session.scalars(select(Submission).where(Submission.published_at.is_not(None))).first()
+        assert published is not None
+        owner = session.get_one(User, published.user_id)
+        with pytest.raises(ConflictError, match="archived"):
+            publishing.unpublish(session, submission_id=published.id, user=owner)
+        with pytest.raises(ConflictError, match="archived"):
+            moderation.disqualify(session, submission_id=published.id, user=organiser, reason="x")
+        found = challenges.get_organised(session, "spring", organiser)
+        rules = challenges.rules_of(found)
+        challenges.update(
+            session, challenge=found, user=organiser, rules=rules.model_copy(update={"title": "Spring 2026"})
+        )
+        with pytest.raises(ConflictError, match="archived"):
+            challenges.update(session, challenge=found, user=organiser, rules=rules.model_copy(update={"decimals": 2}))
+    with pytest.raises(ConflictError, match="archived"):
+        backstage.submit(owner, challenge)
+    assert board_of(backstage.database).rows == before.rows
+    act(archiving.reopen)
+    backstage.submit(owner, challenge, archive=b"another")
+    with pytest.raises(ConflictError, match="still being evaluated"):
+        act(archiving.archive)
+
+
+def test_only_empty_drafts_are_deleted(backstage: Backstage, challenge: Challenge) -> None:
+    organiser = challenge.organiser  # type: ignore[attr-defined]
+
+    def delete(slug: str, user: User = organiser) -> None:
+        with backstage.database.writing() as session:
+            found = challenges.get_organised(session, slug, user)
+            archiving.delete_draft(session, challenge=found, user=user)
+
+    with pytest.raises(ConflictError, match="Only drafts"):
+        delete("spring")
+    with backstage.database.writing() as session:
+        session.get_one(Challenge, challenge.id).visibility = Visibility.DRAFT
+    with pytest.raises(ConflictError, match="has submissions"):
+        delete("spring")
+    backstage.challenge(organiser=organiser, slug="empty", visibility=Visibility.DRAFT)
+    delete("empty")
+    with backstage.database.reading() as session:
+        assert session.scalars(select(Challenge.slug)).all() == ["spring"]
+        texts = [event.text for event in log.page_of_log(session, challenge_id=None, filters=Filters()).items]
+    assert any("deleted the draft" in text for text in texts)
