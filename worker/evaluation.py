@@ -21,7 +21,7 @@ from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.submissions import queue
 from vocboard.app.submissions.models import Submission
-from vocboard.app.work_queues.leased_queue import Claim
+from vocboard.app.work_queues.state_queue import Claim
 from vocboard.evaluator.editions import Edition
 from vocboard.worker import ground_truth_store, leases
 from vocboard.worker.columns import UnscorableError, Uploaded, evaluate

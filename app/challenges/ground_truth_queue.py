@@ -13,7 +13,7 @@ from vocboard.app.challenges import queries
 from vocboard.app.challenges.editions import edition_from
 from vocboard.app.challenges.ground_truth import make_current, start_scoring
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState
-from vocboard.app.work_queues.leased_queue import Claim, LeasedQueue
+from vocboard.app.work_queues.state_queue import Claim, StateQueue
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.problems import Problem, Severity
 
@@ -24,7 +24,7 @@ _STOPPED = Problem(
     "The import repeatedly stopped the worker. Ask the operator to check the worker's log.",
 )
 
-_queue = LeasedQueue(GroundTruthVersion, waiting=TruthState.UPLOADED, running=TruthState.IMPORTING)
+_queue = StateQueue(GroundTruthVersion, waiting=TruthState.UPLOADED, running=TruthState.IMPORTING)
 
 
 @dataclass(frozen=True, slots=True)

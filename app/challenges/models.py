@@ -20,7 +20,7 @@ from sqlalchemy.orm import Mapped, deferred, mapped_column, relationship
 
 from vocboard.app.accounts.models import User
 from vocboard.app.database import Base, CreatedAt, Identifier, text_enum
-from vocboard.app.work_queues.models import Leased
+from vocboard.app.work_queues.models import LeasedWithState
 
 
 class Visibility(StrEnum):
@@ -152,7 +152,7 @@ class ChallengeCompetition(Base):
     position: Mapped[int]
 
 
-class GroundTruthVersion(Leased, Base):
+class GroundTruthVersion(LeasedWithState, Base):
     """One uploaded ground truth, which a worker imports. The row holds what is public of it, never the truth."""
 
     __tablename__ = "ground_truth_versions"

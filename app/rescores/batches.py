@@ -3,17 +3,16 @@
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Any, cast
+from datetime import timedelta
 
-from sqlalchemy import ColumnElement, Update, and_, func, or_, select, update
-from sqlalchemy.engine import CursorResult
+from sqlalchemy import and_, func, or_, select
 from sqlalchemy.orm import Session
 
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion
 from vocboard.app.database import now
 from vocboard.app.rescores.models import OPEN, Rescore, RescoreItem
 from vocboard.app.submissions.models import State, Submission
+from vocboard.app.work_queues.leased_queue import LeasedQueue
 
 SIZE = 16  # submissions per batch; those of a killed worker are evaluated again
 GIVEN_UP = "The evaluation was interrupted several times."
@@ -53,37 +52,52 @@ class BatchClaim:
     items: tuple[Item, ...]
 
 
+_queue: LeasedQueue[BatchClaim] = LeasedQueue(
+    RescoreItem,
+    is_waiting=and_(RescoreItem.finished_at.is_(None), RescoreItem.lease_id.is_(None)),
+    is_claimed=and_(RescoreItem.finished_at.is_(None), RescoreItem.lease_id.is_not(None)),
+    rows_of=lambda claim: RescoreItem.rescore_id == claim.rescore_id,
+)
+
+
 def count_waiting(session: Session, rescore_id: uuid.UUID) -> int:
     """Return the number of submissions of a re-score that can be claimed now."""
     query = (
         select(func.count())
         .select_from(RescoreItem)
         .join(Submission, Submission.id == RescoreItem.submission_id)
-        .where(_waits(rescore_id, now()), Submission.state == State.SCORED)
+        .where(
+            RescoreItem.rescore_id == rescore_id,
+            or_(_queue.is_waiting, _queue.is_expired()),
+            Submission.state == State.SCORED,
+        )
     )
     return session.scalar(query) or 0
 
 
 def give_up(session: Session, rescore_id: uuid.UUID, *, attempts: int) -> int:
-    """Fail submissions after too many attempts; return their number."""
-    instant = now()
-    given_up = and_(_waits(rescore_id, instant), RescoreItem.attempts >= attempts)
-    return _rows(session, update(RescoreItem).where(given_up).values(finished_at=instant, failure=GIVEN_UP, **_LET_GO))
+    """Return submissions of dead workers to the queue, or fail them after too many attempts; return how many failed."""
+    released = _queue.release_expired(
+        session,
+        attempts=attempts,
+        given_up={"finished_at": now(), "failure": GIVEN_UP},
+        among=RescoreItem.rescore_id == rescore_id,
+    )
+    return released.given_up
 
 
 def claim(session: Session, rescore: Rescore, scoring_id: uuid.UUID, *, lease: timedelta) -> BatchClaim | None:
-    """Claim some submissions of a re-score for the duration `lease`; None if none is waiting.
+    """Claim some submissions of a re-score for the duration `lease`; None if none is waiting. Call `give_up` before.
 
     A submission whose evaluation was interrupted before is claimed alone, so that it cannot affect others.
 
     Args:
         scoring_id: that of the re-score, which has begun.
     """
-    instant = now()
     waiting = session.execute(
         select(RescoreItem.submission_id, RescoreItem.attempts)
         .join(Submission, Submission.id == RescoreItem.submission_id)
-        .where(_waits(rescore.id, instant), Submission.state == State.SCORED)
+        .where(RescoreItem.rescore_id == rescore.id, _queue.is_waiting, Submission.state == State.SCORED)
         .order_by(RescoreItem.attempts, Submission.challenge_id, Submission.created_at, Submission.id)
         .limit(SIZE)
         .with_for_update(of=RescoreItem, skip_locked=True)
@@ -91,13 +105,9 @@ def claim(session: Session, rescore: Rescore, scoring_id: uuid.UUID, *, lease: t
     chosen = [row.submission_id for row in waiting if not row.attempts] or [row.submission_id for row in waiting[:1]]
     if not chosen:
         return None
-    lease_id = uuid.uuid4()
-    session.execute(
-        update(RescoreItem)
-        .where(RescoreItem.rescore_id == rescore.id, RescoreItem.submission_id.in_(chosen))
-        .values(lease_id=lease_id, lease_expires_at=instant + lease, attempts=RescoreItem.attempts + 1)
-        .execution_options(synchronize_session=False)
-    )
+    of_these = and_(RescoreItem.rescore_id == rescore.id, RescoreItem.submission_id.in_(chosen))
+    claiming = _queue.claiming(of_these, lease=lease).returning(RescoreItem.lease_id)
+    lease_id = session.scalars(claiming.execution_options(synchronize_session=False)).all()[0]
     name, file, truth = session.execute(
         select(Challenge.edition, Challenge.edition_file, GroundTruthVersion.sha256)
         .join(GroundTruthVersion, GroundTruthVersion.challenge_id == Challenge.id)
@@ -108,7 +118,7 @@ def claim(session: Session, rescore: Rescore, scoring_id: uuid.UUID, *, lease: t
 
 def renew(session: Session, claim: BatchClaim, *, lease: timedelta) -> bool:
     """Renew the lease of a batch; False if the claim has been lost."""
-    return _rows(session, update(RescoreItem).where(_held(claim)).values(lease_expires_at=now() + lease)) > 0
+    return _queue.renew(session, claim, lease=lease)
 
 
 def still_held(session: Session, claim: BatchClaim) -> frozenset[uuid.UUID]:
@@ -123,7 +133,9 @@ def still_held(session: Session, claim: BatchClaim) -> frozenset[uuid.UUID]:
     )
     if scoring != claim.scoring_id:
         return frozenset()
-    return frozenset(session.scalars(select(RescoreItem.submission_id).where(_held(claim)).with_for_update()))
+    return frozenset(
+        session.scalars(select(RescoreItem.submission_id).where(_queue.is_claimed_by(claim)).with_for_update())
+    )
 
 
 def finish(session: Session, claim: BatchClaim, submission_ids: Sequence[uuid.UUID]) -> None:
@@ -147,25 +159,7 @@ def release(session: Session, claim: BatchClaim, *, but: Sequence[uuid.UUID] = (
     Args:
         but: submissions that stay claimed until the lease expires, which counts as an attempt.
     """
-    left = and_(_held(claim), RescoreItem.submission_id.not_in(but))
-    _rows(session, update(RescoreItem).where(left).values(attempts=RescoreItem.attempts - 1, **_LET_GO))
-
-
-_LET_GO: dict[str, Any] = {"lease_id": None, "lease_expires_at": None}
-
-
-def _waits(rescore_id: uuid.UUID, instant: datetime) -> ColumnElement[bool]:
-    """Return the condition that a submission is not evaluated and not claimed."""
-    is_free = or_(RescoreItem.lease_id.is_(None), RescoreItem.lease_expires_at <= instant)
-    return and_(RescoreItem.rescore_id == rescore_id, RescoreItem.finished_at.is_(None), is_free)
-
-
-def _held(claim: BatchClaim) -> ColumnElement[bool]:
-    return and_(
-        RescoreItem.rescore_id == claim.rescore_id,
-        RescoreItem.lease_id == claim.lease_id,
-        RescoreItem.finished_at.is_(None),
-    )
+    _queue.give_back(session, claim, only=RescoreItem.submission_id.not_in(but))
 
 
 def _items(session: Session, submission_ids: Sequence[uuid.UUID]) -> tuple[Item, ...]:
@@ -183,12 +177,5 @@ def _items(session: Session, submission_ids: Sequence[uuid.UUID]) -> tuple[Item,
     return tuple(Item(*row[:4], None if row[4] is None else tuple(row[4])) for row in rows)
 
 
-def _finish(session: Session, claim: BatchClaim, submission_ids: Sequence[uuid.UUID], **values: Any) -> None:
-    held = and_(_held(claim), RescoreItem.submission_id.in_(submission_ids))
-    _rows(session, update(RescoreItem).where(held).values(finished_at=now(), **values, **_LET_GO))
-
-
-def _rows(session: Session, statement: Update) -> int:
-    """Execute an update, and return the number of changed rows."""
-    result = session.execute(statement.execution_options(synchronize_session=False))
-    return cast(CursorResult[Any], result).rowcount
+def _finish(session: Session, claim: BatchClaim, submission_ids: Sequence[uuid.UUID], **values: object) -> None:
+    _queue.finish(session, claim, only=RescoreItem.submission_id.in_(submission_ids), finished_at=now(), **values)

@@ -12,6 +12,7 @@ from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion
 from vocboard.app.database import Base, CreatedAt, Identifier, text_enum
 from vocboard.app.submissions.models import Submission
+from vocboard.app.work_queues.models import Leased
 
 
 class RescoreState(StrEnum):
@@ -65,7 +66,7 @@ class Rescore(Base):
     started_by: Mapped[User | None] = relationship(lazy="raise", foreign_keys=[started_by_id])
 
 
-class RescoreItem(Base):
+class RescoreItem(Leased, Base):
     """A submission of a re-score, leased to a worker during its evaluation."""
 
     __tablename__ = "rescore_items"
@@ -73,9 +74,6 @@ class RescoreItem(Base):
 
     rescore_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("rescores.id", ondelete="CASCADE"), primary_key=True)
     submission_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("submissions.id", ondelete="CASCADE"), primary_key=True)
-    lease_id: Mapped[uuid.UUID | None]
-    lease_expires_at: Mapped[datetime | None]
-    attempts: Mapped[int] = mapped_column(default=0)
     finished_at: Mapped[datetime | None]
     failure: Mapped[str | None] = mapped_column(Text)  # why there is no evaluation, for organisers
     failure_detail: Mapped[str | None] = mapped_column(Text)  # for the operator

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Mapped, deferred, mapped_column, relationship
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import Base, CreatedAt, Identifier, now, text_enum
-from vocboard.app.work_queues.models import Leased
+from vocboard.app.work_queues.models import LeasedWithState
 
 
 class State(StrEnum):
@@ -68,7 +68,7 @@ class Method(Base):
     name: Mapped[str] = mapped_column(String(100))
 
 
-class Submission(Leased, Base):
+class Submission(LeasedWithState, Base):
     """An accepted upload, and its state in the queue.
 
     The database is the queue: see `app.submissions.queue`. The sweep returns rows with an expired lease.

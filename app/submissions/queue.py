@@ -15,7 +15,8 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.database import now
 from vocboard.app.submissions.models import State, Submission
-from vocboard.app.work_queues.leased_queue import Claim, LeasedQueue, Released
+from vocboard.app.work_queues.leased_queue import Released
+from vocboard.app.work_queues.state_queue import Claim, StateQueue
 
 _CLAIMED_AT_ONCE = 100  # more workers do not claim within the same few milliseconds
 
@@ -28,7 +29,7 @@ WENT_SILENT = (
     "finds more in the workers' logs."
 )
 
-_queue = LeasedQueue(Submission, waiting=State.QUEUED, running=State.EVALUATING)
+_queue = StateQueue(Submission, waiting=State.QUEUED, running=State.EVALUATING)
 renew, put_back, has_expired = _queue.renew, _queue.give_back, _queue.has_expired
 waiting, running = _queue.waiting, _queue.running
 

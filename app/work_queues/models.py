@@ -1,4 +1,4 @@
-"""Columns of rows that workers claim."""
+"""Columns of database rows that workers claim: mixins for models."""
 
 import uuid
 from datetime import datetime
@@ -8,16 +8,20 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 
 class Leased:
-    """A mixin for models of work queues. The model also needs `id` and `state`.
+    """A row that a worker can claim.
 
     Attributes:
-        lease_id: identifies the claim: a worker that has lost its lease cannot store anything.
-        attempts: number of claims.
+        lease_id: the claim; a worker whose claim has been taken over cannot store anything.
+        attempts: the number of claims so far.
     """
 
     lease_id: Mapped[uuid.UUID | None]
     lease_expires_at: Mapped[datetime | None]
     attempts: Mapped[int] = mapped_column(default=0)
+
+
+class LeasedWithState(Leased):
+    """A row that is claimed by its `id`, and whose `state` says whether it is waiting. The model has both columns."""
 
     if TYPE_CHECKING:
         id: Mapped[uuid.UUID]

@@ -15,7 +15,7 @@ from vocboard.app.challenges.queries import current_truth
 from vocboard.app.evaluations import queries as evaluations
 from vocboard.app.submissions import queue
 from vocboard.app.submissions.models import State, Submission
-from vocboard.app.work_queues.leased_queue import Claim
+from vocboard.app.work_queues.state_queue import Claim
 from vocboard.worker import evaluation
 from vocboard.worker.evaluation import TOOK_TOO_LONG, TOOK_TOO_MUCH_MEMORY, WENT_WRONG, evaluate_next
 

@@ -9,7 +9,8 @@ import pytest
 from tests.support.backstage import Backstage
 from vocboard.app.submissions import queue
 from vocboard.app.submissions.models import State
-from vocboard.app.work_queues.leased_queue import Claim, Released
+from vocboard.app.work_queues.leased_queue import Released
+from vocboard.app.work_queues.state_queue import Claim
 
 LEASE = timedelta(minutes=1)
 EXPIRED = timedelta(0)
