@@ -21,7 +21,7 @@ from vocboard.app.api.schemas.challenges import (
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import now
-from vocboard.app.submissions.quota import quotas
+from vocboard.app.quotas.service import quotas
 from vocboard.app.web.dependencies import DatabaseDep
 from vocboard.app.web.identity import ApiIdentity, OrganisingUser, Viewer
 from vocboard.evaluator.editions import Competition as EditionCompetition

@@ -18,9 +18,9 @@ from vocboard.app.pages.challenges import competitions_of, edition_argument
 from vocboard.app.pages.forms import FormErrors, go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.pages.reports import report_view
+from vocboard.app.quotas.service import quotas
 from vocboard.app.settings import Settings
 from vocboard.app.submissions.declarations import needed_by
-from vocboard.app.submissions.quota import quotas
 from vocboard.app.uploads.multipart import StreamedForm
 from vocboard.app.web.csrf import FIELD, ForgedRequestError, verify_csrf
 from vocboard.app.web.dependencies import DatabaseDep, IntakeDep, SettingsDep

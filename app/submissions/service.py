@@ -16,6 +16,7 @@ from vocboard.app.challenges.service import check_accepting, edition_of
 from vocboard.app.database import now
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidArchiveError
 from vocboard.app.forms.fields import FieldChecks
+from vocboard.app.quotas.service import check_quota
 from vocboard.app.storage.archives import IncomingArchive
 from vocboard.app.submissions import queries
 from vocboard.app.submissions.declarations import needed_by
@@ -23,7 +24,6 @@ from vocboard.app.submissions.forms import SubmissionForm, checked, checked_decl
 from vocboard.app.submissions.holding import held_own
 from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
 from vocboard.app.submissions.pruning import hold_archive
-from vocboard.app.submissions.quota import check_quota
 from vocboard.app.submissions.report import Report
 from vocboard.evaluator.stored_results.reader_version import READER_VERSION
 

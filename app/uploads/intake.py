@@ -16,6 +16,7 @@ from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import Database, now
 from vocboard.app.errors import InvalidArchiveError
 from vocboard.app.messaging.notifier import WorkerNotifier
+from vocboard.app.quotas.service import check_any_quota_left
 from vocboard.app.settings import MEBIBYTE, Settings
 from vocboard.app.storage.archives import ArchiveStore, columns_limit
 from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox
@@ -23,7 +24,6 @@ from vocboard.app.submissions import forms
 from vocboard.app.submissions import service as submissions
 from vocboard.app.submissions.declarations import needed_by_each
 from vocboard.app.submissions.forms import SubmissionForm
-from vocboard.app.submissions.quota import check_any_quota_left
 from vocboard.app.submissions.validation import Validator
 from vocboard.app.transfer.importing import import_challenge
 from vocboard.app.uploads.in_progress import cancelled_by_disconnect, off_the_loop, upload_in_progress

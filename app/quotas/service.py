@@ -43,7 +43,7 @@ def check_quota(
 ) -> None:
     """Raise `LimitedError` if the quota of any of the competitions is used up.
 
-    The result is only reliable while the caller holds the person's lock (see `service.submit`).
+    The result is only reliable while the caller holds the person's lock (see `submissions.service.submit`).
     """
     states = quotas(session, user=user, challenge=challenge, competitions=competitions, now=now)
     used_up = {key: quota.allowed_at for key, quota in states.items() if quota.allowed_at is not None}

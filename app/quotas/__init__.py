@@ -1,0 +1,1 @@
+"""How many submissions a person may make. What organisers choose of it is in `app.challenges.rules`."""
