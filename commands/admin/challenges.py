@@ -4,7 +4,7 @@ import argparse
 import sys
 import tarfile
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -21,7 +21,6 @@ from vocboard.commands.admin.actions import Actions
 
 CHUNK_BYTES = 1024 * 1024
 POLL_SECONDS = 0.5
-SECONDS_PER_DAY = 86_400
 RULES = service.ChallengeRules.model_fields.keys()
 
 
@@ -96,7 +95,7 @@ def seconds_of_days(text: str) -> int:
     43200
     """
     try:
-        return int(float(text) * SECONDS_PER_DAY)
+        return int(timedelta(days=float(text)).total_seconds())
     except OverflowError:
         raise ValueError(text) from None
 

@@ -1,6 +1,6 @@
 """The form for a challenge's rules."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from pydantic import BaseModel
@@ -114,7 +114,7 @@ def _whole(field: str, text: str, wrong: dict[str, str]) -> int:
 def _days(field: str, text: str, wrong: dict[str, str]) -> int:
     """Return the seconds of so many days."""
     try:
-        return int(float(text) * SECONDS_PER_DAY)
+        return int(timedelta(days=float(text)).total_seconds())  # rounded to a microsecond before it is cut off
     except (ValueError, OverflowError):  # not a number, infinite
         wrong[field] = "Give a number of days."
         return 0

@@ -1,0 +1,60 @@
+"""A challenge's rules are one type, which the database, the form and the API follow."""
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+
+from vocboard.app.api.schemas.challenges import ChallengeChanges, NewChallenge
+from vocboard.app.challenges.models import Challenge, ChallengeCompetition, Detail, Visibility
+from vocboard.app.challenges.rules import ChallengeRules
+from vocboard.app.pages.organise.challenge_form import ChallengeForm
+
+NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
+RULES = ChallengeRules(
+    title="A title",
+    description="First.\n\nSecond.",
+    visibility=Visibility.UNLISTED,
+    decimals=3,
+    competitions=("comp1", "comp3"),
+    opens_at=NOON,
+    closes_at=NOON + timedelta(days=1),
+    quota_count=5,
+    quota_period_seconds=36 * 3600,
+    detail=Detail.CLASSES,
+)
+
+
+def test_all_rules_are_set_here() -> None:
+    defaults = ChallengeRules(title="")
+    assert [name for name in ChallengeRules.model_fields if getattr(RULES, name) == getattr(defaults, name)] == []
+
+
+def test_every_rule_but_the_competitions_has_a_column() -> None:
+    columns = Challenge.__table__.columns.keys()
+    assert [name for name in RULES.columns() if name not in columns] == []
+    assert set(ChallengeRules.model_fields) - RULES.columns().keys() == {"competitions"}
+
+
+@pytest.mark.parametrize("seconds", [1, 100, 3600, 36 * 3600, 366 * 24 * 3600])
+def test_the_form_has_a_field_for_every_rule_and_takes_what_it_shows(seconds: int) -> None:
+    rules = RULES.model_copy(update={"quota_period_seconds": seconds})
+    keys = [ChallengeCompetition(key=key, position=position) for position, key in enumerate(rules.competitions or ())]
+    challenge = Challenge(slug="mine", edition="VOC2007", competitions=keys, **rules.columns())
+    assert ChallengeForm.of(challenge).rules() == rules
+
+
+def test_a_new_challenge_takes_every_rule() -> None:
+    given = {"slug": "mine", "edition": "VOC2007", **RULES.model_dump(mode="json")}
+    assert NewChallenge.model_validate(given).rules() == RULES
+
+
+def test_a_change_leaves_the_other_rules_as_they_are() -> None:
+    changes = ChallengeChanges.model_validate({"quota_count": 9, "closes_at": None})
+    assert changes.applied_to(RULES) == RULES.model_copy(update={"quota_count": 9, "closes_at": None})
+
+
+@pytest.mark.parametrize("year", [1, 9999])
+def test_dates_that_have_no_utc_are_left_to_the_checks(year: int) -> None:
+    zone = timezone(timedelta(hours=12 if year == 1 else -12))
+    given = datetime(year, 12 if year > 1 else 1, 31 if year > 1 else 1, 23 if year > 1 else 0, tzinfo=zone)
+    assert ChallengeRules(title="A title", opens_at=given).opens_at is not None
