@@ -66,7 +66,7 @@ def evaluate_next(database: Database, store: ArchiveStore, settings: Settings) -
         found = None if claim is None else _find_work(session, claim)
     if claim is None:
         return False
-    renew = partial(queue.renew, hold=claim, lease=settings.lease)
+    renew = partial(queue.renew, claim=claim, lease=settings.lease)
     with leases.kept(database, renew, lease=settings.lease, of=f"submission {claim.id}"):
         try:
             _evaluate(database, store, settings, claim, _work(found))

@@ -1,4 +1,4 @@
-"""A queue of rows that are claimed one at a time, and whose state says whether they are waiting, running or finished."""
+"""A queue of rows that are claimed one at a time; their state says whether they are waiting, running or finished."""
 
 import uuid
 from dataclasses import dataclass
