@@ -100,17 +100,19 @@ def finish(session: Session, claimed: TruthClaim, imported: ImportedTruth) -> bo
     return _queue.finish(
         session,
         claimed.claim,
-        state=TruthState.READY,
-        sha256=imported.sha256,
-        summary=imported.summary,
-        competitions=list(imported.competitions),
-        image_sets=imported.image_sets,
+        {
+            "state": TruthState.READY,
+            "sha256": imported.sha256,
+            "summary": imported.summary,
+            "competitions": list(imported.competitions),
+            "image_sets": imported.image_sets,
+        },
     )
 
 
 def refuse(session: Session, claimed: TruthClaim, problems: Sequence[Problem]) -> bool:
     """Store why a version cannot be imported; False, without storing, if the lease is no longer held."""
-    return _queue.finish(session, claimed.claim, state=TruthState.FAILED, problems=_as_stored(problems))
+    return _queue.finish(session, claimed.claim, {"state": TruthState.FAILED, "problems": _as_stored(problems)})
 
 
 def start_first_scorings(session: Session) -> int:

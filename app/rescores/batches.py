@@ -106,8 +106,9 @@ def claim(session: Session, rescore: Rescore, scoring_id: uuid.UUID, *, lease: t
     if not chosen:
         return None
     of_these = and_(RescoreItem.rescore_id == rescore.id, RescoreItem.submission_id.in_(chosen))
-    claiming = _queue.claiming(of_these, lease=lease).returning(RescoreItem.lease_id)
-    lease_id = session.scalars(claiming.execution_options(synchronize_session=False)).all()[0]
+    lease_id = _queue.claim_rows(session, of_these, lease=lease)
+    if lease_id is None:
+        return None
     name, file, truth = session.execute(
         select(Challenge.edition, Challenge.edition_file, GroundTruthVersion.sha256)
         .join(GroundTruthVersion, GroundTruthVersion.challenge_id == Challenge.id)
@@ -178,4 +179,5 @@ def _items(session: Session, submission_ids: Sequence[uuid.UUID]) -> tuple[Item,
 
 
 def _finish(session: Session, claim: BatchClaim, submission_ids: Sequence[uuid.UUID], **values: object) -> None:
-    _queue.finish(session, claim, only=RescoreItem.submission_id.in_(submission_ids), finished_at=now(), **values)
+    final = {"finished_at": now(), **values}
+    _queue.finish(session, claim, final, only=RescoreItem.submission_id.in_(submission_ids))

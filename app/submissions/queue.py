@@ -53,7 +53,7 @@ def claim(session: Session, *, lease: timedelta) -> Claim | None:
 
 def finish(session: Session, claim: Claim) -> bool:
     """Mark the submission as scored; False if the claim has been lost and nothing may be stored."""
-    return _queue.finish(session, claim, state=State.SCORED, finished_at=now())
+    return _queue.finish(session, claim, {"state": State.SCORED, "finished_at": now()})
 
 
 def fail(session: Session, claim: Claim, *, failure: str, detail: str) -> bool:
@@ -63,12 +63,12 @@ def fail(session: Session, claim: Claim, *, failure: str, detail: str) -> bool:
         failure: message for the participant.
         detail: the technical reason, for organisers and the operator; never a hint of the ground truth.
     """
-    return _queue.finish(session, claim, state=State.FAILED, failure_detail=detail, **_failed(failure))
+    return _queue.finish(session, claim, {"failure_detail": detail, **_failed(failure)})
 
 
 def release_expired(session: Session, *, attempts: int) -> Released:
     """Return submissions with expired leases to the queue, or fail them after too many attempts."""
-    given_up = {"state": State.FAILED, "failure_detail": WENT_SILENT, **_failed(GIVEN_UP)}
+    given_up = {"failure_detail": WENT_SILENT, **_failed(GIVEN_UP)}
     return _queue.release_expired(session, attempts=attempts, given_up=given_up)
 
 
@@ -99,7 +99,7 @@ def places(session: Session, challenge_id: uuid.UUID, *, limit: int) -> Mapping[
 
 def _failed(failure: str) -> Mapping[str, object]:
     instant = now()
-    return {"failure": failure, "finished_at": instant, "quota_returned_at": instant}
+    return {"state": State.FAILED, "failure": failure, "finished_at": instant, "quota_returned_at": instant}
 
 
 def _fair_order() -> CTE:

@@ -85,7 +85,9 @@ class LeasedQueue(Generic[ClaimT]):
         """Return the condition that a row is still held by a claim, even if its lease has expired."""
         return and_(self._rows_of(claim), self._model.lease_id == claim.lease_id, self.is_claimed)
 
-    def claiming(self, chosen: ColumnElement[bool], *, lease: timedelta, **values: object) -> Update:
+    def claiming(
+        self, chosen: ColumnElement[bool], *, lease: timedelta, lease_id: uuid.UUID, **values: object
+    ) -> Update:
         """Return the statement that claims rows with a new lease.
 
         Two workers never claim the same row if `chosen` selects `FOR UPDATE SKIP LOCKED`: PostgreSQL skips locked rows,
@@ -94,19 +96,29 @@ class LeasedQueue(Generic[ClaimT]):
         Args:
             values: of other columns.
         """
-        lease_values = {
-            "lease_id": uuid.uuid4(),
-            "lease_expires_at": now() + lease,
-            "attempts": self._model.attempts + 1,
-        }
-        return update(self._model).where(chosen, self.is_waiting).values(**lease_values, **self._claimed, **values)
+        claim = {"lease_id": lease_id, "lease_expires_at": now() + lease, "attempts": self._model.attempts + 1}
+        return update(self._model).where(chosen, self.is_waiting).values(**claim, **self._claimed, **values)
+
+    def claim_rows(self, session: Session, chosen: ColumnElement[bool], *, lease: timedelta) -> uuid.UUID | None:
+        """Claim rows with one lease; return its id, or None if none of them is waiting.
+
+        Args:
+            chosen: as for `claiming`.
+        """
+        lease_id = uuid.uuid4()
+        return lease_id if changed_rows(session, self.claiming(chosen, lease=lease, lease_id=lease_id)) else None
 
     def renew(self, session: Session, claim: ClaimT, *, lease: timedelta) -> bool:
         """Renew the lease of a claim; False if the claim has been lost."""
         return self._change(session, claim, {"lease_expires_at": now() + lease})
 
     def finish(
-        self, session: Session, claim: ClaimT, *, only: ColumnElement[bool] | None = None, **values: object
+        self,
+        session: Session,
+        claim: ClaimT,
+        values: Mapping[str, object],
+        *,
+        only: ColumnElement[bool] | None = None,
     ) -> bool:
         """Set the final values of rows and release them; False if the claim has been lost: do not store anything then.
 

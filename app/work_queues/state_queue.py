@@ -56,10 +56,10 @@ class StateQueue(LeasedQueue[Claim]):
             values: of other columns.
         """
         rows = self._rows
-        claiming = self.claiming(rows.id == chosen, lease=lease, **values).returning(
-            rows.id, rows.lease_id, rows.attempts
-        )
-        row = session.execute(claiming.execution_options(synchronize_session=False)).one_or_none()
+        claiming = self.claiming(rows.id == chosen, lease=lease, lease_id=uuid.uuid4(), **values)
+        row = session.execute(
+            claiming.returning(rows.id, rows.lease_id, rows.attempts).execution_options(synchronize_session=False)
+        ).one_or_none()
         return None if row is None else Claim(row.id, row.lease_id, row.attempts)
 
     def waiting(self, session: Session) -> int:
