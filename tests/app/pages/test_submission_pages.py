@@ -138,7 +138,7 @@ def test_the_list_shows_own_submissions_alone(shown: Shown) -> None:
     assert "YOLO" not in page
 
 
-def test_nobody_sees_an_empty_list(embedded_site: Site) -> None:
+def test_a_user_without_submissions_sees_an_empty_list(embedded_site: Site) -> None:
     with embedded_site.writing() as session:
         email = make_user(session).email
     with embedded_site.client() as client:
