@@ -36,7 +36,7 @@ import httpx
 from sqlalchemy import func, select
 
 from tests.support import small_world
-from tests.support.backstage import kill_group
+from tests.support.backend import kill_group
 from tests.support.crashing_servers import CrashingServer, crashing_postgres, crashing_redis
 from tests.support.life import eventually, make_ready, submit
 from tests.support.processes import free_port

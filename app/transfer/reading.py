@@ -1,4 +1,4 @@
-"""Reading an exported challenge, of which nothing is taken for granted, line by line and never whole."""
+"""Reads an exported challenge as untrusted data, line by line, without loading all of it into memory."""
 
 import uuid
 from collections.abc import Iterator

@@ -57,7 +57,7 @@ PREFIXES = [range(number) for number in (8, 16, 24, 32, 40)]
     ids=["one box, then 20", "one box, then 40", "12, then 40", "behind 20 wrong", "five lengths", "five, four wrong"],
 )
 def test_what_no_display_of_scores_hides(truth: Claims, lists: list[list[int] | range]) -> None:
-    """Whoever learns how many objects there are, or uses a day's quota on one list, is certain of what is right in it.
+    """Learning the number of objects, or using a day of quota on one list, reveals for certain what is correct.
 
     It also shows that the search for other ground truths does not find one where there is none.
     """

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from tests.support.backstage import make_archive
+from tests.support.backend import make_archive
 from tests.support.factories import make_challenge, make_organiser, make_user
 from tests.support.scored import make_scored
 from vocboard.app.accounts.models import User

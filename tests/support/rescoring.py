@@ -1,4 +1,4 @@
-"""Challenges whose ground truth has been corrected, on `backstage`."""
+"""Challenges whose ground truth has been corrected, on `backend`."""
 
 import itertools
 import time
@@ -8,7 +8,7 @@ import numpy as np
 from sqlalchemy import select
 from sqlalchemy.orm import selectinload
 
-from tests.support.backstage import EDITION, Backstage, make_archive, make_columns, make_ground_truth
+from tests.support.backend import EDITION, Backend, make_archive, make_columns, make_ground_truth
 from tests.support.factories import IMAGES, make_image_sets, make_truth
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion
@@ -35,11 +35,11 @@ def make_corrected_truth() -> GroundTruth:
     return GroundTruth.of(make_image_sets(EDITION), truths, {})
 
 
-def add_corrected_truth(backstage: Backstage, challenge: Challenge) -> GroundTruthVersion:
+def add_corrected_truth(backend: Backend, challenge: Challenge) -> GroundTruthVersion:
     """Add the version that `make_corrected_truth` makes, as the worker leaves it once it is imported."""
     truth = make_corrected_truth()
-    truth.save(ground_truth_store.path_of(backstage.settings, truth.sha256))
-    with backstage.database.writing() as session:
+    truth.save(ground_truth_store.path_of(backend.settings, truth.sha256))
+    with backend.database.writing() as session:
         organised = session.scalars(
             select(Challenge).where(Challenge.id == challenge.id).options(selectinload(Challenge.competitions))
         ).one()
@@ -48,28 +48,26 @@ def add_corrected_truth(backstage: Backstage, challenge: Challenge) -> GroundTru
     return version
 
 
-def submit_scored(backstage: Backstage, challenge: Challenge, count: int, *, published: bool = True) -> list[uuid.UUID]:
+def submit_scored(backend: Backend, challenge: Challenge, count: int, *, published: bool = True) -> list[uuid.UUID]:
     """Make submissions with confidences in different orders, all scored, each a method of its own."""
-    user = backstage.user()
+    user = backend.user()
     ids = []
     for number, confidences in zip(range(count), _confidences, strict=False):
         columns, archive = make_columns(confidences), make_archive(confidences)
-        ids.append(
-            backstage.submit(user, challenge, columns=columns, archive=archive, method_name=f"Method {number:03}")
-        )
-    while evaluate_next(backstage.database, backstage.store, backstage.settings):
+        ids.append(backend.submit(user, challenge, columns=columns, archive=archive, method_name=f"Method {number:03}"))
+    while evaluate_next(backend.database, backend.store, backend.settings):
         pass
     if published:
-        with backstage.database.writing() as session:
+        with backend.database.writing() as session:
             for submission_id in ids:
                 publishing.publish(session, submission_id=submission_id, user=user)
     return ids
 
 
-def start_rescore(backstage: Backstage, challenge: Challenge, version: GroundTruthVersion) -> uuid.UUID:
+def start_rescore(backend: Backend, challenge: Challenge, version: GroundTruthVersion) -> uuid.UUID:
     """Start a re-score, as an organiser."""
-    user = administrator(backstage)
-    with backstage.database.writing() as session:
+    user = administrator(backend)
+    with backend.database.writing() as session:
         organised = session.scalars(
             select(Challenge).where(Challenge.id == challenge.id).options(selectinload(Challenge.competitions))
         ).one()
@@ -82,36 +80,36 @@ def start_rescore(backstage: Backstage, challenge: Challenge, version: GroundTru
         ).id
 
 
-def work(backstage: Backstage) -> None:
+def work(backend: Backend) -> None:
     """Do all that re-scores wait for, in this process."""
-    while rescore_next(backstage.database, backstage.store, backstage.settings, until=time.monotonic() + 60):
+    while rescore_next(backend.database, backend.store, backend.settings, until=time.monotonic() + 60):
         pass
 
 
-def rescore(backstage: Backstage, rescore_id: uuid.UUID) -> Rescore:
+def rescore(backend: Backend, rescore_id: uuid.UUID) -> Rescore:
     """Read a re-score's row as it is now, with its report."""
-    with backstage.database.reading() as session:
+    with backend.database.reading() as session:
         found = session.get_one(Rescore, rescore_id)
         assert found.report is None or found.report
         return found
 
 
-def request_apply(backstage: Backstage, rescore_id: uuid.UUID) -> None:
+def request_apply(backend: Backend, rescore_id: uuid.UUID) -> None:
     """Ask for a re-score to be applied, as an organiser."""
-    user = administrator(backstage)
-    with backstage.database.writing() as session:
+    user = administrator(backend)
+    with backend.database.writing() as session:
         service.request_apply(session, rescore_id=rescore_id, user=user)
 
 
-def apply(backstage: Backstage, rescore_id: uuid.UUID) -> None:
+def apply(backend: Backend, rescore_id: uuid.UUID) -> None:
     """Apply a re-score, in this process."""
-    request_apply(backstage, rescore_id)
-    work(backstage)
-    assert rescore(backstage, rescore_id).state is RescoreState.APPLIED
+    request_apply(backend, rescore_id)
+    work(backend)
+    assert rescore(backend, rescore_id).state is RescoreState.APPLIED
 
 
-def administrator(backstage: Backstage) -> User:
+def administrator(backend: Backend) -> User:
     """Return the server's administrator, who organises everything."""
-    with backstage.database.reading() as session:
+    with backend.database.reading() as session:
         known = session.scalar(select(User).where(User.role == Role.ADMINISTRATOR))
-    return known or backstage.user(role=Role.ADMINISTRATOR)
+    return known or backend.user(role=Role.ADMINISTRATOR)

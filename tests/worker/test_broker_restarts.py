@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.support.backstage import Backstage, make_columns, wait_until
+from tests.support.backend import Backend, make_columns, wait_until
 from tests.support.crashing_servers import CrashingServer, crashing_redis
 from tests.support.services import REAL, needed
 from vocboard.app.messaging.notifier import WorkerNotifier
@@ -23,38 +23,38 @@ RESTARTS = [(1.3, 3.1), (0.6, 1.1), (0.8, 1.7), (1.2, 1.3)]  # seconds without R
 
 
 @pytest.fixture
-def redis(backstage: Backstage) -> Iterator[tuple[Backstage, CrashingServer]]:
+def redis(backend: Backend) -> Iterator[tuple[Backend, CrashingServer]]:
     """Give the set-up with a Redis of its own, and that Redis."""
     with needed(crashing_redis()) as (url, server):
-        settings = backstage.settings.model_copy(update={"broker_url": f"{url}/0"})
-        yield replace(backstage, settings=settings), server
+        settings = backend.settings.model_copy(update={"broker_url": f"{url}/0"})
+        yield replace(backend, settings=settings), server
 
 
 def test_both_workers_still_consume_after_redis_was_killed_and_restarted(
-    redis: tuple[Backstage, CrashingServer],
+    redis: tuple[Backend, CrashingServer],
 ) -> None:
-    backstage, server = redis
-    challenge = backstage.challenge()
-    people = [backstage.user() for _ in range(5)]
+    backend, server = redis
+    challenge = backend.challenge()
+    people = [backend.user() for _ in range(5)]
     queued: list[uuid.UUID] = []
     done = threading.Event()
 
     def upload() -> None:
         while not done.wait(SECONDS_BETWEEN_UPLOADS):
-            queued.append(backstage.submit(people[len(queued) % len(people)], challenge, columns=make_columns()))
-            WorkerNotifier(backstage.settings).submission_queued()  # a new one: it does not pause after a failure
+            queued.append(backend.submit(people[len(queued) % len(people)], challenge, columns=make_columns()))
+            WorkerNotifier(backend.settings).submission_queued()  # a new one: it does not pause after a failure
 
     def left() -> int:
-        with backstage.database.reading() as session:
+        with backend.database.reading() as session:
             return queue.waiting(session) + queue.running(session)
 
-    started = [backstage.running("worker", worker_processes=2, sweep_interval="PT2S") for _ in range(2)]
-    with started[0] as first, started[1] as second, backstage.running("beat", sweep_interval="PT2S"):
+    started = [backend.running("worker", worker_processes=2, sweep_interval="PT2S") for _ in range(2)]
+    with started[0] as first, started[1] as second, backend.running("beat", sweep_interval="PT2S"):
         uploads = [threading.Thread(target=upload) for _ in range(2)]
         for thread in uploads:
             thread.start()
         try:
-            wait_until(lambda: bool(queued) and backstage.submission(queued[0]).state is State.SCORED)
+            wait_until(lambda: bool(queued) and backend.submission(queued[0]).state is State.SCORED)
             for seconds_down, seconds_up in RESTARTS:
                 server.kill()
                 time.sleep(seconds_down)
@@ -66,34 +66,34 @@ def test_both_workers_still_consume_after_redis_was_killed_and_restarted(
                 thread.join()
         wait_until(lambda: left() == 0, lambda: f"{left()} of {len(queued)} submissions are not scored")
         for paused in (first, second):
-            backstage.pause(paused)  # so that the other one has to do it
-            backstage.wait_for(backstage.submit(people[0], challenge), State.SCORED)
+            backend.pause(paused)  # so that the other one has to do it
+            backend.wait_for(backend.submit(people[0], challenge), State.SCORED)
             os.killpg(paused.pid, signal.SIGCONT)
 
 
-def test_wake_ups_arrive_again_after_a_restart(redis: tuple[Backstage, CrashingServer]) -> None:
-    backstage, server = redis
-    challenge, user = backstage.challenge(), backstage.user()
-    notifier = WorkerNotifier(backstage.settings)
-    with backstage.running("worker", poll_interval="PT1H", sweep_interval="PT1H"):
-        first = backstage.submit(user, challenge)
+def test_wake_ups_arrive_again_after_a_restart(redis: tuple[Backend, CrashingServer]) -> None:
+    backend, server = redis
+    challenge, user = backend.challenge(), backend.user()
+    notifier = WorkerNotifier(backend.settings)
+    with backend.running("worker", poll_interval="PT1H", sweep_interval="PT1H"):
+        first = backend.submit(user, challenge)
         notifier.submission_queued()
-        backstage.wait_for(first, State.SCORED)
+        backend.wait_for(first, State.SCORED)
         server.kill()
         server.start()
-        second = backstage.submit(user, challenge)
+        second = backend.submit(user, challenge)
 
         def is_scored() -> bool:
             notifier.submission_queued()
-            return backstage.submission(second).state is State.SCORED
+            return backend.submission(second).state is State.SCORED
 
         wait_until(is_scored)
 
 
-def test_without_redis_workers_score_anyway(redis: tuple[Backstage, CrashingServer]) -> None:
-    backstage, server = redis
-    challenge, user = backstage.challenge(), backstage.user()
+def test_without_redis_workers_score_anyway(redis: tuple[Backend, CrashingServer]) -> None:
+    backend, server = redis
+    challenge, user = backend.challenge(), backend.user()
     server.kill()
-    with backstage.running("worker"):
+    with backend.running("worker"):
         for _ in range(3):
-            backstage.wait_for(backstage.submit(user, challenge), State.SCORED)
+            backend.wait_for(backend.submit(user, challenge), State.SCORED)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.backstage import ROOT, Backstage, make_archive, make_columns, make_ground_truth
+from tests.support.backend import ROOT, Backend, make_archive, make_columns, make_ground_truth
 from vocboard.app.evaluations import queries as evaluations
 from vocboard.app.submissions.models import State, Submission
 from vocboard.app.submissions.reading_process import GET_READY, ReadingProcess
@@ -23,18 +23,18 @@ WRONG = (0.1, 0.9, 0.2)  # the image without a car comes first
 AVERAGE_PRECISION = {True: 1.0, False: 2 / 3}  # of the right order, and of the wrong one
 
 
-def score_of(backstage: Backstage, submission_id: uuid.UUID) -> float | None:
-    with backstage.database.reading() as session:
+def score_of(backend: Backend, submission_id: uuid.UUID) -> float | None:
+    with backend.database.reading() as session:
         found = evaluations.current(session, session.get_one(Submission, submission_id))
         assert found is not None
         return found.results[0].measures[0].mean
 
 
-def evaluated(backstage: Backstage, submission_id: uuid.UUID) -> float | None:
-    assert evaluate_next(backstage.database, backstage.store, backstage.settings)
-    submission = backstage.submission(submission_id)
+def evaluated(backend: Backend, submission_id: uuid.UUID) -> float | None:
+    assert evaluate_next(backend.database, backend.store, backend.settings)
+    submission = backend.submission(submission_id)
     assert submission.state is State.SCORED, submission.failure_detail
-    return score_of(backstage, submission_id)
+    return score_of(backend, submission_id)
 
 
 @pytest.fixture
@@ -51,87 +51,85 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[ReadingProcess]:
     return found
 
 
-def test_scores_columns_without_the_archive(backstage: Backstage, started: list[ReadingProcess]) -> None:
-    submission_id = backstage.submit(backstage.user(), backstage.challenge(), columns=make_columns())
-    backstage.store.path(backstage.submission(submission_id).archive_sha256).unlink()
-    assert evaluated(backstage, submission_id) == 1.0
+def test_scores_columns_without_the_archive(backend: Backend, started: list[ReadingProcess]) -> None:
+    submission_id = backend.submit(backend.user(), backend.challenge(), columns=make_columns())
+    backend.store.path(backend.submission(submission_id).archive_sha256).unlink()
+    assert evaluated(backend, submission_id) == 1.0
     assert started == []
 
 
-def remove(backstage: Backstage, submission: Submission) -> None:
+def remove(backend: Backend, submission: Submission) -> None:
     assert submission.columns_sha256 is not None
-    backstage.store.path(submission.columns_sha256).unlink()
+    backend.store.path(submission.columns_sha256).unlink()
 
 
-def damage(backstage: Backstage, submission: Submission) -> None:
+def damage(backend: Backend, submission: Submission) -> None:
     assert submission.columns_sha256 is not None
-    path = backstage.store.path(submission.columns_sha256)
+    path = backend.store.path(submission.columns_sha256)
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
 
 
-def date_back(backstage: Backstage, submission: Submission) -> None:
-    with backstage.database.writing() as session:
+def date_back(backend: Backend, submission: Submission) -> None:
+    with backend.database.writing() as session:
         session.get_one(Submission, submission.id).columns_reader = 0
 
 
 @pytest.mark.parametrize("make_useless", [remove, damage, date_back])
 def test_reads_the_archive_again_where_columns_are_of_no_use(
-    backstage: Backstage, started: list[ReadingProcess], make_useless: Callable[[Backstage, Submission], None]
+    backend: Backend, started: list[ReadingProcess], make_useless: Callable[[Backend, Submission], None]
 ) -> None:
-    submission_id = backstage.submit(backstage.user(), backstage.challenge(), columns=make_columns())
-    make_useless(backstage, backstage.submission(submission_id))
-    assert evaluated(backstage, submission_id) == 1.0
+    submission_id = backend.submit(backend.user(), backend.challenge(), columns=make_columns())
+    make_useless(backend, backend.submission(submission_id))
+    assert evaluated(backend, submission_id) == 1.0
     assert len(started) == 1
 
 
-def test_reads_the_archive_of_a_submission_without_columns(backstage: Backstage, started: list[ReadingProcess]) -> None:
-    submission_id = backstage.submit(backstage.user(), backstage.challenge(), archive=make_archive(WRONG))
-    assert evaluated(backstage, submission_id) == pytest.approx(AVERAGE_PRECISION[False])
+def test_reads_the_archive_of_a_submission_without_columns(backend: Backend, started: list[ReadingProcess]) -> None:
+    submission_id = backend.submit(backend.user(), backend.challenge(), archive=make_archive(WRONG))
+    assert evaluated(backend, submission_id) == pytest.approx(AVERAGE_PRECISION[False])
     assert len(started) == 1
 
 
 def test_an_archive_that_is_replaced_by_the_same_content_can_be_read_again(
-    backstage: Backstage, monkeypatch: pytest.MonkeyPatch
+    backend: Backend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Somebody uploads the same while the process that reads it has given up everything else."""
-    user, challenge = backstage.user(), backstage.challenge()
-    submission_id = backstage.submit(user, challenge)
+    user, challenge = backend.user(), backend.challenge()
+    submission_id = backend.submit(user, challenge)
     ask = ReadingProcess.ask
 
     def replace_and_ask(process: ReadingProcess, *given: Any, **named: Any) -> Any:
         ask(process, GET_READY)
-        backstage.submit(user, challenge)
+        backend.submit(user, challenge)
         return ask(process, *given, **named)
 
     monkeypatch.setattr(ReadingProcess, "ask", replace_and_ask)
-    assert evaluated(backstage, submission_id) == 1.0
+    assert evaluated(backend, submission_id) == 1.0
 
 
 @pytest.mark.parametrize("columns", [make_columns(first_item=1), make_columns(first_item=-1), b"no columns"])
 def test_columns_that_no_reader_makes_are_not_scored(
-    backstage: Backstage, started: list[ReadingProcess], columns: bytes
+    backend: Backend, started: list[ReadingProcess], columns: bytes
 ) -> None:
-    submission_id = backstage.submit(backstage.user(), backstage.challenge(), columns=columns)
-    assert evaluated(backstage, submission_id) == 1.0
+    submission_id = backend.submit(backend.user(), backend.challenge(), columns=columns)
+    assert evaluated(backend, submission_id) == 1.0
     assert len(started) == 1
 
 
-def test_columns_read_against_other_image_sets_are_not_scored(
-    backstage: Backstage, started: list[ReadingProcess]
-) -> None:
+def test_columns_read_against_other_image_sets_are_not_scored(backend: Backend, started: list[ReadingProcess]) -> None:
     """Ground truth that lists the same images in another order: an index means another image."""
-    submission_id = backstage.submit(backstage.user(), backstage.challenge(), columns=make_columns())
+    submission_id = backend.submit(backend.user(), backend.challenge(), columns=make_columns())
     truth = make_ground_truth()
     turned = {
         key: ImageSet(each.images[::-1], None if each.sizes is None else each.sizes[::-1].copy(), each.persons)
         for key, each in truth.image_sets.sets.items()
     }
     other = GroundTruth(truth.edition, ImageSets(truth.edition, turned), truth.truths, {}, truth.sha256)
-    other.save(ground_truth_store.path_of(backstage.settings, truth.sha256))
+    other.save(ground_truth_store.path_of(backend.settings, truth.sha256))
     ground_truth_store.load.cache_clear()
-    assert evaluated(backstage, submission_id) == 1.0
+    assert evaluated(backend, submission_id) == 1.0
     assert len(started) == 1
 
 
@@ -161,24 +159,24 @@ print("\\n".join(sys.modules))
 
 
 @pytest.mark.parametrize("columns", [make_columns(), None], ids=["columns", "archive read again"])
-def test_no_parser_of_result_files_is_imported_where_the_truth_is(backstage: Backstage, columns: bytes | None) -> None:
+def test_no_parser_of_result_files_is_imported_where_the_truth_is(backend: Backend, columns: bytes | None) -> None:
     """In a process that has scored a submission, as the worker's processes do."""
-    submission_id = backstage.submit(backstage.user(), backstage.challenge(), columns=columns)
+    submission_id = backend.submit(backend.user(), backend.challenge(), columns=columns)
     done = subprocess.run(
         [sys.executable, "-c", EVALUATE],
         cwd=ROOT,
         env={
             **os.environ,
-            "VOCBOARD_DATA_DIRECTORY": str(backstage.settings.data_directory),
-            "VOCBOARD_DATABASE_URL": backstage.settings.database_url,
-            "VOCBOARD_BROKER_URL": backstage.settings.broker_url,
+            "VOCBOARD_DATA_DIRECTORY": str(backend.settings.data_directory),
+            "VOCBOARD_DATABASE_URL": backend.settings.database_url,
+            "VOCBOARD_BROKER_URL": backend.settings.broker_url,
         },
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert backstage.submission(submission_id).state is State.SCORED
+    assert backend.submission(submission_id).state is State.SCORED
     modules = done.stdout.split()
     assert "vocboard.evaluator.scoring" in modules
     found = [name for name in modules if any(name == parser or name.startswith(f"{parser}.") for parser in PARSERS)]
@@ -186,9 +184,9 @@ def test_no_parser_of_result_files_is_imported_where_the_truth_is(backstage: Bac
     assert [name for name in modules if name.startswith("vocboard.") and name.endswith(".format")] == []
 
 
-def test_a_real_worker_scores_columns(backstage: Backstage) -> None:
-    submission_id = backstage.submit(backstage.user(), backstage.challenge(), columns=make_columns(WRONG))
-    backstage.store.path(backstage.submission(submission_id).archive_sha256).unlink()
-    with backstage.running("worker"):
-        backstage.wait_for(submission_id, State.SCORED)
-    assert score_of(backstage, submission_id) == pytest.approx(AVERAGE_PRECISION[False])
+def test_a_real_worker_scores_columns(backend: Backend) -> None:
+    submission_id = backend.submit(backend.user(), backend.challenge(), columns=make_columns(WRONG))
+    backend.store.path(backend.submission(submission_id).archive_sha256).unlink()
+    with backend.running("worker"):
+        backend.wait_for(submission_id, State.SCORED)
+    assert score_of(backend, submission_id) == pytest.approx(AVERAGE_PRECISION[False])

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.support.backstage import Backstage, make_ground_truth
+from tests.support.backend import Backend, make_ground_truth
 from vocboard.app.evaluations import queries as evaluations
 from vocboard.app.messaging.broker import EVALUATE_NEXT
 from vocboard.app.messaging.notifier import WorkerNotifier
@@ -14,13 +14,13 @@ from vocboard.evaluator import VERSION
 from vocboard.worker import tasks
 
 
-def test_scores_a_submission_that_it_was_woken_for(backstage: Backstage) -> None:
-    challenge, user = backstage.challenge(), backstage.user()
-    with backstage.running("worker", poll_interval="PT1H"):
-        submission_id = backstage.submit(user, challenge)
-        WorkerNotifier(backstage.settings).submission_queued()
-        submission = backstage.wait_for(submission_id, State.SCORED)
-    with backstage.database.reading() as session:
+def test_scores_a_submission_that_it_was_woken_for(backend: Backend) -> None:
+    challenge, user = backend.challenge(), backend.user()
+    with backend.running("worker", poll_interval="PT1H"):
+        submission_id = backend.submit(user, challenge)
+        WorkerNotifier(backend.settings).submission_queued()
+        submission = backend.wait_for(submission_id, State.SCORED)
+    with backend.database.reading() as session:
         evaluation = evaluations.current(session, submission)
         assert evaluation is not None
         (result,) = evaluation.results
@@ -45,14 +45,14 @@ class Tasks:
     ("turn", "scored"), [(timedelta(hours=1), 3), (timedelta(0), 1)], ids=["in its turn", "turn over"]
 )
 def test_a_task_evaluates_until_none_waits_or_its_turn_is_over(
-    backstage: Backstage, monkeypatch: pytest.MonkeyPatch, turn: timedelta, scored: int
+    backend: Backend, monkeypatch: pytest.MonkeyPatch, turn: timedelta, scored: int
 ) -> None:
     monkeypatch.setattr(tasks, "TURN", turn)
-    monkeypatch.setattr(tasks, "Database", lambda _: backstage.database)  # which is closed in the end
+    monkeypatch.setattr(tasks, "Database", lambda _: backend.database)  # which is closed in the end
     application = Tasks()
-    tasks.register(application, backstage.settings)  # type: ignore[arg-type]
-    challenge, user = backstage.challenge(), backstage.user()
-    submissions = [backstage.submit(user, challenge) for _ in range(3)]
+    tasks.register(application, backend.settings)  # type: ignore[arg-type]
+    challenge, user = backend.challenge(), backend.user()
+    submissions = [backend.submit(user, challenge) for _ in range(3)]
     application.tasks[EVALUATE_NEXT]()
-    states = [backstage.submission(submission).state for submission in submissions]
+    states = [backend.submission(submission).state for submission in submissions]
     assert states == [State.SCORED] * scored + [State.QUEUED] * (3 - scored)

@@ -8,7 +8,7 @@ from datetime import timedelta
 import psutil
 import pytest
 
-from tests.support.backstage import Backstage, make_archive
+from tests.support.backend import Backend, make_archive
 from vocboard.app.challenges.ground_truth import make_current, start_scoring
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.queries import current_truth
@@ -22,8 +22,8 @@ from vocboard.worker.evaluation import TOOK_TOO_LONG, TOOK_TOO_MUCH_MEMORY, WENT
 MEBIBYTE = 1024 * 1024
 
 
-def evaluate(backstage: Backstage) -> bool:
-    return evaluate_next(backstage.database, backstage.store, backstage.settings)
+def evaluate(backend: Backend) -> bool:
+    return evaluate_next(backend.database, backend.store, backend.settings)
 
 
 def expect_failure(submission: Submission, failure: str) -> None:
@@ -34,118 +34,118 @@ def expect_failure(submission: Submission, failure: str) -> None:
 
 
 @pytest.fixture
-def submission_id(backstage: Backstage) -> uuid.UUID:
-    return backstage.submit(backstage.user(), backstage.challenge())
+def submission_id(backend: Backend) -> uuid.UUID:
+    return backend.submit(backend.user(), backend.challenge())
 
 
-def test_a_damaged_archive_is_not_scored(backstage: Backstage, submission_id: uuid.UUID) -> None:
-    backstage.store.path(backstage.submission(submission_id).archive_sha256).write_bytes(make_archive((0.1, 0.2, 0.3)))
-    assert evaluate(backstage)
-    expect_failure(backstage.submission(submission_id), WENT_WRONG)
+def test_a_damaged_archive_is_not_scored(backend: Backend, submission_id: uuid.UUID) -> None:
+    backend.store.path(backend.submission(submission_id).archive_sha256).write_bytes(make_archive((0.1, 0.2, 0.3)))
+    assert evaluate(backend)
+    expect_failure(backend.submission(submission_id), WENT_WRONG)
 
 
-def test_an_archive_that_is_not_valid_here_is_not_scored(backstage: Backstage) -> None:
-    submission_id = backstage.submit(backstage.user(), backstage.challenge(), archive=b"not an archive")
-    assert evaluate(backstage)
-    expect_failure(backstage.submission(submission_id), WENT_WRONG)
+def test_an_archive_that_is_not_valid_here_is_not_scored(backend: Backend) -> None:
+    submission_id = backend.submit(backend.user(), backend.challenge(), archive=b"not an archive")
+    assert evaluate(backend)
+    expect_failure(backend.submission(submission_id), WENT_WRONG)
 
 
 def test_the_technical_reason_never_quotes_what_the_code_was_working_on(
-    backstage: Backstage, submission_id: uuid.UUID, monkeypatch: pytest.MonkeyPatch
+    backend: Backend, submission_id: uuid.UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(*_: object, **__: object) -> None:
         raise ValueError("image 000001 has a car at 10, 10, 109, 109")
 
     monkeypatch.setattr(evaluation, "evaluate", fails)
-    assert evaluate(backstage)
-    reason = backstage.submission(submission_id).failure_detail or ""
+    assert evaluate(backend)
+    reason = backend.submission(submission_id).failure_detail or ""
     assert reason.startswith("ValueError\n")
     assert "worker/evaluation.py" in reason
     assert "000001" not in reason
     assert "109" not in reason
 
 
-def test_the_technical_reason_of_our_own_errors_has_their_message(backstage: Backstage) -> None:
-    submission_id = backstage.submit(backstage.user(), backstage.challenge(), archive=b"not an archive")
-    assert evaluate(backstage)
+def test_the_technical_reason_of_our_own_errors_has_their_message(backend: Backend) -> None:
+    submission_id = backend.submit(backend.user(), backend.challenge(), archive=b"not an archive")
+    assert evaluate(backend)
     assert "UnscorableError: an accepted archive has problems" in (
-        backstage.submission(submission_id).failure_detail or ""
+        backend.submission(submission_id).failure_detail or ""
     )
 
 
-def test_damaged_ground_truth_fails_the_submission(backstage: Backstage, submission_id: uuid.UUID) -> None:
-    backstage.truth_file.write_bytes(b"something else")
-    assert evaluate(backstage)
-    expect_failure(backstage.submission(submission_id), WENT_WRONG)
+def test_damaged_ground_truth_fails_the_submission(backend: Backend, submission_id: uuid.UUID) -> None:
+    backend.truth_file.write_bytes(b"something else")
+    assert evaluate(backend)
+    expect_failure(backend.submission(submission_id), WENT_WRONG)
 
 
-def test_a_challenge_without_a_scoring_fails_the_submission(backstage: Backstage, submission_id: uuid.UUID) -> None:
-    with backstage.database.writing() as session:
-        challenge = session.get_one(Challenge, backstage.submission(submission_id).challenge_id)
+def test_a_challenge_without_a_scoring_fails_the_submission(backend: Backend, submission_id: uuid.UUID) -> None:
+    with backend.database.writing() as session:
+        challenge = session.get_one(Challenge, backend.submission(submission_id).challenge_id)
         challenge.current_scoring_id = None
-    assert evaluate(backstage)
-    expect_failure(backstage.submission(submission_id), WENT_WRONG)
+    assert evaluate(backend)
+    expect_failure(backend.submission(submission_id), WENT_WRONG)
 
 
 def test_a_disk_that_is_away_leaves_the_submission_to_a_later_attempt(
-    backstage: Backstage, submission_id: uuid.UUID
+    backend: Backend, submission_id: uuid.UUID
 ) -> None:
-    away = backstage.truth_file.rename(backstage.truth_file.with_suffix(".away"))
+    away = backend.truth_file.rename(backend.truth_file.with_suffix(".away"))
     with pytest.raises(FileNotFoundError):
-        evaluate(backstage)
-    assert backstage.submission(submission_id).state is State.EVALUATING
-    away.rename(backstage.truth_file)
-    with backstage.database.writing() as session:
-        held = backstage.submission(submission_id)
+        evaluate(backend)
+    assert backend.submission(submission_id).state is State.EVALUATING
+    away.rename(backend.truth_file)
+    with backend.database.writing() as session:
+        held = backend.submission(submission_id)
         assert held.lease_id is not None
         queue.renew(session, Claim(held.id, held.lease_id, held.attempts), lease=timedelta(0))
         queue.release_expired(session, attempts=3)
-    assert evaluate(backstage)
-    assert backstage.submission(submission_id).state is State.SCORED
+    assert evaluate(backend)
+    assert backend.submission(submission_id).state is State.SCORED
 
 
-def test_nothing_to_do_is_reported(backstage: Backstage) -> None:
-    assert not evaluate(backstage)
+def test_nothing_to_do_is_reported(backend: Backend) -> None:
+    assert not evaluate(backend)
 
 
-def test_an_evaluation_that_takes_too_long_is_stopped(backstage: Backstage, submission_id: uuid.UUID) -> None:
-    archive = backstage.store.path(backstage.submission(submission_id).archive_sha256)
+def test_an_evaluation_that_takes_too_long_is_stopped(backend: Backend, submission_id: uuid.UUID) -> None:
+    archive = backend.store.path(backend.submission(submission_id).archive_sha256)
     archive.unlink()
     os.mkfifo(archive)  # nobody writes to it: the evaluation would never end
-    with backstage.running("worker", evaluation_time_limit="PT1S"):
-        failed = backstage.wait_for(submission_id, State.FAILED)
+    with backend.running("worker", evaluation_time_limit="PT1S"):
+        failed = backend.wait_for(submission_id, State.FAILED)
     expect_failure(failed, TOOK_TOO_LONG)
     assert failed.attempts == 1
 
 
 def test_an_evaluation_that_takes_too_much_memory_fails(
-    backstage: Backstage, submission_id: uuid.UUID, monkeypatch: pytest.MonkeyPatch
+    backend: Backend, submission_id: uuid.UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def too_large(*_arguments: object, **_options: object) -> None:
         raise MemoryError
 
     monkeypatch.setattr(evaluation, "evaluate", too_large)
-    assert evaluate(backstage)
-    expect_failure(backstage.submission(submission_id), TOOK_TOO_MUCH_MEMORY)
+    assert evaluate(backend)
+    expect_failure(backend.submission(submission_id), TOOK_TOO_MUCH_MEMORY)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux tells another process's limits")
-def test_processes_that_evaluate_have_a_memory_limit(backstage: Backstage, submission_id: uuid.UUID) -> None:
-    with backstage.running("worker", evaluation_memory_limit_bytes=3000 * MEBIBYTE) as worker:
-        backstage.wait_for(submission_id, State.SCORED)
+def test_processes_that_evaluate_have_a_memory_limit(backend: Backend, submission_id: uuid.UUID) -> None:
+    with backend.running("worker", evaluation_memory_limit_bytes=3000 * MEBIBYTE) as worker:
+        backend.wait_for(submission_id, State.SCORED)
         (child,) = psutil.Process(worker.pid).children()
         assert child.rlimit(psutil.RLIMIT_AS)[0] == 3000 * MEBIBYTE
 
 
 def test_a_switch_of_the_ground_truth_in_the_meantime_evaluates_again(
-    backstage: Backstage, submission_id: uuid.UUID, monkeypatch: pytest.MonkeyPatch
+    backend: Backend, submission_id: uuid.UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     evaluate_once = evaluation.evaluate
 
     def switched_meanwhile(*arguments: object, **options: object) -> object:
         monkeypatch.undo()
-        with backstage.database.writing() as session:
-            challenge = session.get_one(Challenge, backstage.submission(submission_id).challenge_id)
+        with backend.database.writing() as session:
+            challenge = session.get_one(Challenge, backend.submission(submission_id).challenge_id)
             version = current_truth(session, challenge)
             assert version is not None
             scoring = start_scoring(session, challenge=challenge, version=version)
@@ -153,10 +153,10 @@ def test_a_switch_of_the_ground_truth_in_the_meantime_evaluates_again(
         return evaluate_once(*arguments, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(evaluation, "evaluate", switched_meanwhile)
-    assert evaluate(backstage)
-    assert backstage.submission(submission_id).state is State.QUEUED
-    assert evaluate(backstage)
-    scored = backstage.submission(submission_id)
+    assert evaluate(backend)
+    assert backend.submission(submission_id).state is State.QUEUED
+    assert evaluate(backend)
+    scored = backend.submission(submission_id)
     assert (scored.state, scored.attempts) == (State.SCORED, 1)
-    with backstage.database.reading() as session:
+    with backend.database.reading() as session:
         assert evaluations.current(session, scored) is not None

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.support.backstage import ROOT, Backstage, wait_until
+from tests.support.backend import ROOT, Backend, wait_until
 from tests.support.crashing_servers import crashing_redis
 from tests.support.mail import mail_server
 from tests.support.services import REAL, needed
@@ -19,11 +19,11 @@ from vocboard.app.workers import heartbeats
 from vocboard.worker import heartbeat
 
 
-def health(backstage: Backstage, *service: str, **environment: str) -> tuple[int, str]:
+def health(backend: Backend, *service: str, **environment: str) -> tuple[int, str]:
     done = subprocess.run(
         [sys.executable, "-m", "vocboard.commands.main", "health", *service],
         cwd=ROOT,
-        env={**os.environ, "VOCBOARD_DATABASE_URL": backstage.settings.database, **environment},
+        env={**os.environ, "VOCBOARD_DATABASE_URL": backend.settings.database, **environment},
         capture_output=True,
         text=True,
         check=False,
@@ -31,78 +31,76 @@ def health(backstage: Backstage, *service: str, **environment: str) -> tuple[int
     return done.returncode, done.stdout + done.stderr
 
 
-def looking(backstage: Backstage) -> set[str]:
+def looking(backend: Backend) -> set[str]:
     """Return the kinds of worker that have looked for work."""
-    with backstage.database.reading() as session:
+    with backend.database.reading() as session:
         return set(heartbeats.last_polls(session))
 
 
-def test_a_worker_that_is_paused_is_noticed(backstage: Backstage, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert health(backstage, "worker") == (1, "the worker last looked for work: never\n")
-    with serving(backstage.settings) as site, site.client() as client:
+def test_a_worker_that_is_paused_is_noticed(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert health(backend, "worker") == (1, "the worker last looked for work: never\n")
+    with serving(backend.settings) as site, site.client() as client:
 
         def readiness() -> tuple[int, str, str]:
             response: httpx.Response = client.get("/readyz")
             return response.status_code, response.json()["status"], response.json()["workers"]
 
         assert readiness() == (200, "degraded", "failing")
-        with backstage.running("worker") as worker:
+        with backend.running("worker") as worker:
             wait_until(lambda: readiness() == (200, "ok", "ok"))
-            status, message = health(backstage, "worker")
+            status, message = health(backend, "worker")
             assert (status, message.count("\n")) == (0, 1), message
             os.killpg(worker.pid, signal.SIGSTOP)
             monkeypatch.setattr(heartbeats, "SILENT_AFTER", timedelta(seconds=0.5))
             wait_until(lambda: readiness() == (200, "degraded", "failing"))
 
 
-def test_a_worker_that_stops_in_order_is_not_missed(backstage: Backstage) -> None:
-    with backstage.running("worker") as worker:
-        wait_until(lambda: looking(backstage) == {"scoring"})
-        assert health(backstage, "worker")[0] == 0
+def test_a_worker_that_stops_in_order_is_not_missed(backend: Backend) -> None:
+    with backend.running("worker") as worker:
+        wait_until(lambda: looking(backend) == {"scoring"})
+        assert health(backend, "worker")[0] == 0
         worker.terminate()
         worker.wait(timeout=30)
-    assert health(backstage, "worker") == (1, "the worker last looked for work: never\n")
+    assert health(backend, "worker") == (1, "the worker last looked for work: never\n")
 
 
-def test_a_mail_worker_that_dies_is_noticed(
-    backstage: Backstage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert health(backstage, "worker", "--only", "mail") == (1, "the worker last looked for work: never\n")
+def test_a_mail_worker_that_dies_is_noticed(backend: Backend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert health(backend, "worker", "--only", "mail") == (1, "the worker last looked for work: never\n")
     with (
         mail_server(tmp_path / "received") as mail,
-        serving(backstage.settings) as site,
+        serving(backend.settings) as site,
         site.client() as client,
-        backstage.running("worker"),
+        backend.running("worker"),
     ):
 
         def readiness() -> str:
             return str(client.get("/readyz").json()["workers"])
 
-        with backstage.running("worker", "--only", "mail", mail_url=mail.url, sweep_interval="PT1H"):
+        with backend.running("worker", "--only", "mail", mail_url=mail.url, sweep_interval="PT1H"):
             wait_until(lambda: readiness() == "ok")
-            assert health(backstage, "worker", "--only", "mail")[0] == 0
+            assert health(backend, "worker", "--only", "mail")[0] == 0
         # That killed it. The other worker goes on.
         monkeypatch.setattr(heartbeats, "SILENT_AFTER", 1.5 * heartbeat.INTERVAL)
         wait_until(lambda: readiness() == "failing")
-        with backstage.running("worker", "--only", "mail", mail_url=mail.url):
+        with backend.running("worker", "--only", "mail", mail_url=mail.url):
             wait_until(lambda: readiness() == "ok")
 
 
-def test_a_mail_worker_that_stops_in_order_is_not_missed(backstage: Backstage, tmp_path: Path) -> None:
+def test_a_mail_worker_that_stops_in_order_is_not_missed(backend: Backend, tmp_path: Path) -> None:
     with mail_server(tmp_path / "received") as mail:
-        with backstage.running("worker", "--only", "mail", mail_url=mail.url) as worker:
-            wait_until(lambda: looking(backstage) == {"mail"})
-            assert health(backstage, "worker", "--only", "mail")[0] == 0
+        with backend.running("worker", "--only", "mail", mail_url=mail.url) as worker:
+            wait_until(lambda: looking(backend) == {"mail"})
+            assert health(backend, "worker", "--only", "mail")[0] == 0
             worker.terminate()
             worker.wait(timeout=30)
-        assert looking(backstage) == set()
+        assert looking(backend) == set()
 
 
 @pytest.mark.services
 @pytest.mark.parametrize("set_up", [REAL], indirect=True)
-def test_a_database_that_is_away_is_reported_in_one_line(backstage: Backstage) -> None:
+def test_a_database_that_is_away_is_reported_in_one_line(backend: Backend) -> None:
     away = "postgresql+psycopg://nobody@127.0.0.1:9/nothing"
-    status, message = health(backstage, "worker", VOCBOARD_DATABASE_URL=away)
+    status, message = health(backend, "worker", VOCBOARD_DATABASE_URL=away)
     assert status == 1
     assert message.startswith("cannot read from the database")
     assert message.count("\n") == 1
@@ -111,14 +109,14 @@ def test_a_database_that_is_away_is_reported_in_one_line(backstage: Backstage) -
 @pytest.mark.services
 @pytest.mark.parametrize("set_up", [REAL], indirect=True)
 def test_beat_that_does_not_reach_the_broker_is_noticed(
-    backstage: Backstage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    backend: Backend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     often = {"VOCBOARD_SWEEP_INTERVAL": "PT0.5S"}
-    assert health(backstage, "beat", **often) == (1, "beat last reached the broker: never\n")
-    with needed(crashing_redis()) as (url, server), backstage.running("beat", broker_url=f"{url}/0"):
-        wait_until(lambda: health(backstage, "beat", **often)[0] == 0)
+    assert health(backend, "beat", **often) == (1, "beat last reached the broker: never\n")
+    with needed(crashing_redis()) as (url, server), backend.running("beat", broker_url=f"{url}/0"):
+        wait_until(lambda: health(backend, "beat", **often)[0] == 0)
         server.kill()
-        wait_until(lambda: health(backstage, "beat", **often)[0] == 1)
+        wait_until(lambda: health(backend, "beat", **often)[0] == 1)
         server.start()
-        wait_until(lambda: health(backstage, "beat", **often)[0] == 0)
+        wait_until(lambda: health(backend, "beat", **often)[0] == 0)

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import select, text
 from sqlalchemy.engine import make_url
 
-from tests.support.backstage import Backstage, wait_until
+from tests.support.backend import Backend, wait_until
 from tests.support.mail import MailServer, mail_server
 from tests.support.services import in_full
 from vocboard.app.database import Database
@@ -28,13 +28,13 @@ def server(tmp_path: Path) -> Iterator[MailServer]:
         yield running
 
 
-def put(backstage: Backstage, to: str = "ada@lab.example") -> None:
-    with backstage.database.writing() as session:
+def put(backend: Backend, to: str = "ada@lab.example") -> None:
+    with backend.database.writing() as session:
         outbox.put(session, to=to, template="approved", site="https://voc.example")
 
 
-def waiting(backstage: Backstage) -> list[OutgoingMail]:
-    with backstage.database.reading() as session:
+def waiting(backend: Backend) -> list[OutgoingMail]:
+    with backend.database.reading() as session:
         unsent = OutgoingMail.sent_at.is_(None) & OutgoingMail.failed_at.is_(None)
         return list(session.scalars(select(OutgoingMail).where(unsent)))
 
@@ -44,84 +44,84 @@ def looking(database: Database) -> set[str]:
         return set(heartbeats.last_polls(session))
 
 
-def test_a_lost_message_changes_nothing(backstage: Backstage, server: MailServer) -> None:
-    put(backstage)
-    with backstage.running("worker", "--only", "mail", mail_url=server.url):
+def test_a_lost_message_changes_nothing(backend: Backend, server: MailServer) -> None:
+    put(backend)
+    with backend.running("worker", "--only", "mail", mail_url=server.url):
         wait_until(lambda: len(server.messages()) == 1)
-        put(backstage, "eve@lab.example")  # without notifying workers
+        put(backend, "eve@lab.example")  # without notifying workers
         wait_until(lambda: len(server.messages()) == 2)
-        wait_until(lambda: waiting(backstage) == [])
+        wait_until(lambda: waiting(backend) == [])
     assert [message["To"] for message in server.messages()] == ["ada@lab.example", "eve@lab.example"]
 
 
-def test_a_message_of_the_broker_makes_it_look_at_once(backstage: Backstage, server: MailServer) -> None:
-    with backstage.running("worker", "--only", "mail", mail_url=server.url, sweep_interval="PT1H"):
-        put(backstage)
+def test_a_message_of_the_broker_makes_it_look_at_once(backend: Backend, server: MailServer) -> None:
+    with backend.running("worker", "--only", "mail", mail_url=server.url, sweep_interval="PT1H"):
+        put(backend)
         wait_until(lambda: len(server.messages()) == 1)  # its first look
-        put(backstage)
-        WorkerNotifier(backstage.settings).mail_queued()
+        put(backend)
+        WorkerNotifier(backend.settings).mail_queued()
         wait_until(lambda: len(server.messages()) == 2)
 
 
-def test_nothing_is_lost_while_the_mail_server_is_down(backstage: Backstage, server: MailServer) -> None:
+def test_nothing_is_lost_while_the_mail_server_is_down(backend: Backend, server: MailServer) -> None:
     server.stop()
-    put(backstage)
-    put(backstage, "eve@lab.example")
-    with backstage.running("worker", "--only", "mail", mail_url=server.url):
-        wait_until(lambda: any(row.last_error for row in waiting(backstage)))
+    put(backend)
+    put(backend, "eve@lab.example")
+    with backend.running("worker", "--only", "mail", mail_url=server.url):
+        wait_until(lambda: any(row.last_error for row in waiting(backend)))
         server.start()
 
         def all_sent() -> bool:
-            with backstage.database.writing() as session:  # do not wait for the retry
+            with backend.database.writing() as session:  # do not wait for the retry
                 session.execute(text("UPDATE outbox SET due_at = created_at WHERE last_error <> ''"))
-            return waiting(backstage) == []
+            return waiting(backend) == []
 
         wait_until(all_sent)
     assert {message["To"] for message in server.messages()} == {"ada@lab.example", "eve@lab.example"}
 
 
-def test_starttls_and_a_password(backstage: Backstage, tmp_path: Path) -> None:
+def test_starttls_and_a_password(backend: Backend, tmp_path: Path) -> None:
     certificate, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
     make = f"openssl req -x509 -newkey rsa:2048 -nodes -days 1 -keyout {key} -out {certificate} -subj /CN=localhost"
     subprocess.run([*make.split(), "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
     options = ("--tls", str(certificate), str(key), "--user", "ada", "s3cret/word")
     with mail_server(tmp_path / "received", *options) as server:
         url = server.url.replace("//", "//ada:s3cret%2Fword@")
-        put(backstage)
-        with backstage.running("worker", "--only", "mail", mail_url=url):  # does not know the certificate
-            wait_until(lambda: any("CERTIFICATE_VERIFY_FAILED" in row.last_error for row in waiting(backstage)))
+        put(backend)
+        with backend.running("worker", "--only", "mail", mail_url=url):  # does not know the certificate
+            wait_until(lambda: any("CERTIFICATE_VERIFY_FAILED" in row.last_error for row in waiting(backend)))
         assert server.messages() == []
-        with backstage.database.writing() as session:
+        with backend.database.writing() as session:
             session.execute(text("UPDATE outbox SET due_at = created_at"))
         with pytest.MonkeyPatch.context() as patch:
             patch.setitem(os.environ, "SSL_CERT_FILE", str(certificate))
-            with backstage.running("worker", "--only", "mail", mail_url=url):
+            with backend.running("worker", "--only", "mail", mail_url=url):
                 wait_until(lambda: len(server.messages()) == 1)
         [message] = server.messages()
         assert (message["X-Tls"], message["X-User"]) == ("True", "ada")
 
 
-def test_a_password_is_not_sent_in_the_clear(backstage: Backstage, server: MailServer) -> None:
-    put(backstage)
-    with backstage.running("worker", "--only", "mail", mail_url=server.url.replace("//", "//ada:secret@")):
-        wait_until(lambda: any("offers no TLS" in row.last_error for row in waiting(backstage)))
+def test_a_password_is_not_sent_in_the_clear(backend: Backend, server: MailServer) -> None:
+    put(backend)
+    with backend.running("worker", "--only", "mail", mail_url=server.url.replace("//", "//ada:secret@")):
+        wait_until(lambda: any("offers no TLS" in row.last_error for row in waiting(backend)))
     assert server.messages() == []
 
 
-def test_an_address_that_is_refused_is_given_up_at_once(backstage: Backstage, tmp_path: Path) -> None:
+def test_an_address_that_is_refused_is_given_up_at_once(backend: Backend, tmp_path: Path) -> None:
     with mail_server(tmp_path / "received", "--refuse", "gone@lab.example") as server:
-        put(backstage, "gone@lab.example")
-        put(backstage)
-        with backstage.running("worker", "--only", "mail", mail_url=server.url):
-            wait_until(lambda: len(server.messages()) == 1 and waiting(backstage) == [])
-    with backstage.database.reading() as session:
+        put(backend, "gone@lab.example")
+        put(backend)
+        with backend.running("worker", "--only", "mail", mail_url=server.url):
+            wait_until(lambda: len(server.messages()) == 1 and waiting(backend) == [])
+    with backend.database.reading() as session:
         refused = session.scalars(select(OutgoingMail).where(OutgoingMail.failed_at.is_not(None))).one()
     assert "no such mailbox" in refused.last_error
 
 
-def test_the_ordinary_worker_sends_in_the_embedded_set_up(backstage: Backstage, server: MailServer) -> None:
-    put(backstage)
-    with backstage.running("worker", mail_url=server.url):
+def test_the_ordinary_worker_sends_in_the_embedded_set_up(backend: Backend, server: MailServer) -> None:
+    put(backend)
+    with backend.running("worker", mail_url=server.url):
         wait_until(lambda: len(server.messages()) == 1)
 
 
@@ -133,11 +133,11 @@ def test_the_role_of_the_mail_worker_is_enough(
     database = Database(empty_postgres_url)
     settings = Settings(data_directory=tmp_path / "data", database_url=empty_postgres_url, broker_url=redis_url)
     settings.data_directory.mkdir()
-    backstage = Backstage(settings, database, DirectoryStore(settings.archives))
-    put(backstage)
+    backend = Backend(settings, database, DirectoryStore(settings.archives))
+    put(backend)
     as_mail = in_full(make_url(empty_postgres_url).update_query_dict({"options": f"-c role={privileges.MAIL_ROLE}"}))
-    with backstage.running("worker", "--only", "mail", mail_url=server.url, database_url=as_mail) as worker:
-        wait_until(lambda: len(server.messages()) == 1 and waiting(backstage) == [])
+    with backend.running("worker", "--only", "mail", mail_url=server.url, database_url=as_mail) as worker:
+        wait_until(lambda: len(server.messages()) == 1 and waiting(backend) == [])
         wait_until(lambda: looking(database) == {"mail"})
         worker.terminate()
         wait_until(lambda: looking(database) == set())  # it has stopped in order

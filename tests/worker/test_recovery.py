@@ -13,7 +13,7 @@ import pytest
 import redis
 from sqlalchemy import func, select
 
-from tests.support.backstage import Backstage, kill_group, wait_until
+from tests.support.backend import Backend, kill_group, wait_until
 from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.submissions import queue
@@ -21,9 +21,9 @@ from vocboard.app.submissions.models import State
 from vocboard.worker.recovery import sweep
 
 
-def empty_broker(backstage: Backstage) -> None:
+def empty_broker(backend: Backend) -> None:
     """Delete every message, and whatever else the broker keeps."""
-    address = backstage.settings.broker
+    address = backend.settings.broker
     if address.startswith("redis"):
         with contextlib.closing(redis.Redis.from_url(address)) as client:
             client.flushall()
@@ -35,8 +35,8 @@ def empty_broker(backstage: Backstage) -> None:
 class BlockedArchive:
     """An archive replaced by a named pipe, so that opening it blocks the evaluation."""
 
-    def __init__(self, backstage: Backstage, submission_id: uuid.UUID) -> None:
-        self._archive = backstage.store.path(backstage.submission(submission_id).archive_sha256)
+    def __init__(self, backend: Backend, submission_id: uuid.UUID) -> None:
+        self._archive = backend.store.path(backend.submission(submission_id).archive_sha256)
         self._real = self._archive.rename(self._archive.with_suffix(".real"))
         os.mkfifo(self._archive)
 
@@ -56,12 +56,12 @@ class BlockedArchive:
 
 
 @pytest.mark.parametrize("victim", ["the whole worker", "the process that evaluates"])
-def test_a_submission_whose_worker_was_killed_is_scored_by_another(backstage: Backstage, victim: str) -> None:
-    submission_id = backstage.submit(backstage.user(), backstage.challenge())
-    blocked = BlockedArchive(backstage, submission_id)
-    with backstage.running("beat"), contextlib.ExitStack() as stack:
-        worker = stack.enter_context(backstage.running("worker"))
-        backstage.wait_for(submission_id, State.EVALUATING)
+def test_a_submission_whose_worker_was_killed_is_scored_by_another(backend: Backend, victim: str) -> None:
+    submission_id = backend.submit(backend.user(), backend.challenge())
+    blocked = BlockedArchive(backend, submission_id)
+    with backend.running("beat"), contextlib.ExitStack() as stack:
+        worker = stack.enter_context(backend.running("worker"))
+        backend.wait_for(submission_id, State.EVALUATING)
         if victim == "the whole worker":
             kill_group(worker)
         else:
@@ -69,80 +69,80 @@ def test_a_submission_whose_worker_was_killed_is_scored_by_another(backstage: Ba
             child.kill()
         blocked.restore()
         if victim == "the whole worker":
-            stack.enter_context(backstage.running("worker"))
-        scored = backstage.wait_for(submission_id, State.SCORED)
+            stack.enter_context(backend.running("worker"))
+        scored = backend.wait_for(submission_id, State.SCORED)
     assert scored.attempts == 2
     assert scored.quota_returned_at is None
-    with backstage.database.reading() as session:
+    with backend.database.reading() as session:
         assert session.scalar(select(func.count()).select_from(Evaluation)) == 1
 
 
-def test_a_long_evaluation_keeps_its_lease(backstage: Backstage) -> None:
-    submission_id = backstage.submit(backstage.user(), backstage.challenge())
-    blocked = BlockedArchive(backstage, submission_id)
-    with backstage.running("worker", lease="PT3S", sweep_interval="PT0.2S"):
-        claimed = backstage.wait_for(submission_id, State.EVALUATING)
+def test_a_long_evaluation_keeps_its_lease(backend: Backend) -> None:
+    submission_id = backend.submit(backend.user(), backend.challenge())
+    blocked = BlockedArchive(backend, submission_id)
+    with backend.running("worker", lease="PT3S", sweep_interval="PT0.2S"):
+        claimed = backend.wait_for(submission_id, State.EVALUATING)
         assert claimed.lease_expires_at is not None
         two_renewals_later = claimed.lease_expires_at + timedelta(seconds=1.5)
 
         def is_renewed() -> bool:
-            expires_at = backstage.submission(submission_id).lease_expires_at
+            expires_at = backend.submission(submission_id).lease_expires_at
             return expires_at is not None and expires_at > two_renewals_later
 
         wait_until(is_renewed)
         blocked.unblock()
-        scored = backstage.wait_for(submission_id, State.SCORED)
+        scored = backend.wait_for(submission_id, State.SCORED)
     assert scored.attempts == 1
 
 
-def test_ten_submissions_whose_messages_were_lost_are_scored(backstage: Backstage) -> None:
-    challenge, user, notifier = backstage.challenge(), backstage.user(), WorkerNotifier(backstage.settings)
+def test_ten_submissions_whose_messages_were_lost_are_scored(backend: Backend) -> None:
+    challenge, user, notifier = backend.challenge(), backend.user(), WorkerNotifier(backend.settings)
     submissions = []
     for _ in range(10):
-        submissions.append(backstage.submit(user, challenge))
+        submissions.append(backend.submit(user, challenge))
         notifier.submission_queued()
-    empty_broker(backstage)
-    with backstage.running("worker"):
+    empty_broker(backend)
+    with backend.running("worker"):
         for submission_id in submissions:
-            assert backstage.wait_for(submission_id, State.SCORED).attempts == 1
+            assert backend.wait_for(submission_id, State.SCORED).attempts == 1
 
 
-def test_a_running_worker_survives_that_its_broker_is_emptied(backstage: Backstage) -> None:
-    challenge, user, notifier = backstage.challenge(), backstage.user(), WorkerNotifier(backstage.settings)
-    with backstage.running("worker", poll_interval="PT1H", sweep_interval="PT1H") as worker:
-        before = backstage.submit(user, challenge)
+def test_a_running_worker_survives_that_its_broker_is_emptied(backend: Backend) -> None:
+    challenge, user, notifier = backend.challenge(), backend.user(), WorkerNotifier(backend.settings)
+    with backend.running("worker", poll_interval="PT1H", sweep_interval="PT1H") as worker:
+        before = backend.submit(user, challenge)
         notifier.submission_queued()
-        backstage.wait_for(before, State.SCORED)
-        empty_broker(backstage)
-        after = backstage.submit(user, challenge)
+        backend.wait_for(before, State.SCORED)
+        empty_broker(backend)
+        after = backend.submit(user, challenge)
         notifier.submission_queued()
-        backstage.wait_for(after, State.SCORED)
+        backend.wait_for(after, State.SCORED)
         assert worker.poll() is None
 
 
-def test_a_worker_that_is_asked_to_stop_finishes_its_evaluation(backstage: Backstage) -> None:
-    submission_id = backstage.submit(backstage.user(), backstage.challenge())
-    blocked = BlockedArchive(backstage, submission_id)
-    with backstage.running("worker") as worker:
-        backstage.wait_for(submission_id, State.EVALUATING)
+def test_a_worker_that_is_asked_to_stop_finishes_its_evaluation(backend: Backend) -> None:
+    submission_id = backend.submit(backend.user(), backend.challenge())
+    blocked = BlockedArchive(backend, submission_id)
+    with backend.running("worker") as worker:
+        backend.wait_for(submission_id, State.EVALUATING)
         worker.terminate()
         with pytest.raises(subprocess.TimeoutExpired):
             worker.wait(timeout=0.5)
         blocked.unblock()
         assert worker.wait(timeout=20) == 0
-    assert backstage.submission(submission_id).state is State.SCORED
+    assert backend.submission(submission_id).state is State.SCORED
 
 
-def test_the_sweep_gives_up_after_so_many_attempts_and_gives_the_quota_back(backstage: Backstage) -> None:
-    submission_id = backstage.submit(backstage.user(), backstage.challenge())
+def test_the_sweep_gives_up_after_so_many_attempts_and_gives_the_quota_back(backend: Backend) -> None:
+    submission_id = backend.submit(backend.user(), backend.challenge())
     for attempt in range(1, 4):
-        assert backstage.submission(submission_id).state is State.QUEUED
-        with backstage.database.writing() as session:
+        assert backend.submission(submission_id).state is State.QUEUED
+        with backend.database.writing() as session:
             claim = queue.claim(session, lease=timedelta(0))
         assert claim is not None
         assert claim.attempt == attempt
-        sweep(backstage.database, backstage.settings)
-    failed = backstage.submission(submission_id)
+        sweep(backend.database, backend.settings)
+    failed = backend.submission(submission_id)
     assert failed.state is State.FAILED
     assert failed.quota_returned_at is not None
     assert failed.failure == queue.GIVEN_UP

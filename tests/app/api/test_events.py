@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.backstage import Backstage
+from tests.support.backend import Backend
 from tests.support.factories import make_token, make_user
 from tests.support.site import Site
 from vocboard.app.accounts import administration
@@ -18,12 +18,10 @@ SECONDS_TO_NOTICE = 30
 
 
 def test_one_person_cannot_open_streams_without_end(embedded_site: Site) -> None:
-    backstage = Backstage(
-        embedded_site.settings, embedded_site.database, embedded_site.application.state.services.store
-    )
-    user, other = backstage.user(), backstage.user()
-    challenge = backstage.challenge()
-    addresses = {one.id: f"/api/v1/submissions/{backstage.submit(one, challenge)}/events" for one in (user, other)}
+    backend = Backend(embedded_site.settings, embedded_site.database, embedded_site.application.state.services.store)
+    user, other = backend.user(), backend.user()
+    challenge = backend.challenge()
+    addresses = {one.id: f"/api/v1/submissions/{backend.submit(one, challenge)}/events" for one in (user, other)}
     with embedded_site.writing() as session:
         tokens = {one.id: make_token(session, one) for one in (user, other)}
     with embedded_site.client(tokens[user.id]) as client:
@@ -48,11 +46,9 @@ def test_one_person_cannot_open_streams_without_end(embedded_site: Site) -> None
 
 @pytest.mark.parametrize("end", ["disable", "revoke"])
 def test_a_stream_ends_with_what_it_was_asked_for_with(embedded_site: Site, end: str) -> None:
-    backstage = Backstage(
-        embedded_site.settings, embedded_site.database, embedded_site.application.state.services.store
-    )
-    user = backstage.user()
-    address = f"/api/v1/submissions/{backstage.submit(user, backstage.challenge())}/events"
+    backend = Backend(embedded_site.settings, embedded_site.database, embedded_site.application.state.services.store)
+    user = backend.user()
+    address = f"/api/v1/submissions/{backend.submit(user, backend.challenge())}/events"
     with embedded_site.writing() as session:
         token = make_token(session, user)
     with embedded_site.client(token) as client, client.stream("GET", address, timeout=SECONDS_TO_NOTICE) as stream:
@@ -72,11 +68,9 @@ def test_a_stream_ends_with_what_it_was_asked_for_with(embedded_site: Site, end:
 
 
 def test_an_organisers_stream_ends_with_the_role(embedded_site: Site) -> None:
-    backstage = Backstage(
-        embedded_site.settings, embedded_site.database, embedded_site.application.state.services.store
-    )
-    user = backstage.user()
-    address = f"/api/v1/submissions/{backstage.submit(user, backstage.challenge())}/events"
+    backend = Backend(embedded_site.settings, embedded_site.database, embedded_site.application.state.services.store)
+    user = backend.user()
+    address = f"/api/v1/submissions/{backend.submit(user, backend.challenge())}/events"
     with embedded_site.writing() as session:
         administrator = make_user(session, role=Role.ADMINISTRATOR)
         token = make_token(session, administrator)

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 from sqlalchemy import select
 
-from tests.support.backstage import wait_until
+from tests.support.backend import wait_until
 from tests.support.factories import make_challenge, make_token, make_user
 from tests.support.site import Site, serving
 from tests.support.small_world import results_of

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 from sqlalchemy import func, select
 
-from tests.support.backstage import wait_until
+from tests.support.backend import wait_until
 from tests.support.factories import make_challenge, make_token, make_user
 from tests.support.site import Site
 from tests.support.small_world import results_of

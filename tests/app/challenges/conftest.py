@@ -1,5 +1,5 @@
 """Fixtures of tests of challenges."""
 
-from tests.support.backstage import backstage
+from tests.support.backend import backend
 
-__all__ = ["backstage"]
+__all__ = ["backend"]

@@ -5,7 +5,7 @@ import uuid
 import pytest
 from sqlalchemy import select
 
-from tests.support.backstage import Backstage
+from tests.support.backend import Backend
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.challenges import organisers
 from vocboard.app.challenges import service as challenges
@@ -17,49 +17,49 @@ SITE = "https://voc.example"
 
 
 class Case:
-    def __init__(self, backstage: Backstage) -> None:
-        self.backstage = backstage
-        self.owner = backstage.user(role=Role.ORGANISER, name="Olga")
-        self.challenge: Challenge = backstage.challenge(organiser=self.owner, slug="spring", title="Spring")
+    def __init__(self, backend: Backend) -> None:
+        self.backend = backend
+        self.owner = backend.user(role=Role.ORGANISER, name="Olga")
+        self.challenge: Challenge = backend.challenge(organiser=self.owner, slug="spring", title="Spring")
 
     def invite(self, email: str, user: User | None = None) -> ChallengeInvitation:
-        with self.backstage.database.writing() as session:
+        with self.backend.database.writing() as session:
             challenge = session.get_one(Challenge, self.challenge.id)
             return organisers.invite(session, challenge=challenge, user=user or self.owner, email=email, site=SITE)
 
     def accept(self, user: User, invitation_id: uuid.UUID) -> None:
-        with self.backstage.database.writing() as session:
+        with self.backend.database.writing() as session:
             organisers.accept(session, user=user, invitation_id=invitation_id)
 
     def invited(self, name: str = "Ada") -> User:
-        person = self.backstage.user(name=name)
+        person = self.backend.user(name=name)
         self.accept(person, self.invite(person.email).id)
         return self.present(person)
 
     def present(self, user: User) -> User:
-        with self.backstage.database.reading() as session:
+        with self.backend.database.reading() as session:
             return session.get_one(User, user.id)
 
     def act(self, action: str, user: User, person: User) -> None:
-        with self.backstage.database.writing() as session:
+        with self.backend.database.writing() as session:
             challenge = session.get_one(Challenge, self.challenge.id)
             getattr(organisers, action)(session, challenge=challenge, user=user, user_id=person.id)
 
     def names(self) -> list[tuple[str, bool]]:
-        with self.backstage.database.reading() as session:
+        with self.backend.database.reading() as session:
             found = organisers.organisers_of(session, session.get_one(Challenge, self.challenge.id))
         return [(one.user.name, one.is_owner) for one in found]
 
 
 @pytest.fixture
-def case(backstage: Backstage) -> Case:
-    return Case(backstage)
+def case(backend: Backend) -> Case:
+    return Case(backend)
 
 
 def test_an_invitation_looks_the_same_with_and_without_an_account(case: Case) -> None:
-    known = case.backstage.user(email="known@lab.example")
+    known = case.backend.user(email="known@lab.example")
     with_account, without = case.invite(known.email), case.invite("nobody@lab.example")
-    with case.backstage.database.reading() as session:
+    with case.backend.database.reading() as session:
         mails = {mail.recipient: mail.body for mail in session.scalars(select(OutgoingMail))}
     assert set(mails) == {"known@lab.example", "nobody@lab.example"}
     assert len(set(mails.values())) == 1
@@ -72,7 +72,7 @@ def test_who_accepts_organises_this_challenge_and_creates_none(case: Case) -> No
     ada = case.invited()
     assert case.names() == [("Olga", True), ("Ada", False)]
     assert ada.role is Role.CO_ORGANISER
-    with case.backstage.database.writing() as session:
+    with case.backend.database.writing() as session:
         assert challenges.get_organised(session, "spring", ada).id == case.challenge.id
         with pytest.raises(ForbiddenError):
             challenges.create(
@@ -86,15 +86,15 @@ def test_who_accepts_organises_this_challenge_and_creates_none(case: Case) -> No
 
 def test_nobody_else_can_accept_or_decline(case: Case) -> None:
     invitation = case.invite("ada@lab.example")
-    unconfirmed = case.backstage.user(email="ada@lab.example", confirmed=False)
-    for person in (case.backstage.user(), case.owner, unconfirmed):
+    unconfirmed = case.backend.user(email="ada@lab.example", confirmed=False)
+    for person in (case.backend.user(), case.owner, unconfirmed):
         with pytest.raises(NotFoundError):
             case.accept(person, invitation.id)
     assert case.names() == [("Olga", True)]
 
 
 def test_an_invitation_is_answered_once(case: Case) -> None:
-    ada = case.backstage.user(name="Ada")
+    ada = case.backend.user(name="Ada")
     invitation = case.invite(ada.email)
     assert case.invite(ada.email).id == invitation.id
     case.accept(ada, invitation.id)
@@ -115,7 +115,7 @@ def test_the_owner_removes_and_others_leave(case: Case) -> None:
     case.act("remove", case.owner, bob)
     case.act("remove", ada, ada)
     assert case.names() == [("Olga", True)]
-    with case.backstage.database.reading() as session, pytest.raises(ForbiddenError):
+    with case.backend.database.reading() as session, pytest.raises(ForbiddenError):
         challenges.get_organised(session, "spring", ada)
 
 
@@ -126,7 +126,7 @@ def test_a_challenge_is_handed_over(case: Case) -> None:
     case.act("hand_over", case.owner, ada)
     assert case.names() == [("Ada", True), ("Olga", False)]
     with pytest.raises(NotFoundError):
-        case.act("hand_over", ada, case.backstage.user())
+        case.act("hand_over", ada, case.backend.user())
     case.act("remove", ada, case.owner)
     assert case.names() == [("Ada", True)]
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.support.backstage import Backstage
+from tests.support.backend import Backend
 from vocboard.app.challenges.models import Challenge, Detail
 from vocboard.app.database import now
 from vocboard.app.evaluations import queries, service
@@ -34,10 +34,10 @@ SCORES = {
 }
 
 
-def stored(backstage: Backstage) -> Submission:
-    challenge = backstage.challenge()
-    submission_id = backstage.submit(backstage.user(), challenge)
-    with backstage.database.writing() as session:
+def stored(backend: Backend) -> Submission:
+    challenge = backend.challenge()
+    submission_id = backend.submit(backend.user(), challenge)
+    with backend.database.writing() as session:
         scoring_id = session.get_one(Challenge, challenge.id).current_scoring_id
         assert scoring_id is not None
         service.store(
@@ -50,12 +50,12 @@ def stored(backstage: Backstage) -> Submission:
             started_at=now(),
             seconds=0.5,
         )
-    return backstage.submission(submission_id)
+    return backend.submission(submission_id)
 
 
-def test_scores_come_back_exactly_and_undefined_ones_as_none(backstage: Backstage) -> None:
-    submission = stored(backstage)
-    with backstage.database.reading() as session:
+def test_scores_come_back_exactly_and_undefined_ones_as_none(backend: Backend) -> None:
+    submission = stored(backend)
+    with backend.database.reading() as session:
         evaluation = queries.current(session, submission)
     assert evaluation is not None
     classification, segmentation = evaluation.results
@@ -74,45 +74,45 @@ def test_scores_come_back_exactly_and_undefined_ones_as_none(backstage: Backstag
     assert (segmentation.measures[0].mean, segmentation.measures[0].mean_over) == (None, 0)
 
 
-def test_exact_curves_and_matrices_come_back_at_the_level_everything_alone(backstage: Backstage) -> None:
-    submission = stored(backstage)
-    assert detail_of(backstage, submission).exact_curves == {}
-    assert detail_of(backstage, submission).exact_matrices == {}
-    set_level(backstage, submission, Detail.EVERYTHING)
-    found = detail_of(backstage, submission)
+def test_exact_curves_and_matrices_come_back_at_the_level_everything_alone(backend: Backend) -> None:
+    submission = stored(backend)
+    assert detail_of(backend, submission).exact_curves == {}
+    assert detail_of(backend, submission).exact_matrices == {}
+    set_level(backend, submission, Detail.EVERYTHING)
+    found = detail_of(backend, submission)
     (curves,) = found.exact_curves.values()
     assert isinstance(curves["car"], Curve)
     np.testing.assert_array_equal(curves["car"].recall, [0.5])
     np.testing.assert_array_equal(curves["car"].precision, [THIRD])
     assert list(found.exact_matrices.values()) == [[[2**40, 0], [1, 2]]]
-    set_level(backstage, submission, Detail.CURVES)
-    assert detail_of(backstage, submission).exact_curves == {}
-    assert detail_of(backstage, submission).exact_matrices == {}
+    set_level(backend, submission, Detail.CURVES)
+    assert detail_of(backend, submission).exact_curves == {}
+    assert detail_of(backend, submission).exact_matrices == {}
 
 
-def test_eleven_points_and_shares_are_stored_with_the_exact_ones(backstage: Backstage) -> None:
-    found = detail_of(backstage, stored(backstage))
+def test_eleven_points_and_shares_are_stored_with_the_exact_ones(backend: Backend) -> None:
+    found = detail_of(backend, stored(backend))
     (points,) = found.eleven_points.values()
     assert points == {"car": (CurveKind.PRECISION_RECALL, [0.0] * 11)}  # two positives: hardly anything
     assert list(found.shares.values()) == [[[1.0, 0.0], [0.35, 0.65]]]
 
 
-def set_level(backstage: Backstage, submission: Submission, level: Detail) -> None:
+def set_level(backend: Backend, submission: Submission, level: Detail) -> None:
     """Change the level as an organiser does, and let the worker's sweep find it."""
-    with backstage.database.writing() as session:
+    with backend.database.writing() as session:
         session.get_one(Challenge, submission.challenge_id).detail = level
-    sweep(backstage.database, backstage.settings)
+    sweep(backend.database, backend.settings)
 
 
-def detail_of(backstage: Backstage, submission: Submission) -> StoredDetail:
-    with backstage.database.reading() as session:
+def detail_of(backend: Backend, submission: Submission) -> StoredDetail:
+    with backend.database.reading() as session:
         evaluation = queries.current(session, submission)
         assert evaluation is not None
         return queries.detail(session, evaluation, "comp1")
 
 
-def test_means_of_a_list_of_submissions(backstage: Backstage) -> None:
-    submission = stored(backstage)
-    with backstage.database.reading() as session:
+def test_means_of_a_list_of_submissions(backend: Backend) -> None:
+    submission = stored(backend)
+    with backend.database.reading() as session:
         means = queries.current_means(session, [submission.id])
     assert means == {submission.id: {"comp1": (THIRD + 0.1) / 2, "comp5": None}}

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import Engine, event, update
 from sqlalchemy.orm import Session
 
-from tests.support.backstage import Backstage
+from tests.support.backend import Backend
 from vocboard.app.challenges.ground_truth import make_current, start_scoring
 from vocboard.app.challenges.models import Challenge, Scoring
 from vocboard.app.challenges.queries import current_truth
@@ -30,12 +30,10 @@ CLASSES = load("VOC2012").competitions["comp1"].classes
 NAN = float("nan")
 
 
-def publish(
-    backstage: Backstage, challenge: Challenge, method: str, scores: dict[str, float], **given: str
-) -> uuid.UUID:
+def publish(backend: Backend, challenge: Challenge, method: str, scores: dict[str, float], **given: str) -> uuid.UUID:
     """Publish a result with these scores in comp1."""
-    submission_id = backstage.submit(backstage.user(), challenge, method_name=method, **given)
-    with backstage.database.writing() as session:
+    submission_id = backend.submit(backend.user(), challenge, method_name=method, **given)
+    with backend.database.writing() as session:
         session.execute(
             update(Submission).where(Submission.id == submission_id).values(state=State.SCORED, published_at=now())
         )
@@ -69,8 +67,8 @@ def everywhere(score: float, **others: float) -> dict[str, float]:
     return {name: others.get(name, score) for name in CLASSES}
 
 
-def show(backstage: Backstage, challenge: Challenge) -> Board:
-    with backstage.database.reading() as session:
+def show(backend: Backend, challenge: Challenge) -> Board:
+    with backend.database.reading() as session:
         return board(session, session.get_one(Challenge, challenge.id), "comp1")
 
 
@@ -86,12 +84,12 @@ def counted_statements(engine: Engine) -> Iterator[list[str]]:
     event.remove(engine, "before_cursor_execute", note)
 
 
-def test_shows_published_methods_by_rank_with_the_best_of_each_column(backstage: Backstage) -> None:
-    challenge = backstage.challenge(decimals=2)
-    publish(backstage, challenge, "Second", everywhere(0.5, car=0.90001))
-    publish(backstage, challenge, "First", everywhere(0.7, car=0.90002))
-    backstage.submit(backstage.user(), challenge, method_name="Hidden")
-    shown = show(backstage, challenge)
+def test_shows_published_methods_by_rank_with_the_best_of_each_column(backend: Backend) -> None:
+    challenge = backend.challenge(decimals=2)
+    publish(backend, challenge, "Second", everywhere(0.5, car=0.90001))
+    publish(backend, challenge, "First", everywhere(0.7, car=0.90002))
+    backend.submit(backend.user(), challenge, method_name="Hidden")
+    shown = show(backend, challenge)
     assert [(row.rank, row.method) for row in shown.rows] == [(1, "First"), (2, "Second")]
     assert shown.classes == CLASSES
     first, second = (row.cells[CLASSES.index("car")] for row in shown.rows)
@@ -101,11 +99,11 @@ def test_shows_published_methods_by_rank_with_the_best_of_each_column(backstage:
     assert not shown.rows[1].mean.is_best
 
 
-def test_distinguishes_undefined_from_not_entered(backstage: Backstage) -> None:
-    challenge = backstage.challenge()
-    publish(backstage, challenge, "Some", {"car": NAN, "dog": 0.25})
-    publish(backstage, challenge, "Nothing defined", everywhere(NAN))
-    some, nothing = show(backstage, challenge).rows
+def test_distinguishes_undefined_from_not_entered(backend: Backend) -> None:
+    challenge = backend.challenge()
+    publish(backend, challenge, "Some", {"car": NAN, "dog": 0.25})
+    publish(backend, challenge, "Nothing defined", everywhere(NAN))
+    some, nothing = show(backend, challenge).rows
     cells = dict(zip(CLASSES, some.cells, strict=True))
     assert (cells["car"].value, cells["car"].is_entered) == (None, True)
     assert (cells["cat"].value, cells["cat"].is_entered) == (None, False)
@@ -114,42 +112,42 @@ def test_distinguishes_undefined_from_not_entered(backstage: Backstage) -> None:
     assert not any(cell.is_best for cell in nothing.cells)
 
 
-def test_follows_the_current_scoring(backstage: Backstage) -> None:
-    challenge = backstage.challenge()
-    submission_id = publish(backstage, challenge, "Method", everywhere(0.5))
-    with backstage.database.writing() as session:
+def test_follows_the_current_scoring(backend: Backend) -> None:
+    challenge = backend.challenge()
+    submission_id = publish(backend, challenge, "Method", everywhere(0.5))
+    with backend.database.writing() as session:
         current = session.get_one(Challenge, challenge.id)
         version = current_truth(session, current)
         assert version is not None
         again: Scoring = start_scoring(session, challenge=current, version=version)
         store(session, submission_id, again.id, everywhere(0.75))
-    assert show(backstage, challenge).rows[0].mean.value == 0.5
-    with backstage.database.writing() as session:
+    assert show(backend, challenge).rows[0].mean.value == 0.5
+    with backend.database.writing() as session:
         make_current(session, challenge=session.get_one(Challenge, challenge.id), scoring=again, actor=None)
-    assert show(backstage, challenge).rows[0].mean.value == 0.75
+    assert show(backend, challenge).rows[0].mean.value == 0.75
 
 
-def test_needs_as_many_statements_for_many_methods_as_for_one(backstage: Backstage) -> None:
-    challenge = backstage.challenge()
+def test_needs_as_many_statements_for_many_methods_as_for_one(backend: Backend) -> None:
+    challenge = backend.challenge()
     lengths = []
     for number in range(3):
-        publish(backstage, challenge, f"Method {number}", everywhere(0.5))
-        with counted_statements(backstage.database.engine) as statements:
-            show(backstage, challenge)
+        publish(backend, challenge, f"Method {number}", everywhere(0.5))
+        with counted_statements(backend.database.engine) as statements:
+            show(backend, challenge)
         lengths.append(len(statements))
     assert len(set(lengths)) == 1
 
 
-def test_a_competition_that_the_challenge_does_not_run_has_no_board(backstage: Backstage) -> None:
-    challenge = backstage.challenge(competitions=["comp3"])
-    with backstage.database.reading() as session, pytest.raises(NotFoundError):
+def test_a_competition_that_the_challenge_does_not_run_has_no_board(backend: Backend) -> None:
+    challenge = backend.challenge(competitions=["comp3"])
+    with backend.database.reading() as session, pytest.raises(NotFoundError):
         board(session, challenge, "comp1")
 
 
-def test_csv_says_everything_and_runs_nothing(backstage: Backstage) -> None:
-    challenge = backstage.challenge(decimals=3)
-    publish(backstage, challenge, '=HYPERLINK("x")', {"car": 0.5, "dog": NAN}, contributors="A, B", affiliation="@lab")
-    header, row = csv.reader(io.StringIO(as_csv(show(backstage, challenge))))
+def test_csv_says_everything_and_runs_nothing(backend: Backend) -> None:
+    challenge = backend.challenge(decimals=3)
+    publish(backend, challenge, '=HYPERLINK("x")', {"car": 0.5, "dog": NAN}, contributors="A, B", affiliation="@lab")
+    header, row = csv.reader(io.StringIO(as_csv(show(backend, challenge))))
     record = dict(zip(header, row, strict=True))
     assert header[7:] == list(CLASSES)
     assert record["method"] == '\'=HYPERLINK("x")'
@@ -159,17 +157,17 @@ def test_csv_says_everything_and_runs_nothing(backstage: Backstage) -> None:
 
 
 @pytest.mark.parametrize("start", "=+-@\uff1d\uff0b\uff0d\uff20")
-def test_no_cell_of_csv_is_a_formula(backstage: Backstage, start: str) -> None:
-    challenge = backstage.challenge()
-    publish(backstage, challenge, f"{start}1+1", {"car": 0.5})
-    _, row = csv.reader(io.StringIO(as_csv(show(backstage, challenge))))
+def test_no_cell_of_csv_is_a_formula(backend: Backend, start: str) -> None:
+    challenge = backend.challenge()
+    publish(backend, challenge, f"{start}1+1", {"car": 0.5})
+    _, row = csv.reader(io.StringIO(as_csv(show(backend, challenge))))
     assert row[1] == f"'{start}1+1"
 
 
-def test_latex_prints_names_as_they_are_and_the_best_in_bold(backstage: Backstage) -> None:
-    challenge = backstage.challenge(decimals=3)
-    publish(backstage, challenge, r"R\&D_50% \input{x}", everywhere(0.5, car=NAN))
-    lines = as_latex(show(backstage, challenge)).splitlines()
+def test_latex_prints_names_as_they_are_and_the_best_in_bold(backend: Backend) -> None:
+    challenge = backend.challenge(decimals=3)
+    publish(backend, challenge, r"R\&D_50% \input{x}", everywhere(0.5, car=NAN))
+    lines = as_latex(show(backend, challenge)).splitlines()
     assert lines[0] == r"\begin{tabular}{l" + "r" * 21 + "}"
     name, mean, *cells = lines[4].removesuffix(r" \\").split(" & ")
     assert name == r"R\textbackslash{}\&D\_50\% \textbackslash{}input\{x\}"
@@ -177,22 +175,22 @@ def test_latex_prints_names_as_they_are_and_the_best_in_bold(backstage: Backstag
     assert cells[CLASSES.index("car")] == "n/a"
 
 
-def test_a_name_in_latex_is_no_argument_of_the_row_before(backstage: Backstage) -> None:
+def test_a_name_in_latex_is_no_argument_of_the_row_before(backend: Backend) -> None:
     r"""After the `\\` of a row LaTeX looks for `*` and `[length]`, across the end of the line too."""
-    challenge = backstage.challenge()
-    publish(backstage, challenge, "[9cm] first", everywhere(0.6))
-    publish(backstage, challenge, "*second", everywhere(0.5))
-    first, second = as_latex(show(backstage, challenge)).splitlines()[4:6]
+    challenge = backend.challenge()
+    publish(backend, challenge, "[9cm] first", everywhere(0.6))
+    publish(backend, challenge, "*second", everywhere(0.5))
+    first, second = as_latex(show(backend, challenge)).splitlines()[4:6]
     assert first.startswith("{[}9cm{]} first & ")
     assert second.startswith("{*}second & ")
 
 
-def test_a_board_of_two_measures_ranks_by_the_first_and_gives_the_mean_of_the_other(backstage: Backstage) -> None:
-    challenge = backstage.challenge(edition="VOC2005", competitions=["comp1"])
+def test_a_board_of_two_measures_ranks_by_the_first_and_gives_the_mean_of_the_other(backend: Backend) -> None:
+    challenge = backend.challenge(edition="VOC2005", competitions=["comp1"])
     rules = load("VOC2005").competitions["comp1"]
     for method, area, accuracy in (("by area", 0.9, 0.7), ("by error", 0.8, 0.75)):
-        submission_id = backstage.submit(backstage.user(), challenge, method_name=method)
-        with backstage.database.writing() as session:
+        submission_id = backend.submit(backend.user(), challenge, method_name=method)
+        with backend.database.writing() as session:
             session.execute(
                 update(Submission).where(Submission.id == submission_id).values(state=State.SCORED, published_at=now())
             )
@@ -213,7 +211,7 @@ def test_a_board_of_two_measures_ranks_by_the_first_and_gives_the_mean_of_the_ot
                 started_at=now(),
                 seconds=1.0,
             )
-    with backstage.database.reading() as session:
+    with backend.database.reading() as session:
         found = board(session, session.get_one(Challenge, challenge.id), "comp1")
     assert [row.method for row in found.rows] == ["by area", "by error"]
     assert found.others == (Metric.EQUAL_ERROR_RATE,)
@@ -223,16 +221,14 @@ def test_a_board_of_two_measures_ranks_by_the_first_and_gives_the_mean_of_the_ot
     assert r"mean equal\_error\_rate" in as_latex(found)
 
 
-def test_where_a_measure_is_an_error_the_lower_mean_leads(
-    backstage: Backstage, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    challenge = backstage.challenge(competitions=["comp1"])
-    publish(backstage, challenge, "many errors", everywhere(0.9, car=0.1))
-    publish(backstage, challenge, "few errors", everywhere(0.2))
-    assert [row.method for row in show(backstage, challenge).rows] == ["many errors", "few errors"]
+def test_where_a_measure_is_an_error_the_lower_mean_leads(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
+    challenge = backend.challenge(competitions=["comp1"])
+    publish(backend, challenge, "many errors", everywhere(0.9, car=0.1))
+    publish(backend, challenge, "few errors", everywhere(0.2))
+    assert [row.method for row in show(backend, challenge).rows] == ["many errors", "few errors"]
     as_error = replace(METRICS[Metric.AVERAGE_PRECISION], higher_is_better=False)
     monkeypatch.setitem(METRICS, Metric.AVERAGE_PRECISION, as_error)  # type: ignore[arg-type]  # a dict, read as a mapping
-    found = show(backstage, challenge)
+    found = show(backend, challenge)
     assert [row.method for row in found.rows] == ["few errors", "many errors"]
     assert [row.mean.is_best for row in found.rows] == [True, False]
     car = found.classes.index("car")

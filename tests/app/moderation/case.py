@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
-from tests.support.backstage import Backstage
+from tests.support.backend import Backend
 from tests.support.scored import make_scored
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.challenges.models import Challenge
@@ -15,21 +15,21 @@ from vocboard.app.submissions.models import Submission
 class Case:
     """A challenge with its organiser and one entrant, who has published a method."""
 
-    def __init__(self, backstage: Backstage, *, owner: User | None = None) -> None:
-        self.backstage = backstage
-        self.organiser = backstage.user(role=Role.ORGANISER)
-        self.owner = owner or backstage.user(name="Ada")
-        self.challenge: Challenge = backstage.challenge(organiser=self.organiser)
+    def __init__(self, backend: Backend, *, owner: User | None = None) -> None:
+        self.backend = backend
+        self.organiser = backend.user(role=Role.ORGANISER)
+        self.owner = owner or backend.user(name="Ada")
+        self.challenge: Challenge = backend.challenge(organiser=self.organiser)
         self.submission_id = self.scored("Method")
         self.publish()
 
     def scored(self, method: str, owner: User | None = None, **given: Any) -> uuid.UUID:
         fields = {"archive_sha256": f"{uuid.uuid4().int:064x}", **given}
-        with self.backstage.database.writing() as session:
+        with self.backend.database.writing() as session:
             return make_scored(session, self.challenge, owner or self.owner, method, **fields).id
 
     def do(self, action: Callable[..., Submission], user: User | None = None, **given: Any) -> Submission:
-        with self.backstage.database.writing() as session:
+        with self.backend.database.writing() as session:
             given = {"submission_id": self.submission_id, **given}
             return action(session, user=user or self.organiser, **given)
 
@@ -38,4 +38,4 @@ class Case:
 
     @property
     def row(self) -> Submission:
-        return self.backstage.submission(self.submission_id)
+        return self.backend.submission(self.submission_id)

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.app.moderation.case import Case
-from tests.support.backstage import Backstage
+from tests.support.backend import Backend
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.audit import queries as log
 from vocboard.app.audit.queries import Filters
@@ -17,12 +17,12 @@ REASON = "Two accounts."
 
 
 @pytest.fixture
-def case(backstage: Backstage) -> Case:
-    return Case(backstage)
+def case(backend: Backend) -> Case:
+    return Case(backend)
 
 
 def ban(case: Case, results: Results = Results.KEEP, *, person: User | None = None) -> None:
-    with case.backstage.database.writing() as session:
+    with case.backend.database.writing() as session:
         bans.ban(
             session,
             challenge=session.get_one(Challenge, case.challenge.id),
@@ -34,7 +34,7 @@ def ban(case: Case, results: Results = Results.KEEP, *, person: User | None = No
 
 
 def lift(case: Case) -> None:
-    with case.backstage.database.writing() as session:
+    with case.backend.database.writing() as session:
         challenge = session.get_one(Challenge, case.challenge.id)
         person = session.get_one(User, case.owner.id)
         bans.lift_ban(session, challenge=challenge, person=person, user=case.organiser)
@@ -44,14 +44,14 @@ def test_who_is_banned_can_neither_submit_nor_publish(case: Case) -> None:
     private = case.scored("Private")
     ban(case)
     with pytest.raises(ForbiddenError, match=REASON):
-        case.backstage.submit(case.owner, case.challenge)
+        case.backend.submit(case.owner, case.challenge)
     with pytest.raises(ForbiddenError, match=REASON):
         case.publish(private)
-    other_challenge = case.backstage.challenge()
-    case.backstage.submit(case.owner, other_challenge)
+    other_challenge = case.backend.challenge()
+    case.backend.submit(case.owner, other_challenge)
     lift(case)
     case.publish(private)
-    case.backstage.submit(case.owner, case.challenge)
+    case.backend.submit(case.owner, case.challenge)
 
 
 @pytest.mark.parametrize(
@@ -69,12 +69,12 @@ def test_the_ban_decides_about_published_results(
     ban(case, results)
     assert (case.row.state, case.row.published_at is not None) == (state, is_published)
     assert case.row.moderation_reason == (None if results is Results.KEEP else REASON)
-    assert case.backstage.submission(private).state is State.SCORED
+    assert case.backend.submission(private).state is State.SCORED
 
 
 def test_the_log_tells_of_a_ban_in_a_sentence(case: Case) -> None:
     ban(case, Results.UNPUBLISH)
-    with case.backstage.database.reading() as session:
+    with case.backend.database.reading() as session:
         found = log.page_of_log(session, challenge_id=case.challenge.id, filters=Filters(action="challenge.ban"))
     [event] = found.items
     assert event.text == (
@@ -94,17 +94,17 @@ def test_nobody_is_banned_twice_and_no_organiser_is(case: Case) -> None:
 
 
 def test_organisers_ban_entrants_and_learn_nothing_of_other_accounts(case: Case) -> None:
-    stranger = case.backstage.user()
-    with case.backstage.database.reading() as session, pytest.raises(NotFoundError):
+    stranger = case.backend.user()
+    with case.backend.database.reading() as session, pytest.raises(NotFoundError):
         bans.entrant(session, challenge=case.challenge, user_id=stranger.id)
 
 
 def test_a_ban_from_the_server_ends_in_all_challenges(case: Case) -> None:
-    administrator = case.backstage.user(role=Role.ADMINISTRATOR)
-    elsewhere = Case(case.backstage, owner=case.owner)
+    administrator = case.backend.user(role=Role.ADMINISTRATOR)
+    elsewhere = Case(case.backend, owner=case.owner)
 
     def act(user: User, lifting: bool = False) -> None:
-        with case.backstage.database.writing() as session:
+        with case.backend.database.writing() as session:
             person = session.get_one(User, case.owner.id)
             if lifting:
                 bans.lift_server_ban(session, person=person, user=user)
@@ -115,9 +115,9 @@ def test_a_ban_from_the_server_ends_in_all_challenges(case: Case) -> None:
         act(case.organiser)
     act(administrator)
     assert (case.row.state, elsewhere.row.state) == (State.DISQUALIFIED, State.DISQUALIFIED)
-    with case.backstage.database.reading() as session:
+    with case.backend.database.reading() as session:
         assert session.get_one(User, case.owner.id).disabled_at is not None
     with pytest.raises(ForbiddenError, match="disabled"):
-        case.backstage.submit(case.owner, case.challenge)
+        case.backend.submit(case.owner, case.challenge)
     act(administrator, lifting=True)
-    case.backstage.submit(case.owner, case.challenge, archive=b"another")
+    case.backend.submit(case.owner, case.challenge, archive=b"another")

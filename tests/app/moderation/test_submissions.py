@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import select
 
 from tests.app.moderation.case import Case
-from tests.support.backstage import Backstage
+from tests.support.backend import Backend
 from vocboard.app.accounts.models import Role
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError
@@ -23,8 +23,8 @@ REASON = "Trained on the test set."
 
 
 @pytest.fixture
-def case(backstage: Backstage) -> Case:
-    return Case(backstage)
+def case(backend: Backend) -> Case:
+    return Case(backend)
 
 
 # Disqualifying
@@ -66,7 +66,7 @@ def test_the_same_results_in_another_archive_do_not_come_back_either(case: Case)
 
 
 def test_another_persons_copy_is_not_disqualified_with_it(case: Case) -> None:
-    other = case.backstage.user()
+    other = case.backend.user()
     copy = case.scored("Original", other, archive_sha256=case.row.archive_sha256)
     case.do(submissions.disqualify, reason=REASON)
     case.do(publishing.publish, other, submission_id=copy)
@@ -90,28 +90,28 @@ def test_publishing_while_being_disqualified_publishes_nothing(case: Case) -> No
             people.submit(publish, each)
         for one in disqualifying:
             one.result()
-    with case.backstage.database.reading() as session:
+    with case.backend.database.reading() as session:
         assert session.scalars(select(Submission).where(Submission.published_at.is_not(None))).all() == []
 
 
 @pytest.mark.parametrize("action", [submissions.disqualify, submissions.fail])
 def test_a_running_evaluation_stores_nothing_afterwards(case: Case, action: Callable[..., Submission]) -> None:
-    waiting = case.backstage.submit(case.owner, case.challenge)
-    with case.backstage.database.writing() as session:
-        claim = queue.claim(session, lease=case.backstage.settings.lease)
+    waiting = case.backend.submit(case.owner, case.challenge)
+    with case.backend.database.writing() as session:
+        claim = queue.claim(session, lease=case.backend.settings.lease)
     assert claim is not None
     case.do(action, submission_id=waiting, reason=REASON)
-    with case.backstage.database.writing() as session:
+    with case.backend.database.writing() as session:
         assert not queue.finish(session, claim)
 
 
 def test_what_was_not_evaluated_yet_waits_again_when_it_is_reinstated(case: Case) -> None:
-    waiting = case.backstage.submit(case.owner, case.challenge)
+    waiting = case.backend.submit(case.owner, case.challenge)
     case.do(submissions.disqualify, submission_id=waiting, reason=REASON)
-    assert not evaluate_next(case.backstage.database, case.backstage.store, case.backstage.settings)
+    assert not evaluate_next(case.backend.database, case.backend.store, case.backend.settings)
     case.do(submissions.reinstate, submission_id=waiting)
-    assert evaluate_next(case.backstage.database, case.backstage.store, case.backstage.settings)
-    assert case.backstage.submission(waiting).state is State.SCORED
+    assert evaluate_next(case.backend.database, case.backend.store, case.backend.settings)
+    assert case.backend.submission(waiting).state is State.SCORED
 
 
 def test_a_disqualification_needs_a_reason(case: Case) -> None:
@@ -121,7 +121,7 @@ def test_a_disqualification_needs_a_reason(case: Case) -> None:
 
 
 def test_nobody_but_organisers_moderates(case: Case) -> None:
-    others = (case.owner, case.backstage.user(), case.backstage.user(role=Role.ORGANISER))
+    others = (case.owner, case.backend.user(), case.backend.user(role=Role.ORGANISER))
     for user in others:
         for action in (submissions.disqualify, submissions.fail, submissions.hold_back):
             with pytest.raises(ForbiddenError):
@@ -140,7 +140,7 @@ def test_an_organiser_cannot_publish_what_its_owner_keeps_private(case: Case) ->
         case.do(publishing.publish, submission_id=private)
     with pytest.raises(ConflictError, match="No organiser has unpublished"):
         case.do(submissions.allow_publishing, submission_id=private)
-    assert case.backstage.submission(private).published_at is None
+    assert case.backend.submission(private).published_at is None
 
 
 def test_unpublishing_by_an_organiser_lasts(case: Case) -> None:
@@ -183,7 +183,7 @@ def test_a_reinstated_result_is_not_shown_with_its_successor(case: Case) -> None
     case.publish(successor)
     case.do(submissions.allow_publishing)
     assert case.row.published_at is None
-    assert case.backstage.submission(successor).published_at is not None
+    assert case.backend.submission(successor).published_at is not None
 
 
 # Failing
@@ -204,9 +204,9 @@ def test_a_failed_submission_gives_its_quota_back(case: Case) -> None:
 
 def test_several_are_disqualified_at_once_and_refusals_are_distinguished(case: Case) -> None:
     second, withdrawn = case.scored("Second"), case.scored("Withdrawn", state=State.WITHDRAWN)
-    elsewhere = Case(case.backstage).submission_id
+    elsewhere = Case(case.backend).submission_id
     chosen = [case.submission_id, second, withdrawn, elsewhere, uuid.uuid4()]
-    with case.backstage.database.writing() as session:
+    with case.backend.database.writing() as session:
         outcomes = bulk.act(
             session,
             challenge=case.challenge,
@@ -217,17 +217,17 @@ def test_several_are_disqualified_at_once_and_refusals_are_distinguished(case: C
         )
     done = {one.submission_id for one in outcomes if one.refusal is None}
     assert done == {case.submission_id, second}
-    assert case.backstage.submission(elsewhere).state is State.SCORED
-    assert case.backstage.submission(withdrawn).state is State.WITHDRAWN
+    assert case.backend.submission(elsewhere).state is State.SCORED
+    assert case.backend.submission(withdrawn).state is State.WITHDRAWN
 
 
 # Copies
 
 
 def test_the_same_archive_of_another_person_is_found(case: Case) -> None:
-    copy = case.scored("Copy", case.backstage.user(name="Mallory"), archive_sha256=case.row.archive_sha256)
+    copy = case.scored("Copy", case.backend.user(name="Mallory"), archive_sha256=case.row.archive_sha256)
     case.scored("Own again", archive_sha256=case.row.archive_sha256)
-    with case.backstage.database.reading() as session:
+    with case.backend.database.reading() as session:
         found = queries.copies_of(session, session.get_one(Submission, case.submission_id))
         assert [(each.id, each.user.name) for each in found] == [(copy, "Mallory")]
 
@@ -238,7 +238,7 @@ def test_every_action_is_logged_once_with_its_reason(case: Case) -> None:
     case.do(submissions.unpublish, reason="Under review.")
     case.do(submissions.allow_publishing)
     case.do(submissions.fail, reason="Our fault.")
-    with case.backstage.database.reading() as session:
+    with case.backend.database.reading() as session:
         query = select(AuditEvent).where(AuditEvent.object_id == case.submission_id).order_by(AuditEvent.created_at)
         events = session.scalars(query).all()
     assert [(event.action, event.details.get("reason")) for event in events] == [

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import event, select, update
 
-from tests.support.backstage import Backstage, make_archive, make_columns
+from tests.support.backend import Backend, make_archive, make_columns
 from vocboard.app.accounts.models import User
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges.models import Challenge
@@ -31,27 +31,27 @@ ARCHIVE = make_archive()
 SHA256 = hashlib.sha256(ARCHIVE).hexdigest()
 
 
-def check_stored(backstage: Backstage, sha256: str | None) -> None:
+def check_stored(backend: Backend, sha256: str | None) -> None:
     assert sha256 is not None
-    with backstage.store.open(sha256):
+    with backend.store.open(sha256):
         pass
 
 
-def pruned(backstage: Backstage, kept_for: timedelta = MONTH) -> Pruned:
-    return prune(backstage.database, backstage.store, withdrawn_kept_for=kept_for)
+def pruned(backend: Backend, kept_for: timedelta = MONTH) -> Pruned:
+    return prune(backend.database, backend.store, withdrawn_kept_for=kept_for)
 
 
-def withdraw_all(backstage: Backstage, *, ago: timedelta) -> None:
-    with backstage.database.writing() as session:
+def withdraw_all(backend: Backend, *, ago: timedelta) -> None:
+    with backend.database.writing() as session:
         session.execute(update(Submission).values(state=State.WITHDRAWN, finished_at=now() - ago))
 
 
-def orphan(backstage: Backstage) -> Path:
+def orphan(backend: Backend) -> Path:
     """Store an archive that no row knows, as a process does that is killed before it commits."""
-    with backstage.store.receive(limit=len(ARCHIVE)) as incoming:
+    with backend.store.receive(limit=len(ARCHIVE)) as incoming:
         incoming.write(ARCHIVE)
         incoming.keep()
-    return backstage.store.path(SHA256)
+    return backend.store.path(SHA256)
 
 
 def age(path: Path, by: timedelta) -> None:
@@ -60,104 +60,104 @@ def age(path: Path, by: timedelta) -> None:
 
 
 @pytest.mark.parametrize("state", [state for state in State if state is not State.WITHDRAWN])
-def test_the_archive_of_a_submission_stays_in_every_state_but_one(backstage: Backstage, state: State) -> None:
-    backstage.submit(backstage.user(), backstage.challenge())
-    with backstage.database.writing() as session:
+def test_the_archive_of_a_submission_stays_in_every_state_but_one(backend: Backend, state: State) -> None:
+    backend.submit(backend.user(), backend.challenge())
+    with backend.database.writing() as session:
         session.execute(update(Submission).values(state=state, finished_at=now() - 2 * MONTH))
-    assert pruned(backstage) == Pruned(0, 0, 0, 0)
-    check_stored(backstage, SHA256)
+    assert pruned(backend) == Pruned(0, 0, 0, 0)
+    check_stored(backend, SHA256)
 
 
-def test_the_archive_of_a_withdrawn_submission_is_removed_after_a_time(backstage: Backstage) -> None:
-    backstage.submit(backstage.user(), backstage.challenge())
-    withdraw_all(backstage, ago=MONTH / 2)
-    assert pruned(backstage).withdrawn == 0
-    check_stored(backstage, SHA256)
-    withdraw_all(backstage, ago=2 * MONTH)
-    assert pruned(backstage).withdrawn == 1
-    assert not backstage.store.path(SHA256).exists()
-    assert pruned(backstage) == Pruned(0, 0, 0, 0)
-    with backstage.database.reading() as session:
+def test_the_archive_of_a_withdrawn_submission_is_removed_after_a_time(backend: Backend) -> None:
+    backend.submit(backend.user(), backend.challenge())
+    withdraw_all(backend, ago=MONTH / 2)
+    assert pruned(backend).withdrawn == 0
+    check_stored(backend, SHA256)
+    withdraw_all(backend, ago=2 * MONTH)
+    assert pruned(backend).withdrawn == 1
+    assert not backend.store.path(SHA256).exists()
+    assert pruned(backend) == Pruned(0, 0, 0, 0)
+    with backend.database.reading() as session:
         query = select(AuditEvent).where(AuditEvent.action == "submission.remove_archive")
         assert len(session.scalars(query).all()) == 1
 
 
-def test_columns_stay_and_go_with_their_archive(backstage: Backstage) -> None:
-    user, challenge = backstage.user(), backstage.challenge()
-    submission = backstage.submission(backstage.submit(user, challenge, columns=make_columns()))
+def test_columns_stay_and_go_with_their_archive(backend: Backend) -> None:
+    user, challenge = backend.user(), backend.challenge()
+    submission = backend.submission(backend.submit(user, challenge, columns=make_columns()))
     assert submission.columns_sha256 is not None
-    assert pruned(backstage) == Pruned(0, 0, 0, 0)
-    check_stored(backstage, submission.columns_sha256)
-    withdraw_all(backstage, ago=2 * MONTH)
-    assert pruned(backstage).withdrawn == 2
-    assert list(backstage.store.stored()) == []
-    assert backstage.store.aside() == []
-    with backstage.database.reading() as session:
+    assert pruned(backend) == Pruned(0, 0, 0, 0)
+    check_stored(backend, submission.columns_sha256)
+    withdraw_all(backend, ago=2 * MONTH)
+    assert pruned(backend).withdrawn == 2
+    assert list(backend.store.stored()) == []
+    assert backend.store.aside() == []
+    with backend.database.reading() as session:
         events = session.scalars(select(AuditEvent.action)).all()
     assert list(events).count("submission.remove_archive") == 1
 
 
-def test_columns_stay_while_another_submission_needs_them(backstage: Backstage) -> None:
-    user, challenge = backstage.user(), backstage.challenge()
-    backstage.submit(user, challenge, columns=make_columns())
-    withdraw_all(backstage, ago=2 * MONTH)
-    kept = backstage.submission(backstage.submit(user, challenge, archive=b"another", columns=make_columns()))
-    assert pruned(backstage).withdrawn == 1
-    assert set(backstage.store.stored()) == {kept.archive_sha256, kept.columns_sha256}
+def test_columns_stay_while_another_submission_needs_them(backend: Backend) -> None:
+    user, challenge = backend.user(), backend.challenge()
+    backend.submit(user, challenge, columns=make_columns())
+    withdraw_all(backend, ago=2 * MONTH)
+    kept = backend.submission(backend.submit(user, challenge, archive=b"another", columns=make_columns()))
+    assert pruned(backend).withdrawn == 1
+    assert set(backend.store.stored()) == {kept.archive_sha256, kept.columns_sha256}
 
 
-def test_columns_that_were_set_aside_come_back_when_a_row_needs_them(backstage: Backstage) -> None:
-    submission = backstage.submission(backstage.submit(backstage.user(), backstage.challenge(), columns=make_columns()))
+def test_columns_that_were_set_aside_come_back_when_a_row_needs_them(backend: Backend) -> None:
+    submission = backend.submission(backend.submit(backend.user(), backend.challenge(), columns=make_columns()))
     assert submission.columns_sha256 is not None
-    backstage.store.set_aside(submission.columns_sha256)
-    assert pruned(backstage).restored == 1
-    check_stored(backstage, submission.columns_sha256)
+    backend.store.set_aside(submission.columns_sha256)
+    assert pruned(backend).restored == 1
+    check_stored(backend, submission.columns_sha256)
 
 
-def test_an_archive_stays_while_any_submission_of_the_same_content_needs_it(backstage: Backstage) -> None:
-    user, challenge = backstage.user(), backstage.challenge()
-    backstage.submit(user, challenge)
-    withdraw_all(backstage, ago=2 * MONTH)
-    backstage.submit(user, challenge)
-    assert pruned(backstage).withdrawn == 0
-    check_stored(backstage, SHA256)
+def test_an_archive_stays_while_any_submission_of_the_same_content_needs_it(backend: Backend) -> None:
+    user, challenge = backend.user(), backend.challenge()
+    backend.submit(user, challenge)
+    withdraw_all(backend, ago=2 * MONTH)
+    backend.submit(user, challenge)
+    assert pruned(backend).withdrawn == 0
+    check_stored(backend, SHA256)
 
 
-def test_an_archive_that_no_row_knows_is_set_aside_then_removed(backstage: Backstage) -> None:
-    path = orphan(backstage)
-    assert pruned(backstage).unknown == 1
+def test_an_archive_that_no_row_knows_is_set_aside_then_removed(backend: Backend) -> None:
+    path = orphan(backend)
+    assert pruned(backend).unknown == 1
     assert not path.exists()
-    [aside] = backstage.settings.archives.glob("set-aside/*")
-    assert pruned(backstage) == Pruned(0, 0, 0, 0)
+    [aside] = backend.settings.archives.glob("set-aside/*")
+    assert pruned(backend) == Pruned(0, 0, 0, 0)
     age(aside, SET_ASIDE_FOR)
-    assert pruned(backstage).abandoned == 1
+    assert pruned(backend).abandoned == 1
     assert not aside.exists()
 
 
-def test_an_archive_that_was_set_aside_comes_back_when_a_row_needs_it(backstage: Backstage) -> None:
+def test_an_archive_that_was_set_aside_comes_back_when_a_row_needs_it(backend: Backend) -> None:
     """As when pruning has met the wrong database, or one that was restored afterwards."""
-    backstage.submit(backstage.user(), backstage.challenge())
-    backstage.store.set_aside(SHA256)
-    assert pruned(backstage).restored == 1
-    check_stored(backstage, SHA256)
+    backend.submit(backend.user(), backend.challenge())
+    backend.store.set_aside(SHA256)
+    assert pruned(backend).restored == 1
+    check_stored(backend, SHA256)
 
 
-def test_what_still_arrives_is_left_alone_and_what_a_killed_process_left_is_removed(backstage: Backstage) -> None:
+def test_what_still_arrives_is_left_alone_and_what_a_killed_process_left_is_removed(backend: Backend) -> None:
     ready = multiprocessing.get_context("spawn").Event()
     killed = multiprocessing.get_context("spawn").Process(
-        target=receive_for_ever, args=(backstage.settings.archives, ready)
+        target=receive_for_ever, args=(backend.settings.archives, ready)
     )
     killed.start()
     assert ready.wait(60)
-    [left] = backstage.store.incoming.iterdir()
+    [left] = backend.store.incoming.iterdir()
     age(left, ABANDONED_AFTER)
-    assert pruned(backstage).abandoned == 0, "its process lives"
+    assert pruned(backend).abandoned == 0, "its process lives"
     assert killed.pid is not None
     os.kill(killed.pid, signal.SIGKILL)
     killed.join()
-    with backstage.store.receive(limit=10) as incoming:
+    with backend.store.receive(limit=10) as incoming:
         age(incoming.path, ABANDONED_AFTER)
-        assert pruned(backstage).abandoned == 1
+        assert pruned(backend).abandoned == 1
         assert not left.exists()
         assert incoming.path.exists()
 
@@ -171,19 +171,19 @@ def receive_for_ever(directory: Path, ready: threading.Event) -> None:
         signal.pause()
 
 
-def test_identical_archives_are_uploaded_while_others_prune(backstage: Backstage) -> None:
+def test_identical_archives_are_uploaded_while_others_prune(backend: Backend) -> None:
     """Each upload makes an archive needed that a moment ago was not; no accepted one may ever be missing."""
-    user, challenge = backstage.user(), backstage.challenge()
-    backstage.submit(user, challenge)
-    withdraw_all(backstage, ago=2 * MONTH)
+    user, challenge = backend.user(), backend.challenge()
+    backend.submit(user, challenge)
+    withdraw_all(backend, ago=2 * MONTH)
     context = multiprocessing.get_context("spawn")
     stop = context.Event()
-    settings = backstage.settings
+    settings = backend.settings
     pruners = [context.Process(target=prune_until, args=(settings.database, settings.archives, stop)) for _ in range(2)]
     for pruner in pruners:
         pruner.start()
     missing: list[str] = []
-    uploads = [threading.Thread(target=upload_and_look, args=(backstage, user, challenge, missing)) for _ in range(2)]
+    uploads = [threading.Thread(target=upload_and_look, args=(backend, user, challenge, missing)) for _ in range(2)]
     try:
         for upload in uploads:
             upload.start()
@@ -197,12 +197,12 @@ def test_identical_archives_are_uploaded_while_others_prune(backstage: Backstage
     assert [pruner.exitcode for pruner in pruners] == [0, 0]
 
 
-def upload_and_look(backstage: Backstage, user: User, challenge: Challenge, missing: list[str]) -> None:
+def upload_and_look(backend: Backend, user: User, challenge: Challenge, missing: list[str]) -> None:
     for _ in range(15):
-        submission_id = backstage.submit(user, challenge)
-        if not backstage.store.path(SHA256).exists():
+        submission_id = backend.submit(user, challenge)
+        if not backend.store.path(SHA256).exists():
             missing.append(f"{submission_id} has no archive")
-        with backstage.database.writing() as session:
+        with backend.database.writing() as session:
             service.withdraw(session, submission_id=submission_id, user=user)
             row = session.get_one(Submission, submission_id)
             row.finished_at = now() - 2 * MONTH
@@ -216,9 +216,9 @@ def prune_until(url: str, directory: Path, stop: threading.Event) -> None:
     database.close()
 
 
-def test_pruning_waits_for_an_upload_that_is_about_to_commit(backstage: Backstage) -> None:
+def test_pruning_waits_for_an_upload_that_is_about_to_commit(backend: Backend) -> None:
     """The archive is in its place and the row not yet committed: the moment at which a look finds no row."""
-    user, challenge = backstage.user(), backstage.challenge()
+    user, challenge = backend.user(), backend.challenge()
     found: list[Pruned] = []
     asks_for_lock = threading.Event()
 
@@ -227,12 +227,12 @@ def test_pruning_waits_for_an_upload_that_is_about_to_commit(backstage: Backstag
             asks_for_lock.set()
 
     def prune_beside() -> None:
-        with contextlib.closing(Database(backstage.settings.database)) as database:
+        with contextlib.closing(Database(backend.settings.database)) as database:
             event.listen(database.engine, "before_cursor_execute", look)
-            found.append(prune(database, backstage.store, withdrawn_kept_for=MONTH))
+            found.append(prune(database, backend.store, withdrawn_kept_for=MONTH))
 
     pruner = threading.Thread(target=prune_beside)
-    keep = backstage.store.keep
+    keep = backend.store.keep
 
     def keep_and_wait(archive: object) -> str:
         sha256 = keep(archive)  # type: ignore[arg-type]
@@ -242,8 +242,8 @@ def test_pruning_waits_for_an_upload_that_is_about_to_commit(backstage: Backstag
         return sha256
 
     replaced: Callable[..., str] = keep_and_wait
-    backstage.store.keep = replaced  # type: ignore[method-assign]
-    backstage.submit(user, challenge)
+    backend.store.keep = replaced  # type: ignore[method-assign]
+    backend.submit(user, challenge)
     pruner.join(60)
     assert found == [Pruned(0, 0, 0, 0)]
-    check_stored(backstage, SHA256)
+    check_stored(backend, SHA256)

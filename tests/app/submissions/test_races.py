@@ -9,7 +9,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.support.backstage import Backstage
+from tests.support.backend import Backend
 from vocboard.app.errors import ServiceError
 from vocboard.app.submissions import publishing, queue, service
 from vocboard.app.submissions.models import State
@@ -17,30 +17,30 @@ from vocboard.app.submissions.models import State
 ROUNDS = 15
 
 
-def test_nothing_withdrawn_is_published_and_nothing_scored_gives_its_quota_back(backstage: Backstage) -> None:
-    user, challenge = backstage.user(), backstage.challenge()
+def test_nothing_withdrawn_is_published_and_nothing_scored_gives_its_quota_back(backend: Backend) -> None:
+    user, challenge = backend.user(), backend.challenge()
     rng = random.Random(8)
     scored: set[uuid.UUID] = set()
 
     def evaluate() -> None:
-        with backstage.database.writing() as session:
+        with backend.database.writing() as session:
             claim = queue.claim(session, lease=timedelta(seconds=60))
         if claim is not None:
-            with backstage.database.writing() as session:
+            with backend.database.writing() as session:
                 if queue.finish(session, claim):
                     scored.add(claim.id)
 
     def changing(change: Callable[..., object], submission_id: uuid.UUID) -> Callable[[], None]:
         def run() -> None:
             try:
-                with backstage.database.writing() as session:
+                with backend.database.writing() as session:
                     change(session, submission_id=submission_id, user=user)
             except ServiceError:
                 pass
 
         return run
 
-    submissions = [backstage.submit(user, challenge, method_name=f"Method {n}") for n in range(ROUNDS)]
+    submissions = [backend.submit(user, challenge, method_name=f"Method {n}") for n in range(ROUNDS)]
     with ThreadPoolExecutor(8) as pool:
         for submission_id in submissions:
             actions = [
@@ -61,7 +61,7 @@ def test_nothing_withdrawn_is_published_and_nothing_scored_gives_its_quota_back(
             for done in [pool.submit(at_once, action) for action in actions]:
                 done.result()
     for submission_id in submissions:
-        row = backstage.submission(submission_id)
+        row = backend.submission(submission_id)
         assert row.state is State.WITHDRAWN
         assert row.published_at is None
         assert row.anonymous_token_hash is None
@@ -70,16 +70,16 @@ def test_nothing_withdrawn_is_published_and_nothing_scored_gives_its_quota_back(
 
 
 @pytest.mark.parametrize("action", [publishing.publish, service.create_anonymous_link])
-def test_a_withdrawn_submission_stays_so(backstage: Backstage, action: Callable[..., object]) -> None:
-    user, challenge = backstage.user(), backstage.challenge()
-    submission_id = backstage.submit(user, challenge)
-    with backstage.database.writing() as session:
+def test_a_withdrawn_submission_stays_so(backend: Backend, action: Callable[..., object]) -> None:
+    user, challenge = backend.user(), backend.challenge()
+    submission_id = backend.submit(user, challenge)
+    with backend.database.writing() as session:
         claim = queue.claim(session, lease=timedelta(seconds=60))
         assert claim is not None
-    with backstage.database.writing() as session:
+    with backend.database.writing() as session:
         service.withdraw(session, submission_id=submission_id, user=user)
-    with backstage.database.writing() as session:
+    with backend.database.writing() as session:
         assert not queue.finish(session, claim)
-    with pytest.raises(ServiceError), backstage.database.writing() as session:
+    with pytest.raises(ServiceError), backend.database.writing() as session:
         action(session, submission_id=submission_id, user=user)
-    assert backstage.submission(submission_id).quota_returned_at is None
+    assert backend.submission(submission_id).quota_returned_at is None

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
-from tests.support.backstage import Backstage, make_archive
+from tests.support.backend import Backend, make_archive
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges.models import Challenge, Visibility
@@ -34,59 +34,59 @@ CLASSIFICATION = EnteredCompetition("comp1", ("car",))
 DETECTION = EnteredCompetition("comp3", ("car",))
 
 
-def score(backstage: Backstage, submission_id: uuid.UUID) -> uuid.UUID:
+def score(backend: Backend, submission_id: uuid.UUID) -> uuid.UUID:
     """Make a submission scored without an evaluation."""
-    with backstage.database.writing() as session:
+    with backend.database.writing() as session:
         session.execute(update(Submission).where(Submission.id == submission_id).values(state=State.SCORED))
     return submission_id
 
 
 def do(
-    backstage: Backstage, action: Callable[..., Submission | str], submission_id: uuid.UUID, user: User
+    backend: Backend, action: Callable[..., Submission | str], submission_id: uuid.UUID, user: User
 ) -> Submission | str:
-    with backstage.database.writing() as session:
+    with backend.database.writing() as session:
         return action(session, submission_id=submission_id, user=user)
 
 
-def stored_files(backstage: Backstage) -> int:
-    return sum(path.is_file() for path in backstage.settings.archives.rglob("*"))
+def stored_files(backend: Backend) -> int:
+    return sum(path.is_file() for path in backend.settings.archives.rglob("*"))
 
 
 # Submitting
 
 
-def test_an_accepted_upload_is_queued_with_its_archive(backstage: Backstage) -> None:
-    user = backstage.user()
-    submission_id = backstage.submit(user, backstage.challenge(), method_name="  R-CNN  ", archive_name="r.tar")
-    with backstage.database.reading() as session:
+def test_an_accepted_upload_is_queued_with_its_archive(backend: Backend) -> None:
+    user = backend.user()
+    submission_id = backend.submit(user, backend.challenge(), method_name="  R-CNN  ", archive_name="r.tar")
+    with backend.database.reading() as session:
         submission = queries.get_for(session, submission_id, user)
         assert (submission.state, submission.method.name, submission.archive_name) == (State.QUEUED, "R-CNN", "r.tar")
         assert [(entry.competition, entry.classes) for entry in submission.entries] == [("comp1", ["car"])]
-    assert backstage.store.path(submission.archive_sha256).read_bytes() == make_archive()
+    assert backend.store.path(submission.archive_sha256).read_bytes() == make_archive()
 
 
-def test_a_refused_upload_leaves_neither_row_nor_file(backstage: Backstage) -> None:
-    challenge, user = backstage.challenge(closes_at=now() - timedelta(seconds=1)), backstage.user()
+def test_a_refused_upload_leaves_neither_row_nor_file(backend: Backend) -> None:
+    challenge, user = backend.challenge(closes_at=now() - timedelta(seconds=1)), backend.user()
     with pytest.raises(ConflictError, match="closed"):
-        backstage.submit(user, challenge)
-    assert stored_files(backstage) == 0
-    with backstage.database.reading() as session:
+        backend.submit(user, challenge)
+    assert stored_files(backend) == 0
+    with backend.database.reading() as session:
         assert session.scalar(select(func.count()).select_from(Method)) == 0
 
 
-def test_an_upload_of_somebody_disabled_in_the_meantime_is_refused(backstage: Backstage) -> None:
-    challenge, user = backstage.challenge(), backstage.user()
-    with backstage.database.writing() as session:
+def test_an_upload_of_somebody_disabled_in_the_meantime_is_refused(backend: Backend) -> None:
+    challenge, user = backend.challenge(), backend.user()
+    with backend.database.writing() as session:
         session.execute(update(User).where(User.id == user.id).values(disabled_at=now()))
     with pytest.raises(ForbiddenError, match="disabled"):
-        backstage.submit(user, challenge)
-    assert stored_files(backstage) == 0
+        backend.submit(user, challenge)
+    assert stored_files(backend) == 0
 
 
-def test_an_upload_that_began_before_the_close_counts(backstage: Backstage) -> None:
+def test_an_upload_that_began_before_the_close_counts(backend: Backend) -> None:
     closes_at = now() - timedelta(seconds=1)
-    challenge, user = backstage.challenge(closes_at=closes_at), backstage.user()
-    with backstage.store.receive(limit=10) as archive, backstage.database.writing() as session:
+    challenge, user = backend.challenge(closes_at=closes_at), backend.user()
+    with backend.store.receive(limit=10) as archive, backend.database.writing() as session:
         submission = service.submit(
             session,
             user=user,
@@ -99,12 +99,12 @@ def test_an_upload_that_began_before_the_close_counts(backstage: Backstage) -> N
     assert submission.state is State.QUEUED
 
 
-def test_an_upload_that_trickles_does_not_hold_the_close_open(backstage: Backstage) -> None:
+def test_an_upload_that_trickles_does_not_hold_the_close_open(backend: Backend) -> None:
     closes_at = now() - timedelta(hours=2)
-    challenge, user = backstage.challenge(closes_at=closes_at), backstage.user()
+    challenge, user = backend.challenge(closes_at=closes_at), backend.user()
     with (
-        backstage.store.receive(limit=10) as archive,
-        backstage.database.writing() as session,
+        backend.store.receive(limit=10) as archive,
+        backend.database.writing() as session,
         pytest.raises(ConflictError, match="closed"),
     ):
         service.submit(
@@ -118,12 +118,12 @@ def test_an_upload_that_trickles_does_not_hold_the_close_open(backstage: Backsta
         )
 
 
-def test_refuses_a_report_with_errors(backstage: Backstage) -> None:
-    challenge, user = backstage.challenge(), backstage.user()
+def test_refuses_a_report_with_errors(backend: Backend) -> None:
+    challenge, user = backend.challenge(), backend.user()
     report = Report((Problem("unknown_image", Severity.ERROR, "There is no such image."),))
     with (
-        backstage.store.receive(limit=10) as archive,
-        backstage.database.writing() as session,
+        backend.store.receive(limit=10) as archive,
+        backend.database.writing() as session,
         pytest.raises(InvalidArchiveError),
     ):
         service.submit(
@@ -136,138 +136,138 @@ def test_refuses_a_report_with_errors(backstage: Backstage) -> None:
         )
 
 
-def test_asks_for_the_training_data_where_a_competition_does(backstage: Backstage) -> None:
-    challenge, user = backstage.challenge(competitions=["comp1", "comp2", "comp3"]), backstage.user()
+def test_asks_for_the_training_data_where_a_competition_does(backend: Backend) -> None:
+    challenge, user = backend.challenge(competitions=["comp1", "comp2", "comp3"]), backend.user()
     anything = (EnteredCompetition("comp2", ("car",)),)
     with pytest.raises(InvalidInputError) as raised:
-        backstage.submit(user, challenge, entries=anything)
+        backend.submit(user, challenge, entries=anything)
     assert "comp2" in raised.value.fields["training_data"]
-    backstage.submit(user, challenge, entries=anything, training_data="ImageNet; nothing from flickr")
+    backend.submit(user, challenge, entries=anything, training_data="ImageNet; nothing from flickr")
 
 
-def test_a_method_keeps_its_row(backstage: Backstage) -> None:
-    challenge, user = backstage.challenge(), backstage.user()
-    first, second = backstage.submit(user, challenge), backstage.submit(user, challenge, method_name="Method ")
-    assert backstage.submission(first).method_id == backstage.submission(second).method_id
+def test_a_method_keeps_its_row(backend: Backend) -> None:
+    challenge, user = backend.challenge(), backend.user()
+    first, second = backend.submit(user, challenge), backend.submit(user, challenge, method_name="Method ")
+    assert backend.submission(first).method_id == backend.submission(second).method_id
 
 
 # Quota
 
 
-def test_fifty_parallel_submissions_with_a_quota_of_two_make_two(backstage: Backstage) -> None:
-    challenge, user = backstage.challenge(quota_count=2), backstage.user()
+def test_fifty_parallel_submissions_with_a_quota_of_two_make_two(backend: Backend) -> None:
+    challenge, user = backend.challenge(quota_count=2), backend.user()
 
     def submit() -> uuid.UUID | LimitedError:
         try:
-            return backstage.submit(user, challenge)
+            return backend.submit(user, challenge)
         except LimitedError as error:
             return error
 
     with ThreadPoolExecutor(50) as people:
         outcomes = [done.result() for done in [people.submit(submit) for _ in range(50)]]
-    accepted = [backstage.submission(one) for one in outcomes if isinstance(one, uuid.UUID)]
+    accepted = [backend.submission(one) for one in outcomes if isinstance(one, uuid.UUID)]
     refused = [one for one in outcomes if isinstance(one, LimitedError)]
     assert (len(accepted), len(refused)) == (2, 48)
     opens_again = min(one.created_at for one in accepted) + challenge.quota_period
     assert {error.allowed_at for error in refused} == {opens_again}
-    assert stored_files(backstage) == 1  # of the same content
+    assert stored_files(backend) == 1  # of the same content
 
 
-def test_every_competition_has_its_own_quota(backstage: Backstage) -> None:
-    challenge, user = backstage.challenge(quota_count=1), backstage.user()
-    backstage.submit(user, challenge, entries=(CLASSIFICATION,))
+def test_every_competition_has_its_own_quota(backend: Backend) -> None:
+    challenge, user = backend.challenge(quota_count=1), backend.user()
+    backend.submit(user, challenge, entries=(CLASSIFICATION,))
     with pytest.raises(LimitedError, match="comp1"):
-        backstage.submit(user, challenge, entries=(CLASSIFICATION, DETECTION))
-    backstage.submit(user, challenge, entries=(DETECTION,))
-    backstage.submit(backstage.user(), challenge, entries=(CLASSIFICATION,))
+        backend.submit(user, challenge, entries=(CLASSIFICATION, DETECTION))
+    backend.submit(user, challenge, entries=(DETECTION,))
+    backend.submit(backend.user(), challenge, entries=(CLASSIFICATION,))
 
 
-def test_the_quota_opens_again_after_its_period(backstage: Backstage) -> None:
+def test_the_quota_opens_again_after_its_period(backend: Backend) -> None:
     period = timedelta(hours=1)
     challenge, user = (
-        backstage.challenge(quota_count=2, quota_period_seconds=int(period.total_seconds())),
-        backstage.user(),
+        backend.challenge(quota_count=2, quota_period_seconds=int(period.total_seconds())),
+        backend.user(),
     )
-    first, _ = backstage.submit(user, challenge), backstage.submit(user, challenge)
-    made_at = backstage.submission(first).created_at
-    with backstage.database.reading() as session:
+    first, _ = backend.submit(user, challenge), backend.submit(user, challenge)
+    made_at = backend.submission(first).created_at
+    with backend.database.reading() as session:
         later = quotas(session, user=user, challenge=challenge, competitions=["comp1"], now=made_at + period)
         present = quotas(session, user=user, challenge=challenge, competitions=["comp1"], now=now())
     assert (present["comp1"].used, present["comp1"].allowed_at) == (2, made_at + period)
     assert (later["comp1"].used, later["comp1"].allowed_at) == (1, None)
 
 
-def test_a_failure_of_ours_gives_the_quota_back(backstage: Backstage) -> None:
-    challenge, user = backstage.challenge(quota_count=1), backstage.user()
-    backstage.submit(user, challenge)
-    with backstage.database.writing() as session:
+def test_a_failure_of_ours_gives_the_quota_back(backend: Backend) -> None:
+    challenge, user = backend.challenge(quota_count=1), backend.user()
+    backend.submit(user, challenge)
+    with backend.database.writing() as session:
         claimed = queue.claim(session, lease=timedelta(minutes=1))
         assert claimed is not None
         queue.fail(session, claimed, failure="We are sorry.", detail="")
-    backstage.submit(user, challenge)
+    backend.submit(user, challenge)
 
 
-def test_withdrawing_gives_the_quota_back_only_while_the_submission_waits(backstage: Backstage) -> None:
-    challenge, user = backstage.challenge(quota_count=1), backstage.user()
-    do(backstage, service.withdraw, backstage.submit(user, challenge), user)
-    do(backstage, service.withdraw, score(backstage, backstage.submit(user, challenge)), user)
+def test_withdrawing_gives_the_quota_back_only_while_the_submission_waits(backend: Backend) -> None:
+    challenge, user = backend.challenge(quota_count=1), backend.user()
+    do(backend, service.withdraw, backend.submit(user, challenge), user)
+    do(backend, service.withdraw, score(backend, backend.submit(user, challenge)), user)
     with pytest.raises(LimitedError):
-        backstage.submit(user, challenge)
+        backend.submit(user, challenge)
 
 
 # Withdrawing
 
 
-def test_what_is_withdrawn_while_it_is_evaluated_is_not_stored(backstage: Backstage) -> None:
-    user = backstage.user()
-    submission_id = backstage.submit(user, backstage.challenge())
-    with backstage.database.writing() as session:
+def test_what_is_withdrawn_while_it_is_evaluated_is_not_stored(backend: Backend) -> None:
+    user = backend.user()
+    submission_id = backend.submit(user, backend.challenge())
+    with backend.database.writing() as session:
         claimed = queue.claim(session, lease=timedelta(minutes=1))
-    do(backstage, service.withdraw, submission_id, user)
-    with backstage.database.writing() as session:
+    do(backend, service.withdraw, submission_id, user)
+    with backend.database.writing() as session:
         assert claimed is not None
         assert not queue.finish(session, claimed)
-    assert backstage.submission(submission_id).state is State.WITHDRAWN
+    assert backend.submission(submission_id).state is State.WITHDRAWN
 
 
-def test_rejects_a_second_withdrawal(backstage: Backstage) -> None:
-    user = backstage.user()
-    submission_id = backstage.submit(user, backstage.challenge())
-    do(backstage, service.withdraw, submission_id, user)
+def test_rejects_a_second_withdrawal(backend: Backend) -> None:
+    user = backend.user()
+    submission_id = backend.submit(user, backend.challenge())
+    do(backend, service.withdraw, submission_id, user)
     with pytest.raises(ConflictError, match="withdrawn"):
-        do(backstage, service.withdraw, submission_id, user)
+        do(backend, service.withdraw, submission_id, user)
 
 
 # Publishing
 
 
-def test_only_what_is_scored_can_be_published(backstage: Backstage) -> None:
-    user = backstage.user()
-    submission_id = backstage.submit(user, backstage.challenge())
+def test_only_what_is_scored_can_be_published(backend: Backend) -> None:
+    user = backend.user()
+    submission_id = backend.submit(user, backend.challenge())
     with pytest.raises(ConflictError, match="queued"):
-        do(backstage, publishing.publish, submission_id, user)
-    do(backstage, publishing.publish, score(backstage, submission_id), user)
-    assert backstage.submission(submission_id).published_at is not None
+        do(backend, publishing.publish, submission_id, user)
+    do(backend, publishing.publish, score(backend, submission_id), user)
+    assert backend.submission(submission_id).published_at is not None
 
 
-def test_a_method_has_one_published_result_a_competition(backstage: Backstage) -> None:
-    challenge, user = backstage.challenge(), backstage.user()
-    both = score(backstage, backstage.submit(user, challenge, entries=(CLASSIFICATION, DETECTION)))
-    detection = score(backstage, backstage.submit(user, challenge, entries=(DETECTION,)))
-    do(backstage, publishing.publish, both, user)
+def test_a_method_has_one_published_result_a_competition(backend: Backend) -> None:
+    challenge, user = backend.challenge(), backend.user()
+    both = score(backend, backend.submit(user, challenge, entries=(CLASSIFICATION, DETECTION)))
+    detection = score(backend, backend.submit(user, challenge, entries=(DETECTION,)))
+    do(backend, publishing.publish, both, user)
     with pytest.raises(ConflictError, match=r"comp3: submission " + str(both)):
-        do(backstage, publishing.publish, detection, user)
-    do(backstage, publishing.unpublish, both, user)
-    do(backstage, publishing.publish, detection, user)
+        do(backend, publishing.publish, detection, user)
+    do(backend, publishing.unpublish, both, user)
+    do(backend, publishing.publish, detection, user)
 
 
-def test_parallel_publishing_of_one_method_puts_one_on_the_board(backstage: Backstage) -> None:
-    challenge, user = backstage.challenge(), backstage.user()
-    submissions = [score(backstage, backstage.submit(user, challenge)) for _ in range(6)]
+def test_parallel_publishing_of_one_method_puts_one_on_the_board(backend: Backend) -> None:
+    challenge, user = backend.challenge(), backend.user()
+    submissions = [score(backend, backend.submit(user, challenge)) for _ in range(6)]
 
     def publish(submission_id: uuid.UUID) -> bool:
         try:
-            do(backstage, publishing.publish, submission_id, user)
+            do(backend, publishing.publish, submission_id, user)
         except ConflictError:
             return False
         return True
@@ -276,19 +276,19 @@ def test_parallel_publishing_of_one_method_puts_one_on_the_board(backstage: Back
         assert sum(people.map(publish, submissions)) == 1
 
 
-def test_a_withdrawn_result_leaves_the_board_and_loses_its_link(backstage: Backstage) -> None:
-    user = backstage.user()
-    submission_id = score(backstage, backstage.submit(user, backstage.challenge()))
-    do(backstage, publishing.publish, submission_id, user)
-    do(backstage, service.create_anonymous_link, submission_id, user)
-    do(backstage, service.withdraw, submission_id, user)
-    row = backstage.submission(submission_id)
+def test_a_withdrawn_result_leaves_the_board_and_loses_its_link(backend: Backend) -> None:
+    user = backend.user()
+    submission_id = score(backend, backend.submit(user, backend.challenge()))
+    do(backend, publishing.publish, submission_id, user)
+    do(backend, service.create_anonymous_link, submission_id, user)
+    do(backend, service.withdraw, submission_id, user)
+    row = backend.submission(submission_id)
     assert (row.published_at, row.anonymous_token_hash) == (None, None)
 
 
-def test_publishing_and_withdrawing_are_in_the_audit_log_once(backstage: Backstage) -> None:
-    user = backstage.user()
-    submission_id = score(backstage, backstage.submit(user, backstage.challenge()))
+def test_publishing_and_withdrawing_are_in_the_audit_log_once(backend: Backend) -> None:
+    user = backend.user()
+    submission_id = score(backend, backend.submit(user, backend.challenge()))
     for action in (
         publishing.publish,
         publishing.publish,
@@ -296,8 +296,8 @@ def test_publishing_and_withdrawing_are_in_the_audit_log_once(backstage: Backsta
         publishing.unpublish,
         service.withdraw,
     ):
-        do(backstage, action, submission_id, user)
-    with backstage.database.reading() as session:
+        do(backend, action, submission_id, user)
+    with backend.database.reading() as session:
         events = session.scalars(
             select(AuditEvent).where(AuditEvent.object_id == submission_id).order_by(AuditEvent.created_at)
         ).all()
@@ -322,28 +322,28 @@ def visible_to(session: Session, submission_id: uuid.UUID, viewer: User | None) 
 
 @pytest.mark.parametrize("published", [False, True])
 def test_unpublished_results_are_seen_by_owner_organisers_and_administrators_alone(
-    backstage: Backstage, published: bool
+    backend: Backend, published: bool
 ) -> None:
-    organiser = backstage.user(role=Role.ORGANISER)
-    owner, other = backstage.user(), backstage.user()
-    other_organiser, administrator = backstage.user(role=Role.ORGANISER), backstage.user(role=Role.ADMINISTRATOR)
-    submission_id = score(backstage, backstage.submit(owner, backstage.challenge(organiser=organiser)))
+    organiser = backend.user(role=Role.ORGANISER)
+    owner, other = backend.user(), backend.user()
+    other_organiser, administrator = backend.user(role=Role.ORGANISER), backend.user(role=Role.ADMINISTRATOR)
+    submission_id = score(backend, backend.submit(owner, backend.challenge(organiser=organiser)))
     if published:
-        do(backstage, publishing.publish, submission_id, owner)
-    with backstage.database.reading() as session:
+        do(backend, publishing.publish, submission_id, owner)
+    with backend.database.reading() as session:
         for insider in (owner, organiser, administrator):
             assert visible_to(session, submission_id, insider)
         for outsider in (None, other, other_organiser):
             assert visible_to(session, submission_id, outsider) is published
 
 
-def test_published_results_of_a_draft_are_hidden(backstage: Backstage) -> None:
-    owner, challenge = backstage.user(), backstage.challenge()
-    submission_id = score(backstage, backstage.submit(owner, challenge))
-    do(backstage, publishing.publish, submission_id, owner)
-    with backstage.database.writing() as session:
+def test_published_results_of_a_draft_are_hidden(backend: Backend) -> None:
+    owner, challenge = backend.user(), backend.challenge()
+    submission_id = score(backend, backend.submit(owner, challenge))
+    do(backend, publishing.publish, submission_id, owner)
+    with backend.database.writing() as session:
         session.get_one(Challenge, challenge.id).visibility = Visibility.DRAFT
-    with backstage.database.reading() as session:
+    with backend.database.reading() as session:
         assert not visible_to(session, submission_id, None)
         assert visible_to(session, submission_id, owner)
 
@@ -358,53 +358,53 @@ OWNERS_ALONE = [
 
 
 @pytest.mark.parametrize("action", OWNERS_ALONE)
-def test_others_cannot_touch_a_submission(backstage: Backstage, action: Callable[..., Submission | str]) -> None:
-    organiser, owner, other = backstage.user(role=Role.ORGANISER), backstage.user(), backstage.user()
-    submission_id = score(backstage, backstage.submit(owner, backstage.challenge(organiser=organiser)))
+def test_others_cannot_touch_a_submission(backend: Backend, action: Callable[..., Submission | str]) -> None:
+    organiser, owner, other = backend.user(role=Role.ORGANISER), backend.user(), backend.user()
+    submission_id = score(backend, backend.submit(owner, backend.challenge(organiser=organiser)))
 
     def outcome(user: User) -> type[ServiceError] | None:
         try:
-            do(backstage, action, submission_id, user)
+            do(backend, action, submission_id, user)
         except ServiceError as error:
             return type(error)
         return None
 
     assert outcome(other) is NotFoundError
     assert outcome(organiser) is ForbiddenError
-    do(backstage, publishing.publish, submission_id, owner)
+    do(backend, publishing.publish, submission_id, owner)
     assert outcome(other) is ForbiddenError
 
 
-def test_an_anonymous_link_leads_to_its_result_until_it_is_revoked(backstage: Backstage) -> None:
-    owner = backstage.user()
-    submission_id = score(backstage, backstage.submit(owner, backstage.challenge()))
-    first = str(do(backstage, service.create_anonymous_link, submission_id, owner))
-    token = str(do(backstage, service.create_anonymous_link, submission_id, owner))
+def test_an_anonymous_link_leads_to_its_result_until_it_is_revoked(backend: Backend) -> None:
+    owner = backend.user()
+    submission_id = score(backend, backend.submit(owner, backend.challenge()))
+    first = str(do(backend, service.create_anonymous_link, submission_id, owner))
+    token = str(do(backend, service.create_anonymous_link, submission_id, owner))
     assert len(token) >= 43  # 256 bits in base64
-    with backstage.database.reading() as session:
+    with backend.database.reading() as session:
         assert queries.by_anonymous_token(session, token).id == submission_id
         with pytest.raises(NotFoundError):
             queries.by_anonymous_token(session, first)
-    do(backstage, service.revoke_anonymous_link, submission_id, owner)
-    with backstage.database.reading() as session, pytest.raises(NotFoundError):
+    do(backend, service.revoke_anonymous_link, submission_id, owner)
+    with backend.database.reading() as session, pytest.raises(NotFoundError):
         queries.by_anonymous_token(session, token)
 
 
-def test_an_anonymous_link_shows_nothing_of_a_draft(backstage: Backstage) -> None:
-    owner, challenge = backstage.user(), backstage.challenge()
-    submission_id = score(backstage, backstage.submit(owner, challenge))
-    token = str(do(backstage, service.create_anonymous_link, submission_id, owner))
-    with backstage.database.writing() as session:
+def test_an_anonymous_link_shows_nothing_of_a_draft(backend: Backend) -> None:
+    owner, challenge = backend.user(), backend.challenge()
+    submission_id = score(backend, backend.submit(owner, challenge))
+    token = str(do(backend, service.create_anonymous_link, submission_id, owner))
+    with backend.database.writing() as session:
         session.execute(update(Challenge).where(Challenge.id == challenge.id).values(visibility=Visibility.DRAFT))
-    with backstage.database.reading() as session, pytest.raises(NotFoundError):
+    with backend.database.reading() as session, pytest.raises(NotFoundError):
         queries.by_anonymous_token(session, token)
 
 
-def test_lists_are_paged_with_the_latest_first(backstage: Backstage) -> None:
-    challenge, user, other = backstage.challenge(), backstage.user(), backstage.user()
-    own = [backstage.submit(user, challenge) for _ in range(5)]
-    backstage.submit(other, challenge)
-    with backstage.database.reading() as session:
+def test_lists_are_paged_with_the_latest_first(backend: Backend) -> None:
+    challenge, user, other = backend.challenge(), backend.user(), backend.user()
+    own = [backend.submit(user, challenge) for _ in range(5)]
+    backend.submit(other, challenge)
+    with backend.database.reading() as session:
         second = queries.mine(session, user=user, page=2, per_page=2)
     assert [item.id for item in second.items] == [own[2], own[1]]
     assert (second.total, second.pages) == (5, 3)

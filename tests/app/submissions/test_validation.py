@@ -11,7 +11,7 @@ import anyio
 import pytest
 from anyio.lowlevel import checkpoint
 
-from tests.support.backstage import EDITION, make_archive
+from tests.support.backend import EDITION, make_archive
 from tests.support.factories import make_image_sets
 from vocboard.app.settings import Settings
 from vocboard.app.storage.directory_store import DirectoryStore

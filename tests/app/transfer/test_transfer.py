@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from sqlalchemy import select
 
-from tests.support.backstage import Backstage, make_archive, make_columns
+from tests.support.backend import Backend, make_archive, make_columns
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.audit import queries as log
 from vocboard.app.audit.queries import Filters
@@ -70,14 +70,14 @@ def other(tmp_path: Path, sqlite_template: Path) -> Any:
 
 
 @pytest.fixture
-def challenge(backstage: Backstage) -> Challenge:
+def challenge(backend: Backend) -> Challenge:
     """Give a challenge with five evaluated submissions of three people: three published, one disqualified."""
-    organiser = backstage.user(role=Role.ORGANISER, name="Olga")
-    made: Challenge = backstage.challenge(organiser=organiser, slug="spring", title="Spring")
-    people = [backstage.user(name=name) for name in ("Ada", "=Bob", "Cleo")]
+    organiser = backend.user(role=Role.ORGANISER, name="Olga")
+    made: Challenge = backend.challenge(organiser=organiser, slug="spring", title="Spring")
+    people = [backend.user(name=name) for name in ("Ada", "=Bob", "Cleo")]
     confidences = [(0.9, 0.1, 0.8), (0.1, 0.9, 0.8), (0.2, 0.9, 0.3), (0.9, 0.8, 0.7), (0.5, 0.6, 0.7)]
     ids = [
-        backstage.submit(
+        backend.submit(
             people[n % 3],
             made,
             archive=make_archive(confidences[n]),
@@ -86,9 +86,9 @@ def challenge(backstage: Backstage) -> Challenge:
         )
         for n in range(5)
     ]
-    while evaluate_next(backstage.database, backstage.store, backstage.settings):
+    while evaluate_next(backend.database, backend.store, backend.settings):
         pass
-    with backstage.database.writing() as session:
+    with backend.database.writing() as session:
         for number in (0, 1, 2, 3):
             publishing.publish(session, submission_id=ids[number], user=people[number % 3])
         moderation.disqualify(session, submission_id=ids[3], user=organiser, reason="Trained on the test set.")
@@ -97,10 +97,10 @@ def challenge(backstage: Backstage) -> Challenge:
 
 
 @pytest.fixture
-def exported(backstage: Backstage, challenge: Challenge, tmp_path: Path) -> Path:
+def exported(backend: Backend, challenge: Challenge, tmp_path: Path) -> Path:
     export = begin_export(
-        backstage.database,
-        backstage.store,
+        backend.database,
+        backend.store,
         slug="spring",
         user=challenge.organiser,  # type: ignore[attr-defined]
     )
@@ -118,10 +118,10 @@ def board_of(database: Database, slug: str = "spring") -> Board:
 
 
 def test_an_exported_and_imported_challenge_has_equal_leaderboards(
-    backstage: Backstage, exported: Path, other: Server
+    backend: Backend, exported: Path, other: Server
 ) -> None:
     imported = other.take(exported)
-    before, after = board_of(backstage.database), board_of(other.database)
+    before, after = board_of(backend.database), board_of(other.database)
     assert len(before.rows) == 3
     assert after == before  # with ids, unrounded ranks and times
     assert as_csv(after) == as_csv(before)
@@ -133,7 +133,7 @@ def test_an_exported_and_imported_challenge_has_equal_leaderboards(
 
 
 def test_a_challenge_that_was_imported_is_exported_again_with_equal_leaderboards(
-    backstage: Backstage, exported: Path, other: Server, tmp_path: Path
+    backend: Backend, exported: Path, other: Server, tmp_path: Path
 ) -> None:
     other.take(exported)
     export = begin_export(other.database, other.store, slug="spring", user=other.organiser)
@@ -146,7 +146,7 @@ def test_a_challenge_that_was_imported_is_exported_again_with_equal_leaderboards
     assert {row.submission_id for row in first.rows}.isdisjoint(row.submission_id for row in second.rows)
 
 
-def test_states_archives_and_log_come_along(backstage: Backstage, exported: Path, other: Server) -> None:
+def test_states_archives_and_log_come_along(backend: Backend, exported: Path, other: Server) -> None:
     imported = other.take(exported)
     with other.database.reading() as session:
         found = {one.method.name: one for one in _submissions(session, imported)}
@@ -166,7 +166,7 @@ def _submissions(session: Any, challenge: Challenge) -> list[Submission]:
     return list(found)
 
 
-def test_nobody_can_sign_in_as_an_imported_person(backstage: Backstage, exported: Path, other: Server) -> None:
+def test_nobody_can_sign_in_as_an_imported_person(backend: Backend, exported: Path, other: Server) -> None:
     imported = other.take(exported)
     with other.database.reading() as session:
         people = {one.user for one in _submissions(session, imported)}
@@ -341,17 +341,17 @@ def test_every_cut_is_refused(exported: Path, other: Server, tmp_path: Path) -> 
 # Archiving and deleting
 
 
-def test_an_archived_challenge_can_be_read_but_not_changed(backstage: Backstage, challenge: Challenge) -> None:
+def test_an_archived_challenge_can_be_read_but_not_changed(backend: Backend, challenge: Challenge) -> None:
     organiser = challenge.organiser  # type: ignore[attr-defined]
 
     def act(action: Callable[..., None]) -> None:
-        with backstage.database.writing() as session:
+        with backend.database.writing() as session:
             found = challenges.get_organised(session, "spring", organiser)
             action(session, challenge=found, user=organiser)
 
     act(archiving.archive)
-    before = board_of(backstage.database)
-    with backstage.database.writing() as session:
+    before = board_of(backend.database)
+    with backend.database.writing() as session:
         published = session.scalars(select(Submission).where(Submission.published_at.is_not(None))).first()
         assert published is not None
         owner = session.get_one(User, published.user_id)
@@ -367,31 +367,31 @@ def test_an_archived_challenge_can_be_read_but_not_changed(backstage: Backstage,
         with pytest.raises(ConflictError, match="archived"):
             challenges.update(session, challenge=found, user=organiser, rules=rules.model_copy(update={"decimals": 2}))
     with pytest.raises(ConflictError, match="archived"):
-        backstage.submit(owner, challenge)
-    assert board_of(backstage.database).rows == before.rows
+        backend.submit(owner, challenge)
+    assert board_of(backend.database).rows == before.rows
     act(archiving.reopen)
-    backstage.submit(owner, challenge, archive=b"another")
+    backend.submit(owner, challenge, archive=b"another")
     with pytest.raises(ConflictError, match="still being evaluated"):
         act(archiving.archive)
 
 
-def test_only_empty_drafts_are_deleted(backstage: Backstage, challenge: Challenge) -> None:
+def test_only_empty_drafts_are_deleted(backend: Backend, challenge: Challenge) -> None:
     organiser = challenge.organiser  # type: ignore[attr-defined]
 
     def delete(slug: str, user: User = organiser) -> None:
-        with backstage.database.writing() as session:
+        with backend.database.writing() as session:
             found = challenges.get_organised(session, slug, user)
             archiving.delete_draft(session, challenge=found, user=user)
 
     with pytest.raises(ConflictError, match="Only drafts"):
         delete("spring")
-    with backstage.database.writing() as session:
+    with backend.database.writing() as session:
         session.get_one(Challenge, challenge.id).visibility = Visibility.DRAFT
     with pytest.raises(ConflictError, match="has submissions"):
         delete("spring")
-    backstage.challenge(organiser=organiser, slug="empty", visibility=Visibility.DRAFT)
+    backend.challenge(organiser=organiser, slug="empty", visibility=Visibility.DRAFT)
     delete("empty")
-    with backstage.database.reading() as session:
+    with backend.database.reading() as session:
         assert session.scalars(select(Challenge.slug)).all() == ["spring"]
         texts = [event.text for event in log.page_of_log(session, challenge_id=None, filters=Filters()).items]
     assert any("deleted the draft" in text for text in texts)

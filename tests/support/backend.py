@@ -1,6 +1,6 @@
-"""What is behind the web process: database, archives, and real workers as child processes.
+"""The backend of an installation under test: database, archives, and real workers as child processes.
 
-`backstage` is on both set-ups in turn. Its challenge has three images and can be scored in classification (comp1) and
+`backend` is on both set-ups in turn. Its challenge has three images and can be scored in classification (comp1) and
 detection (comp3).
 """
 
@@ -48,7 +48,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True)
-class Backstage:
+class Backend:
     """What the web process and the workers share."""
 
     settings: Settings
@@ -189,14 +189,14 @@ class Backstage:
 
 
 @pytest.fixture
-def backstage(database_url: str, broker_url: str, tmp_path: Path) -> Iterator[Backstage]:
+def backend(database_url: str, broker_url: str, tmp_path: Path) -> Iterator[Backend]:
     """Give a fresh database, broker and archives of the set-up."""
     settings = Settings(
         data_directory=tmp_path / "data", database_url=database_url, broker_url=broker_url, lease=timedelta(seconds=1)
     )
     settings.archives.mkdir(parents=True)
     database = Database(settings.database)
-    yield Backstage(settings, database, DirectoryStore(settings.archives))
+    yield Backend(settings, database, DirectoryStore(settings.archives))
     database.close()
 
 
