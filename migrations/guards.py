@@ -60,6 +60,11 @@ _EVALUATIONS = "JOIN evaluations ON evaluations.submission_id = submissions.id"
 _RESULTS = f"{_EVALUATIONS} JOIN competition_results ON competition_results.evaluation_id = evaluations.id"
 _MEASURES = f"{_RESULTS} JOIN measures ON measures.result_id = competition_results.id"
 _OF_A_RESULT = _of_import(_RESULTS, "competition_results.id = NEW.result_id")
+# At `everything` the worker copies exact curves to where the web process can read them.
+_REVEALS_NOTHING = (
+    "(NEW.detail <> 'everything' OR NEW.current_scoring_id IS NULL AND (NEW.has_own_truth"
+    " OR NOT EXISTS (SELECT FROM challenges WHERE id = NEW.challenge_id AND current_scoring_id IS NOT NULL)))"
+)
 
 # Only the worker sets the outcome of ground truth and submissions, and the current scoring.
 WEB_GUARDS: Mapping[str, Guard] = {
@@ -69,6 +74,15 @@ WEB_GUARDS: Mapping[str, Guard] = {
         # At `everything` the worker copies exact curves to where the web process can read them.
         changing=("(NEW.detail <> 'everything' OR OLD.detail = 'everything' OR OLD.current_scoring_id IS NULL)",),
         deleting=("OLD.visibility = 'draft'", "NOT EXISTS (SELECT FROM submissions WHERE challenge_id = OLD.id)"),
+    ),
+    "challenge_phases": Guard(
+        adding=("NEW.current_scoring_id IS NULL", _REVEALS_NOTHING),
+        unchanged=("id", "challenge_id", "key", "image_set", "has_own_truth", "current_scoring_id"),
+        changing=(f"(OLD.detail = 'everything' OR {_REVEALS_NOTHING})",),
+        deleting=("OLD.current_scoring_id IS NULL",),
+    ),
+    "frozen_leaderboards": Guard(
+        unchanged=("id", "challenge_id", "phase_key", "competition", "frozen_at"), changing=("NOT OLD.is_final",)
     ),
     "ground_truth_versions": Guard(
         adding=(
@@ -125,6 +139,9 @@ WEB_GUARDS: Mapping[str, Guard] = {
             "id",
             "created_at",
             "challenge_id",
+            "phase_key",
+            "began_at",
+            "is_rehearsal",
             "user_id",
             "archive_sha256",
             "archive_bytes",

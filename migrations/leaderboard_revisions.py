@@ -40,6 +40,8 @@ class Change:
 CHANGES: Mapping[str, Change] = {
     "challenges": Change("{row}.id", (UPDATE,)),
     "challenge_competitions": Change("{row}.challenge_id"),
+    "challenge_phases": Change("{row}.challenge_id"),
+    "frozen_leaderboards": Change("{row}.challenge_id"),
     "methods": Change("{row}.challenge_id", (UPDATE,)),  # a new one has no submissions yet
     "rescores": Change("CASE WHEN {row}.state = 'applied' THEN {row}.challenge_id END", (UPDATE,)),  # announced
     "submissions": Change("CASE WHEN {row}.published_at IS NOT NULL THEN {row}.challenge_id END"),

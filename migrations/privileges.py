@@ -33,6 +33,10 @@ WEB: Mapping[str, tuple[str, ...]] = {
     "challenges": ALL,
     "challenge_organisers": ALL,
     "challenge_competitions": ALL,
+    "challenge_phases": ALL,
+    "phase_admissions": ALL,
+    "extra_quotas": ALL,
+    "frozen_leaderboards": CHANGE,  # within its guard: until they are final
     "ground_truth_versions": ("SELECT", "INSERT", "UPDATE (confirmed_at, confirmed_by_id)", "DELETE"),
     "challenge_invitations": ALL,
     "bans": ALL,
@@ -62,8 +66,11 @@ WEB: Mapping[str, tuple[str, ...]] = {
 # The worker scores and has no access to users. Evaluations are added and never changed.
 WORKER: Mapping[str, tuple[str, ...]] = {
     "audit_events": ADD,
+    "bans": READ,  # of results that are published as soon as they are scored
     "challenges": ("SELECT", "UPDATE (current_scoring_id)"),
     "challenge_competitions": READ,
+    "challenge_phases": ("SELECT", "UPDATE (current_scoring_id)"),
+    "frozen_leaderboards": CHANGE,
     "ground_truth_versions": ("SELECT", "UPDATE"),
     "rescores": ("SELECT", "UPDATE"),
     "rescore_items": CHANGE,

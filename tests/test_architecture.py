@@ -20,6 +20,7 @@ WEB = (
     "app.api",
     "app.web.cached_responses",
     "app.web.health",
+    "app.uploads.fields",
     "app.uploads.intake",
     "app.main",
     "app.pages",

@@ -14,13 +14,16 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from vocboard.app.challenges.editions import edition_from
-from vocboard.app.challenges.models import Challenge, GroundTruthVersion, Scoring
+from vocboard.app.challenges.models import Challenge, ChallengePhase, GroundTruthVersion, Scoring
+from vocboard.app.challenges.phases import on_image_set
+from vocboard.app.challenges.queries import current_scoring_of_submission, is_phase_of_submission
 from vocboard.app.database import Database, now
 from vocboard.app.evaluations import service as evaluations
 from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.submissions import queue
 from vocboard.app.submissions.models import Submission
+from vocboard.app.submissions.publishing import publish_if_promised
 from vocboard.app.work_queues.state_queue import Claim
 from vocboard.evaluator.editions import Edition
 from vocboard.worker import ground_truth_store, leases
@@ -107,6 +110,7 @@ def _evaluate(database: Database, store: ArchiveStore, settings: Settings, claim
                     started_at=started_at,
                     seconds=seconds,
                 )
+                publish_if_promised(session, work.submission_id)
 
     persistently(store_result, for_at_most=settings.lease)
     _log.info("submission %s: evaluated in %.1f s", work.submission_id, seconds)
@@ -123,11 +127,13 @@ def _find_work(session: Session, claim: Claim) -> Row[*tuple[Any, ...]] | None:
             Submission.segmentation_classes,
             Challenge.edition,
             Challenge.edition_file,
+            ChallengePhase.image_set,
             Scoring.id,
             GroundTruthVersion.sha256,
         )
         .join(Challenge, Challenge.id == Submission.challenge_id)
-        .join(Scoring, Scoring.id == Challenge.current_scoring_id)
+        .outerjoin(ChallengePhase, is_phase_of_submission())
+        .join(Scoring, Scoring.id == current_scoring_of_submission())
         .join(GroundTruthVersion, GroundTruthVersion.id == Scoring.ground_truth_version_id)
         .where(Submission.id == claim.id)
     )
@@ -137,18 +143,24 @@ def _find_work(session: Session, claim: Claim) -> Row[*tuple[Any, ...]] | None:
 def _work(found: Row[*tuple[Any, ...]] | None) -> Work:
     if found is None:
         raise UnscorableError("its challenge has no scoring")
-    submission_id, archive, columns, reader, declared, name, file, scoring_id, truth = found
+    submission_id, archive, columns, reader, declared, name, file, image_set, scoring_id, truth = found
     if truth is None:
         raise UnscorableError(f"scoring {scoring_id} is against a ground truth that has not been imported")
     classes = None if declared is None else tuple(declared)
     uploaded = Uploaded(archive, columns, reader, classes)
-    return Work(submission_id, uploaded, edition_from(name, file), scoring_id, truth)
+    return Work(submission_id, uploaded, on_image_set(edition_from(name, file), image_set), scoring_id, truth)
 
 
 def _still_counts(session: Session, claim: Claim, work: Work) -> bool:
-    """Mark the submission as scored, unless the result is obsolete."""
-    current = select(Challenge.current_scoring_id).join(Submission, Submission.challenge_id == Challenge.id)
-    current = current.where(Submission.id == work.submission_id).with_for_update(of=Challenge, read=True)
+    """Make the submission scored, unless what was computed no longer counts."""
+    current = (
+        select(current_scoring_of_submission())
+        .select_from(Submission)
+        .join(Challenge, Challenge.id == Submission.challenge_id)
+        .outerjoin(ChallengePhase, is_phase_of_submission())
+        .where(Submission.id == work.submission_id)
+        .with_for_update(of=Challenge, read=True)
+    )
     if session.scalar(current) != work.scoring_id:
         queue.put_back(session, claim)  # the challenge was switched to another ground truth in the meantime
         return False

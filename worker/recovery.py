@@ -4,6 +4,7 @@ import logging
 
 from vocboard.app.database import Database
 from vocboard.app.evaluations import exact_copies
+from vocboard.app.leaderboards import freezing
 from vocboard.app.settings import Settings
 from vocboard.app.submissions import queue
 from vocboard.app.workers import heartbeats
@@ -18,6 +19,7 @@ def sweep(database: Database, settings: Settings) -> None:
         released = queue.release_expired(session, attempts=settings.evaluation_attempts)
         heartbeats.remove_old(session)
         exact_copies.synchronise(session)
+        freezing.freeze_all_due(session)
     ground_truth_import.sweep(database, settings)
     if released.returned or released.given_up:
         _log.warning("leases expired: %d submissions queued again, %d failed", released.returned, released.given_up)

@@ -12,6 +12,7 @@ from functools import partial
 from celery.exceptions import SoftTimeLimitExceeded
 
 from vocboard.app.challenges.editions import edition_from
+from vocboard.app.challenges.phases import on_image_set
 from vocboard.app.database import Database, now
 from vocboard.app.evaluations import service as evaluations
 from vocboard.app.rescores import batches, queue, switch
@@ -145,7 +146,7 @@ def _evaluate_one(store: ArchiveStore, settings: Settings, claim: BatchClaim, it
         evaluation = evaluate(
             Uploaded(item.archive_sha256, item.columns_sha256, item.columns_reader, item.segmentation_classes),
             store,
-            edition_from(claim.edition, claim.edition_file),
+            on_image_set(edition_from(claim.edition, claim.edition_file), claim.image_set),
             ground_truth_store.load(ground_truth_store.path_of(settings, claim.truth_sha256)),
             memory_limit_bytes=settings.evaluation_memory_limit_bytes,
         )

@@ -13,6 +13,8 @@ from vocboard.app.api import (
     moderation,
     organisers,
     overview,
+    phase_people,
+    phases,
     registrations,
     rescores,
     submission_changes,
@@ -35,6 +37,8 @@ class Api(APIRouter):
 router = Api(prefix=PREFIX, responses=problem_responses(422))
 _PARTS = (
     challenges,
+    phases,
+    phase_people,
     submissions,
     submission_changes,
     moderation,

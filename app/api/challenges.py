@@ -1,5 +1,6 @@
 """Challenges: list, read, create, change."""
 
+from datetime import datetime
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -7,6 +8,7 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
 from vocboard.app.api.paging import DEFAULT_PER_PAGE, FIRST_PAGE, ItemPage, PageNumber, PerPage, item_page, page_of
+from vocboard.app.api.phase_views import PhaseKey, phase_view
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.challenges import (
     ChallengeChanges,
@@ -57,10 +59,12 @@ def get_challenge(database: DatabaseDep, viewer: Viewer, slug: str) -> Challenge
     response_class=Response,
     responses=problem_responses(401, 403, 404, 409) | _IMAGE_SETS,
 )
-def get_image_sets(database: DatabaseDep, viewer: Viewer, slug: str) -> Response:
-    """Return the public part of the test set (image ids, sizes, persons), for `vocboard validate --image-sets`."""
+def get_image_sets(database: DatabaseDep, viewer: Viewer, slug: str, phase: PhaseKey = None) -> Response:
+    """What is public of the test set: image ids, image sizes, person indices; for `vocboard validate --image-sets`."""
     with database.reading() as session:
-        content = challenges.image_sets_json(session, challenges.get_visible(session, slug, viewer))
+        challenge = challenges.get_visible(session, slug, viewer)
+        chosen = challenges.phase_named(challenge, phase) if phase else challenges.current_phase(challenge, now())
+        content = challenges.image_sets_json(session, chosen)
     return Response(content, media_type="application/json")
 
 
@@ -127,37 +131,41 @@ def change_challenge(
 
 
 def _summary(challenge: Challenge) -> ChallengeSummary:
-    return ChallengeSummary(**_common(challenge))
+    return ChallengeSummary(**_common(challenge, now()))
 
 
 def challenge_details(session: Session, challenge: Challenge, reader: User | None) -> ChallengeDetails:
     """Return one challenge as the API shows it."""
-    use = None
+    use, at = None, now()
     if reader is not None:
-        keys = [competition.key for competition in challenge.competitions]
-        states = quotas(session, user=reader, challenge=challenge, competitions=keys, now=now())
+        phase = challenges.current_phase(challenge, at)
+        states = quotas(session, user=reader, challenge=challenge, phase=phase, now=at)
         use = {
             key: QuotaUse(used=state.used, allowed=state.allowed, allowed_at=state.allowed_at)
             for key, state in states.items()
         }
-    return ChallengeDetails(**_common(challenge), description=challenge.description, quota_use=use)
+    return ChallengeDetails(**_common(challenge, at), description=challenge.description, quota_use=use)
 
 
-def _common(challenge: Challenge) -> dict[str, Any]:
-    edition = challenges.edition_of(challenge)
+def _common(challenge: Challenge, at: datetime) -> dict[str, Any]:
+    current = challenges.current_phase(challenge, at)
+    rules, edition = current.rules, challenges.edition_of_phase(challenge, current)
     return {
         "slug": challenge.slug,
         "title": challenge.title,
         "edition": challenge.edition,
         "edition_is_own": challenge.edition_file is not None,
         "visibility": challenge.visibility,
-        "phase": challenges.phase(challenge, now()),
-        "opens_at": challenge.opens_at,
-        "closes_at": challenge.closes_at,
-        "competitions": [_competition(edition.competitions[row.key]) for row in challenge.competitions],
-        "quota": Quota(count=challenge.quota_count, period_seconds=challenge.quota_period_seconds),
+        "phase": current.state(at),
+        "opens_at": rules.opens_at,
+        "closes_at": rules.closes_at,
+        "competitions": [_competition(edition.competitions[key]) for key in current.competitions],
+        "quota": Quota(count=rules.quota_count, period_seconds=rules.quota_period_seconds),
         "decimals": challenge.decimals,
-        "detail": challenge.detail,
+        "detail": rules.detail,
+        "anywhere_on_earth": challenge.anywhere_on_earth,
+        "current_phase": current.key,
+        "phases": [phase_view(phase, current, at) for phase in challenges.phases_of(challenge)],
     }
 
 

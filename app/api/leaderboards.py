@@ -7,9 +7,10 @@ from fastapi import APIRouter, Query, Request, Response
 
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.leaderboards import Correction, Leaderboard, LeaderboardRow
+from vocboard.app.challenges.models import MAIN_PHASE
 from vocboard.app.errors import ServiceError
 from vocboard.app.leaderboards import export
-from vocboard.app.leaderboards.service import Board, BoardRow
+from vocboard.app.leaderboards.service import Board, BoardRow, Part
 from vocboard.app.web.cached_responses import KEPT_BUT_ASKED_FOR, Rendering, answer
 from vocboard.app.web.dependencies import BoardsDep
 from vocboard.app.web.identity import Viewer
@@ -61,9 +62,11 @@ async def leaderboard(
     viewer: Viewer,
     slug: str,
     competition: str,
-    wanted: Annotated[
-        Format | None, Query(alias="format", description="Format of the response; overrides the `Accept` header.")
-    ] = None,
+    wanted: Annotated[Format | None, Query(alias="format", description="Instead of the header `Accept`.")] = None,
+    phase: Annotated[str | None, Query(description="Key of a phase; by default the one that is shown first.")] = None,
+    results: Annotated[
+        Part, Query(description="`later` for what was published after the leaderboard was frozen.")
+    ] = Part.COUNTING,
 ) -> Response:
     """Return the leaderboard of one competition as JSON, CSV or LaTeX.
 
@@ -74,15 +77,24 @@ async def leaderboard(
     if dot and ending in set(Format):
         competition, wanted = name, Format(ending)
     wanted = wanted or _accepted(request.headers.get("accept") or "*/*")
-    current = await boards.get(slug, competition, viewer)
+    current = await boards.get(slug, competition, viewer, phase_key=phase, part=results)
     rendering = await boards.rendered(current, wanted, lambda: _written(current.board, wanted))
     headers = {"Vary": "Accept"}
     if viewer is None:
         headers["Cache-Control"] = KEPT_BUT_ASKED_FOR
     if wanted is not Format.JSON:
-        file_name = f"{current.board.challenge}-{current.board.competition.key}.{wanted}"
+        file_name = f"{_file_name(current.board)}.{wanted}"
         headers["Content-Disposition"] = f'attachment; filename="{file_name}"'
     return answer(request, rendering, headers)
+
+
+def _file_name(board: Board) -> str:
+    parts = [board.challenge, board.competition.key]
+    if board.phase != MAIN_PHASE:
+        parts.insert(1, board.phase)
+    if board.part is Part.LATER:
+        parts.append("later")
+    return "-".join(parts)
 
 
 def _written(board: Board, wanted: Format) -> Rendering:
@@ -123,6 +135,9 @@ def _accepted(accept: str) -> Format:
 def _leaderboard(board: Board) -> Leaderboard:
     return Leaderboard(
         challenge=board.challenge,
+        phase=board.phase,
+        frozen_at=board.frozen_at,
+        is_anonymous=board.is_anonymous,
         competition=board.competition.key,
         task=board.competition.task,
         metric=board.metric,

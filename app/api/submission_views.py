@@ -93,6 +93,8 @@ def _common(submission: Submission) -> dict[str, Any]:
     return {
         "id": submission.id,
         "challenge": submission.challenge.slug,
+        "phase": submission.phase_key,
+        "is_rehearsal": submission.is_rehearsal,
         "state": submission.state,
         "method_name": submission.method.name,
         "entered": {entry.competition: entry.classes for entry in submission.entries},

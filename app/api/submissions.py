@@ -1,12 +1,13 @@
 """Submissions: upload, list, read."""
 
 import uuid
-from typing import Any
+from typing import Annotated, Any
 
 from anyio import to_thread
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 
 from vocboard.app.api.paging import DEFAULT_PER_PAGE, FIRST_PAGE, ItemPage, PageNumber, PerPage, item_page
+from vocboard.app.api.phase_views import PhaseKey
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.submissions import Curves, Declarations, SubmissionDetails, SubmissionSummary
 from vocboard.app.api.scores import curves_of
@@ -20,6 +21,11 @@ from vocboard.app.web.dependencies import DatabaseDep, IntakeDep
 from vocboard.app.web.identity import ApiIdentity, ReadingUser, SubmittingUser, Viewer
 
 router = APIRouter(tags=["submissions"])
+
+Rehearsal = Annotated[
+    bool,
+    Query(description="For organisers: try the challenge out. No leaderboard shows the result, and it uses no quota."),
+]
 
 UPLOAD_FORM: dict[str, Any] = {
     "requestBody": {
@@ -58,6 +64,10 @@ UPLOAD_FORM: dict[str, Any] = {
                             "type": "string",
                             "description": "With `yes`: the list printed by `vocboard hash-images`, as text or file.",
                         },
+                        "publish": {
+                            "type": "boolean",
+                            "description": "Whether to publish the result as soon as it is scored.",
+                        },
                         "segmentation_classes": {
                             "type": "array",
                             "items": {"type": "string"},
@@ -85,9 +95,14 @@ async def create_submission(
     user: SubmittingUser,
     identity: ApiIdentity,
     slug: str,
+    phase: PhaseKey = None,
+    rehearsal: Rehearsal = False,
 ) -> SubmissionDetails:
-    """Upload results. The archive is validated at once. If it is valid, it is queued, and 201 returns its URL."""
-    submission_id = await intake.take_submission(request, slug=slug, user=user)
+    """Upload results. They are checked at once; a valid upload is queued and answered with 201 and its address.
+
+    An upload that begins before the deadline counts, also if it ends after it.
+    """
+    submission_id = await intake.take_submission(request, slug=slug, user=user, phase_key=phase, is_rehearsal=rehearsal)
     response.headers["Location"] = request.app.url_path_for("get_submission", submission_id=str(submission_id))
 
     def described() -> SubmissionDetails:

@@ -67,6 +67,14 @@ class _Known(dict[str, Any]):
 
 
 def _changed_rules(_subject: str, details: Details) -> str:
+    return _changes(details, "challenge")
+
+
+def _changed_phase(_subject: str, details: Details) -> str:
+    return _changes(details.get("changes", {}), f"phase {details.get('phase', '?')}")
+
+
+def _changes(details: Details, of: str) -> str:
     parts = []
     for name, change in details.items():
         label = _RULES.get(name, name.replace("_", " "))
@@ -74,7 +82,7 @@ def _changed_rules(_subject: str, details: Details) -> str:
             parts.append(f"the {label}")
         else:
             parts.append(f"the {label} from {_value(change.get('from'))} to {_value(change.get('to'))}")
-    return f"changed {_listed(parts)} of the challenge" if parts else "changed the challenge"
+    return f"changed {_listed(parts)} of the {of}" if parts else f"changed the {of}"
 
 
 def _value(value: Any) -> str:
@@ -134,6 +142,13 @@ PHRASES: Mapping[str, Callable[[str, Details], str]] = {
     "challenge.export": _plain("exported the challenge"),
     "challenge.import": _plain("imported the challenge from another server, with {submissions} submissions"),
     "challenge.imported_event": _imported,
+    "phase.create": _plain("added the phase “{title}” ({phase})"),
+    "phase.update": _changed_phase,
+    "phase.remove": _plain("removed the phase {phase}"),
+    "phase.admit": _plain("admitted {email} to the phase {phase}"),
+    "phase.end_admission": _plain("ended the admission of {email} to the phase {phase}"),
+    "quota.grant": _plain("gave {email} {count} extra submissions in the phase {phase} until {until}"),
+    "quota.end_grant": _plain("took back the extra quota of {email} in the phase {phase}"),
     "ground_truth.upload": _plain("uploaded version {number} of the ground truth, {file_name}"),
     "rescore.start": _plain("started a re-score with version {ground_truth_version} of the ground truth"),
     "rescore.apply": _plain("asked for a re-score to be applied"),

@@ -12,8 +12,8 @@ from vocboard.app.accounts.models import User
 from vocboard.app.audit import service as audit
 from vocboard.app.audit.service import Actor
 from vocboard.app.challenges import queries
-from vocboard.app.challenges.models import Challenge, GroundTruthVersion, Scoring
-from vocboard.app.challenges.phases import require_not_archived
+from vocboard.app.challenges.models import MAIN_PHASE, Challenge, ChallengePhase, GroundTruthVersion, Scoring
+from vocboard.app.challenges.phases import Phase, phase_named, phases_of, require_not_archived
 from vocboard.app.errors import ConflictError
 from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.forms.characters import cleaned
@@ -28,28 +28,43 @@ _keeping = threading.Lock()
 
 
 def add_ground_truth_version(
-    session: Session, *, challenge: Challenge, user: User, file_name: str, version_id: uuid.UUID
+    session: Session,
+    *,
+    challenge: Challenge,
+    user: User,
+    file_name: str,
+    version_id: uuid.UUID,
+    phase_key: str = MAIN_PHASE,
 ) -> GroundTruthVersion:
     """Register an upload of ground truth that is encrypted in the inbox under `version_id`, for import by a worker.
 
     Args:
         file_name: name of the organiser's file, for display.
+        phase_key: the phase that it is for.
 
     Raises:
-        ConflictError: the challenge is archived.
+        NotFoundError: there is no such phase.
+        ConflictError: the phase has no ground truth of its own, or the challenge is archived.
     """
     require_not_archived(challenge)
     queries.lock_challenge(session, challenge.id)
+    check_phase_of_truth(challenge, phase_key)
     name = file_name.replace("\\", "/").rsplit("/", 1)[-1][-LONGEST_FILE_NAME:]
     version = GroundTruthVersion(
         id=version_id,
         challenge_id=challenge.id,
+        phase_key=phase_key,
         number=queries.last_truth_number(session, challenge.id) + 1,
         uploaded_by_id=user.id,
         file_name=cleaned(name),
     )
     session.add(version)
-    details = {"challenge": str(challenge.id), "number": version.number, "file_name": version.file_name}
+    details = {
+        "challenge": str(challenge.id),
+        "number": version.number,
+        "file_name": version.file_name,
+        "phase": phase_key,
+    }
     audit.record(session, actor=user, action="ground_truth.upload", subject=version, details=details)
     return version
 
@@ -64,28 +79,47 @@ def needs_confirmation(version: GroundTruthVersion) -> bool:
     return bool(version.warnings) and version.confirmed_at is None
 
 
-def current_truth(session: Session, challenge: Challenge) -> GroundTruthVersion | None:
-    """Return the version that submissions are scored against; None if none is ready yet."""
-    return queries.current_truth(session, challenge)
-
-
-def current_image_sets(session: Session, challenge: Challenge) -> ImageSets:
-    """Return the public part of the current ground truth; cached, because versions never change.
+def check_phase_of_truth(challenge: Challenge, phase_key: str) -> Phase:
+    """Return a phase that has ground truth of its own.
 
     Raises:
-        ConflictError: the challenge has no ground truth yet.
+        NotFoundError: there is no such phase.
+        ConflictError: it has no ground truth of its own.
     """
-    truth = _current_or_conflict(session, challenge)
+    phase = phase_named(challenge, phase_key)
+    if not phase.has_own_truth:
+        raise ConflictError(f"The phase “{phase.title}” uses the main phase's ground truth. Upload it there.")
+    return phase
+
+
+def current_truth(session: Session, phase: Phase) -> GroundTruthVersion | None:
+    """Return the version that submissions of a phase are scored against; None before the first one is ready."""
+    return queries.truth_of_scoring(session, phase.scoring_id)
+
+
+def current_versions(session: Session, challenge: Challenge) -> dict[str, GroundTruthVersion]:
+    """Return the version that counts in each phase that has one, by the phase's key."""
+    found = {phase.key: current_truth(session, phase) for phase in phases_of(challenge)}
+    return {key: version for key, version in found.items() if version is not None}
+
+
+def current_image_sets(session: Session, phase: Phase) -> ImageSets:
+    """Return what is public of the current ground truth; kept in memory, since a version never changes.
+
+    Raises:
+        ConflictError: the phase has no ground truth yet.
+    """
+    truth = _current_or_conflict(session, phase)
     return _image_sets(session, truth.id)
 
 
-def image_sets_json(session: Session, challenge: Challenge) -> bytes:
-    """Return the same as JSON (`evaluator.image_sets.ImageSets.to_json`), for offline validation.
+def image_sets_json(session: Session, phase: Phase) -> bytes:
+    """Return the same as `evaluator.image_sets.ImageSets.to_json` wrote it, for participants to validate offline.
 
     Raises:
-        ConflictError: the challenge has no ground truth yet.
+        ConflictError: the phase has no ground truth yet.
     """
-    return _stored_json(session, _current_or_conflict(session, challenge).id)
+    return _stored_json(session, _current_or_conflict(session, phase).id)
 
 
 def pack_image_sets(image_sets: ImageSets) -> bytes:
@@ -101,18 +135,27 @@ def start_scoring(session: Session, *, challenge: Challenge, version: GroundTrut
     return scoring
 
 
-def make_current(session: Session, *, challenge: Challenge, scoring: Scoring, actor: Actor | None) -> None:
-    """Let a round of scoring count from now on: the one switch of what boards and results show.
+def make_current(
+    session: Session, *, challenge: Challenge, scoring: Scoring, actor: Actor | None, phase_key: str = MAIN_PHASE
+) -> None:
+    """Let a round of scoring count from now on in a phase, and in those that share its ground truth.
 
-    A submission without an evaluation in this scoring has no result from now on.
+    The one switch of what boards and results show. A submission without an evaluation in this scoring has no result
+    from now on.
+
+    Args:
+        challenge: with its phases.
     """
-    before, challenge.current_scoring_id = challenge.current_scoring_id, scoring.id
+    target: Challenge | ChallengePhase = challenge
+    if phase_key != MAIN_PHASE:
+        target = next(row for row in challenge.further_phases if row.key == phase_key)
+    before, target.current_scoring_id = target.current_scoring_id, scoring.id
     evaluation = select(Evaluation.id).where(
         Evaluation.submission_id == Submission.id, Evaluation.scoring_id == scoring.id
     )
     session.execute(
         update(Submission)
-        .where(Submission.challenge_id == challenge.id)
+        .where(Submission.challenge_id == challenge.id, queries.truth_phase_of_submission() == phase_key)
         .values(current_evaluation_id=evaluation.scalar_subquery())
         .execution_options(synchronize_session=False)
     )
@@ -120,12 +163,13 @@ def make_current(session: Session, *, challenge: Challenge, scoring: Scoring, ac
         "from": str(before) if before else None,
         "to": str(scoring.id),
         "ground_truth_version": str(scoring.ground_truth_version_id),
+        "phase": phase_key,
     }
     audit.record(session, actor=actor, action="challenge.make_scoring_current", subject=challenge, details=details)
 
 
-def _current_or_conflict(session: Session, challenge: Challenge) -> GroundTruthVersion:
-    truth = queries.current_truth(session, challenge)
+def _current_or_conflict(session: Session, phase: Phase) -> GroundTruthVersion:
+    truth = current_truth(session, phase)
     if truth is None:
         raise ConflictError("This challenge has no ground truth yet.")
     return truth

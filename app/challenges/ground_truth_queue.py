@@ -12,7 +12,8 @@ from sqlalchemy.orm import Session
 from vocboard.app.challenges import queries
 from vocboard.app.challenges.editions import edition_from
 from vocboard.app.challenges.ground_truth import make_current, start_scoring
-from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState
+from vocboard.app.challenges.models import Challenge, ChallengePhase, GroundTruthVersion, TruthState
+from vocboard.app.challenges.phases import competitions_scored_with, on_image_set, phases_of
 from vocboard.app.work_queues.state_queue import Claim, StateQueue
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.problems import Problem, Severity
@@ -78,11 +79,13 @@ def claim(session: Session, *, lease: timedelta, attempts: int) -> TruthClaim | 
     if claimed is None:
         return None
     row = session.execute(
-        select(Challenge.id, Challenge.edition, Challenge.edition_file)
+        select(Challenge.id, Challenge.edition, Challenge.edition_file, ChallengePhase.image_set)
         .join(GroundTruthVersion, GroundTruthVersion.challenge_id == Challenge.id)
+        .outerjoin(ChallengePhase, queries.is_phase_of_version())
         .where(GroundTruthVersion.id == claimed.id)
     ).one()
-    return TruthClaim(claimed, row.id, edition_from(row.edition, row.edition_file))
+    edition = on_image_set(edition_from(row.edition, row.edition_file), row.image_set)
+    return TruthClaim(claimed, row.id, edition)
 
 
 def is_due(session: Session) -> bool:
@@ -116,27 +119,30 @@ def refuse(session: Session, claimed: TruthClaim, problems: Sequence[Problem]) -
 
 
 def start_first_scorings(session: Session) -> int:
-    """Start the first scoring of every challenge without one, if suitable ground truth is ready.
+    """Give every phase that has no scoring yet its first one, if ground truth is ready that fits.
 
-    Uses the newest version that can score all of the challenge's competitions. Later scorings only become current by a
-    re-score.
+    The newest version that can score all of its competitions is taken. Once there is a scoring, another one becomes
+    current only by a re-score.
 
     Returns:
-        Number of challenges with a new scoring.
+        How many phases got one.
     """
     started = 0
     for found in queries.challenges_without_scoring(session):
         queries.lock_challenge(session, found.id)
-        session.refresh(found, ["current_scoring_id"])
-        if found.current_scoring_id is not None:
-            continue
-        needed = {row.key for row in found.competitions}
-        for version in queries.truth_versions(session, found.id):
-            if version.state is TruthState.READY and needed <= set(version.competitions or ()):
-                scoring = start_scoring(session, challenge=found, version=version)
-                make_current(session, challenge=found, scoring=scoring, actor=None)
-                started += 1
-                break
+        present = queries.challenge_as_it_is(session, found.id)
+        versions = queries.truth_versions(session, found.id)
+        for phase in phases_of(present):
+            if not phase.has_own_truth or phase.scoring_id is not None:
+                continue
+            needed = set(competitions_scored_with(present, phase.key))
+            for version in versions:
+                is_ready = version.state is TruthState.READY and version.phase_key == phase.key
+                if is_ready and needed <= set(version.competitions or ()):
+                    scoring = start_scoring(session, challenge=present, version=version)
+                    make_current(session, challenge=present, scoring=scoring, actor=None, phase_key=phase.key)
+                    started += 1
+                    break
     return started
 
 

@@ -3,7 +3,7 @@
 import uuid
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
 from sqlalchemy import (
     JSON,
@@ -21,6 +21,10 @@ from sqlalchemy.orm import Mapped, deferred, mapped_column, relationship
 from vocboard.app.accounts.models import User
 from vocboard.app.database import Base, CreatedAt, Identifier, text_enum
 from vocboard.app.work_queues.models import LeasedWithState
+
+MAIN_PHASE = "main"
+# Which phase of its challenge a row belongs to.
+PhaseKey = Annotated[str, mapped_column(String(30), default=MAIN_PHASE)]
 
 
 class Visibility(StrEnum):
@@ -43,6 +47,22 @@ class Detail(StrEnum):
     EVERYTHING = "everything"  # exact curves and counts, for ground truth that is public
 
 
+class Admission(StrEnum):
+    """Who may submit to a phase."""
+
+    EVERYONE = "everyone"
+    APPROVED = "approved"  # those whom organisers have admitted
+    EARLIER_PHASE = "earlier_phase"  # those who have a scored submission in an earlier phase
+
+
+class Freeze(StrEnum):
+    """When the leaderboards of a phase stop changing."""
+
+    CLOSING = "closing"  # when the phase closes
+    DATE = "date"
+    NEVER = "never"
+
+
 class TruthState(StrEnum):
     """The states of a ground truth version."""
 
@@ -53,8 +73,31 @@ class TruthState(StrEnum):
     ELSEWHERE = "elsewhere"  # on the server that the challenge was imported from
 
 
-class Challenge(Base):
-    """A challenge: an edition, a hidden ground truth, and rules, which `app.challenges.rules` explains and checks."""
+class PhaseColumns:
+    """The rules that each phase of a challenge has; `app.challenges.rules.PhaseRules` explains and checks them."""
+
+    opens_at: Mapped[datetime | None]
+    closes_at: Mapped[datetime | None]
+    quota_count: Mapped[int]  # submissions a person and competition in a rolling period
+    quota_period_seconds: Mapped[int]
+    detail: Mapped[Detail] = mapped_column(text_enum(Detail))
+    admission: Mapped[Admission] = mapped_column(text_enum(Admission), default=Admission.EVERYONE)
+    leaderboard_from: Mapped[datetime | None]
+    freeze: Mapped[Freeze] = mapped_column(text_enum(Freeze), default=Freeze.CLOSING)
+    freezes_at: Mapped[datetime | None]
+    anonymous_until: Mapped[datetime | None]
+
+    @property
+    def quota_period(self) -> timedelta:
+        """The rolling period of the quota."""
+        return timedelta(seconds=self.quota_period_seconds)
+
+
+class Challenge(PhaseColumns, Base):
+    """A challenge: an edition, a hidden ground truth, and rules, which `app.challenges.rules` explains and checks.
+
+    The row is also its main phase, the only one of most challenges. Further ones are rows of `ChallengePhase`.
+    """
 
     __tablename__ = "challenges"
     __table_args__ = (
@@ -70,12 +113,9 @@ class Challenge(Base):
     edition: Mapped[str] = mapped_column(String(60))  # its name
     edition_file: Mapped[str | None] = mapped_column(Text)  # custom edition file; None for a built-in edition
     visibility: Mapped[Visibility] = mapped_column(text_enum(Visibility))
-    opens_at: Mapped[datetime | None]
-    closes_at: Mapped[datetime | None]
-    quota_count: Mapped[int]  # submissions per person and competition in a rolling period
-    quota_period_seconds: Mapped[int]
     decimals: Mapped[int]  # scores are fractions, rounded to these decimals in every view
-    detail: Mapped[Detail] = mapped_column(text_enum(Detail))
+    phase_title: Mapped[str] = mapped_column(String(100), default="")  # of the main phase
+    anywhere_on_earth: Mapped[bool] = mapped_column(default=False)  # dates are typed and shown in UTC-12, too
     archived_at: Mapped[datetime | None]  # read-only from then on
     imported_at: Mapped[datetime | None]  # from another server's export; its scores were computed there
     current_scoring_id: Mapped[uuid.UUID | None] = mapped_column(
@@ -85,11 +125,64 @@ class Challenge(Base):
     competitions: Mapped[list["ChallengeCompetition"]] = relationship(
         lazy="raise", order_by="ChallengeCompetition.position", cascade="all, delete-orphan"
     )
+    further_phases: Mapped[list["ChallengePhase"]] = relationship(
+        lazy="raise", order_by="ChallengePhase.created_at", cascade="all, delete-orphan"
+    )
 
-    @property
-    def quota_period(self) -> timedelta:
-        """The rolling period of the quota."""
-        return timedelta(seconds=self.quota_period_seconds)
+
+class ChallengePhase(PhaseColumns, Base):
+    """A phase of a challenge beside its main one, which is the challenge's own row."""
+
+    __tablename__ = "challenge_phases"
+    __table_args__ = (
+        UniqueConstraint("challenge_id", "key"),
+        CheckConstraint("quota_count > 0", name="quota_count_positive"),
+        CheckConstraint("quota_period_seconds > 0", name="quota_period_positive"),
+    )
+
+    id: Mapped[Identifier]
+    created_at: Mapped[CreatedAt]
+    challenge_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("challenges.id", ondelete="CASCADE"))
+    key: Mapped[str] = mapped_column(String(30))  # in addresses; never `MAIN_PHASE`
+    phase_title: Mapped[str] = mapped_column(String(100))
+    competition_keys: Mapped[list[str]] = mapped_column(JSON)
+    image_set: Mapped[str | None] = mapped_column(String(60))  # None for those that the edition names
+    has_own_truth: Mapped[bool]  # otherwise the main phase's
+    current_scoring_id: Mapped[uuid.UUID | None] = mapped_column(
+        ForeignKey("scorings.id", use_alter=True, name="fk_challenge_phases_current_scoring_id_scorings")
+    )
+
+
+class PhaseAdmission(Base):
+    """That organisers have admitted a person to a phase that is not open to everyone."""
+
+    __tablename__ = "phase_admissions"
+    __table_args__ = (UniqueConstraint("challenge_id", "phase_key", "email"),)
+
+    id: Mapped[Identifier]
+    created_at: Mapped[CreatedAt]
+    challenge_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("challenges.id", ondelete="CASCADE"))
+    phase_key: Mapped[PhaseKey]
+    email: Mapped[str] = mapped_column(String(254))  # normalised, as in `users`
+
+
+class ExtraQuota(Base):
+    """Submissions that a person may make beyond the quota of a phase, until a date."""
+
+    __tablename__ = "extra_quotas"
+    __table_args__ = (
+        Index("ix_extra_quotas_person", "challenge_id", "email"),
+        CheckConstraint("count > 0", name="count_positive"),
+    )
+
+    id: Mapped[Identifier]
+    created_at: Mapped[CreatedAt]
+    challenge_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("challenges.id", ondelete="CASCADE"))
+    phase_key: Mapped[PhaseKey]
+    email: Mapped[str] = mapped_column(String(254))  # normalised, as in `users`
+    count: Mapped[int]  # in each competition, on top of the quota's
+    until: Mapped[datetime]
+    reason: Mapped[str] = mapped_column(String(500))  # for organisers
 
 
 class ChallengeOrganiser(Base):
@@ -161,6 +254,7 @@ class GroundTruthVersion(LeasedWithState, Base):
     id: Mapped[Identifier]
     created_at: Mapped[CreatedAt]
     challenge_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("challenges.id", ondelete="CASCADE"))
+    phase_key: Mapped[PhaseKey]
     number: Mapped[int]  # 1, 2, ... within the challenge
     uploaded_by_id: Mapped[uuid.UUID | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
     file_name: Mapped[str] = mapped_column(String(255))

@@ -1,17 +1,33 @@
-"""Phases of a challenge."""
+"""The phases of a challenge: which there are, which is the current one, and whether it takes submissions.
 
-from datetime import datetime
+Most challenges have one, the main phase, whose rules are those of the challenge itself. Organisers can add further
+ones, each with rules of its own. A submission belongs to the phase in which its upload began.
+"""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 from sqlalchemy.orm import Session
 
 from vocboard.app.challenges import queries
-from vocboard.app.challenges.models import Challenge
-from vocboard.app.errors import ConflictError
+from vocboard.app.challenges.editions import edition_of
+from vocboard.app.challenges.models import MAIN_PHASE, Challenge, ChallengePhase, Freeze
+from vocboard.app.challenges.rules import PhaseRules
+from vocboard.app.errors import ConflictError, NotFoundError
+from vocboard.evaluator.editions import Edition, for_image_set
+
+LONGEST_UPLOAD = timedelta(hours=1)  # what begins in time may end so much later; a trickle does not hold the door open
+MAIN_PHASE_TITLE = "Main phase"  # unless the organisers call it otherwise
+NO_GROUND_TRUTH = "You cannot submit yet: the organisers have not uploaded the ground truth."
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
+_COLUMNS = tuple(name for name in PhaseRules.model_fields if name != "competitions")
 
 
-class Phase(StrEnum):
-    """Whether a challenge accepts submissions now, and if not, why."""
+class PhaseState(StrEnum):
+    """Whether a phase takes submissions now, and if not, why."""
 
     NOT_YET_OPEN = "not_yet_open"
     NOT_READY = "not_ready"  # within its dates, but without ground truth
@@ -20,36 +36,208 @@ class Phase(StrEnum):
     ARCHIVED = "archived"  # read-only
 
 
-def phase(challenge: Challenge, now: datetime) -> Phase:
-    """Return the phase of a challenge at a given time. Opening is inclusive, closing exclusive."""
-    if challenge.archived_at is not None:
-        return Phase.ARCHIVED
-    if challenge.closes_at is not None and challenge.closes_at <= now:
-        return Phase.CLOSED
-    if challenge.opens_at is not None and now < challenge.opens_at:
-        return Phase.NOT_YET_OPEN
-    return Phase.OPEN if challenge.current_scoring_id is not None else Phase.NOT_READY
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """One phase of a challenge.
+
+    Attributes:
+        key: what it is called in addresses.
+        rules: with its competitions listed, in the edition's order.
+        image_set: which all of its competitions are scored on; None for those that the edition names.
+        has_own_truth: whether its ground truth is another than the main phase's.
+        scoring_id: the current scoring; None before there is ground truth.
+        is_archived: whether the challenge can only be read.
+    """
+
+    key: str
+    title: str
+    rules: PhaseRules
+    image_set: str | None = None
+    has_own_truth: bool = True
+    scoring_id: uuid.UUID | None = None
+    is_archived: bool = False
+
+    @property
+    def is_main(self) -> bool:
+        """Whether its rules are those of the challenge itself."""
+        return self.key == MAIN_PHASE
+
+    @property
+    def competitions(self) -> tuple[str, ...]:
+        """Keys of its competitions."""
+        return self.rules.competitions or ()
+
+    @property
+    def quota_period(self) -> timedelta:
+        """The rolling period of the quota."""
+        return timedelta(seconds=self.rules.quota_period_seconds)
+
+    @property
+    def freezes_at(self) -> datetime | None:
+        """When its leaderboards stop changing; None for never."""
+        return freezing_date(self.rules)
+
+    def state(self, at: datetime) -> PhaseState:
+        """Return its state at an instant. It opens at the first instant and is closed from the last one."""
+        if self.is_archived:
+            return PhaseState.ARCHIVED
+        if self.has_closed(at):
+            return PhaseState.CLOSED
+        if not self.has_opened(at):
+            return PhaseState.NOT_YET_OPEN
+        return PhaseState.OPEN if self.scoring_id is not None else PhaseState.NOT_READY
+
+    def has_opened(self, at: datetime) -> bool:
+        """Whether its first instant has come."""
+        return self.rules.opens_at is None or self.rules.opens_at <= at
+
+    def has_closed(self, at: datetime) -> bool:
+        """Whether its last instant has passed."""
+        return self.rules.closes_at is not None and self.rules.closes_at <= at
+
+    def is_leaderboard_visible(self, at: datetime) -> bool:
+        """Whether others than organisers may see its leaderboards and published results."""
+        return self.rules.leaderboard_from is None or self.rules.leaderboard_from <= at
+
+    def is_anonymous(self, at: datetime) -> bool:
+        """Whether its leaderboards show no names."""
+        return self.rules.anonymous_until is not None and at < self.rules.anonymous_until
+
+    def is_frozen(self, at: datetime) -> bool:
+        """Whether its leaderboards have stopped changing."""
+        return self.freezes_at is not None and self.freezes_at <= at
 
 
-def check_accepting(session: Session, challenge: Challenge, *, at: datetime) -> None:
-    """Check, in the transaction of a submission, that the challenge accepts submissions.
+def freezing_date(rules: PhaseRules) -> datetime | None:
+    """Return when the leaderboards of a phase with these rules stop changing; None for never."""
+    match rules.freeze:
+        case Freeze.CLOSING:
+            return rules.closes_at
+        case Freeze.DATE:
+            return rules.freezes_at
+        case Freeze.NEVER:
+            return None
 
-    Args:
-        at: when the upload began; it must begin before the deadline.
+
+def phases_of(challenge: Challenge) -> tuple[Phase, ...]:
+    """Return the phases of a challenge that was loaded with its competitions and further phases, by opening date."""
+    main = Phase(
+        key=MAIN_PHASE,
+        title=challenge.phase_title or MAIN_PHASE_TITLE,
+        rules=_rules(challenge, [row.key for row in challenge.competitions]),
+        scoring_id=challenge.current_scoring_id,
+        is_archived=challenge.archived_at is not None,
+    )
+    found = [main, *(_further(challenge, row) for row in challenge.further_phases)]
+    return tuple(sorted(found, key=lambda phase: phase.rules.opens_at or _LONG_AGO))
+
+
+def current_phase(challenge: Challenge, at: datetime) -> Phase:
+    """Return the phase that submissions are made in, unless they name another.
+
+    The open one, of several the one that opened last; otherwise the next to open; otherwise the last.
+    """
+    phases = phases_of(challenge)
+    opened = [phase for phase in phases if phase.has_opened(at)]
+    if still_open := [phase for phase in opened if not phase.has_closed(at)]:
+        return still_open[-1]
+    return phases[min(len(opened), len(phases) - 1)]
+
+
+def leaderboard_phase(challenge: Challenge, at: datetime) -> Phase:
+    """Return the phase whose leaderboards are shown unless another is named: the current one, once it has opened."""
+    current = current_phase(challenge, at)
+    if current.has_opened(at):
+        return current
+    opened = [phase for phase in phases_of(challenge) if phase.has_opened(at)]
+    return opened[-1] if opened else current
+
+
+def phase_named(challenge: Challenge, key: str) -> Phase:
+    """Return a phase by its key.
 
     Raises:
-        ConflictError: it does not; the message says why.
+        NotFoundError: the challenge has no such phase.
     """
-    present = queries.challenge_as_it_is(session, challenge.id)
-    match phase(present, at):
-        case Phase.NOT_YET_OPEN:
-            raise ConflictError(f"This challenge opens at {present.opens_at:%Y-%m-%d %H:%M} UTC.")
-        case Phase.CLOSED:
-            raise ConflictError(f"This challenge closed at {present.closes_at:%Y-%m-%d %H:%M} UTC.")
-        case Phase.ARCHIVED:
+    for phase in phases_of(challenge):
+        if phase.key == key:
+            return phase
+    raise NotFoundError("The challenge has no such phase.")
+
+
+def competitions_scored_with(challenge: Challenge, key: str) -> list[str]:
+    """Return the competitions that are scored against a phase's ground truth: its own, and those of phases without."""
+    found = {
+        competition
+        for phase in phases_of(challenge)
+        if phase.key == key or (key == MAIN_PHASE and not phase.has_own_truth)
+        for competition in phase.competitions
+    }
+    return [competition for competition in edition_of(challenge).competitions if competition in found]
+
+
+def earlier_phases(challenge: Challenge, phase: Phase) -> tuple[Phase, ...]:
+    """Return the phases that open before this one."""
+    phases = phases_of(challenge)
+    return phases[: [each.key for each in phases].index(phase.key)]
+
+
+def phase_state(challenge: Challenge, at: datetime) -> PhaseState:
+    """Return the state of the current phase."""
+    return current_phase(challenge, at).state(at)
+
+
+def edition_of_phase(challenge: Challenge, phase: Phase) -> Edition:
+    """Return the challenge's edition, with its competitions on the phase's image set."""
+    return on_image_set(edition_of(challenge), phase.image_set)
+
+
+def on_image_set(edition: Edition, image_set: str | None) -> Edition:
+    """Return an edition with all competitions on an image set; None for those that it names."""
+    return edition if image_set is None else for_image_set(edition, image_set)
+
+
+def check_accepting(session: Session, challenge: Challenge, *, at: datetime, key: str | None = None) -> Phase:
+    """Check, in the transaction of a submission, that a phase takes submissions, and return it.
+
+    Args:
+        at: when the upload began: a deadline is met by beginning before it.
+        key: of the phase; None for the current one.
+
+    Raises:
+        NotFoundError: there is no such phase.
+        ConflictError: it takes no submissions, and why.
+    """
+    present, phase = _as_it_is(session, challenge, at, key)
+    subject = "This challenge" if not present.further_phases else f"The phase “{phase.title}”"
+    match phase.state(at):
+        case PhaseState.NOT_YET_OPEN:
+            raise ConflictError(f"{subject} opens at {phase.rules.opens_at:%Y-%m-%d %H:%M} UTC.")
+        case PhaseState.CLOSED:
+            raise ConflictError(f"{subject} closed at {phase.rules.closes_at:%Y-%m-%d %H:%M} UTC.")
+        case PhaseState.ARCHIVED:
             raise ConflictError("This challenge is archived. Its leaderboards remain available.")
-        case Phase.NOT_READY:
-            raise ConflictError("You cannot submit yet: the organisers have not uploaded the ground truth.")
+        case PhaseState.NOT_READY:
+            raise ConflictError(NO_GROUND_TRUTH)
+    return phase
+
+
+def check_can_be_scored(session: Session, challenge: Challenge, *, at: datetime, key: str | None = None) -> Phase:
+    """Check, in the transaction of a rehearsal, that a phase has ground truth, open or not, and return it.
+
+    Raises:
+        NotFoundError: there is no such phase.
+        ConflictError: it has no ground truth yet.
+    """
+    _, phase = _as_it_is(session, challenge, at, key)
+    if phase.scoring_id is None:
+        raise ConflictError(NO_GROUND_TRUTH)
+    return phase
+
+
+def _as_it_is(session: Session, challenge: Challenge, at: datetime, key: str | None) -> tuple[Challenge, Phase]:
+    present = queries.challenge_as_it_is(session, challenge.id)
+    return present, current_phase(present, at) if key is None else phase_named(present, key)
 
 
 def require_not_archived(challenge: Challenge) -> None:
@@ -60,3 +248,21 @@ def require_not_archived(challenge: Challenge) -> None:
     """
     if challenge.archived_at is not None:
         raise ConflictError("This challenge is archived: it can be read, but not changed. An organiser can reopen it.")
+
+
+def _further(challenge: Challenge, row: ChallengePhase) -> Phase:
+    return Phase(
+        key=row.key,
+        title=row.phase_title,
+        rules=_rules(row, row.competition_keys),
+        image_set=row.image_set,
+        has_own_truth=row.has_own_truth,
+        scoring_id=row.current_scoring_id if row.has_own_truth else challenge.current_scoring_id,
+        is_archived=challenge.archived_at is not None,
+    )
+
+
+def _rules(row: Challenge | ChallengePhase, competitions: Sequence[str]) -> PhaseRules:
+    """The rules that a row has; they were checked when they were stored."""
+    columns = {name: getattr(row, name) for name in _COLUMNS}
+    return PhaseRules.model_construct(competitions=tuple(competitions), **columns)

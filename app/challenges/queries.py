@@ -2,20 +2,27 @@
 
 import uuid
 from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
 
-from sqlalchemy import ColumnElement, exists, false, func, select, true
-from sqlalchemy.orm import Session, joinedload, selectinload
+from sqlalchemy import ColumnElement, and_, case, delete, exists, false, func, or_, select, true
+from sqlalchemy.orm import InstrumentedAttribute, Session, joinedload, selectinload
 
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.challenges.models import (
+    MAIN_PHASE,
     Challenge,
     ChallengeOrganiser,
+    ChallengePhase,
+    ExtraQuota,
+    Freeze,
     GroundTruthVersion,
+    PhaseAdmission,
     Scoring,
     TruthState,
     Visibility,
 )
-from vocboard.app.submissions.models import Submission, SubmissionEntry
+from vocboard.app.submissions.models import State, Submission, SubmissionEntry
 
 
 def organised_by(viewer: User | None) -> ColumnElement[bool]:
@@ -35,7 +42,7 @@ def listed_challenges(session: Session, viewer: User | None) -> Sequence[Challen
     return session.scalars(
         select(Challenge)
         .where((Challenge.visibility == Visibility.PUBLIC) | organised_by(viewer))
-        .options(selectinload(Challenge.competitions))
+        .options(selectinload(Challenge.competitions), selectinload(Challenge.further_phases))
         .order_by(Challenge.created_at.desc(), Challenge.id)
     ).all()
 
@@ -45,7 +52,7 @@ def organised_challenges(session: Session, organiser: User) -> Sequence[Challeng
     return session.scalars(
         select(Challenge)
         .where(organised_by(organiser))
-        .options(selectinload(Challenge.competitions))
+        .options(selectinload(Challenge.competitions), selectinload(Challenge.further_phases))
         .order_by(Challenge.created_at.desc(), Challenge.id)
     ).all()
 
@@ -60,7 +67,8 @@ def challenge_by_slug(session: Session, slug: str, viewer: User | None) -> tuple
     found = session.execute(
         select(Challenge, organised_by(viewer))
         .where(*is_visible(slug, viewer))
-        .options(joinedload(Challenge.competitions))  # in one statement, because every page of a challenge needs it
+        # In one statement: every page of a challenge begins with it.
+        .options(joinedload(Challenge.competitions), joinedload(Challenge.further_phases))
     )
     row = found.unique().one_or_none()
     return (row[0], bool(row[1])) if row else None
@@ -76,7 +84,8 @@ def challenge_as_it_is(session: Session, challenge_id: uuid.UUID) -> Challenge:
     return session.scalars(
         select(Challenge)
         .where(Challenge.id == challenge_id)
-        .options(selectinload(Challenge.competitions))  # refreshing would discard loaded relationships
+        # Refreshing would discard loaded relationships.
+        .options(selectinload(Challenge.competitions), selectinload(Challenge.further_phases))
         .with_for_update(read=True)
         .execution_options(populate_existing=True)
     ).one()
@@ -89,15 +98,44 @@ def organises(session: Session, viewer: User | None, challenge_id: uuid.UUID) ->
     return viewer.role is Role.ADMINISTRATOR or session.get(ChallengeOrganiser, (challenge_id, viewer.id)) is not None
 
 
-def current_truth(session: Session, challenge: Challenge) -> GroundTruthVersion | None:
-    """Return the ground truth version of the current scoring."""
-    if challenge.current_scoring_id is None:
+def truth_of_scoring(session: Session, scoring_id: uuid.UUID | None) -> GroundTruthVersion | None:
+    """The ground truth that a scoring is against."""
+    if scoring_id is None:
         return None
     return session.scalar(
         select(GroundTruthVersion)
         .join(Scoring, Scoring.ground_truth_version_id == GroundTruthVersion.id)
-        .where(Scoring.id == challenge.current_scoring_id)
+        .where(Scoring.id == scoring_id)
     )
+
+
+def current_scoring_of_submission() -> ColumnElement[uuid.UUID | None]:
+    """The current scoring of a submission's phase, in a query with an outer join by `is_phase_of_submission`."""
+    return case((ChallengePhase.has_own_truth, ChallengePhase.current_scoring_id), else_=Challenge.current_scoring_id)
+
+
+def rule_of_submissions_phase(name: str) -> ColumnElement[Any]:
+    """A rule of a submission's phase, in a query with an outer join by `is_phase_of_submission`."""
+    return case((ChallengePhase.id.is_not(None), getattr(ChallengePhase, name)), else_=getattr(Challenge, name))
+
+
+def truth_phase_of_submission() -> ColumnElement[str]:
+    """Key of the phase whose ground truth a submission is scored against: its own or the main one."""
+    own = select(ChallengePhase.key).where(is_phase_of_submission(), ChallengePhase.has_own_truth)
+    return func.coalesce(own.correlate(Submission).scalar_subquery(), MAIN_PHASE)
+
+
+def is_phase_of_version() -> ColumnElement[bool]:
+    """Condition of an outer join: the row is the further phase that ground truth is of; the main one has none."""
+    return and_(
+        ChallengePhase.challenge_id == GroundTruthVersion.challenge_id,
+        ChallengePhase.key == GroundTruthVersion.phase_key,
+    )
+
+
+def is_phase_of_submission() -> ColumnElement[bool]:
+    """Condition of an outer join: the row is the further phase that a submission belongs to; the main one has none."""
+    return and_(ChallengePhase.challenge_id == Submission.challenge_id, ChallengePhase.key == Submission.phase_key)
 
 
 def image_sets_of(session: Session, version_id: uuid.UUID) -> bytes | None:
@@ -134,26 +172,80 @@ def last_truth_number(session: Session, challenge_id: uuid.UUID) -> int:
     return session.scalar(highest) or 0
 
 
-def entered_competitions(session: Session, challenge_id: uuid.UUID) -> set[str]:
-    """Return the keys of competitions with submissions."""
+def entered_competitions(session: Session, challenge_id: uuid.UUID, phase_key: str) -> set[str]:
+    """Keys of the competitions that somebody has submitted to in a phase."""
     return set(
         session.scalars(
             select(SubmissionEntry.competition)
             .join(Submission, Submission.id == SubmissionEntry.submission_id)
-            .where(Submission.challenge_id == challenge_id)
+            .where(Submission.challenge_id == challenge_id, Submission.phase_key == phase_key)
             .distinct()
         )
     )
 
 
+def has_submissions(session: Session, challenge_id: uuid.UUID, phase_key: str) -> bool:
+    """Whether anything has been submitted in a phase."""
+    query = select(Submission.id).where(Submission.challenge_id == challenge_id, Submission.phase_key == phase_key)
+    return session.scalar(query.limit(1)) is not None
+
+
+def has_scored(session: Session, challenge_id: uuid.UUID, phase_keys: Sequence[str], user_id: uuid.UUID) -> bool:
+    """Whether a person has a scored submission in one of these phases."""
+    query = select(Submission.id).where(
+        Submission.user_id == user_id,
+        Submission.challenge_id == challenge_id,
+        Submission.phase_key.in_(phase_keys),
+        Submission.state == State.SCORED,
+        Submission.is_rehearsal.is_(False),
+    )
+    return session.scalar(query.limit(1)) is not None
+
+
+def forget_people_of_phase(session: Session, challenge_id: uuid.UUID, phase_key: str) -> None:
+    """Remove admissions to a phase, and extra quota in it."""
+    for table in (PhaseAdmission, ExtraQuota):
+        session.execute(delete(table).where(table.challenge_id == challenge_id, table.phase_key == phase_key))
+
+
+def challenges_frozen_by(session: Session, at: datetime) -> Sequence[Challenge]:
+    """Challenges with a phase whose leaderboards may be frozen at an instant, complete."""
+
+    def is_frozen(rules: type[Challenge] | type[ChallengePhase]) -> ColumnElement[bool]:
+        return or_(
+            and_(rules.freeze == Freeze.CLOSING, rules.closes_at <= at),
+            and_(rules.freeze == Freeze.DATE, rules.freezes_at <= at),
+        )
+
+    further = exists().where(ChallengePhase.challenge_id == Challenge.id, is_frozen(ChallengePhase))
+    return session.scalars(
+        select(Challenge)
+        .where(is_frozen(Challenge) | further)
+        .options(selectinload(Challenge.competitions), selectinload(Challenge.further_phases))
+        .order_by(Challenge.created_at)
+    ).all()
+
+
 def challenges_without_scoring(session: Session) -> Sequence[Challenge]:
-    """Return challenges without a scoring although ground truth is ready, with competitions."""
-    ready = exists().where(
-        GroundTruthVersion.challenge_id == Challenge.id, GroundTruthVersion.state == TruthState.READY
+    """Return challenges with a phase that has no scoring although ground truth is ready, with phases."""
+
+    def is_ready(phase_key: InstrumentedAttribute[str] | str) -> ColumnElement[bool]:
+        return exists().where(
+            GroundTruthVersion.challenge_id == Challenge.id,
+            GroundTruthVersion.phase_key == phase_key,
+            GroundTruthVersion.state == TruthState.READY,
+        )
+
+    further = exists().where(
+        ChallengePhase.challenge_id == Challenge.id,
+        ChallengePhase.has_own_truth,
+        ChallengePhase.current_scoring_id.is_(None),
+        is_ready(ChallengePhase.key),
     )
     return session.scalars(
         select(Challenge)
-        .where(Challenge.current_scoring_id.is_(None), Challenge.imported_at.is_(None), ready)
-        .options(selectinload(Challenge.competitions))
+        .where(and_(Challenge.current_scoring_id.is_(None), is_ready(MAIN_PHASE)) | further)
+        .where(Challenge.imported_at.is_(None))
+        .options(selectinload(Challenge.competitions), selectinload(Challenge.further_phases))
         .order_by(Challenge.created_at)
     ).all()

@@ -1,8 +1,9 @@
 """The rules of a challenge: the one type that forms, the API, the command line and the service use, and its checks.
 
-To add a rule: add a field here and a check to `check_rules`, a column of the same name to `Challenge` with a migration,
-and a field to `app/pages/organise/challenge_form.py` and its template. The API and the audit log take it from here;
-whether the API shows it to everybody is decided in `app/api/schemas/challenges.py`.
+To add a rule: add a field here and a check, a column of the same name to `Challenge` (or if it may differ from phase to
+phase, to `PhaseColumns`) with a migration, and a field to `app/pages/organise/challenge_form.py` and its template. The
+API and the audit log take it from here; whether the API shows it to everybody is decided in
+`app/api/schemas/challenges.py`.
 """
 
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from vocboard.app.challenges.models import Challenge, Detail, Visibility
+from vocboard.app.challenges.models import Admission, Challenge, Detail, Freeze, Visibility
 from vocboard.app.forms.fields import FieldChecks
 from vocboard.app.forms.instants import Instant
 from vocboard.evaluator.editions import Edition
@@ -20,9 +21,10 @@ LONGEST_TITLE = 200
 LONGEST_DESCRIPTION = 20_000
 MOST_SUBMISSIONS = 10_000
 LONGEST_PERIOD = timedelta(days=366)
-# Of opening and closing dates.
-EARLIEST, LATEST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
-MOST_DECIMALS = 6  # more would only help to reconstruct the ground truth
+EARLIEST, LATEST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)  # of all dates
+DATES = ("opens_at", "closes_at", "leaderboard_from", "freezes_at", "anonymous_until")
+LONGEST_PHASE_TITLE = 100
+MOST_DECIMALS = 6  # more would help those who reconstruct the truth from scores, and nobody else
 
 
 class PhaseRules(BaseModel):
@@ -33,7 +35,12 @@ class PhaseRules(BaseModel):
         opens_at: the first instant at which submissions are taken; None if they are taken at once.
         closes_at: the first instant at which they are taken no more; None for never.
         quota_count: submissions that a person may make to a competition in any `quota_period_seconds`.
-        detail: detail level of results for participants and visitors.
+        detail: how much of a result participants and visitors see.
+        admission: who may submit.
+        leaderboard_from: the first instant at which leaderboards and published results can be seen; None for at once.
+        freeze: when leaderboards stop changing; later results are then shown separately.
+        freezes_at: that date, if `freeze` is `date`.
+        anonymous_until: the first instant at which leaderboards show names; None for at once.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -46,6 +53,15 @@ class PhaseRules(BaseModel):
     quota_count: int = 2
     quota_period_seconds: int = 7 * 24 * 3600
     detail: Detail = Detail.CURVES
+    admission: Admission = Admission.EVERYONE
+    leaderboard_from: Instant | None = None
+    freeze: Freeze = Freeze.CLOSING
+    freezes_at: Instant | None = None
+    anonymous_until: Instant | None = None
+
+    def as_logged(self) -> dict[str, Any]:
+        """Return the rules as the audit log keeps them, in JSON's types."""
+        return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in self}
 
 
 class ChallengeRules(PhaseRules):
@@ -56,21 +72,21 @@ class ChallengeRules(PhaseRules):
 
     Attributes:
         description: plain text; blank lines separate paragraphs.
-        decimals: decimal places of displayed scores (fractions).
+        decimals: places to which scores (fractions) are rounded wherever they are shown.
+        phase_title: what the main phase is called where there are several.
+        anywhere_on_earth: whether dates are also shown, and typed, in the time zone UTC-12.
     """
 
     title: str
     description: str = ""
     visibility: Visibility = Visibility.DRAFT
     decimals: int = 4
+    phase_title: str = ""
+    anywhere_on_earth: bool = False
 
     def columns(self) -> dict[str, Any]:
         """Return what `Challenge` has columns for; its competitions are rows of their own."""
         return self.model_dump(exclude={"competitions"})
-
-    def as_logged(self) -> dict[str, Any]:
-        """Return the rules as the audit log keeps them, in JSON's types."""
-        return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in self}
 
 
 def rules_of(challenge: Challenge) -> ChallengeRules:
@@ -88,29 +104,40 @@ def check_rules(checks: FieldChecks, rules: ChallengeRules, edition: Edition | N
     Returns:
         The rules as they are stored: texts tidied, and the competitions in the edition's order.
     """
-    _check_dates(checks, rules)
-    if not 1 <= rules.quota_count <= MOST_SUBMISSIONS:
-        checks.fail("quota_count", f"Choose between 1 and {MOST_SUBMISSIONS}.")
-    if not 1 <= rules.quota_period_seconds <= LONGEST_PERIOD.total_seconds():
-        checks.fail("quota_period_seconds", f"Choose between a second and {LONGEST_PERIOD.days} days.")
+    keys = check_phase_rules(checks, rules, edition)
     if not 1 <= rules.decimals <= MOST_DECIMALS:
         checks.fail("decimals", f"Choose between 1 and {MOST_DECIMALS}.")
     tidied = {
         "title": checks.line("title", rules.title, longest=LONGEST_TITLE, required=True),
         "description": checks.text("description", rules.description, longest=LONGEST_DESCRIPTION),
-        "competitions": _ordered_keys(checks, edition, rules.competitions) if edition else (),
+        "phase_title": checks.line("phase_title", rules.phase_title, longest=LONGEST_PHASE_TITLE),
+        "competitions": keys,
     }
     return rules.model_copy(update=tidied)
 
 
+def check_phase_rules(checks: FieldChecks, rules: PhaseRules, edition: Edition | None) -> tuple[str, ...]:
+    """Check the rules of a phase, note everything that is wrong, and return its competitions in the edition's order."""
+    _check_dates(checks, rules)
+    if not 1 <= rules.quota_count <= MOST_SUBMISSIONS:
+        checks.fail("quota_count", f"Choose between 1 and {MOST_SUBMISSIONS}.")
+    if not 1 <= rules.quota_period_seconds <= LONGEST_PERIOD.total_seconds():
+        checks.fail("quota_period_seconds", f"Choose between a second and {LONGEST_PERIOD.days} days.")
+    if rules.freeze is Freeze.DATE and rules.freezes_at is None:
+        checks.fail("freezes_at", "Give the date on which the leaderboards freeze.")
+    if rules.freeze is not Freeze.DATE and rules.freezes_at is not None:
+        checks.fail("freezes_at", "Leave this empty, or choose that the leaderboards freeze on a date.")
+    return _ordered_keys(checks, edition, rules.competitions) if edition else ()
+
+
 def _check_dates(checks: FieldChecks, rules: PhaseRules) -> None:
-    dates = {"opens_at": rules.opens_at, "closes_at": rules.closes_at}
+    dates = {name: getattr(rules, name) for name in DATES}
     for name, instant in dates.items():
         if instant is not None and instant.tzinfo is None:
             checks.fail(name, "Give a time zone.")
         elif instant is not None and not EARLIEST <= instant <= LATEST:
             checks.fail(name, f"Choose a date between {EARLIEST.year} and {LATEST.year}.")
-    if checks.messages.keys() & dates.keys() or rules.opens_at is None or rules.closes_at is None:
+    if checks.messages.keys() & {"opens_at", "closes_at"} or rules.opens_at is None or rules.closes_at is None:
         return
     if rules.closes_at <= rules.opens_at:
         checks.fail("closes_at", "The closing date must be after the opening date.")

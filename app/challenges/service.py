@@ -1,6 +1,6 @@
 """Visibility and rules of challenges. For their ground truth, see `app.challenges.ground_truth`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from hashlib import sha256
 
@@ -10,42 +10,70 @@ from sqlalchemy.orm import Session
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges import queries
+from vocboard.app.challenges.detail_level import set_detail
 from vocboard.app.challenges.editions import chosen_edition, edition_of, source_of
 from vocboard.app.challenges.ground_truth import (
     add_ground_truth_version,
+    check_phase_of_truth,
     current_image_sets,
     current_truth,
+    current_versions,
     ground_truth_versions,
     image_sets_json,
 )
-from vocboard.app.challenges.models import Challenge, ChallengeCompetition, ChallengeOrganiser, Detail
-from vocboard.app.challenges.phases import Phase, check_accepting, phase, require_not_archived
-from vocboard.app.challenges.rules import ChallengeRules, check_rules, rules_of
+from vocboard.app.challenges.models import MAIN_PHASE, Challenge, ChallengeCompetition, ChallengeOrganiser, Detail
+from vocboard.app.challenges.phase_changes import add_phase, remove_phase, require_not_entered, update_phase
+from vocboard.app.challenges.phases import (
+    Phase,
+    PhaseState,
+    check_accepting,
+    current_phase,
+    edition_of_phase,
+    leaderboard_phase,
+    phase_named,
+    phase_state,
+    phases_of,
+    require_not_archived,
+)
+from vocboard.app.challenges.rules import ChallengeRules, PhaseRules, check_rules, rules_of
 from vocboard.app.challenges.slugs import SLUG, check_slug
 from vocboard.app.errors import ConflictError, ForbiddenError, NotFoundError
 from vocboard.app.forms.fields import FieldChecks
+from vocboard.app.leaderboards import freezing
 
 __all__ = [
     "ChallengeRules",
     "Phase",
+    "PhaseState",
     "add_ground_truth_version",
+    "add_phase",
+    "change_phase",
     "check_accepting",
+    "check_phase_of_truth",
     "create",
     "current_image_sets",
+    "current_phase",
     "current_truth",
+    "current_versions",
     "edition_of",
+    "edition_of_phase",
     "get_organised",
     "get_visible",
     "ground_truth_versions",
     "image_sets_json",
     "is_organiser",
+    "leaderboard_phase",
     "organised_challenges",
-    "phase",
+    "phase_named",
+    "phase_state",
+    "phases_of",
+    "remove_phase",
     "replace_edition_file",
     "rules_of",
     "set_detail",
     "source_of",
     "update",
+    "update_phase",
     "visible_challenges",
 ]
 
@@ -132,6 +160,7 @@ def create(
         competitions=_rows(rules.competitions or ()),
         imported_at=imported_at,
         archived_at=imported_at,
+        further_phases=[],
         **rules.columns(),
     )
     try:
@@ -156,6 +185,7 @@ def update(session: Session, *, challenge: Challenge, user: User, rules: Challen
         ConflictError: a competition to be removed has submissions, or the challenge is archived.
     """
     queries.lock_challenge(session, challenge.id)
+    freezing.freeze_due(session, challenge)
     before = rules_of(challenge).as_logged()
     checks = FieldChecks()
     rules = check_rules(checks, rules, edition_of(challenge))
@@ -164,14 +194,11 @@ def update(session: Session, *, challenge: Challenge, user: User, rules: Challen
     keys = rules.competitions or ()
     if rules.detail is Detail.EVERYTHING is not challenge.detail and challenge.current_scoring_id is not None:
         checks.fail("detail", EVERYTHING_IS_THE_OPERATORS.format(slug=challenge.slug))
-    truth = current_truth(session, challenge)
+    truth = current_truth(session, phase_named(challenge, MAIN_PHASE))
     if truth is not None and (missing := [key for key in keys if key not in (truth.competitions or ())]):
         checks.fail("competitions", f"The current ground truth cannot score {', '.join(missing)}.")
     checks.finish()
-    if removed := sorted({row.key for row in challenge.competitions} - set(keys)):
-        entered = queries.entered_competitions(session, challenge.id)
-        if kept := [key for key in removed if key in entered]:
-            raise ConflictError(f"{', '.join(kept)} cannot be removed because there are submissions.")
+    require_not_entered(session, challenge, MAIN_PHASE, {row.key for row in challenge.competitions} - set(keys))
     for name, value in rules.columns().items():
         setattr(challenge, name, value)
     challenge.competitions = _same_or_new(challenge, keys)
@@ -182,21 +209,35 @@ def update(session: Session, *, challenge: Challenge, user: User, rules: Challen
         audit.record(session, actor=user, action="challenge.update", subject=challenge, details=changes)
 
 
-def set_detail(session: Session, *, challenge: Challenge, user: User, detail: Detail) -> None:
-    """Change the detail level of a challenge, even to `everything` when it has ground truth.
-
-    Only for operators: the database does not let the web process do this, so that a compromised web process cannot get
-    exact curves, which reveal the ground truth.
+def change_phase(
+    session: Session,
+    *,
+    challenge: Challenge,
+    user: User,
+    key: str,
+    title: str | None,
+    change: Callable[[PhaseRules], PhaseRules],
+) -> Phase:
+    """Change some rules of a phase of a challenge that `get_organised` gave, the main phase or another.
 
     Args:
-        user: an organiser, named in the audit log.
+        title: None to leave it.
+        change: given the present rules, returns those to come.
+
+    Raises:
+        NotFoundError: there is no such phase.
+        InvalidInputError, ConflictError: as `update` and `update_phase`.
     """
-    queries.lock_challenge(session, challenge.id)
-    before, challenge.detail = challenge.detail, detail
-    session.flush()
-    if before is not detail:
-        changes = {"detail": {"from": before.value, "to": detail.value}}
-        audit.record(session, actor=user, action="challenge.update", subject=challenge, details=changes)
+    phase = phase_named(challenge, key)
+    rules = change(phase.rules)
+    if not phase.is_main:
+        title = phase.title if title is None else title
+        return update_phase(session, challenge=challenge, user=user, key=key, title=title, rules=rules)
+    changes = {name: getattr(rules, name) for name in PhaseRules.model_fields}
+    if title is not None:
+        changes["phase_title"] = title
+    update(session, challenge=challenge, user=user, rules=rules_of(challenge).model_copy(update=changes))
+    return phase_named(challenge, key)
 
 
 def replace_edition_file(session: Session, *, challenge: Challenge, user: User, edition_file: str) -> None:
@@ -216,6 +257,8 @@ def replace_edition_file(session: Session, *, challenge: Challenge, user: User, 
     checks.finish()
     if queries.last_truth_number(session, challenge.id):
         raise ConflictError("The edition cannot be changed because ground truth has been uploaded.")
+    if challenge.further_phases:
+        raise ConflictError("The edition cannot be changed while there are several phases. Remove the others first.")
     before = challenge.edition
     challenge.edition, challenge.edition_file = edition.name if edition else "", edition_file
     challenge.competitions = _same_or_new(challenge, tuple(edition.competitions) if edition else ())

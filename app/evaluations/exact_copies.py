@@ -1,7 +1,7 @@
-"""Copies of exact curves and confusion matrices for the web process, for challenges with public ground truth.
+"""Copies of exact curves and confusion matrices that the web can read, of phases whose ground truth is public.
 
-Only workers can read the originals. A worker copies them if the challenge's detail level is `everything`: with each
-evaluation, and in the sweep for challenges whose level has changed. Below that level, the sweep deletes the copies.
+The worker alone reads the exact ones. It copies them where the phase's detail level is `everything`: with each
+evaluation, and in its sweep, which finds phases whose level has changed. Below that level the sweep deletes them.
 """
 
 from typing import Any
@@ -9,7 +9,8 @@ from typing import Any
 from sqlalchemy import ColumnElement, Delete, Insert, Select, delete, exists, insert, select
 from sqlalchemy.orm import Session
 
-from vocboard.app.challenges.models import Challenge, Detail
+from vocboard.app.challenges.models import Challenge, ChallengePhase, Detail
+from vocboard.app.challenges.queries import is_phase_of_submission, rule_of_submissions_phase
 from vocboard.app.evaluations.models import (
     CompetitionResult,
     Evaluation,
@@ -29,7 +30,7 @@ _TABLES: tuple[tuple[_Secret, _Public], ...] = (
 
 
 def synchronise(session: Session) -> None:
-    """Add and delete copies, so that exactly the challenges at the level `everything` have them."""
+    """Make the copies those of all phases whose level is `everything` now, and of no other."""
     for _, public in _TABLES:
         session.execute(_deletion(public))
     add_missing(session)
@@ -48,7 +49,7 @@ def add_missing(session: Session, *which: ColumnElement[bool]) -> None:
 def _insertion(secret: _Secret, public: _Public, *which: ColumnElement[bool]) -> Insert:
     columns = [column.name for column in secret.__table__.columns]
     missing = (
-        _of_public_challenges(select(*(secret.__table__.c[name] for name in columns)))
+        _of_public_phases(select(*(secret.__table__.c[name] for name in columns)))
         .where(CompetitionResult.id == secret.result_id, *which)
         .where(~exists().where(public.result_id == CompetitionResult.id))
     )
@@ -56,13 +57,15 @@ def _insertion(secret: _Secret, public: _Public, *which: ColumnElement[bool]) ->
 
 
 def _deletion(public: _Public) -> Delete:
-    kept = _of_public_challenges(select(CompetitionResult.id)).where(CompetitionResult.id == public.result_id)
+    kept = _of_public_phases(select(CompetitionResult.id)).where(CompetitionResult.id == public.result_id)
     return delete(public).where(~exists(kept.correlate(public))).execution_options(synchronize_session=False)
 
 
-def _of_public_challenges(query: Select[Any]) -> Select[Any]:
+def _of_public_phases(query: Select[Any]) -> Select[Any]:
     return (
         query.where(CompetitionResult.evaluation_id == Evaluation.id)
-        .where(Evaluation.submission_id == Submission.id)
-        .where(Submission.challenge_id == Challenge.id, Challenge.detail == Detail.EVERYTHING)
+        .join_from(Evaluation, Submission, Evaluation.submission_id == Submission.id)
+        .join(Challenge, Submission.challenge_id == Challenge.id)
+        .outerjoin(ChallengePhase, is_phase_of_submission())
+        .where(rule_of_submissions_phase("detail") == Detail.EVERYTHING)
     )

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
+from vocboard.app.challenges.phases import phase_named
 from vocboard.app.challenges.queries import organises
 from vocboard.app.evaluations import queries
 from vocboard.app.evaluations.rounding import shown
@@ -32,7 +33,8 @@ def visible_evaluation(
     return visible(
         evaluation,
         queries.detail(session, evaluation, curves_of),
-        submission.challenge,
+        detail=phase_named(submission.challenge, submission.phase_key).rules.detail,
+        decimals=submission.challenge.decimals,
         is_organiser=organises(session, viewer, submission.challenge_id),
     )
 

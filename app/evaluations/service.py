@@ -8,10 +8,10 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
-from sqlalchemy import insert, select, update
+from sqlalchemy import exists, insert, or_, update
 from sqlalchemy.orm import Session
 
-from vocboard.app.challenges.models import Challenge
+from vocboard.app.challenges.models import Challenge, ChallengePhase
 from vocboard.app.database import Base
 from vocboard.app.evaluations import curves, eleven_points, exact_copies
 from vocboard.app.evaluations.confusion_shares import confusion_shares
@@ -46,8 +46,8 @@ def store(
 ) -> None:
     """Store the evaluation of a submission.
 
-    It becomes the submission's current evaluation if its scoring is the challenge's current one; the caller makes sure
-    that the challenge does not switch to another one in the meantime.
+    It becomes the submission's current evaluation if its scoring is a current one; the caller makes sure
+    that the challenge does not switch to another one meanwhile.
 
     Args:
         scores: by competition, in the edition's order.
@@ -89,10 +89,13 @@ def store(
         if values:
             session.execute(insert(table), values)
     exact_copies.add_missing(session, Evaluation.id == evaluation_id)
-    current = select(Challenge.id).where(Challenge.current_scoring_id == scoring_id)
+    is_current = or_(
+        exists().where(Challenge.current_scoring_id == scoring_id),
+        exists().where(ChallengePhase.current_scoring_id == scoring_id),
+    )
     session.execute(
         update(Submission)
-        .where(Submission.id == submission_id, Submission.challenge_id.in_(current))
+        .where(Submission.id == submission_id, is_current)
         .values(current_evaluation_id=evaluation_id)
         .execution_options(synchronize_session=False)
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from vocboard.app.challenges.models import Challenge, Detail
+from vocboard.app.challenges.models import Detail
 from vocboard.app.evaluations.curves import plot_points
 from vocboard.app.evaluations.eleven_points import GRID
 from vocboard.app.evaluations.models import CompetitionResult, Evaluation, Measure
@@ -150,14 +150,16 @@ def allowed(detail: Detail, *, is_organiser: bool) -> Allowed:
 
 
 def visible(
-    evaluation: Evaluation, stored: StoredDetail, challenge: Challenge, *, is_organiser: bool
+    evaluation: Evaluation, stored: StoredDetail, *, detail: Detail, decimals: int, is_organiser: bool
 ) -> VisibleEvaluation:
     """Return the part of an evaluation that organisers of its challenge, or others, may see.
 
     Args:
-        evaluation: with results, metrics and class scores.
+        evaluation: with results, measures and class scores.
+        detail: level of the submission's phase.
+        decimals: of the challenge.
     """
-    permitted = allowed(challenge.detail, is_organiser=is_organiser)
+    permitted = allowed(detail, is_organiser=is_organiser)
     return VisibleEvaluation(
         created_at=evaluation.created_at,
         seconds=evaluation.seconds,
@@ -165,7 +167,7 @@ def visible(
         archive_sha256=evaluation.archive_sha256,
         ground_truth_version=stored.ground_truth_version,
         ground_truth_sha256=evaluation.ground_truth_sha256 if permitted.ground_truth_hash else None,
-        results=tuple(_result(result, stored, permitted, challenge.decimals) for result in evaluation.results),
+        results=tuple(_result(result, stored, permitted, decimals) for result in evaluation.results),
     )
 
 

@@ -5,6 +5,7 @@ import contextlib
 import threading
 from collections.abc import Callable, Hashable, Sized
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, TypeVar
 
 from cachetools import LRUCache
@@ -12,11 +13,13 @@ from cachetools import LRUCache
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge
-from vocboard.app.database import Database
-from vocboard.app.leaderboards import queries, service
+from vocboard.app.challenges.phases import Phase
+from vocboard.app.database import Database, now
+from vocboard.app.errors import ForbiddenError
+from vocboard.app.leaderboards import freezing, queries, service
 from vocboard.app.leaderboards.coalesced_queries import CoalescedQueries
 from vocboard.app.leaderboards.queries import Revision
-from vocboard.app.leaderboards.service import Board
+from vocboard.app.leaderboards.service import Board, Part
 
 CACHED_CELLS = 250_000  # cells of all cached leaderboards, at about a hundred bytes each
 CACHED_BYTES = 64 * 1024 * 1024  # bytes of all cached renderings
@@ -29,18 +32,63 @@ class CurrentBoard:
     """A leaderboard at a revision.
 
     Attributes:
-        challenge: with its competitions; detached from any session.
-        revision: None if the database has none; the leaderboard is then not cached.
+        challenge: with its competitions and phases; belongs to no session.
+        phase: the one that the leaderboard is of.
+        revision: None if the database has none; then nothing is cached.
     """
 
     challenge: Challenge
+    phase: Phase
     board: Board
     revision: Revision | None
+
+    @property
+    def identity(self) -> Hashable:
+        """What tells it from all other leaderboards of the same revision."""
+        board = self.board
+        is_frozen = board.frozen_at is not None
+        return board.competition.key, board.phase, board.part, is_frozen, board.is_anonymous
+
+    @property
+    def stage(self) -> tuple[bool, bool]:
+        """As `_stage` gave it."""
+        return self.board.frozen_at is not None, self.board.is_anonymous
 
     @property
     def cells(self) -> int:
         """Size of the leaderboard, for the cache."""
         return (1 + len(self.board.rows)) * (1 + len(self.board.classes))
+
+
+class HiddenLeaderboardError(ForbiddenError):
+    """A leaderboard that the organisers show from a date on."""
+
+    code, title = "leaderboard_hidden", "Not visible yet"
+
+    def __init__(self, challenge: Challenge, phase: Phase) -> None:
+        self.challenge, self.phase = challenge, phase
+        self.visible_from = phase.rules.leaderboard_from
+        super().__init__(f"This leaderboard will be visible from {self.visible_from:%Y-%m-%d %H:%M} UTC.")
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """Which leaderboard is asked for."""
+
+    slug: str
+    competition: str
+    phase_key: str | None
+    part: Part
+
+    def phase(self, challenge: Challenge, at: datetime) -> Phase:
+        if self.phase_key is None:
+            return challenges.leaderboard_phase(challenge, at)
+        return challenges.phase_named(challenge, self.phase_key)
+
+
+def _stage(phase: Phase, at: datetime) -> tuple[bool, bool]:
+    """What a leaderboard depends on that comes with time alone: whether it is frozen, and anonymous."""
+    return phase.is_frozen(at), phase.is_anonymous(at)
 
 
 class Boards:
@@ -59,14 +107,27 @@ class Boards:
         self._renderings: LRUCache[Hashable, Any] = LRUCache(CACHED_BYTES, getsizeof=len)
         self._rendering: dict[Hashable, asyncio.Task[Any]] = {}
 
-    async def get(self, slug: str, competition: str, viewer: User | None) -> CurrentBoard:
+    async def get(
+        self,
+        slug: str,
+        competition: str,
+        viewer: User | None,
+        *,
+        phase_key: str | None = None,
+        part: Part = Part.COUNTING,
+    ) -> CurrentBoard:
         """Return a leaderboard as it is now, for a person who may see it.
 
+        Args:
+            phase_key: by default, the phase whose leaderboards are shown first.
+
         Raises:
-            NotFoundError: the user cannot see such a challenge, or it has no such competition.
+            NotFoundError: the person cannot see such a challenge, or it has no such phase, competition or part.
+            HiddenLeaderboardError: it is not visible yet.
         """
-        who = viewer and (viewer.id, viewer.role)  # the right to see a draft depends on these
-        return await self._queries.run((slug, competition, who), lambda: self._get(slug, competition, viewer))
+        who = viewer and (viewer.id, viewer.role)  # what the right to see a draft depends on
+        wanted = _Wanted(slug, competition, phase_key, part)
+        return await self._queries.run((wanted, who), lambda: self._get(wanted, viewer))
 
     async def rendered(self, current: CurrentBoard, key: Hashable, render: Callable[[], Rendering]) -> Rendering:
         """Return the cached rendering of a board, or render it in a thread.
@@ -76,7 +137,7 @@ class Boards:
         """
         if current.revision is None:
             return await asyncio.to_thread(render)
-        full_key = (current.board.competition.key, current.revision, key)
+        full_key = (current.identity, current.revision, key)
         cached: Rendering | None = self._renderings.get(full_key)
         if cached is not None:
             return cached
@@ -85,22 +146,43 @@ class Boards:
         rendering: Rendering = await asyncio.shield(self._rendering[full_key])
         return rendering
 
-    def _get(self, slug: str, competition: str, viewer: User | None) -> CurrentBoard:
-        key = slug, competition
+    def _get(self, wanted: "_Wanted", viewer: User | None) -> CurrentBoard:
+        at = now()
         with self._database.reading_autocommit() as session:
-            revision = queries.revision(session, slug, viewer)
+            revision = queries.revision(session, wanted.slug, viewer)
         with self._boards_lock:
-            cached = self._boards.get(key)
+            cached = self._boards.get(wanted)
         if cached is not None and revision is not None and cached.revision == revision:
-            return cached
-        with self._database.snapshot() as session:
-            revision = queries.revision(session, slug, viewer)
-            challenge = challenges.get_visible(session, slug, viewer)
-            current = CurrentBoard(challenge, service.board(session, challenge, competition), revision)
-        if revision is not None:
+            phase = wanted.phase(cached.challenge, at)
+            self._check_visible(cached.challenge, phase, viewer, at)
+            if phase == cached.phase and _stage(phase, at) == cached.stage:
+                return cached
+        try:
+            current = self._read(wanted, viewer, at)
+        except service.NotFrozenYetError:
+            with self._database.writing() as session:
+                freezing.freeze_due(session, challenges.get_visible(session, wanted.slug, viewer))
+            current = self._read(wanted, viewer, at)
+        if current.revision is not None:
             with self._boards_lock, contextlib.suppress(ValueError):  # too large for the cache
-                self._boards[key] = current
+                self._boards[wanted] = current
         return current
+
+    def _read(self, wanted: "_Wanted", viewer: User | None, at: datetime) -> CurrentBoard:
+        with self._database.snapshot() as session:
+            revision = queries.revision(session, wanted.slug, viewer)
+            challenge = challenges.get_visible(session, wanted.slug, viewer)
+            phase = wanted.phase(challenge, at)
+            self._check_visible(challenge, phase, viewer, at)
+            board = service.board(session, challenge, phase, wanted.competition, part=wanted.part, at=at)
+        return CurrentBoard(challenge, phase, board, revision)
+
+    def _check_visible(self, challenge: Challenge, phase: Phase, viewer: User | None, at: datetime) -> None:
+        if phase.is_leaderboard_visible(at):
+            return
+        with self._database.reading_autocommit() as session:
+            if not challenges.is_organiser(session, challenge, viewer):
+                raise HiddenLeaderboardError(challenge, phase)
 
     async def _render(self, key: Hashable, render: Callable[[], Rendering]) -> Rendering:
         try:

@@ -34,6 +34,9 @@ _PUBLISHED = (
     select(
         Submission.id,
         Submission.created_at,
+        Submission.began_at,
+        Submission.published_at,
+        Submission.publish_when_scored,
         Submission.contributors,
         Submission.affiliation,
         Submission.training_data,
@@ -54,6 +57,7 @@ _PUBLISHED = (
     .join(Measure, and_(Measure.result_id == CompetitionResult.id, Measure.position == 0))
     .where(
         Submission.challenge_id == bindparam("challenge_id"),
+        Submission.phase_key == bindparam("phase_key"),
         *_IS_PUBLISHED,
         CompetitionResult.competition == bindparam("competition"),
     )
@@ -78,15 +82,17 @@ def revision(session: Session, slug: str, viewer: User | None) -> Revision | Non
     return None if row is None else Revision(*row)
 
 
-def published(session: Session, challenge: Challenge, competition: str) -> Sequence[Any]:
-    """Return the published submissions without class scores, in order of submission."""
-    return session.execute(_PUBLISHED, _of(challenge, competition)).all()
+def published(session: Session, challenge: Challenge, phase_key: str, competition: str) -> Sequence[Any]:
+    """Return everything of a phase's published submissions but the scores of classes, in the order of submission."""
+    return session.execute(_PUBLISHED, _of(challenge, phase_key, competition)).all()
 
 
-def values(session: Session, challenge: Challenge, competition: str) -> Mapping[uuid.UUID, Mapping[str, float | None]]:
-    """Return the unrounded primary scores of published submissions, by class."""
+def values(
+    session: Session, challenge: Challenge, phase_key: str, competition: str
+) -> Mapping[uuid.UUID, Mapping[str, float | None]]:
+    """Return the unrounded scores of each published primary measure, by class."""
     found: defaultdict[uuid.UUID, dict[str, float | None]] = defaultdict(dict)
-    for measure_id, name, value in session.execute(_VALUES, _of(challenge, competition)):
+    for measure_id, name, value in session.execute(_VALUES, _of(challenge, phase_key, competition)):
         found[measure_id][name] = value
     return found
 
@@ -104,8 +110,5 @@ def other_means(
     return means
 
 
-def _of(challenge: Challenge, competition: str) -> dict[str, Any]:
-    return {
-        "challenge_id": challenge.id,
-        "competition": competition,
-    }
+def _of(challenge: Challenge, phase_key: str, competition: str) -> dict[str, Any]:
+    return {"challenge_id": challenge.id, "phase_key": phase_key, "competition": competition}

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge
-from vocboard.app.challenges.service import Phase
+from vocboard.app.challenges.service import Phase, PhaseState
 from vocboard.app.database import now
 from vocboard.app.pages import wording
 from vocboard.app.pages.rendering import render
@@ -28,16 +29,31 @@ class ListedChallenge:
     challenge: Challenge
     edition: Edition
     phase: Phase
+    state: PhaseState
 
     @property
-    def phase_name(self) -> str:
-        """The name of the phase."""
-        return wording.PHASES[self.phase]
+    def state_name(self) -> str:
+        """The state in words."""
+        return wording.PHASE_STATES[self.state]
 
     @property
     def tasks(self) -> list[str]:
-        """The tasks of its competitions."""
-        return list(dict.fromkeys(TASKS[item.task].title for item in competitions_of(self.challenge)))
+        """The tasks of its competitions, each once."""
+        return list(dict.fromkeys(TASKS[item.task].title for item in competitions_of(self.challenge, self.phase)))
+
+
+@dataclass(frozen=True, slots=True)
+class TimelinePhase:
+    """A phase in the timeline of a challenge."""
+
+    phase: Phase
+    state: PhaseState
+    is_current: bool
+
+    @property
+    def state_name(self) -> str:
+        """The state in words."""
+        return wording.PHASE_STATES[self.state]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +83,10 @@ def challenge_page(request: Request, database: DatabaseDep, identity: CurrentIde
     with database.reading() as session:
         challenge = challenges.get_visible(session, slug, identity.user)
         organises = challenges.is_organiser(session, challenge, identity.user)
-    phase = challenges.phase(challenge, now())
-    competitions = competitions_of(challenge)
+    at = now()
+    phase = challenges.current_phase(challenge, at)
+    competitions = competitions_of(challenge, phase)
+    state = phase.state(at)
     return render(
         request,
         "challenge.html",
@@ -78,22 +96,35 @@ def challenge_page(request: Request, database: DatabaseDep, identity: CurrentIde
         competitions=competitions,
         tasks=task_formats(competitions),
         organises=organises,
-        ready=challenge.current_scoring_id is not None,
+        ready=phase.scoring_id is not None,
         phase=phase,
-        phase_name=wording.PHASES[phase],
+        state=state,
+        state_name=wording.PHASE_STATES[state],
+        timeline=timeline(challenge, at),
+        board_phase=challenges.leaderboard_phase(challenge, at),
+        at=at,
     )
 
 
 def listed(found: Sequence[Challenge]) -> list[ListedChallenge]:
-    """Return challenges for a list."""
-    instant = now()
-    return [ListedChallenge(item, challenges.edition_of(item), challenges.phase(item, instant)) for item in found]
+    """What a list shows of challenges."""
+    at = now()
+    current = [(item, challenges.current_phase(item, at)) for item in found]
+    return [ListedChallenge(item, challenges.edition_of(item), phase, phase.state(at)) for item, phase in current]
 
 
-def competitions_of(challenge: Challenge) -> list[Competition]:
-    """Return the competitions of a challenge, with their rules."""
-    known = challenges.edition_of(challenge).competitions
-    return [known[row.key] for row in challenge.competitions]
+def timeline(challenge: Challenge, at: datetime) -> list[TimelinePhase]:
+    """The phases of a challenge as a page shows them."""
+    current = challenges.current_phase(challenge, at)
+    return [
+        TimelinePhase(phase, phase.state(at), is_current=phase == current) for phase in challenges.phases_of(challenge)
+    ]
+
+
+def competitions_of(challenge: Challenge, phase: Phase) -> list[Competition]:
+    """The competitions of a phase, with their rules."""
+    known = challenges.edition_of_phase(challenge, phase).competitions
+    return [known[key] for key in phase.competitions]
 
 
 def edition_argument(challenge: Challenge) -> str:

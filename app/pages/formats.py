@@ -2,11 +2,13 @@
 
 import math
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from itertools import pairwise
 
 from markupsafe import Markup, escape
 
+# The time zone in which a day ends last. Source: IEEE 802.16, "Anywhere on Earth".
+ANYWHERE_ON_EARTH, ANYWHERE_ON_EARTH_NAME = timezone(timedelta(hours=-12)), "anywhere on Earth (UTC−12)"
 NOT_AVAILABLE = "n/a"
 THIN_SPACE = "\u2009"
 HEAT_BOUNDS = (0.0005, 0.02, 0.08, 0.2, 0.4, 0.6, 0.8)  # shares of a row: lower bounds of the steps
@@ -63,9 +65,23 @@ def instant(value: datetime, style: str = "full") -> Markup:
     )
 
 
-def date_field(value: datetime | None) -> str:
-    """Format a time as the value of a `datetime-local` field, in UTC."""
-    return value.astimezone(UTC).strftime("%Y-%m-%dT%H:%M") if value else ""
+def deadline(value: datetime, anywhere_on_earth: bool) -> Markup:
+    """Write an instant in UTC and, if wanted, anywhere on Earth; a script puts the reader's own time before it."""
+    written = instant(value)
+    if not anywhere_on_earth:
+        return written
+    moment = value.astimezone(ANYWHERE_ON_EARTH)
+    text = f"{moment.day} {moment:%b %Y, %H:%M} {ANYWHERE_ON_EARTH_NAME}"
+    return Markup('{}<br><span class="soft">{}</span>').format(written, text)
+
+
+def date_field(value: datetime | None, zone: tzinfo = UTC) -> str:
+    """Write an instant as the value of a `datetime-local` field, in UTC or another time zone.
+
+    >>> date_field(datetime(2026, 5, 2, 11, 59, tzinfo=UTC), ANYWHERE_ON_EARTH)
+    '2026-05-01T23:59'
+    """
+    return value.astimezone(zone).strftime("%Y-%m-%dT%H:%M") if value else ""
 
 
 def file_size(count: int) -> str:

@@ -11,10 +11,10 @@ from markupsafe import Markup
 from starlette.responses import Response
 
 from vocboard.app.challenges import service as challenges
-from vocboard.app.challenges.service import Phase
+from vocboard.app.challenges.service import PhaseState
 from vocboard.app.database import now
-from vocboard.app.leaderboards.current import CurrentBoard
-from vocboard.app.leaderboards.service import Board, BoardRow, Cell
+from vocboard.app.leaderboards.current import CurrentBoard, HiddenLeaderboardError
+from vocboard.app.leaderboards.service import Board, BoardRow, Cell, Part
 from vocboard.app.pages.challenges import competitions_of
 from vocboard.app.pages.rendering import environment, render, theme_of
 from vocboard.app.pages.results import curve_kind
@@ -36,9 +36,10 @@ class Order:
     """The sort order of a leaderboard.
 
     Attributes:
-        column: rank, method, mean, submitted, another metric of the leaderboard, or a class.
-        is_chosen: whether the URL has a sort order; the default is by rank.
-        ascending_at_first: columns whose first click sorts in ascending order.
+        column: rank, method, mean, submitted, another measure of the board, or a class.
+        is_chosen: whether the address says so; else it is by rank.
+        ascending_at_first: columns that the first click sorts upwards.
+        part: fields of the address that say which phase and results are shown.
     """
 
     column: str
@@ -46,22 +47,25 @@ class Order:
     filter: str
     is_chosen: bool
     ascending_at_first: frozenset[str] = ASCENDING_AT_FIRST
+    part: tuple[tuple[str, str], ...] = ()
 
     @classmethod
-    def asked(cls, sort: str | None, order: str | None, text: str, board: Board) -> "Order":
-        """Return the sort order in a URL; by rank if it is invalid."""
+    def asked(
+        cls, sort: str | None, order: str | None, text: str, board: Board, part: tuple[tuple[str, str], ...] = ()
+    ) -> "Order":
+        """The order that an address asks for; by rank where it makes no sense."""
         if sort is None or sort not in {RANK, METHOD, MEAN, SUBMITTED, *board.others, *board.classes}:
-            return cls(RANK, False, text, False, _ascending_at_first(board))
+            return cls(RANK, False, text, False, _ascending_at_first(board), part)
         ascending = _ascending_at_first(board)
         descending = order == "desc" if order in {"asc", "desc"} else sort not in ascending
-        return cls(sort, descending, text, True, ascending)
+        return cls(sort, descending, text, True, ascending, part)
 
     def address(self, column: str) -> str:
         """Return the query that sorts by a column: first in its natural order, then reversed."""
         descending = column not in self.ascending_at_first
         if column == self.column:
             descending = not self.descending
-        query = {"sort": column, "order": "desc" if descending else "asc"}
+        query = {**dict(self.part), "sort": column, "order": "desc" if descending else "asc"}
         return "?" + urlencode(query | ({"q": self.filter} if self.filter else {}))
 
     def sorted(self, rows: Sequence[BoardRow], board: Board) -> list[BoardRow]:
@@ -107,45 +111,62 @@ async def leaderboard_page(
     sort: str | None = None,
     order: str | None = None,
     q: Annotated[str, Query(max_length=LONGEST_FILTER)] = "",
+    phase: str | None = None,
+    results: Part = Part.COUNTING,
 ) -> Response:
     """The leaderboard of one competition.
 
     Visitors share one cached, compressed page. Pages of signed-in users contain a CSRF token, so only their rows are
     cached.
     """
-    current = await boards.get(slug, competition, identity.user)
+    try:
+        current = await boards.get(slug, competition, identity.user, phase_key=phase, part=results)
+    except HiddenLeaderboardError as error:
+        return await run_in_threadpool(_hidden_page, request, error)
+    part = (("phase", phase),) if phase else ()
+    if results is Part.LATER:
+        part = (*part, ("results", results.value))
     text = " ".join(q.split())
-    asked = Order.asked(sort, order, text, current.board)
-    phase = challenges.phase(current.challenge, now())
+    asked = Order.asked(sort, order, text, current.board, part)
+    state = current.phase.state(now())
     if text:
-        return await run_in_threadpool(lambda: _page(request, current, asked, _rows(current.board, asked), phase))
+        return await run_in_threadpool(lambda: _page(request, current, asked, _rows(current.board, asked), state))
     rows = await boards.rendered(current, asked, lambda: _rows(current.board, asked))
     if identity.user is not None or "done" in request.query_params:
-        return await run_in_threadpool(_page, request, current, asked, rows, phase)
+        return await run_in_threadpool(_page, request, current, asked, rows, state)
     page = await boards.rendered(
         current,
-        (asked, phase, theme_of(request)),
-        lambda: Rendering.of(bytes(_page(request, current, asked, rows, phase).body), "text/html"),
+        (asked, state, theme_of(request)),
+        lambda: Rendering.of(bytes(_page(request, current, asked, rows, state).body), "text/html"),
     )
     return answer(request, page, {"Cache-Control": KEPT_BUT_ASKED_FOR})
 
 
-def _page(request: Request, current: CurrentBoard, asked: Order, rows: Markup, phase: Phase) -> Response:
+def _page(request: Request, current: CurrentBoard, asked: Order, rows: Markup, state: PhaseState) -> Response:
     challenge, board = current.challenge, current.board
     return render(
         request,
         "leaderboard.html",
         challenge=challenge,
         competition=board.competition,
-        competitions=competitions_of(challenge),
+        competitions=competitions_of(challenge, current.phase),
+        phases=[each for each in challenges.phases_of(challenge) if board.competition.key in each.competitions],
         board=board,
         rows=rows,
         order=asked,
         filter=asked.filter,
         has_curves=board.has_curves,
         curve_kind=curve_kind(board.competition),
-        phase=phase,
+        phase=current.phase,
+        phase_query="".join(f"?phase={value}" for name, value in asked.part if name == "phase"),
+        query="?" + urlencode(asked.part) if asked.part else "",
+        is_visible=current.phase.is_leaderboard_visible(now()),
+        state=state,
     )
+
+
+def _hidden_page(request: Request, error: HiddenLeaderboardError) -> Response:
+    return render(request, "hidden_leaderboard.html", status=error.status, challenge=error.challenge, phase=error.phase)
 
 
 def _rows(board: Board, asked: Order) -> Markup:

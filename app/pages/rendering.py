@@ -72,6 +72,7 @@ def environment() -> Environment:
         percent=formats.percent,
         bar_length=formats.bar_length,
         instant=formats.instant,
+        deadline=formats.deadline,
         date_field=formats.date_field,
         file_size=formats.file_size,
         duration=formats.duration,

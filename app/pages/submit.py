@@ -1,16 +1,22 @@
 """The submit page, and its streaming upload."""
 
+from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from typing import Any
+from urllib.parse import urlencode
 
 from anyio import to_thread
 from fastapi import APIRouter, Request
+from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from vocboard.app.accounts.models import User
 from vocboard.app.accounts.registration import require_confirmed
 from vocboard.app.challenges import service as challenges
-from vocboard.app.challenges.service import Phase
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.challenges.phase_people import check_admitted
+from vocboard.app.challenges.service import Phase, PhaseState
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ForbiddenError, InvalidArchiveError, LimitedError, NotFoundError, ServiceError
 from vocboard.app.pages import wording
@@ -30,20 +36,58 @@ from vocboard.evaluator.tasks.definitions import TASKS
 router = APIRouter()
 
 
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What an upload is for, as its address says."""
+
+    slug: str
+    phase_key: str | None
+    is_rehearsal: bool
+
+    @property
+    def query(self) -> str:
+        fields = {"phase": self.phase_key, "rehearsal": "true" if self.is_rehearsal else None}
+        given = {name: value for name, value in fields.items() if value is not None}
+        return "?" + urlencode(given) if given else ""
+
+    def phase(self, challenge: Challenge, at: datetime) -> Phase:
+        if self.phase_key is None:
+            return challenges.current_phase(challenge, at)
+        return challenges.phase_named(challenge, self.phase_key)
+
+    def accepts(self, phase: Phase, at: datetime) -> bool:
+        return phase.scoring_id is not None if self.is_rehearsal else phase.state(at) is PhaseState.OPEN
+
+
 @router.get("/challenges/{slug}/submit")
-def submit_page(request: Request, database: DatabaseDep, settings: SettingsDep, user: SignedIn, slug: str) -> Response:
-    """Show the submit form."""
-    return _page(
-        request, database, settings, user, slug, form={"affiliation": user.affiliation, "contributors": user.name}
-    )
+def submit_page(
+    request: Request,
+    database: DatabaseDep,
+    settings: SettingsDep,
+    user: SignedIn,
+    slug: str,
+    phase: str | None = None,
+    rehearsal: bool = False,
+) -> Response:
+    """The form to submit results with."""
+    wanted = _Wanted(slug, phase, rehearsal)
+    form = {"affiliation": user.affiliation, "contributors": user.name}
+    return _page(request, database, settings, user, wanted, form=form)
 
 
 @router.post("/challenges/{slug}/submit")
 async def submit(
-    request: Request, database: DatabaseDep, settings: SettingsDep, intake: IntakeDep, user: SignedIn, slug: str
+    request: Request,
+    database: DatabaseDep,
+    settings: SettingsDep,
+    intake: IntakeDep,
+    user: SignedIn,
+    slug: str,
+    phase: str | None = None,
+    rehearsal: bool = False,
 ) -> Response:
-    """Receive an upload. Errors are shown above the form, which keeps its values."""
-    typed = StreamedForm()
+    """Take an upload; whatever is wrong is told above the form, which keeps what was typed."""
+    typed, wanted = StreamedForm(), _Wanted(slug, phase, rehearsal)
 
     def before_file(form: StreamedForm) -> None:
         nonlocal typed
@@ -51,13 +95,17 @@ async def submit(
         verify_csrf(request, form.value(FIELD))
 
     try:
-        submission_id = await intake.take_submission(request, slug=slug, user=user, before_file=before_file)
+        submission_id = await intake.take_submission(
+            request, slug=slug, user=user, phase_key=phase, is_rehearsal=rehearsal, before_file=before_file
+        )
     except (NotFoundError, ForgedRequestError):
         raise
     except ServiceError as error:
         form: dict[str, Any] = {name: typed.value(name) for name in typed.fields}
         form["segmentation_classes"] = typed.fields.get("segmentation_classes", [])
-        return await to_thread.run_sync(partial(_page, request, database, settings, user, slug, form=form, error=error))
+        return await to_thread.run_sync(
+            partial(_page, request, database, settings, user, wanted, form=form, error=error)
+        )
     return go_to(f"/submissions/{submission_id}")
 
 
@@ -66,18 +114,23 @@ def _page(
     database: Database,
     settings: Settings,
     user: User,
-    slug: str,
+    wanted: _Wanted,
     *,
     form: dict[str, Any],
     error: ServiceError | None = None,
 ) -> Response:
+    at = now()
     with database.reading() as session:
-        challenge = challenges.get_visible(session, slug, user)
-        keys = [row.key for row in challenge.competitions]
-        left = quotas(session, user=user, challenge=challenge, competitions=keys, now=now())
-    phase = challenges.phase(challenge, now())
-    edition = challenges.edition_of(challenge)
-    segments = any(TASKS[item.task].needs_declared_classes for item in competitions_of(challenge))
+        challenge = challenges.get_visible(session, wanted.slug, user)
+        if wanted.is_rehearsal:
+            challenge = challenges.get_organised(session, wanted.slug, user)
+        phase = wanted.phase(challenge, at)
+        left = quotas(session, user=user, challenge=challenge, phase=phase, now=at)
+        obstacle = _obstacle(session, user, challenge, phase, wanted)
+    state = phase.state(at)
+    edition = challenges.edition_of_phase(challenge, phase)
+    competitions = competitions_of(challenge, phase)
+    segments = any(TASKS[item.task].needs_declared_classes for item in competitions)
     errors = FormErrors.of(error) if error else FormErrors()
     return render(
         request,
@@ -87,11 +140,16 @@ def _page(
         edition_argument=edition_argument(challenge),
         segmentation_classes=edition.classes if segments else (),
         phase=phase,
-        obstacle=_obstacle(user),
-        phase_message="" if phase is Phase.OPEN else wording.CANNOT_SUBMIT[phase],
+        query=wanted.query,
+        state=state,
+        rehearsal=wanted.is_rehearsal,
+        open_phases=[each for each in challenges.phases_of(challenge) if each.state(at) is PhaseState.OPEN],
+        has_phases=bool(challenge.further_phases),
+        obstacle=obstacle,
+        state_message="" if wanted.accepts(phase, at) else wording.CANNOT_SUBMIT[state],
         upload_limit=settings.upload_limit_bytes,
         quotas=left,
-        needed=needed_by(competitions_of(challenge)),
+        needed=needed_by(competitions),
         form=form,
         wrong=errors.wrong,
         message=errors.message,
@@ -100,10 +158,14 @@ def _page(
     )
 
 
-def _obstacle(user: User) -> ForbiddenError | None:
-    """Return what prevents the user's account from submitting."""
+def _obstacle(
+    session: Session, user: User, challenge: Challenge, phase: Phase, wanted: _Wanted
+) -> ForbiddenError | None:
+    """What keeps this person, but perhaps not others, from submitting."""
     try:
         require_confirmed(user)
+        if not wanted.is_rehearsal:
+            check_admitted(session, challenge=challenge, phase=phase, user=user)
     except ForbiddenError as error:
         return error
     return None

@@ -1,7 +1,7 @@
 """Texts of the pages for identifiers in the data."""
 
-from vocboard.app.challenges.models import Detail
-from vocboard.app.challenges.service import Phase
+from vocboard.app.challenges.models import Admission, Detail
+from vocboard.app.challenges.service import PhaseState
 from vocboard.app.moderation.bans import Results
 from vocboard.app.moderation.bulk import Action
 from vocboard.app.overview.entrants import Sort as EntrantSort
@@ -83,12 +83,12 @@ RESCORE_HEADINGS = {
     RescoreState.DISCARDED: "Nothing has changed",
     RescoreState.FAILED: "The re-score failed",
 }
-PHASES = {
-    Phase.NOT_YET_OPEN: "Not yet open",
-    Phase.NOT_READY: "Not ready",
-    Phase.OPEN: "Open",
-    Phase.CLOSED: "Closed",
-    Phase.ARCHIVED: "Archived",
+PHASE_STATES = {
+    PhaseState.NOT_YET_OPEN: "Not yet open",
+    PhaseState.NOT_READY: "Not ready",
+    PhaseState.OPEN: "Open",
+    PhaseState.CLOSED: "Closed",
+    PhaseState.ARCHIVED: "Archived",
 }
 # What participants see of a result.
 DETAILS = {
@@ -97,11 +97,16 @@ DETAILS = {
     Detail.CURVES: "They show the score of each class, eleven-point curves and confusion matrices.",
     Detail.EVERYTHING: "They show exact curves and counts: the ground truth is public.",
 }
+ADMISSION = {
+    Admission.EVERYONE: "Everyone with an account can submit.",
+    Admission.APPROVED: "Only people whom the organisers have admitted can submit.",
+    Admission.EARLIER_PHASE: "Only people with a scored submission in an earlier phase can submit.",
+}
 CANNOT_SUBMIT = {
-    Phase.NOT_YET_OPEN: "You cannot submit yet.",
-    Phase.NOT_READY: "You cannot submit yet: the organisers have not uploaded the ground truth.",
-    Phase.CLOSED: "This challenge is closed. Its leaderboards remain available.",
-    Phase.ARCHIVED: "This challenge is archived. Its leaderboards remain available.",
+    PhaseState.NOT_YET_OPEN: "You cannot submit yet.",
+    PhaseState.NOT_READY: "You cannot submit yet: the organisers have not uploaded the ground truth.",
+    PhaseState.CLOSED: "This challenge is closed. Its leaderboards remain available.",
+    PhaseState.ARCHIVED: "This challenge is archived. Its leaderboards remain available.",
 }
 # Messages for `?done=` in URLs after a form; other values are ignored.
 DONE = {
@@ -141,6 +146,13 @@ DONE = {
     "created": "Challenge created as a draft. Upload the ground truth, then change the visibility.",
     "saved": "Changes saved.",
     "edition": "Edition replaced. The challenge runs all of its competitions.",
+    "phase-added": "Phase added.",
+    "phase-saved": "Phase saved.",
+    "phase-removed": "Phase removed.",
+    "admitted": "Admitted. The person can submit to this phase.",
+    "admission-ended": "Admission ended.",
+    "quota-granted": "Extra quota granted.",
+    "quota-ended": "Extra quota taken back.",
     "truth": "Ground truth uploaded and encrypted. A worker will read it next.",
     "applying": "A worker switches to the new results.",
     "discarded": "Re-score discarded. Nothing has changed.",
@@ -149,6 +161,13 @@ DONE = {
 
 FIELD_LABELS = {
     "slug": "URL name",
+    "key": "URL name",
+    "freezes_at": "Freeze on",
+    "leaderboard_from": "Leaderboard visible from",
+    "anonymous_until": "Anonymous until",
+    "phase_title": "Name of the main phase",
+    "image_set": "Image set",
+    "until": "Until",
     "opens_at": "Opens",
     "closes_at": "Closes",
     "quota_count": "Submissions per competition",

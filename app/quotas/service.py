@@ -1,4 +1,4 @@
-"""Quotas: submissions per person and competition in a rolling period."""
+"""How many submissions a person may make: per phase and competition, in a rolling period."""
 
 import uuid
 from collections import defaultdict
@@ -11,6 +11,8 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge
+from vocboard.app.challenges.phase_people import extra_quota
+from vocboard.app.challenges.phases import Phase
 from vocboard.app.errors import LimitedError
 from vocboard.app.submissions.models import Submission, SubmissionEntry
 
@@ -31,44 +33,43 @@ class Quota:
 
 
 def quotas(
-    session: Session, *, user: User, challenge: Challenge, competitions: Iterable[str], now: datetime
+    session: Session,
+    *,
+    user: User,
+    challenge: Challenge,
+    phase: Phase,
+    competitions: Iterable[str] | None = None,
+    now: datetime,
 ) -> Mapping[str, Quota]:
-    """Return the person's quotas by competition."""
-    counted = _counted(session, user.id, challenge, now - challenge.quota_period)
-    return {key: _quota(counted[key], challenge) for key in competitions}
+    """Return the person's quota in each of the competitions (by default, all of the phase), by key."""
+    counted = _counted(session, user.id, challenge, phase, now - phase.quota_period)
+    allowed = phase.rules.quota_count + extra_quota(session, challenge, phase, user, at=now)
+    keys = phase.competitions if competitions is None else competitions
+    return {key: _quota(counted[key], allowed, phase.quota_period) for key in keys}
 
 
 def check_quota(
-    session: Session, *, user: User, challenge: Challenge, competitions: Iterable[str], now: datetime
+    session: Session, *, user: User, challenge: Challenge, phase: Phase, competitions: Iterable[str], now: datetime
 ) -> None:
     """Raise `LimitedError` if the quota of any of the competitions is used up.
 
     The result is only reliable while the caller holds the person's lock (see `submissions.service.submit`).
     """
-    states = quotas(session, user=user, challenge=challenge, competitions=competitions, now=now)
+    states = quotas(session, user=user, challenge=challenge, phase=phase, competitions=competitions, now=now)
     used_up = {key: quota.allowed_at for key, quota in states.items() if quota.allowed_at is not None}
     if used_up:
-        raise LimitedError(
-            f"The quota of {', '.join(used_up)} is used up: "
-            f"{challenge.quota_count} in {in_words(challenge.quota_period)}.",
-            allowed_at=max(used_up.values()),
-        )
+        raise LimitedError(_used_up(states, used_up, phase), allowed_at=max(used_up.values()))
 
 
-def check_any_quota_left(session: Session, *, user: User, challenge: Challenge, now: datetime) -> None:
-    """Raise `LimitedError` if the quota of every competition of the challenge is used up.
+def check_any_quota_left(session: Session, *, user: User, challenge: Challenge, phase: Phase, now: datetime) -> None:
+    """Raise `LimitedError` if the quota of every competition of the phase is used up, whatever is uploaded.
 
     A check before the upload; `check_quota` decides.
     """
-    keys = [row.key for row in challenge.competitions]
-    states = quotas(session, user=user, challenge=challenge, competitions=keys, now=now)
+    states = quotas(session, user=user, challenge=challenge, phase=phase, now=now)
     opens_at = [quota.allowed_at for quota in states.values() if quota.allowed_at is not None]
-    if opens_at and len(opens_at) == len(keys):
-        raise LimitedError(
-            f"The quota of {', '.join(keys)} is used up: "
-            f"{challenge.quota_count} in {in_words(challenge.quota_period)}.",
-            allowed_at=min(opens_at),
-        )
+    if opens_at and len(opens_at) == len(states):
+        raise LimitedError(_used_up(states, states, phase), allowed_at=min(opens_at))
 
 
 def in_words(period: timedelta) -> str:
@@ -85,8 +86,13 @@ def in_words(period: timedelta) -> str:
     return f"{seconds} seconds"
 
 
+def _used_up(states: Mapping[str, Quota], keys: Iterable[str], phase: Phase) -> str:
+    keys = list(keys)
+    return f"The quota of {', '.join(keys)} is used up: {states[keys[0]].allowed} in {in_words(phase.quota_period)}."
+
+
 def _counted(
-    session: Session, user_id: uuid.UUID, challenge: Challenge, since: datetime
+    session: Session, user_id: uuid.UUID, challenge: Challenge, phase: Phase, since: datetime
 ) -> defaultdict[str, list[datetime]]:
     """Return the times of the submissions that count, newest first, by competition."""
     rows = session.execute(
@@ -95,8 +101,10 @@ def _counted(
         .where(
             Submission.user_id == user_id,
             Submission.challenge_id == challenge.id,
+            Submission.phase_key == phase.key,
             Submission.created_at > since,
             Submission.quota_returned_at.is_(None),
+            Submission.is_rehearsal.is_(False),
         )
         .order_by(Submission.created_at.desc())
     )
@@ -106,9 +114,9 @@ def _counted(
     return counted
 
 
-def _quota(counted: list[datetime], challenge: Challenge) -> Quota:
+def _quota(counted: list[datetime], allowed: int, period: timedelta) -> Quota:
     allowed_at = None
-    if len(counted) >= challenge.quota_count:
-        # The next one is allowed when fewer than `allowed` count, even if the quota was lowered.
-        allowed_at = counted[challenge.quota_count - 1] + challenge.quota_period
-    return Quota(len(counted), challenge.quota_count, allowed_at)
+    if len(counted) >= allowed:
+        # The next one is allowed when one fewer than allowed still count, even after the quota has been lowered.
+        allowed_at = counted[allowed - 1] + period
+    return Quota(len(counted), allowed, allowed_at)

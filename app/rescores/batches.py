@@ -8,7 +8,8 @@ from datetime import timedelta
 from sqlalchemy import and_, func, or_, select
 from sqlalchemy.orm import Session
 
-from vocboard.app.challenges.models import Challenge, GroundTruthVersion
+from vocboard.app.challenges.models import Challenge, ChallengePhase, GroundTruthVersion
+from vocboard.app.challenges.queries import is_phase_of_version
 from vocboard.app.database import now
 from vocboard.app.rescores.models import OPEN, Rescore, RescoreItem
 from vocboard.app.submissions.models import State, Submission
@@ -38,9 +39,10 @@ class BatchClaim:
     """A worker's claim on some submissions of a re-score.
 
     Attributes:
-        edition: name of the edition.
-        edition_file: content of a custom edition file.
-        truth_sha256: hash of the ground truth to score against.
+        edition: its name.
+        edition_file: the text of the organiser's own.
+        image_set: which the phase of the ground truth is scored on; None for those of the edition.
+        truth_sha256: of the ground truth to score against.
     """
 
     rescore_id: uuid.UUID
@@ -48,6 +50,7 @@ class BatchClaim:
     lease_id: uuid.UUID
     edition: str
     edition_file: str | None
+    image_set: str | None
     truth_sha256: str
     items: tuple[Item, ...]
 
@@ -109,12 +112,13 @@ def claim(session: Session, rescore: Rescore, scoring_id: uuid.UUID, *, lease: t
     lease_id = _queue.claim_rows(session, of_these, lease=lease)
     if lease_id is None:
         return None
-    name, file, truth = session.execute(
-        select(Challenge.edition, Challenge.edition_file, GroundTruthVersion.sha256)
+    name, file, image_set, truth = session.execute(
+        select(Challenge.edition, Challenge.edition_file, ChallengePhase.image_set, GroundTruthVersion.sha256)
         .join(GroundTruthVersion, GroundTruthVersion.challenge_id == Challenge.id)
+        .outerjoin(ChallengePhase, is_phase_of_version())
         .where(GroundTruthVersion.id == rescore.ground_truth_version_id)
     ).one()
-    return BatchClaim(rescore.id, scoring_id, lease_id, name, file, truth or "", _items(session, chosen))
+    return BatchClaim(rescore.id, scoring_id, lease_id, name, file, image_set, truth or "", _items(session, chosen))
 
 
 def renew(session: Session, claim: BatchClaim, *, lease: timedelta) -> bool:

@@ -1,16 +1,17 @@
 """Database queries for re-scores."""
 
 import uuid
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, and_, func, select
 from sqlalchemy.orm import Session, contains_eager, joinedload, selectinload
 
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion
-from vocboard.app.challenges.queries import organised_by
+from vocboard.app.challenges.queries import organised_by, truth_phase_of_submission
 from vocboard.app.errors import NotFoundError
 from vocboard.app.rescores.models import OPEN, Rescore, RescoreItem, RescoreState
 from vocboard.app.submissions.models import Method, State, Submission
@@ -39,6 +40,31 @@ class Correction:
     evaluator_version: str
     method: str | None
 
+    def as_json(self) -> dict[str, Any]:
+        """Return all of it in JSON's types."""
+        return {**asdict(self), "id": str(self.id), "applied_at": self.applied_at.isoformat()}
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> "Correction":
+        """Return what `as_json` has written."""
+        return cls(**{**kept, "id": uuid.UUID(kept["id"]), "applied_at": datetime.fromisoformat(kept["applied_at"])})
+
+
+def is_concerned(rescore: Rescore) -> ColumnElement[bool]:
+    """Condition on submissions: a re-score evaluates them."""
+    if rescore.submission_id is not None:
+        return Submission.id == rescore.submission_id
+    return is_scored_with_same_truth(rescore)
+
+
+def is_scored_with_same_truth(rescore: Rescore) -> ColumnElement[bool]:
+    """Condition on submissions: they are in a phase with the ground truth that a re-score is about."""
+    truth_phase = select(GroundTruthVersion.phase_key).where(GroundTruthVersion.id == rescore.ground_truth_version_id)
+    return and_(
+        Submission.challenge_id == rescore.challenge_id,
+        truth_phase_of_submission() == truth_phase.scalar_subquery(),
+    )
+
 
 def get_organised(session: Session, rescore_id: uuid.UUID, user: User) -> Rescore:
     """Return a re-score with its challenge (and competitions), ground truth version, submission and starter.
@@ -51,7 +77,9 @@ def get_organised(session: Session, rescore_id: uuid.UUID, user: User) -> Rescor
         .join(Rescore.challenge)
         .where(Rescore.id == rescore_id, organised_by(user))
         .options(
-            contains_eager(Rescore.challenge).selectinload(Challenge.competitions),
+            contains_eager(Rescore.challenge).options(
+                selectinload(Challenge.competitions), selectinload(Challenge.further_phases)
+            ),
             joinedload(Rescore.ground_truth_version),
             joinedload(Rescore.submission).joinedload(Submission.method),
             joinedload(Rescore.started_by),
@@ -92,12 +120,8 @@ def open_rescore(session: Session, challenge_id: uuid.UUID, submission_id: uuid.
 def progress(session: Session, rescore: Rescore) -> Progress:
     """Return the progress of a re-score, without submissions that were withdrawn in the meantime."""
     counts = Submission.state == State.SCORED
-    if rescore.scoring_id is None:  # no worker has started
-        waiting = select(func.count()).select_from(Submission).where(counts)
-        if rescore.submission_id is None:
-            waiting = waiting.where(Submission.challenge_id == rescore.challenge_id)
-        else:
-            waiting = waiting.where(Submission.id == rescore.submission_id)
+    if rescore.scoring_id is None:  # no worker has begun
+        waiting = select(func.count()).select_from(Submission).where(counts, is_concerned(rescore))
         return Progress(0, session.scalar(waiting) or 0)
     row = session.execute(
         select(func.count(RescoreItem.finished_at), func.count())

@@ -13,6 +13,7 @@ from vocboard.app.challenges.models import Scoring
 from vocboard.app.leaderboards.models import LeaderboardRevision
 from vocboard.app.rescores import batches
 from vocboard.app.rescores.models import OPEN, Rescore, RescoreItem, RescoreState
+from vocboard.app.rescores.queries import is_concerned
 from vocboard.app.submissions import queue as live_queue
 from vocboard.app.submissions.models import State, Submission
 
@@ -107,15 +108,14 @@ def _comparable(version: str) -> tuple[int, ...]:
 
 
 def _late(rescore: Rescore) -> Select[uuid.UUID]:
-    query = (
+    return (
         select(Submission.id)
-        .where(Submission.challenge_id == rescore.challenge_id, Submission.state == State.SCORED)
+        .where(is_concerned(rescore), Submission.state == State.SCORED)
         .where(
             ~exists().where(RescoreItem.rescore_id == rescore.id, RescoreItem.submission_id == Submission.id),
         )
         .order_by(Submission.created_at, Submission.id)
     )
-    return query if rescore.submission_id is None else query.where(Submission.id == rescore.submission_id)
 
 
 def _unfinished(session: Session, rescore: Rescore) -> bool:

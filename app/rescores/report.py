@@ -14,12 +14,15 @@ from sqlalchemy import ColumnElement, and_, select
 from sqlalchemy.orm import Session
 
 from vocboard.app.challenges.editions import edition_of
-from vocboard.app.challenges.models import Challenge, GroundTruthVersion, Scoring
+from vocboard.app.challenges.models import Challenge, GroundTruthVersion
+from vocboard.app.challenges.phases import Phase, competitions_scored_with, phase_named
+from vocboard.app.challenges.queries import truth_of_scoring
 from vocboard.app.evaluations.models import ClassScore, CompetitionResult, Evaluation, Measure
 from vocboard.app.evaluations.rounding import shown
 from vocboard.app.leaderboards.ranking import Standing, order, ranks
 from vocboard.app.leaderboards.service import columns
 from vocboard.app.rescores.models import Rescore, RescoreItem
+from vocboard.app.rescores.queries import is_scored_with_same_truth
 from vocboard.app.submissions.models import Method, State, Submission
 from vocboard.evaluator.editions import Competition
 
@@ -41,6 +44,7 @@ class _Evaluated:
     method: str
     submitted_at: datetime
     is_published: bool
+    phase_key: str
     failure: str | None
 
 
@@ -51,8 +55,8 @@ def compute(session: Session, rescore: Rescore, challenge: Challenge) -> dict[st
     """Compare the current results of a challenge with those of a re-score, as JSON.
 
     Args:
-        rescore: a re-score whose submissions have all been evaluated.
-        challenge: with its competitions.
+        rescore: one whose submissions have all been evaluated.
+        challenge: with its competitions and phases.
 
     Returns:
         `ground_truth` and `evaluator`: `before` and `after`, version numbers.
@@ -63,16 +67,17 @@ def compute(session: Session, rescore: Rescore, challenge: Challenge) -> dict[st
         `failures`: submissions that could not be evaluated and lose their results.
     """
     submissions = _submissions(session, rescore)
-    before = _results(session, challenge, Evaluation.id == Submission.current_evaluation_id)
+    before = _results(session, rescore, Evaluation.id == Submission.current_evaluation_id)
     after: _Results = _results(
         session,
-        challenge,
+        rescore,
         and_(Evaluation.submission_id == Submission.id, Evaluation.scoring_id == rescore.scoring_id),
     )
     if rescore.submission_id is not None:
         after = {**before, **after}
     edition = edition_of(challenge)
-    keys = [row.key for row in challenge.competitions if row.key in edition.competitions]
+    version = session.get_one(GroundTruthVersion, rescore.ground_truth_version_id)
+    keys = competitions_scored_with(challenge, version.phase_key)
     summaries: list[dict[str, Any]] = []
     changes: list[dict[str, Any]] = []
     for key in keys:
@@ -89,7 +94,7 @@ def compute(session: Session, rescore: Rescore, challenge: Challenge) -> dict[st
         )
         changes += found
     return {
-        **_versions(session, rescore, challenge),
+        **_versions(session, rescore, phase_named(challenge, version.phase_key), version),
         "competitions": summaries,
         "changes": changes,
         "failures": [
@@ -101,29 +106,34 @@ def compute(session: Session, rescore: Rescore, challenge: Challenge) -> dict[st
 
 
 def _submissions(session: Session, rescore: Rescore) -> list[_Evaluated]:
-    """Return all scored submissions of the challenge, oldest first."""
+    """All scored submissions of the same ground truth, in the order in which they were made."""
     item = and_(RescoreItem.rescore_id == rescore.id, RescoreItem.submission_id == Submission.id)
     rows = session.execute(
-        select(Submission.id, Method.name, Submission.created_at, Submission.published_at, RescoreItem.failure)
+        select(
+            Submission.id,
+            Method.name,
+            Submission.created_at,
+            Submission.published_at,
+            Submission.phase_key,
+            RescoreItem.failure,
+        )
         .join(Method, Method.id == Submission.method_id)
         .outerjoin(RescoreItem, item)
-        .where(Submission.challenge_id == rescore.challenge_id, Submission.state == State.SCORED)
+        .where(is_scored_with_same_truth(rescore), Submission.state == State.SCORED)
         .order_by(Submission.created_at, Submission.id)
     )
-    return [_Evaluated(row[0], row[1], row[2], row[3] is not None, row[4]) for row in rows]
+    return [_Evaluated(row[0], row[1], row[2], row[3] is not None, row[4], row[5]) for row in rows]
 
 
-def _results(
-    session: Session, challenge: Challenge, which: ColumnElement[bool]
-) -> dict[tuple[uuid.UUID, str], _Result]:
-    """Return the primary results of one evaluation per submission."""
+def _results(session: Session, rescore: Rescore, which: ColumnElement[bool]) -> dict[tuple[uuid.UUID, str], _Result]:
+    """The results by primary measure of one evaluation for each submission."""
     evaluated = (
         select(Submission.id, CompetitionResult.competition)
         .select_from(Submission)
         .join(Evaluation, which)
         .join(CompetitionResult, CompetitionResult.evaluation_id == Evaluation.id)
         .join(Measure, and_(Measure.result_id == CompetitionResult.id, Measure.position == 0))
-        .where(Submission.challenge_id == challenge.id, Submission.state == State.SCORED)
+        .where(is_scored_with_same_truth(rescore), Submission.state == State.SCORED)
     )
     found: dict[tuple[uuid.UUID, str], _Result] = {}
     for submission, key, mean, not_entered in session.execute(
@@ -168,7 +178,11 @@ def _changes(
 
 
 def _ranks(key: str, published: Sequence[_Evaluated], results: _Results) -> dict[uuid.UUID, int | None]:
-    """Return the leaderboard ranks of published submissions."""
+    """The rank of each published submission that has a result, as on the leaderboard of its phase."""
+    phases = {one.phase_key for one in published}
+    if len(phases) > 1:
+        parts = ([one for one in published if one.phase_key == phase] for phase in phases)
+        return {id_: rank for part in parts for id_, rank in _ranks(key, part, results).items()}
     shown_on_board = [(one, result) for one in published if (result := results.get((one.id, key))) is not None]
     standings = [Standing(result.mean, result.is_complete, one.submitted_at) for one, result in shown_on_board]
     places = order(standings)
@@ -195,22 +209,16 @@ def _difference(before: float | None, after: float | None, decimals: int) -> dic
     return {"before": old, "after": new, "change": change}
 
 
-def _versions(session: Session, rescore: Rescore, challenge: Challenge) -> dict[str, Any]:
-    number = select(GroundTruthVersion.number)
-    current = session.scalar(
-        number.join(Scoring, Scoring.ground_truth_version_id == GroundTruthVersion.id).where(
-            Scoring.id == challenge.current_scoring_id
-        )
-    )
-    chosen = session.scalar(number.where(GroundTruthVersion.id == rescore.ground_truth_version_id))
+def _versions(session: Session, rescore: Rescore, phase: Phase, chosen: GroundTruthVersion) -> dict[str, Any]:
+    current = truth_of_scoring(session, phase.scoring_id)
     evaluators = session.scalars(
         select(Evaluation.evaluator_version)
         .join(Submission, Submission.current_evaluation_id == Evaluation.id)
-        .where(Submission.challenge_id == challenge.id)
+        .where(is_scored_with_same_truth(rescore))
         .distinct()
         .order_by(Evaluation.evaluator_version)
     )
     return {
-        "ground_truth": {"before": current, "after": chosen},
+        "ground_truth": {"before": current.number if current else None, "after": chosen.number},
         "evaluator": {"before": ", ".join(evaluators), "after": rescore.evaluator_version},
     }

@@ -9,8 +9,9 @@ from sqlalchemy.orm import Session
 from vocboard.app.accounts.models import User
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges import queries as challenge_queries
-from vocboard.app.challenges.ground_truth import needs_confirmation
+from vocboard.app.challenges.ground_truth import current_truth, needs_confirmation
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState
+from vocboard.app.challenges.phases import competitions_scored_with, phase_named
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError
 from vocboard.app.forms.fields import FieldChecks
@@ -39,7 +40,7 @@ def start(session: Session, *, challenge: Challenge, user: User, ground_truth_ve
         ConflictError: the version cannot score the challenge, or another re-score has not ended.
     """
     challenge_queries.lock_challenge(session, challenge.id)
-    session.refresh(challenge, ["current_scoring_id"])
+    challenge = challenge_queries.challenge_as_it_is(session, challenge.id)
     reason = _checked_reason(reason)
     version = challenge_queries.truth_version(session, challenge.id, ground_truth_version)
     if version is None:
@@ -72,7 +73,7 @@ def evaluate_again(
     # Lock the challenge first, as everywhere, to avoid deadlocks.
     challenge_queries.lock_challenge(session, submission.challenge_id)
     session.refresh(submission, ["state"], with_for_update={"of": Submission})
-    version = challenge_queries.current_truth(session, submission.challenge)
+    version = current_truth(session, submission_queries.phase_of(submission))
     if version is None:
         raise ConflictError("This challenge has no ground truth yet.")
     if submission.state is State.FAILED:
@@ -172,10 +173,10 @@ def _check_can_score(challenge: Challenge, version: GroundTruthVersion) -> None:
         raise ConflictError(f"Version {version.number} cannot be scored with: it is {version.state}.")
     if needs_confirmation(version):
         raise ConflictError(f"Version {version.number} has warnings. Read and confirm them first.")
-    if challenge.current_scoring_id is None:
+    if phase_named(challenge, version.phase_key).scoring_id is None:
         raise ConflictError("This challenge has no current ground truth yet, so there is nothing to score again.")
     known = set(version.competitions or ())
-    if missing := [row.key for row in challenge.competitions if row.key not in known]:
+    if missing := [key for key in competitions_scored_with(challenge, version.phase_key) if key not in known]:
         raise ConflictError(
             f"Version {version.number} cannot score {', '.join(missing)}. Remove these competitions from the "
             "challenge, or upload a version that can score them."

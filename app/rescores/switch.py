@@ -6,10 +6,12 @@ from sqlalchemy.orm import Session
 from vocboard.app.audit import service as audit
 from vocboard.app.audit.service import PersonId
 from vocboard.app.challenges import queries as challenge_queries
-from vocboard.app.challenges.ground_truth import make_current
-from vocboard.app.challenges.models import Challenge, Scoring
+from vocboard.app.challenges.ground_truth import current_truth, make_current
+from vocboard.app.challenges.models import Challenge, GroundTruthVersion, Scoring
+from vocboard.app.challenges.phases import competitions_scored_with, phase_named
 from vocboard.app.database import now
 from vocboard.app.evaluations.models import Evaluation
+from vocboard.app.leaderboards import freezing
 from vocboard.app.rescores import queue, report
 from vocboard.app.rescores.models import Rescore, RescoreItem, RescoreState
 from vocboard.app.submissions.models import State, Submission
@@ -42,6 +44,7 @@ def apply(session: Session, rescore: Rescore) -> bool:
         queue.add_late(session, rescore)
         return False
     challenge = challenge_queries.challenge_as_it_is(session, rescore.challenge_id)
+    freezing.freeze_due(session, challenge)  # frozen leaderboards keep what they show
     if (failure := _obstacle(session, rescore, challenge)) is not None:
         rescore.state, rescore.finished_at, rescore.failure = RescoreState.FAILED, now(), failure
         audit.record(session, actor=None, action="rescore.fail", subject=rescore, details={"reason": failure})
@@ -50,7 +53,8 @@ def apply(session: Session, rescore: Rescore) -> bool:
     actor = None if rescore.apply_requested_by_id is None else PersonId(rescore.apply_requested_by_id)
     if rescore.submission_id is None:
         scoring = session.get_one(Scoring, rescore.scoring_id)
-        make_current(session, challenge=challenge, scoring=scoring, actor=actor)
+        version = session.get_one(GroundTruthVersion, rescore.ground_truth_version_id)
+        make_current(session, challenge=challenge, scoring=scoring, actor=actor, phase_key=version.phase_key)
     else:
         _switch_one(session, rescore)
     _give_up_lost(session, rescore)
@@ -67,12 +71,13 @@ def apply(session: Session, rescore: Rescore) -> bool:
 
 def _obstacle(session: Session, rescore: Rescore, challenge: Challenge) -> str | None:
     if rescore.submission_id is not None:
-        current = challenge_queries.current_truth(session, challenge)
+        submission = session.get_one(Submission, rescore.submission_id)
+        current = current_truth(session, phase_named(challenge, submission.phase_key))
         return None if current is not None and current.id == rescore.ground_truth_version_id else OTHER_TRUTH
     version = challenge_queries.truth_version_by_id(session, rescore.ground_truth_version_id)
     known = set(version.competitions or ())
-    if missing := [row.key for row in challenge.competitions if row.key not in known]:
-        return f"Its ground truth cannot score {', '.join(missing)}, which the challenge now has."
+    if missing := [key for key in competitions_scored_with(challenge, version.phase_key) if key not in known]:
+        return f"Its ground truth cannot score {', '.join(missing)}, which the challenge has by now."
     return None
 
 

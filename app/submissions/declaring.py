@@ -9,7 +9,6 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
 from vocboard.app.audit import service as audit
-from vocboard.app.challenges.editions import edition_of
 from vocboard.app.challenges.phases import require_not_archived
 from vocboard.app.errors import ConflictError, ForbiddenError
 from vocboard.app.forms.fields import FieldChecks
@@ -64,7 +63,7 @@ def declare(session: Session, *, submission_id: uuid.UUID, user: User, changes: 
     form = replace(present, **changes)
     if form.flickr_images == FlickrImages.YES and form.flickr_image_hashes == NO_IMAGES:
         form = replace(form, flickr_image_hashes=ListedImages(submission.flickr_count, submission.flickr_hashes))
-    known = edition_of(submission.challenge)
+    known = queries.edition_of_submission(submission)
     needed = needed_by(known.competitions[entry.competition] for entry in submission.entries)
     form = checked(form, edition=known, needed=needed)
     before = submission.declared
@@ -81,8 +80,8 @@ def declare(session: Session, *, submission_id: uuid.UUID, user: User, changes: 
 
 
 def not_declared(submission: Submission) -> list[Declaration]:
-    """Return required declarations that the owner of a submission has not made."""
-    known = edition_of(submission.challenge).competitions
+    """What the competitions of a submission ask for and its owner has left open."""
+    known = queries.edition_of_submission(submission).competitions
     needed = needed_by(known[entry.competition] for entry in submission.entries if entry.competition in known)
     return [one.declaration for one in statements(submission.declared, needed) if one.text is None]
 

@@ -57,13 +57,14 @@ class SubmissionForm:
     """The form fields of an upload, as entered.
 
     Attributes:
-        description: description of the method.
-        training_data: what the method was trained on. Some competitions require this and the next three fields.
-        training_annotation: one of `TrainingAnnotation`; empty if not declared.
-        flickr_images: one of `FlickrImages`; empty if not declared.
-        flickr_image_hashes: hashes of the training images from flickr.
-        segmentation_classes: classes entered for segmentation; None for all.
-        archive_name: name of the uploaded file.
+        description: of the method.
+        training_data: what it was trained on; some competitions ask for it, as for the next three.
+        training_annotation: one of `TrainingAnnotation`; empty if it is not declared.
+        flickr_images: one of `FlickrImages`; empty if it is not declared.
+        flickr_image_hashes: of the images from flickr that it was trained on.
+        segmentation_classes: those entered in the segmentation competitions; None for all.
+        archive_name: the name of the uploaded file.
+        publish: whether to publish the result as soon as it is scored.
     """
 
     method_name: str
@@ -76,6 +77,7 @@ class SubmissionForm:
     flickr_image_hashes: ListedImages = NO_IMAGES
     segmentation_classes: tuple[str, ...] | None = None
     archive_name: str = ""
+    publish: bool = False
 
 
 def checked(

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.phases import require_not_archived
 from vocboard.app.errors import ForbiddenError
+from vocboard.app.leaderboards import freezing
 from vocboard.app.submissions import queries
 from vocboard.app.submissions.models import Submission
 
@@ -20,6 +21,7 @@ _CHANGING = (
     "finished_at",
     "anonymous_token_hash",
     "quota_returned_at",
+    "publish_when_scored",
     "held_back_at",
     "moderation_reason",
     "published_before",
@@ -47,6 +49,7 @@ def held(session: Session, submission_id: uuid.UUID, user: User, *, with_person:
     submission = queries.get_for(session, submission_id, user)
     if with_person:
         hold_person(session, submission.user_id)
+    freezing.freeze_due(session, submission.challenge)  # frozen leaderboards keep what they show before it changes
     session.refresh(submission, attribute_names=_CHANGING, with_for_update={"of": Submission})
     return submission
 

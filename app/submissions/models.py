@@ -10,7 +10,7 @@ from sqlalchemy import JSON, ForeignKey, Index, LargeBinary, String, Text, Uniqu
 from sqlalchemy.orm import Mapped, deferred, mapped_column, relationship
 
 from vocboard.app.accounts.models import User
-from vocboard.app.challenges.models import Challenge
+from vocboard.app.challenges.models import Challenge, PhaseKey
 from vocboard.app.database import Base, CreatedAt, Identifier, now, text_enum
 from vocboard.app.work_queues.models import LeasedWithState
 
@@ -89,7 +89,9 @@ class Submission(LeasedWithState, Base):
 
     id: Mapped[Identifier]
     created_at: Mapped[CreatedAt]
+    began_at: Mapped[datetime] = mapped_column(default=now)  # when its upload began, which is what deadlines ask
     challenge_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("challenges.id", ondelete="CASCADE"), index=True)
+    phase_key: Mapped[PhaseKey]
     user_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("users.id"))
     method_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("methods.id"), index=True)
 
@@ -127,6 +129,8 @@ class Submission(LeasedWithState, Base):
     held_back_at: Mapped[datetime | None]  # by an organiser: its owner cannot publish it until one allows it
     moderation_reason: Mapped[str | None] = mapped_column(Text)  # why it is disqualified or held back, for its owner
     published_before: Mapped[datetime | None]  # `published_at` before organisers removed it from the leaderboards
+    publish_when_scored: Mapped[bool] = mapped_column(default=False)  # by its owner's wish
+    is_rehearsal: Mapped[bool] = mapped_column(default=False)  # an organiser's: on no leaderboard, and without quota
     anonymous_token_hash: Mapped[bytes | None] = mapped_column(unique=True)
 
     user: Mapped[User] = relationship(lazy="raise")

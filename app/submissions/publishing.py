@@ -3,17 +3,19 @@
 import uuid
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, joinedload, selectinload
 
 from vocboard.app.accounts.models import User
 from vocboard.app.audit import service as audit
+from vocboard.app.challenges import queries as challenge_queries
 from vocboard.app.challenges.bans import ban_from, require_not_banned
 from vocboard.app.challenges.phases import require_not_archived
-from vocboard.app.database import now
+from vocboard.app.database import lock_for_transaction, now
 from vocboard.app.errors import ConflictError
+from vocboard.app.leaderboards import freezing
 from vocboard.app.submissions import queries
 from vocboard.app.submissions.holding import held_own
-from vocboard.app.submissions.models import Method, State, Submission
+from vocboard.app.submissions.models import State, Submission
 
 
 def publish(session: Session, *, submission_id: uuid.UUID, user: User) -> Submission:
@@ -33,6 +35,8 @@ def publish(session: Session, *, submission_id: uuid.UUID, user: User) -> Submis
             f"The organisers have disqualified this submission: “{submission.moderation_reason}” "
             "It cannot be published."
         )
+    if submission.is_rehearsal:
+        raise ConflictError("This is a rehearsal. It cannot be published.")
     if submission.state != State.SCORED:
         raise ConflictError(f"Only a scored submission can be published; this one is {submission.state}.")
     if submission.held_back_at is not None:
@@ -67,12 +71,33 @@ def unpublish(session: Session, *, submission_id: uuid.UUID, user: User) -> Subm
         ConflictError: the challenge is archived.
     """
     submission = held_own(session, submission_id, user, what="unpublish a submission so that it can be published again")
+    submission.publish_when_scored = False
     if submission.published_at is None and submission.published_before is None:
         return submission
     require_not_archived(submission.challenge)
     submission.published_at = submission.published_before = None
     audit.record(session, actor=user, action="submission.unpublish", subject=submission)
     return submission
+
+
+def publish_if_promised(session: Session, submission_id: uuid.UUID) -> None:
+    """Publish a submission that has just been scored, if its owner asked for that at the upload.
+
+    Not if its owner could not publish it now: then it stays private.
+    """
+    submission = session.scalars(
+        select(Submission)
+        .where(Submission.id == submission_id, Submission.publish_when_scored, Submission.state == State.SCORED)
+        .options(selectinload(Submission.entries), joinedload(Submission.method))
+        .execution_options(populate_existing=True)
+    ).one_or_none()
+    if submission is None or submission.published_at is not None or submission.held_back_at is not None:
+        return
+    if not _may_be_published(session, submission):
+        return
+    submission.published_at = now()
+    audit.record(session, actor=None, action="submission.publish", subject=submission, details={"promised": True})
+    freezing.freeze_due(session, challenge_queries.challenge_as_it_is(session, submission.challenge_id))
 
 
 def publish_as_before(session: Session, submission: Submission) -> bool:
@@ -83,6 +108,14 @@ def publish_as_before(session: Session, submission: Submission) -> bool:
     before, submission.published_before = submission.published_before, None
     if before is None or submission.state != State.SCORED:
         return False
+    if not _may_be_published(session, submission):
+        return False
+    submission.published_at = before
+    return True
+
+
+def _may_be_published(session: Session, submission: Submission) -> bool:
+    """Whether neither a ban, a disqualification nor another result of its method is in the way."""
     if ban_from(session, user_id=submission.user_id, challenge_id=submission.challenge_id) is not None:
         return False
     _hold_method(session, submission)
@@ -90,14 +123,12 @@ def publish_as_before(session: Session, submission: Submission) -> bool:
         _require_not_disqualified_elsewhere(session, submission)
     except ConflictError:
         return False
-    if queries.published_competitor(session, submission) is not None:
-        return False
-    submission.published_at = before
-    return True
+    return queries.published_competitor(session, submission) is None
 
 
 def _hold_method(session: Session, submission: Submission) -> None:
-    session.execute(select(Method.id).where(Method.id == submission.method_id).with_for_update())
+    """Let only one transaction at a time publish a result of a method; workers, too, which may not lock its row."""
+    lock_for_transaction(session, f"published results of method {submission.method_id}")
 
 
 def _require_not_disqualified_elsewhere(session: Session, submission: Submission) -> None:

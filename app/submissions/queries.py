@@ -8,20 +8,28 @@ from sqlalchemy import ColumnElement, Select, and_, or_, select
 from sqlalchemy.orm import Session, contains_eager, joinedload, selectinload
 
 from vocboard.app.accounts.models import User
-from vocboard.app.challenges.models import Challenge, Visibility
-from vocboard.app.challenges.queries import organised_by, organises
+from vocboard.app.challenges.models import Challenge, ChallengePhase, Visibility
+from vocboard.app.challenges.phases import Phase, edition_of_phase, phase_named
+from vocboard.app.challenges.queries import (
+    is_phase_of_submission,
+    organised_by,
+    organises,
+    rule_of_submissions_phase,
+)
+from vocboard.app.database import now
 from vocboard.app.errors import NotFoundError
 from vocboard.app.paging import PER_PAGE, Page, paginate
 from vocboard.app.submissions.models import State, Submission, SubmissionEntry
+from vocboard.evaluator.editions import Edition
 
 MOST_COPIES = 20  # that are listed
 
 
 def get_for(session: Session, submission_id: uuid.UUID, viewer: User | None) -> Submission:
-    """Return a submission with its method, user, challenge (and its competitions) and entries.
+    """Return a submission with its method, user, challenge (with competitions and phases) and entries.
 
-    The owner, the challenge's organisers and administrators can see every submission; everyone who can see the
-    challenge can see published ones.
+    Its owner, the challenge's organisers and administrators see every submission. Everyone who sees the challenge sees
+    published ones, unless the phase's leaderboards are still hidden or anonymous.
 
     Raises:
         NotFoundError: it does not exist, or the viewer may not see it.
@@ -86,6 +94,16 @@ def published_competitor(session: Session, submission: Submission) -> Submission
     return session.scalars(query).one_or_none()
 
 
+def phase_of(submission: Submission) -> Phase:
+    """Return the phase that a submission with its challenge belongs to."""
+    return phase_named(submission.challenge, submission.phase_key)
+
+
+def edition_of_submission(submission: Submission) -> Edition:
+    """Return the edition that a submission with its challenge was made by: that of its phase."""
+    return edition_of_phase(submission.challenge, phase_of(submission))
+
+
 def disqualified_twin(session: Session, submission: Submission) -> Submission | None:
     """Return a disqualified submission to the challenge of the same method, or of the same person and content."""
     is_same = or_(
@@ -139,8 +157,11 @@ def _complete() -> Select[Submission]:
     return (
         select(Submission)
         .join(Submission.challenge)
+        .outerjoin(ChallengePhase, is_phase_of_submission())
         .options(
-            contains_eager(Submission.challenge).selectinload(Challenge.competitions),
+            contains_eager(Submission.challenge).options(
+                selectinload(Challenge.competitions), selectinload(Challenge.further_phases)
+            ),
             joinedload(Submission.method),
             joinedload(Submission.user),
             selectinload(Submission.entries),
@@ -157,7 +178,14 @@ def _visible_to(viewer: User | None) -> ColumnElement[bool]:
         Submission.published_at.is_not(None),
         Submission.state == State.SCORED,
         Challenge.visibility != Visibility.DRAFT,
+        _has_come("leaderboard_from"),
+        _has_come("anonymous_until"),
     )
     if viewer is None:
         return is_published
     return or_(is_published, Submission.user_id == viewer.id, organised_by(viewer))
+
+
+def _has_come(rule: str) -> ColumnElement[bool]:
+    date = rule_of_submissions_phase(rule)
+    return or_(date.is_(None), date <= now())

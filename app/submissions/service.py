@@ -2,7 +2,7 @@
 
 import secrets
 import uuid
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -11,8 +11,16 @@ from vocboard.app.accounts.models import User
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges.bans import require_not_banned
 from vocboard.app.challenges.models import Challenge
-from vocboard.app.challenges.phases import require_not_archived
-from vocboard.app.challenges.service import check_accepting, edition_of
+from vocboard.app.challenges.phase_people import check_admitted
+from vocboard.app.challenges.phases import (
+    LONGEST_UPLOAD,
+    Phase,
+    check_accepting,
+    check_can_be_scored,
+    edition_of_phase,
+    require_not_archived,
+)
+from vocboard.app.challenges.service import is_organiser
 from vocboard.app.database import now
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidArchiveError
 from vocboard.app.forms.fields import FieldChecks
@@ -28,7 +36,6 @@ from vocboard.app.submissions.report import Report
 from vocboard.evaluator.stored_results.reader_version import READER_VERSION
 
 ANONYMOUS_TOKEN_BYTES = 32
-LONGEST_UPLOAD = timedelta(hours=1)  # an upload that began before the deadline must end within this time
 
 
 def submit(
@@ -41,42 +48,56 @@ def submit(
     report: Report,
     columns: IncomingArchive | None = None,
     began_at: datetime | None = None,
+    phase_key: str | None = None,
+    is_rehearsal: bool = False,
 ) -> Submission:
     """Accept a valid upload: count it against the quota, queue it and store its archive, atomically.
 
     After the commit, the caller notifies the `WorkerNotifier`.
 
     Args:
-        archive: completely received, not yet stored.
-        report: the validation report.
-        columns: the columns that validation sent, stored if the report says that they are complete.
-        began_at: when the upload began; default: now. An upload that began before the challenge closed is accepted if
-            it took no longer than `LONGEST_UPLOAD`.
+        archive: completely received, not yet kept.
+        report: what validation found in it.
+        columns: what validation has read, kept if the report says that it is complete.
+        began_at: when the upload began, by default now: one that began before the phase closed counts, if it has
+            taken no longer than `LONGEST_UPLOAD`.
+        phase_key: the phase that it is for; by default the one that was current when it began.
+        is_rehearsal: whether an organiser tries the challenge out: then no leaderboard shows it, it costs no quota,
+            and the phase need not be open.
 
     Raises:
+        ForbiddenError: the person may not submit to the phase; or rehearses without organising the challenge.
+        NotFoundError: there is no such phase.
         InvalidArchiveError: the report has errors.
         InvalidInputError: fields of the form are invalid.
         ForbiddenError: the person is banned from the challenge, or disabled.
-        ConflictError: the challenge does not accept submissions.
+        ConflictError: the phase does not accept submissions.
         LimitedError: the quota is used up; `allowed_at` is when the next submission is allowed.
     """
     if report.refuses:
         raise InvalidArchiveError(report.problems)
     _take_turn(session, user)
-    challenge = session.get_one(Challenge, challenge.id, populate_existing=True)
     instant = now()
+    began_at = max(began_at or instant, instant - LONGEST_UPLOAD)
+    phase = check_may_submit(
+        session, user=user, challenge=challenge, at=began_at, phase_key=phase_key, is_rehearsal=is_rehearsal
+    )
     columns = columns if report.has_columns else None
     keys = [entry.competition for entry in report.entries]
-    edition = edition_of(challenge)
+    edition = edition_of_phase(challenge, phase)
     form = checked(form, edition=edition, needed=needed_by(edition.competitions[key] for key in keys))
     declared = checked_declarations(FieldChecks(), form)
     require_not_banned(session, user_id=user.id, challenge_id=challenge.id)
-    check_accepting(session, challenge, at=max(began_at or instant, instant - LONGEST_UPLOAD))
-    check_quota(session, user=user, challenge=challenge, competitions=keys, now=instant)
+    if not is_rehearsal:
+        check_quota(session, user=user, challenge=challenge, phase=phase, competitions=keys, now=instant)
     submission = Submission(
         created_at=instant,
         queued_at=instant,
+        began_at=began_at,
         challenge_id=challenge.id,
+        phase_key=phase.key,
+        is_rehearsal=is_rehearsal,
+        publish_when_scored=form.publish and not is_rehearsal,
         user_id=user.id,
         method_id=_method(session, user, challenge, form.method_name).id,
         description=form.description,
@@ -107,6 +128,33 @@ def submit(
     for file in files:
         file.keep()  # last, so that a rejected upload leaves no file; a row always has its file
     return submission
+
+
+def check_may_submit(
+    session: Session,
+    *,
+    user: User,
+    challenge: Challenge,
+    at: datetime,
+    phase_key: str | None = None,
+    is_rehearsal: bool = False,
+) -> Phase:
+    """Return the phase that a person's upload is for, as the database has it now.
+
+    Args:
+        at: when the upload began.
+        phase_key: of the phase; by default the current one.
+
+    Raises:
+        ForbiddenError, NotFoundError, ConflictError: as for `submit`.
+    """
+    if is_rehearsal:
+        if not is_organiser(session, challenge, user):
+            raise ForbiddenError("Only the organisers of this challenge can rehearse it.")
+        return check_can_be_scored(session, challenge, at=at, key=phase_key)
+    phase = check_accepting(session, challenge, at=at, key=phase_key)
+    check_admitted(session, challenge=challenge, phase=phase, user=user)
+    return phase
 
 
 def withdraw(session: Session, *, submission_id: uuid.UUID, user: User) -> Submission:

@@ -18,18 +18,20 @@ from sqlalchemy.orm import Session, joinedload, selectinload
 from vocboard.app.accounts.models import User
 from vocboard.app.audit import export as log_export
 from vocboard.app.audit.queries import Filters
-from vocboard.app.challenges.ground_truth import current_truth
 from vocboard.app.challenges.models import Challenge, ChallengeOrganiser, GroundTruthVersion
-from vocboard.app.challenges.queries import image_sets_of
+from vocboard.app.challenges.phases import phases_of
+from vocboard.app.challenges.queries import challenge_as_it_is, image_sets_of, truth_of_scoring
 from vocboard.app.challenges.rules import rules_of
 from vocboard.app.database import Database, now
 from vocboard.app.evaluations.models import CompetitionResult, ConfusionShares, Curve, Evaluation, Measure
 from vocboard.app.forms.spreadsheets import defused
 from vocboard.app.leaderboards import export as leaderboard_export
+from vocboard.app.leaderboards import freezing
 from vocboard.app.leaderboards.service import board
 from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.submissions.models import State, Submission
 from vocboard.app.transfer import records, tar
+from vocboard.app.transfer.readme import README
 from vocboard.app.transfer.records import (
     CurveRecord,
     Entry,
@@ -48,22 +50,6 @@ from vocboard.evaluator.scores import CurveKind
 from vocboard.evaluator.version import VERSION
 
 AT_ONCE = 50  # submissions in memory
-
-README = """This archive holds one challenge of a vocboard server, without its ground truth.
-
-Import it with Organise > Import challenge, or: vocboard admin import-challenge FILE --organiser EMAIL
-
-Scores are fractions at full precision, and people have their e-mail addresses: keep it as you keep the ground truth.
-
-challenge.json      rules and edition
-people.jsonl, .csv  who has submitted or organised
-submissions.jsonl   submissions with their current scores
-scores.csv, .parquet  all scores, one a row
-leaderboards/       leaderboards as they were shown
-log.jsonl, .csv     audit log
-image-sets.json     what is public of the ground truth
-archives/           submitted archives, by SHA-256
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +83,13 @@ def export(database: Database, store: ArchiveStore, challenge_id: uuid.UUID) -> 
     """
     directory = Path(tempfile.mkdtemp(prefix="vocboard-export-"))
     try:
+        with database.writing() as session:
+            freezing.freeze_due(session, challenge_as_it_is(session, challenge_id))
         with database.snapshot() as session:
             challenge = session.scalars(
-                select(Challenge).where(Challenge.id == challenge_id).options(selectinload(Challenge.competitions))
+                select(Challenge)
+                .where(Challenge.id == challenge_id)
+                .options(selectinload(Challenge.competitions), selectinload(Challenge.further_phases))
             ).one()
             archives = _write_tables(session, challenge, directory)
         _write_log(database, challenge_id, directory)
@@ -126,7 +116,7 @@ def _order(name: str) -> int:
 def _write_tables(session: Session, challenge: Challenge, directory: Path) -> dict[str, int]:
     """Write all but the log; return the archives to add, with their sizes."""
     (directory / "README.txt").write_text(README, encoding="utf-8")
-    truth = current_truth(session, challenge)
+    truth = truth_of_scoring(session, challenge.current_scoring_id)
     (directory / records.HEADER).write_text(_header(challenge, truth).model_dump_json(indent=2), encoding="utf-8")
     if truth is not None and (packed := image_sets_of(session, truth.id)):
         (directory / "image-sets.json").write_bytes(gzip.decompress(packed))
@@ -146,10 +136,12 @@ def _write_tables(session: Session, challenge: Challenge, directory: Path) -> di
                 if one.state is not State.WITHDRAWN:  # whose archives may be removed at any moment
                     archives[one.archive_sha256] = one.archive_bytes
     (directory / "leaderboards").mkdir()
-    for row in challenge.competitions:
-        shown = board(session, challenge, row.key)
-        (directory / "leaderboards" / f"{row.key}.csv").write_text(leaderboard_export.as_csv(shown), encoding="utf-8")
-        (directory / "leaderboards" / f"{row.key}.tex").write_text(leaderboard_export.as_latex(shown), encoding="utf-8")
+    for phase in phases_of(challenge):
+        for key in phase.competitions:
+            shown = board(session, challenge, phase, key)
+            path = directory / "leaderboards" / (key if phase.is_main else f"{phase.key}-{key}")
+            path.with_name(f"{path.name}.csv").write_text(leaderboard_export.as_csv(shown), encoding="utf-8")
+            path.with_name(f"{path.name}.tex").write_text(leaderboard_export.as_latex(shown), encoding="utf-8")
     return archives
 
 

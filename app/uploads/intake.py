@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 
 from anyio import to_thread
@@ -12,33 +13,26 @@ from vocboard.app.accounts.models import User
 from vocboard.app.accounts.registration import require_confirmed
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.bans import require_not_banned
-from vocboard.app.challenges.models import Challenge
+from vocboard.app.challenges.models import MAIN_PHASE, Challenge
+from vocboard.app.challenges.phases import Phase
 from vocboard.app.database import Database, now
 from vocboard.app.errors import InvalidArchiveError
 from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.quotas.service import check_any_quota_left
-from vocboard.app.settings import MEBIBYTE, Settings
+from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore, columns_limit
 from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox
 from vocboard.app.submissions import forms
 from vocboard.app.submissions import service as submissions
 from vocboard.app.submissions.declarations import needed_by_each
-from vocboard.app.submissions.forms import SubmissionForm
 from vocboard.app.submissions.validation import Validator
 from vocboard.app.transfer.importing import import_challenge
+from vocboard.app.uploads.fields import ARCHIVE_FIELD, FIELD_LIMITS, HASHES_FIELD, submission_form
 from vocboard.app.uploads.in_progress import cancelled_by_disconnect, off_the_loop, upload_in_progress
 from vocboard.app.uploads.models import UploadKind
 from vocboard.app.uploads.multipart import StreamedForm, receive_form
 from vocboard.app.web.viewer import viewer_now
 from vocboard.evaluator.image_sets import ImageSets
-
-ARCHIVE_FIELD = "archive"
-HASHES_FIELD = "flickr_image_hashes"
-CLASSES_FIELD = "segmentation_classes"
-FIELD_LIMITS = {
-    HASHES_FIELD: 8 * MEBIBYTE,  # about 100,000 images
-    CLASSES_FIELD: 16 * 1024,
-}
 
 BeforeFile = Callable[[StreamedForm], None]
 
@@ -48,6 +42,7 @@ class _Target:
     """The data that an upload is validated against."""
 
     challenge: Challenge
+    phase: Phase
     image_sets: ImageSets
 
 
@@ -63,7 +58,14 @@ class Intake:
     notifier: WorkerNotifier
 
     async def take_submission(
-        self, request: Request, *, slug: str, user: User, before_file: BeforeFile | None = None
+        self,
+        request: Request,
+        *,
+        slug: str,
+        user: User,
+        phase_key: str | None = None,
+        is_rehearsal: bool = False,
+        before_file: BeforeFile | None = None,
     ) -> uuid.UUID:
         """Receive, validate and queue the submission in a request's multipart form.
 
@@ -71,16 +73,18 @@ class Intake:
         submit, and nothing of a rejected upload is kept. If the client disconnects, validation stops.
 
         Args:
-            before_file: called with the fields sent before the file; exceptions from it end the upload.
+            phase_key: the phase that it is for; by default the one that is current when the upload begins.
+            is_rehearsal: whether an organiser tries the challenge out.
+            before_file: is given the fields that came before the file; what it raises ends the upload at once.
 
         Returns:
             The new submission's id.
 
         Raises:
-            NotFoundError: the user can see no such challenge.
+            NotFoundError: the user can see no such challenge, or it has no such phase.
             ForbiddenError: the e-mail address is not confirmed, the registration is not approved, or the user is banned
-                from the challenge.
-            ConflictError: the challenge does not accept submissions.
+                from the challenge or not admitted to the phase.
+            ConflictError: the phase does not accept submissions.
             InvalidInputError: fields of the form are invalid.
             InvalidArchiveError: the archive has problems.
             TooLargeError: the archive is larger than allowed.
@@ -93,8 +97,11 @@ class Intake:
         async with upload_in_progress(
             request, user=user, kind=UploadKind.SUBMISSION, database=self.database, settings=self.settings
         ) as pace:
-            target = await to_thread.run_sync(_target, self.database, slug, user)
-            edition = challenges.edition_of(target.challenge)
+            find = partial(
+                _target, self.database, slug, user, at=began_at, phase_key=phase_key, is_rehearsal=is_rehearsal
+            )
+            target = await to_thread.run_sync(find)
+            edition = challenges.edition_of_phase(target.challenge, target.phase)
             self.validator.expect_upload()
             archive = await to_thread.run_sync(partial(self.store.receive, limit=self.settings.upload_limit_bytes))
             async with off_the_loop(archive):
@@ -109,7 +116,7 @@ class Intake:
                     field_limits=FIELD_LIMITS,
                 )
                 await to_thread.run_sync(archive.finish)
-                offered = [edition.competitions[row.key] for row in target.challenge.competitions]
+                offered = [edition.competitions[key] for key in target.phase.competitions]
                 needed = needed_by_each(offered)
                 form = await to_thread.run_sync(
                     lambda: forms.checked(submission_form(received), edition=edition, needed=needed)
@@ -145,6 +152,8 @@ class Intake:
                                 report=report,
                                 columns=columns,
                                 began_at=began_at,
+                                phase_key=target.phase.key,
+                                is_rehearsal=is_rehearsal,
                             ).id
 
                     submission_id = await to_thread.run_sync(queue)
@@ -152,19 +161,26 @@ class Intake:
         return submission_id
 
     async def take_ground_truth(
-        self, request: Request, *, slug: str, user: User, before_file: BeforeFile | None = None
+        self,
+        request: Request,
+        *,
+        slug: str,
+        user: User,
+        phase_key: str = MAIN_PHASE,
+        before_file: BeforeFile | None = None,
     ) -> uuid.UUID:
         """Receive ground truth in the field `archive` of a request's multipart form, sealed to the worker as it comes.
 
         Args:
+            phase_key: the phase that it is for.
             before_file: as for `take_submission`.
 
         Returns:
             The id of the new version, which a worker imports next.
 
         Raises:
-            NotFoundError, ForbiddenError: as `challenges.get_organised`.
-            ConflictError: no worker has started yet.
+            NotFoundError, ForbiddenError: as `challenges.get_organised`; also if there is no such phase.
+            ConflictError: no worker has started yet, or the phase has no ground truth of its own.
             InvalidInputError: there is no file.
             TooLargeError: it is larger than allowed.
             TooSlowError: the body arrives too slowly.
@@ -174,7 +190,9 @@ class Intake:
 
         def check() -> uuid.UUID:
             with self.database.reading() as session:
-                return challenges.get_organised(session, slug, user).id
+                challenge = challenges.get_organised(session, slug, user)
+                challenges.check_phase_of_truth(challenge, phase_key)
+                return challenge.id
 
         challenge_id = await to_thread.run_sync(check)
         limit = self.settings.ground_truth_limit_bytes
@@ -201,6 +219,7 @@ class Intake:
                                 user=present,
                                 file_name=received.file_name,
                                 version_id=version_id,
+                                phase_key=phase_key,
                             ).id
                     except BaseException:
                         self.ground_truth_inbox.discard(version_id)
@@ -254,34 +273,16 @@ class Intake:
                 return await to_thread.run_sync(add)
 
 
-def submission_form(form: StreamedForm) -> SubmissionForm:
-    """Return the form of a participant's multipart body.
-
-    The fields are `method_name`, `method_description`, `contributors`, `affiliation`, those of the declarations
-    (`training_data`, `training_annotation`, `flickr_images`, `flickr_image_hashes`), and `segmentation_classes`:
-    repeated for every class entered, or separated by commas; missing for all classes.
-    """
-    classes = [name.strip() for value in form.fields.get(CLASSES_FIELD, []) for name in value.split(",")]
-    entered = tuple(dict.fromkeys(name for name in classes if name))
-    return SubmissionForm(
-        method_name=form.value("method_name"),
-        description=form.value("method_description"),
-        contributors=form.value("contributors"),
-        affiliation=form.value("affiliation"),
-        training_data=form.value("training_data"),
-        training_annotation=form.value("training_annotation"),
-        flickr_images=form.value("flickr_images"),
-        flickr_image_hashes=forms.read_listed_images(form.value(HASHES_FIELD)),
-        segmentation_classes=entered or None,
-        archive_name=form.file_name,
-    )
-
-
-def _target(database: Database, slug: str, user: User) -> _Target:
+def _target(
+    database: Database, slug: str, user: User, *, at: datetime, phase_key: str | None, is_rehearsal: bool
+) -> _Target:
     with database.reading() as session:
         challenge = challenges.get_visible(session, slug, user)
         require_confirmed(user)
         require_not_banned(session, user_id=user.id, challenge_id=challenge.id)
-        challenges.check_accepting(session, challenge, at=now())
-        check_any_quota_left(session, user=user, challenge=challenge, now=now())
-        return _Target(challenge, challenges.current_image_sets(session, challenge))
+        phase = submissions.check_may_submit(
+            session, user=user, challenge=challenge, at=at, phase_key=phase_key, is_rehearsal=is_rehearsal
+        )
+        if not is_rehearsal:
+            check_any_quota_left(session, user=user, challenge=challenge, phase=phase, now=now())
+        return _Target(challenge, phase, challenges.current_image_sets(session, phase))

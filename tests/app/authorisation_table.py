@@ -126,6 +126,30 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     ),
     "GET /api/v1/challenges/{slug}/image-sets": of_challenges(EVERYONE, Scope.READ),
     "GET /api/v1/challenges/{slug}/leaderboards/{competition}": of_challenges(EVERYONE, Scope.READ, path=COMPETITION),
+    "GET /api/v1/challenges/{slug}/phases": of_challenges(EVERYONE, Scope.READ),
+    "POST /api/v1/challenges/{slug}/phases": of_challenges(
+        ORGANISERS, Scope.ORGANISE, json={"key": "new", "title": "New"}
+    ),
+    "PATCH /api/v1/challenges/{slug}/phases/{key}": of_challenges(
+        ORGANISERS, Scope.ORGANISE, path={"key": "main"}, json={"quota_count": 3}
+    ),
+    "DELETE /api/v1/challenges/{slug}/phases/{key}": of_challenges(ORGANISERS, Scope.ORGANISE, path={"key": "later"}),
+    "GET /api/v1/challenges/{slug}/admissions": of_challenges(ORGANISERS, Scope.ORGANISE),
+    "POST /api/v1/challenges/{slug}/admissions": of_challenges(
+        ORGANISERS, Scope.ORGANISE, json={"email": "invited@lab.example"}
+    ),
+    "DELETE /api/v1/challenges/{slug}/admissions/{admission_id}": (
+        Rule(ORGANISERS, PUBLIC | {"admission_id": "admission"}, Scope.ORGANISE),
+    ),
+    "GET /api/v1/challenges/{slug}/extra-quotas": of_challenges(ORGANISERS, Scope.ORGANISE),
+    "POST /api/v1/challenges/{slug}/extra-quotas": of_challenges(
+        ORGANISERS,
+        Scope.ORGANISE,
+        json={"email": "invited@lab.example", "count": 1, "until": "2100-01-01T00:00:00Z"},
+    ),
+    "DELETE /api/v1/challenges/{slug}/extra-quotas/{grant_id}": (
+        Rule(ORGANISERS, PUBLIC | {"grant_id": "extra-quota"}, Scope.ORGANISE),
+    ),
     "GET /api/v1/challenges/{slug}/ground-truth": of_challenges(ORGANISERS, Scope.ORGANISE),
     "POST /api/v1/challenges/{slug}/ground-truth": of_challenges(ORGANISERS, Scope.ORGANISE),
     "GET /api/v1/challenges/{slug}/rescores": of_challenges(ORGANISERS, Scope.ORGANISE),
@@ -243,7 +267,10 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
         Rule(NOBODY, form={"token": "guessed", "new_password": "another password"}, hidden=True),
     ),
     # Pages for participants.
-    "GET /challenges/{slug}/submit": of_challenges(SIGNED_IN),
+    "GET /challenges/{slug}/submit": (
+        *of_challenges(SIGNED_IN),
+        *of_challenges(ORGANISERS, query={"rehearsal": "true"}),
+    ),
     "POST /challenges/{slug}/submit": of_challenges(SIGNED_IN),
     "GET /submissions": (Rule(SIGNED_IN),),
     "GET /submissions/{submission_id}": reading_submissions(),
@@ -277,6 +304,16 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "GET /organise/new": (Rule(MAY_CREATE),),
     "POST /organise/new": (Rule(MAY_CREATE),),
     "GET /organise/{slug}": of_challenges(ORGANISERS),
+    "GET /organise/{slug}/phases": of_challenges(ORGANISERS),
+    "GET /organise/{slug}/phases/new": of_challenges(ORGANISERS),
+    "POST /organise/{slug}/phases/new": of_challenges(ORGANISERS),
+    "GET /organise/{slug}/phases/{key}": of_challenges(ORGANISERS, path={"key": "later"}),
+    "POST /organise/{slug}/phases/{key}": of_challenges(ORGANISERS, path={"key": "later"}),
+    "POST /organise/{slug}/phases/{key}/remove": of_challenges(ORGANISERS, path={"key": "later"}),
+    "POST /organise/{slug}/admissions": of_challenges(ORGANISERS, form={"email": "invited@lab.example"}),
+    "POST /organise/{slug}/admissions/{admission_id}/end": (Rule(ORGANISERS, PUBLIC | {"admission_id": "admission"}),),
+    "POST /organise/{slug}/extra-quotas": of_challenges(ORGANISERS, form={"email": "invited@lab.example"}),
+    "POST /organise/{slug}/extra-quotas/{grant_id}/end": (Rule(ORGANISERS, PUBLIC | {"grant_id": "extra-quota"}),),
     "GET /organise/{slug}/edit": of_challenges(ORGANISERS),
     "POST /organise/{slug}/edit": of_challenges(ORGANISERS),
     "POST /organise/{slug}/edition": of_challenges(ORGANISERS),

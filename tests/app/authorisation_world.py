@@ -8,12 +8,15 @@ from sqlalchemy.orm import Session
 
 from tests.app.authorisation_table import Person
 from tests.support.factories import make_challenge, make_token, make_user
+from tests.support.phases import main_truth, phase_of
 from tests.support.scored import make_scored
 from vocboard.app.accounts import links
 from vocboard.app.accounts import service as accounts
 from vocboard.app.accounts.models import LinkPurpose, Role, User
+from vocboard.app.challenges import phase_people
+from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge, ChallengeInvitation, ChallengeOrganiser, Visibility
-from vocboard.app.challenges.queries import current_truth
+from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import now
 from vocboard.app.rescores.models import Rescore, RescoreState
 from vocboard.app.submissions.queries import hash_of
@@ -60,6 +63,20 @@ def build(session: Session) -> World:
     )
     for challenge in (public, draft):
         session.add(ChallengeOrganiser(challenge_id=challenge.id, user_id=people[Person.SECOND_ORGANISER].id))
+        _later_phase(session, challenge, organiser)
+    main = phase_of(session, public)
+    admission = phase_people.admit(
+        session, challenge=public, phase=main, organiser=organiser, email="admitted@lab.example"
+    )
+    extra = phase_people.grant_extra_quota(
+        session,
+        challenge=public,
+        phase=main,
+        organiser=organiser,
+        email="admitted@lab.example",
+        count=1,
+        until=now() + timedelta(days=1),
+    )
     invited = owner
     accepted, declined, of_draft = (
         ChallengeInvitation(challenge_id=made.id, email=email)
@@ -92,6 +109,8 @@ def build(session: Session) -> World:
             "accepted-invitation": str(accepted.id),
             "declined-invitation": str(declined.id),
             "draft-invitation": str(of_draft.id),
+            "admission": str(admission.id),
+            "extra-quota": str(extra.id),
             "token": str(owned_token.id),
             "session": str(owned_session.id),
             "waiting": str(waiting.id),
@@ -104,8 +123,13 @@ def build(session: Session) -> World:
     )
 
 
+def _later_phase(session: Session, challenge: Challenge, organiser: User) -> None:
+    rules = PhaseRules(competitions=("comp1",), opens_at=now() + timedelta(days=30))
+    challenges.add_phase(session, challenge=challenge, user=organiser, key="later", title="Later", rules=rules)
+
+
 def _rescore(session: Session, challenge: Challenge) -> Rescore:
-    version = current_truth(session, challenge)
+    version = main_truth(session, challenge)
     assert version is not None
     rescore = Rescore(
         challenge_id=challenge.id,

@@ -9,9 +9,9 @@ from sqlalchemy import func, select
 
 from benchmarks.datasets.boards import COMPETITION, SLUG, fill
 from benchmarks.load import load
+from tests.support.phases import show_board
 from tests.support.site import Site, serving
 from vocboard.app.challenges import service as challenges
-from vocboard.app.leaderboards.service import board
 from vocboard.app.settings import Settings
 from vocboard.app.submissions.models import Submission
 
@@ -41,7 +41,7 @@ def test_what_is_not_found_is_no_measurement(site: Site) -> None:
 
 def test_the_made_up_board_shows_what_is_published(site: Site) -> None:
     with site.database.reading() as session:
-        found = board(session, challenges.get_visible(session, SLUG, None), COMPETITION)
+        found = show_board(session, challenges.get_visible(session, SLUG, None), COMPETITION)
         assert session.scalar(select(func.count()).select_from(Submission)) == 30
     assert len(found.rows) == 20
     assert all(cell.is_entered for row in found.rows for cell in row.cells)

@@ -9,9 +9,9 @@ import numpy as np
 from sqlalchemy.orm import Session
 
 from tests.support.factories import make_challenge, make_organiser, make_user
+from tests.support.phases import main_truth
 from vocboard.app.accounts import service as accounts
 from vocboard.app.accounts.models import Scope, User
-from vocboard.app.challenges.ground_truth import current_truth
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState, Visibility
 from vocboard.app.database import now
 from vocboard.app.evaluations.service import store
@@ -105,7 +105,7 @@ def _other_challenges(session: Session, organiser: User) -> None:
 
 def _truth_versions(session: Session, challenge: Challenge, organiser: User) -> None:
     problem = Problem("missing_annotation", Severity.ERROR, "This image has no annotation.", "Annotations/2.xml")
-    current = current_truth(session, challenge)
+    current = main_truth(session, challenge)
     assert current is not None
     counts = {name: {"positives": 1234, "difficult": 56} for name in EDITION.classes}
     current.summary = {"detection/test": {"images": 4952, "classes": counts}, "segmentation/test": {"images": 210}}

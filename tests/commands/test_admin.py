@@ -17,7 +17,7 @@ from tests.support.trees import write_tree
 from vocboard.app.accounts import administration, service
 from vocboard.app.accounts.models import Scope, User
 from vocboard.app.audit.models import AuditEvent
-from vocboard.app.challenges.service import Phase, get_visible, phase
+from vocboard.app.challenges.service import PhaseState, get_visible, phase_state
 from vocboard.app.database import Database, now
 from vocboard.app.settings import Settings
 from vocboard.app.storage.directory_store import DirectoryStore
@@ -103,7 +103,7 @@ def test_a_challenge_and_its_ground_truth_from_a_directory(
     assert admin(*hand_in) == 0
     assert ground_truth_import.import_next(embedded, settings)
     with embedded.reading() as session:
-        assert phase(get_visible(session, "cars", None), now()) is Phase.OPEN
+        assert phase_state(get_visible(session, "cars", None), now()) is PhaseState.OPEN
 
 
 # `prune` logs each archive of a submission that it removes, regardless of the caller:

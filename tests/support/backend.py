@@ -27,7 +27,7 @@ from sqlalchemy import make_url, text
 from tests.support.factories import IMAGES, make_challenge, make_image_sets, make_user
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge
-from vocboard.app.challenges.queries import current_truth
+from vocboard.app.challenges.queries import truth_of_scoring
 from vocboard.app.database import Database
 from vocboard.app.settings import Settings
 from vocboard.app.storage.directory_store import DirectoryStore
@@ -67,7 +67,7 @@ class Backend:
         truth.save(self.truth_file)
         with self.database.writing() as session:
             challenge = make_challenge(session, **{"quota_count": 1000, **given})
-            version = current_truth(session, challenge)
+            version = truth_of_scoring(session, challenge.current_scoring_id)
             assert version is not None
             version.sha256 = truth.sha256
         return challenge

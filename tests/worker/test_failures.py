@@ -9,9 +9,9 @@ import psutil
 import pytest
 
 from tests.support.backend import Backend, make_archive
+from tests.support.phases import main_truth
 from vocboard.app.challenges.ground_truth import make_current, start_scoring
 from vocboard.app.challenges.models import Challenge
-from vocboard.app.challenges.queries import current_truth
 from vocboard.app.evaluations import queries as evaluations
 from vocboard.app.submissions import queue
 from vocboard.app.submissions.models import State, Submission
@@ -146,7 +146,7 @@ def test_a_switch_of_the_ground_truth_in_the_meantime_evaluates_again(
         monkeypatch.undo()
         with backend.database.writing() as session:
             challenge = session.get_one(Challenge, backend.submission(submission_id).challenge_id)
-            version = current_truth(session, challenge)
+            version = main_truth(session, challenge)
             assert version is not None
             scoring = start_scoring(session, challenge=challenge, version=version)
             make_current(session, challenge=challenge, scoring=scoring, actor=None)

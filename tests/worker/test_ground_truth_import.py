@@ -14,6 +14,7 @@ import pytest
 from sqlalchemy import select
 
 from tests.support.factories import make_challenge, make_organiser
+from tests.support.phases import phase_of
 from tests.support.trees import write_tree
 from vocboard.app.challenges import service
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState
@@ -88,8 +89,11 @@ def test_an_uploaded_tree_opens_the_challenge(database: Database, settings: Sett
     assert ground_truth_import.import_next(database, settings)
     with database.reading() as session:
         found = service.get_visible(session, challenge.slug, None)
-        assert service.phase(found, now()) is service.Phase.OPEN
-        assert service.current_image_sets(session, found).sets[Task.DETECTION, "test"].images == ("one", "two")
+        assert service.phase_state(found, now()) is service.PhaseState.OPEN
+        assert service.current_image_sets(session, phase_of(session, found)).sets[Task.DETECTION, "test"].images == (
+            "one",
+            "two",
+        )
     imported = version(database, version_id)
     assert imported.state is TruthState.READY
     assert imported.sha256 is not None
@@ -211,11 +215,11 @@ def test_the_sweep_takes_a_truth_that_fits_once_the_challenge_asks_for_less(
     assert ground_truth_import.import_next(database, settings)
     with database.writing() as session:
         found = service.get_visible(session, challenge.slug, None)
-        assert service.phase(found, now()) is service.Phase.NOT_READY
+        assert service.phase_state(found, now()) is service.PhaseState.NOT_READY
         found.competitions = [row for row in found.competitions if row.key == "comp3"]
     ground_truth_import.sweep(database, settings)
     with database.reading() as session:
-        assert service.phase(service.get_visible(session, challenge.slug, None), now()) is service.Phase.OPEN
+        assert service.phase_state(service.get_visible(session, challenge.slug, None), now()) is service.PhaseState.OPEN
 
 
 def test_the_sweep_removes_what_was_abandoned_and_nothing_that_is_needed(

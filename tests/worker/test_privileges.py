@@ -17,6 +17,7 @@ from sqlalchemy.exc import ProgrammingError
 from sqlalchemy.orm import Session
 
 from tests.support.factories import PASSWORD, make_challenge, make_user
+from tests.support.phases import show_board
 from tests.support.scored import make_scored
 from tests.support.services import in_full
 from tests.support.trees import write_tree
@@ -34,7 +35,6 @@ from vocboard.app.database import Database, now
 from vocboard.app.errors import SignInError
 from vocboard.app.evaluations.models import CompetitionResult, Evaluation
 from vocboard.app.leaderboards.export import as_csv
-from vocboard.app.leaderboards.service import board
 from vocboard.app.moderation import bans
 from vocboard.app.moderation import submissions as moderation
 from vocboard.app.moderation.bans import Results
@@ -174,7 +174,7 @@ def test_each_process_may_do_its_part(web: Database, worker: Database, settings:
         submissions.create_anonymous_link(session, submission_id=submission_id, user=ada)
     with web.reading() as session:
         found = challenges.get_visible(session, challenge.slug, None)
-        assert len(board(session, found, "comp3").rows) == 1
+        assert len(show_board(session, found, "comp3").rows) == 1
     score_again(web, worker, settings, challenge, organiser)
     organisers_moderate(web, challenge, submission_id, ada, organiser)
     challenge_moves(web, store, challenge, organiser, tmp_path)
@@ -213,7 +213,7 @@ def challenge_moves(web: Database, store: DirectoryStore, challenge: Challenge, 
     importing.import_challenge(web, store, path, user=organiser, slug="again", archive_limit_bytes=1_000_000)
     with web.writing() as session:
         first, second = (challenges.get_organised(session, slug, organiser) for slug in (challenge.slug, "again"))
-        assert as_csv(board(session, first, "comp3")) == as_csv(board(session, second, "comp3"))
+        assert as_csv(show_board(session, first, "comp3")) == as_csv(show_board(session, second, "comp3"))
         archiving.archive(session, challenge=first, user=organiser)
         archiving.reopen(session, challenge=first, user=organiser)
         make_challenge(session, organiser=organiser, slug="draft", visibility=Visibility.DRAFT, ready=False)

@@ -10,6 +10,7 @@ from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from tests.support.backend import Backend, make_archive, make_columns, wait_until
+from tests.support.phases import main_truth, show_board
 from tests.support.rescoring import (
     add_corrected_truth,
     administrator,
@@ -22,11 +23,9 @@ from tests.support.rescoring import (
 )
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges.models import Challenge
-from vocboard.app.challenges.queries import current_truth
 from vocboard.app.database import now
 from vocboard.app.errors import ConflictError
 from vocboard.app.evaluations.models import Evaluation
-from vocboard.app.leaderboards import service as leaderboards
 from vocboard.app.leaderboards.service import Board
 from vocboard.app.rescores import queries, service
 from vocboard.app.rescores.models import Rescore, RescoreItem, RescoreState
@@ -38,7 +37,7 @@ from vocboard.worker.evaluation import evaluate_next
 
 def board(backend: Backend, challenge: Challenge) -> Board:
     with backend.database.snapshot() as session:
-        return leaderboards.board(session, session.get_one(Challenge, challenge.id), "comp1")
+        return show_board(session, challenge, "comp1")
 
 
 def means(found: Board) -> list[float | None]:
@@ -58,7 +57,7 @@ def test_nothing_changes_until_it_is_applied(backend: Backend) -> None:
     after = board(backend, challenge)
     assert means(after) != means(before)
     with backend.database.reading() as session:
-        current = current_truth(session, session.get_one(Challenge, challenge.id))
+        current = main_truth(session, session.get_one(Challenge, challenge.id))
     assert current is not None
     assert current.id == version.id
     (correction,) = after.corrections
@@ -299,7 +298,7 @@ def test_the_current_version_can_be_scored_with_again(backend: Backend) -> None:
     challenge = backend.challenge()
     submit_scored(backend, challenge, 3)
     with backend.database.reading() as session:
-        version = current_truth(session, session.get_one(Challenge, challenge.id))
+        version = main_truth(session, session.get_one(Challenge, challenge.id))
     assert version is not None
     before = board(backend, challenge)
     rescore_id = start_rescore(backend, challenge, version)

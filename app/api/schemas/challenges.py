@@ -7,8 +7,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from vocboard.app.api.problems import UploadProblem
 from vocboard.app.api.schemas.values import Instant
-from vocboard.app.challenges.models import Detail, TruthState, Visibility
-from vocboard.app.challenges.service import ChallengeRules, Phase
+from vocboard.app.challenges.models import MAIN_PHASE, Admission, Detail, Freeze, TruthState, Visibility
+from vocboard.app.challenges.rules import PhaseRules
+from vocboard.app.challenges.service import ChallengeRules, PhaseState
 from vocboard.evaluator.editions import Declaration, Metric, Task, Training
 
 
@@ -46,21 +47,45 @@ class QuotaUse(BaseModel):
     allowed_at: Instant | None = Field(description="When the next submission is allowed; null if it is allowed now.")
 
 
+class Phase(BaseModel):
+    """One phase of a challenge."""
+
+    key: str = Field(description="`main` is the challenge's own; see `PATCH /challenges/{slug}`.", examples=["test"])
+    title: str
+    state: PhaseState
+    is_current: bool = Field(description="Whether submissions are made in it unless they name another.")
+    opens_at: Instant | None
+    closes_at: Instant | None
+    competitions: list[str]
+    image_set: str | None = Field(description="Which its competitions are scored on; null for those of the edition.")
+    has_own_ground_truth: bool = Field(description="Otherwise it has the main phase's.")
+    quota: Quota
+    detail: Detail
+    admission: Admission = Field(description="Who may submit.")
+    leaderboard_from: Instant | None = Field(description="When leaderboards become visible; null for at once.")
+    freeze: Freeze
+    freezes_at: Instant | None = Field(description="When leaderboards stop changing; null for never.")
+    anonymous_until: Instant | None = Field(description="When leaderboards begin to show names; null for at once.")
+
+
 class ChallengeSummary(BaseModel):
-    """A challenge, as shown in lists."""
+    """A challenge in a list. Dates, competitions, quota and detail level are those of its current phase."""
 
     slug: str
     title: str
     edition: str
     edition_is_own: bool = Field(description="Whether the challenge has a custom edition file; see `/edition`.")
     visibility: Visibility
-    phase: Phase
+    phase: PhaseState
     opens_at: Instant | None
     closes_at: Instant | None
     competitions: list[Competition]
     quota: Quota
     decimals: int = Field(description="Decimal places of scores, which are fractions.")
     detail: Detail = Field(description="Detail level of results for participants and visitors.")
+    anywhere_on_earth: bool = Field(description="Whether pages also show dates in the time zone UTC-12.")
+    current_phase: str = Field(description="Key of the phase that submissions are made in unless they name another.")
+    phases: list[Phase]
 
 
 class ChallengeDetails(ChallengeSummary):
@@ -103,6 +128,71 @@ class ChallengeChanges(ChallengeRules):
         return rules.model_copy(update={name: getattr(self, name) for name in self.model_fields_set})
 
 
+class NewPhase(PhaseRules):
+    """A phase to add."""
+
+    key: str = Field(description="Its name in addresses.", examples=["test"])
+    title: str = Field(examples=["Final test"])
+    image_set: str | None = Field(
+        None,
+        description="Which its competitions are scored on; another than the edition's needs ground truth.",
+        examples=["val"],
+    )
+    has_own_ground_truth: bool = Field(False, description="Whether ground truth is uploaded for this phase.")
+
+    def rules(self) -> PhaseRules:
+        """Return the rules alone."""
+        return PhaseRules(**{name: getattr(self, name) for name in PhaseRules.model_fields})
+
+
+class PhaseChanges(PhaseRules):
+    """What an organiser changes of a phase; what is left out stays. A date given as null is taken away."""
+
+    model_config = ConfigDict(json_schema_extra=_without_defaults)
+
+    title: str = ""
+
+    def applied_to(self, rules: PhaseRules) -> PhaseRules:
+        """Return the rules with what was given here."""
+        given = self.model_fields_set - {"title"}
+        return rules.model_copy(update={name: getattr(self, name) for name in given})
+
+
+class NewAdmission(BaseModel):
+    """A person to admit to a phase."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    email: str
+    phase: str = MAIN_PHASE
+
+
+class PhaseAdmission(NewAdmission):
+    """A person who is admitted to a phase."""
+
+    id: uuid.UUID
+    created_at: Instant
+
+
+class NewExtraQuota(BaseModel):
+    """Submissions that a person may make beyond the quota, in each competition of a phase."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    email: str
+    phase: str = MAIN_PHASE
+    count: int
+    until: Instant
+    reason: str = Field("", description="For the organisers.")
+
+
+class ExtraQuota(NewExtraQuota):
+    """Extra quota that a person has, or had until a date."""
+
+    id: uuid.UUID
+    created_at: Instant
+
+
 class EditionFile(BaseModel):
     """A custom edition."""
 
@@ -116,6 +206,7 @@ class GroundTruthVersion(BaseModel):
 
     id: uuid.UUID
     number: int
+    phase: str = Field(description="Key of the phase that it was uploaded for.")
     created_at: Instant
     file_name: str
     state: TruthState

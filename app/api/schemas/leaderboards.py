@@ -11,9 +11,9 @@ from vocboard.evaluator.editions import Declaration, Metric, Task
 class LeaderboardRow(BaseModel):
     """One published method."""
 
-    rank: int | None = Field(description="null if the mean is undefined; such methods are listed last.")
-    submission: uuid.UUID
-    method: str
+    rank: int | None = Field(description="null if the mean is undefined; such methods come last.")
+    submission: uuid.UUID | None = Field(description="null on an anonymous leaderboard.")
+    method: str = Field(description="On an anonymous leaderboard a label that stays the same.")
     contributors: str
     affiliation: str
     declared: dict[Declaration, str | None] = Field(
@@ -44,6 +44,9 @@ class Leaderboard(BaseModel):
     """The leaderboard of one competition, ranked by unrounded means."""
 
     challenge: str
+    phase: str = Field(description="Key of the phase that it is of.")
+    frozen_at: Instant | None = Field(description="When it stopped changing; null if it still may.")
+    is_anonymous: bool = Field(description="Whether names, affiliations, statements and links are hidden.")
     competition: str
     task: Task
     metric: Metric

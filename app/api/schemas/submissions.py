@@ -90,6 +90,8 @@ class SubmissionSummary(BaseModel):
 
     id: uuid.UUID
     challenge: str
+    phase: str = Field(description="Key of the phase that it was submitted in.")
+    is_rehearsal: bool = Field(description="Whether an organiser tries the challenge out: on no leaderboard.")
     state: State
     method_name: str
     entered: dict[str, list[str]] = Field(description="Classes entered, by competition.")

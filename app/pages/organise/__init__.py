@@ -2,7 +2,17 @@
 
 from fastapi import APIRouter
 
-from vocboard.app.pages.organise import challenges, log, overview, people, registrations, rescores, transfer
+from vocboard.app.pages.organise import (
+    challenges,
+    log,
+    overview,
+    people,
+    phase_people,
+    phases,
+    registrations,
+    rescores,
+    transfer,
+)
 
 router = APIRouter()
 router.include_router(registrations.router)  # these three first: their paths would be a challenge's, too
@@ -10,5 +20,8 @@ router.include_router(log.router)
 router.include_router(transfer.router)
 router.include_router(overview.router)
 router.include_router(people.router)
-router.include_router(rescores.router)
+for _part in (rescores, phases, phase_people):
+    router.include_router(_part.router)
+for _forms in (phases, phase_people):
+    router.include_router(_forms.form_router)
 router.include_router(challenges.router)

@@ -10,15 +10,17 @@ from starlette.responses import Response
 
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges import service as challenges
-from vocboard.app.challenges.models import Challenge, TruthState
+from vocboard.app.challenges.editions import own_edition
+from vocboard.app.challenges.models import MAIN_PHASE, Challenge, TruthState
 from vocboard.app.challenges.organisers import invitations_of
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ForbiddenError, NotFoundError, ServiceError
 from vocboard.app.overview import submissions as overview
 from vocboard.app.pages import wording
-from vocboard.app.pages.challenges import listed
+from vocboard.app.pages.challenges import listed, timeline
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, UploadedEdition, go_to
-from vocboard.app.pages.organise.challenge_form import DETAILS, VISIBILITIES, ChallengeForm
+from vocboard.app.pages.organise.challenge_form import VISIBILITIES, ZONES, ChallengeForm
+from vocboard.app.pages.organise.phase_fields import choices
 from vocboard.app.pages.rendering import render
 from vocboard.app.pages.reports import stored
 from vocboard.app.rescores import queries as rescores
@@ -29,6 +31,7 @@ from vocboard.app.web.csrf import FIELD, ForgedRequestError, protect_form, verif
 from vocboard.app.web.dependencies import DatabaseDep, IntakeDep, SettingsDep
 from vocboard.app.web.identity import Creator, Organiser
 from vocboard.evaluator import editions
+from vocboard.evaluator.editions import Edition
 
 router = APIRouter(prefix="/organise")
 
@@ -81,10 +84,15 @@ def create_challenge(
 
 @router.get("/{slug}")
 def organised_challenge(
-    request: Request, database: DatabaseDep, settings: SettingsDep, user: Organiser, slug: str
+    request: Request,
+    database: DatabaseDep,
+    settings: SettingsDep,
+    user: Organiser,
+    slug: str,
+    truth: str = MAIN_PHASE,
 ) -> Response:
     """One challenge: its set-up and its ground truth."""
-    return challenge_page(request, database, settings, user, slug)
+    return challenge_page(request, database, settings, user, slug, truth=truth)
 
 
 @router.get("/{slug}/edit")
@@ -137,7 +145,13 @@ def replace_edition(
 
 @router.post("/{slug}/ground-truth")
 async def upload_ground_truth(
-    request: Request, database: DatabaseDep, settings: SettingsDep, intake: IntakeDep, user: Organiser, slug: str
+    request: Request,
+    database: DatabaseDep,
+    settings: SettingsDep,
+    intake: IntakeDep,
+    user: Organiser,
+    slug: str,
+    phase: str = MAIN_PHASE,
 ) -> Response:
     """Receive a development kit tree, which is encrypted while it arrives."""
 
@@ -145,18 +159,19 @@ async def upload_ground_truth(
         verify_csrf(request, form.value(FIELD))
 
     try:
-        await intake.take_ground_truth(request, slug=slug, user=user, before_file=before_file)
+        await intake.take_ground_truth(request, slug=slug, user=user, phase_key=phase, before_file=before_file)
     except (ForbiddenError, NotFoundError, ForgedRequestError):
         raise
     except ServiceError as error:
-        page = partial(challenge_page, request, database, settings, user, slug, errors=FormErrors.of(error))
+        page = partial(
+            challenge_page, request, database, settings, user, slug, truth=phase, errors=FormErrors.of(error)
+        )
         return await to_thread.run_sync(page)
     return go_to(f"/organise/{slug}", done="truth")
 
 
 def _form_page(request: Request, form: ChallengeForm, challenge: Challenge | None, errors: FormErrors) -> Response:
     known = [editions.load(name) for name in editions.names()]
-    shown = [challenges.edition_of(challenge)] if challenge else known
     fields = {"quota_period_seconds": "quota_days"}
     return render(
         request,
@@ -167,10 +182,18 @@ def _form_page(request: Request, form: ChallengeForm, challenge: Challenge | Non
         wrong={fields.get(name, name): text for name, text in errors.wrong.items()},
         message=errors.message,
         editions=known,
-        competition_keys=sorted({key for item in shown for key in item.competitions}, key=lambda key: (len(key), key)),
         visibilities=VISIBILITIES,
-        details=DETAILS,
+        zones=ZONES,
+        **choices(challenges.edition_of(challenge) if challenge else _edition_of(form)),
     )
+
+
+def _edition_of(form: ChallengeForm) -> Edition:
+    """The edition that was chosen; the default one while there is none that can be read."""
+    try:
+        return own_edition(form.edition_text) if form.edition_text else editions.load(form.edition)
+    except (editions.EditionFileError, editions.UnknownEditionError):
+        return editions.load(ChallengeForm().edition)
 
 
 def challenge_page(
@@ -180,22 +203,26 @@ def challenge_page(
     user: User,
     slug: str,
     *,
+    truth: str = MAIN_PHASE,
     errors: FormErrors = NO_ERRORS,
     refusal: ServiceError | None = None,
 ) -> Response:
     """Return the page of a challenge that the user organises.
 
     Args:
+        truth: key of the phase that ground truth can be uploaded for.
         errors: errors of the upload of ground truth or an edition file.
         refusal: why another action was rejected.
     """
     with database.reading() as session:
         challenge = challenges.get_organised(session, slug, user)
         versions = challenges.ground_truth_versions(session, challenge)
-        current = challenges.current_truth(session, challenge)
+        current = challenges.current_versions(session, challenge)
         numbers = overview.counts(session, challenge)
         all_rescores = rescores.of_challenge(session, challenge)
-    phase = challenges.phase(challenge, now())
+    at = now()
+    phase = challenges.current_phase(challenge, at)
+    with_truth = [each for each in challenges.phases_of(challenge) if each.has_own_truth]
     problems: dict[uuid.UUID, object] = {item.id: stored(item.problems) for item in versions if item.problems}
     return render(
         request,
@@ -204,10 +231,16 @@ def challenge_page(
         refusal=refusal,
         challenge=challenge,
         phase=phase,
-        phase_name=wording.PHASES[phase],
+        state=phase.state(at),
+        state_name=wording.PHASE_STATES[phase.state(at)],
+        timeline=timeline(challenge, at),
+        at=at,
         versions=versions,
-        current_version_id=current.id if current else None,
-        current_number=current.number if current else None,
+        current=current,
+        current_ids={version.id for version in current.values()},
+        truth_phases=with_truth,
+        truth_phase=next((each for each in with_truth if each.key == truth), with_truth[0]),
+        phase_titles={each.key: each.title for each in challenges.phases_of(challenge)},
         rescores=all_rescores,
         open_rescore=next((one for one in all_rescores if one.submission_id is None and one.state in OPEN), None),
         problems=problems,

@@ -129,7 +129,8 @@ def _page(
         _check_challenge(rescore, slug)
         progress = queries.progress(session, rescore)
         report = rescore.report
-        current = challenges.current_truth(session, rescore.challenge)
+        concerned = challenges.phase_named(rescore.challenge, rescore.ground_truth_version.phase_key)
+        current = challenges.current_truth(session, concerned)
     edition = challenges.edition_of(rescore.challenge)
     changes: dict[str, list[dict[str, Any]]] = {}
     for change in report["changes"] if report else ():

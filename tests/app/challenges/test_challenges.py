@@ -14,7 +14,7 @@ from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges import service
 from vocboard.app.challenges.models import Challenge, Detail, Visibility
 from vocboard.app.challenges.rules import ChallengeRules
-from vocboard.app.challenges.service import Phase
+from vocboard.app.challenges.service import PhaseState
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError, NotFoundError
 from vocboard.app.submissions.models import Method, Submission, SubmissionEntry
@@ -205,23 +205,23 @@ def test_a_taken_slug_is_a_conflict_and_costs_nothing_else(database: Database) -
 @pytest.mark.parametrize(
     ("opens_at", "closes_at", "ready", "expected"),
     [
-        (None, None, True, Phase.OPEN),
-        (NOON, None, True, Phase.OPEN),
-        (NOON + MINUTE, None, True, Phase.NOT_YET_OPEN),
-        (NOON - MINUTE, NOON + MINUTE, True, Phase.OPEN),
-        (NOON - MINUTE, NOON, True, Phase.CLOSED),
-        (None, None, False, Phase.NOT_READY),
-        (NOON + MINUTE, None, False, Phase.NOT_YET_OPEN),
-        (None, NOON, False, Phase.CLOSED),
+        (None, None, True, PhaseState.OPEN),
+        (NOON, None, True, PhaseState.OPEN),
+        (NOON + MINUTE, None, True, PhaseState.NOT_YET_OPEN),
+        (NOON - MINUTE, NOON + MINUTE, True, PhaseState.OPEN),
+        (NOON - MINUTE, NOON, True, PhaseState.CLOSED),
+        (None, None, False, PhaseState.NOT_READY),
+        (NOON + MINUTE, None, False, PhaseState.NOT_YET_OPEN),
+        (None, NOON, False, PhaseState.CLOSED),
     ],
 )
 def test_phase(
-    database: Database, opens_at: datetime | None, closes_at: datetime | None, ready: bool, expected: Phase
+    database: Database, opens_at: datetime | None, closes_at: datetime | None, ready: bool, expected: PhaseState
 ) -> None:
     with database.writing() as session:
         challenge = make_challenge(session, opens_at=opens_at, closes_at=closes_at, ready=ready)
-        assert service.phase(challenge, NOON) is expected
-        if expected is Phase.OPEN:
+        assert service.phase_state(challenge, NOON) is expected
+        if expected is PhaseState.OPEN:
             service.check_accepting(session, challenge, at=NOON)
         else:
             with pytest.raises(ConflictError):

@@ -13,6 +13,7 @@ from tests.support.factories import (
     make_organiser,
     make_truth,
 )
+from tests.support.phases import main_truth, phase_of
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges import ground_truth_queue, service
 from vocboard.app.challenges.ground_truth import pack_image_sets
@@ -67,10 +68,10 @@ def test_versions_are_numbered_and_logged(database: Database) -> None:
 def test_image_sets_are_those_of_the_current_ground_truth(database: Database) -> None:
     with database.writing() as session:
         challenge = make_challenge(session)
-        image_sets = service.current_image_sets(session, challenge)
+        image_sets = service.current_image_sets(session, phase_of(session, challenge))
         assert image_sets.sets[Task.DETECTION, "test"].images == IMAGES
-        assert service.current_image_sets(session, challenge) is image_sets
-        assert image_sets.from_json(service.image_sets_json(session, challenge)).edition == "VOC2012"
+        assert service.current_image_sets(session, phase_of(session, challenge)) is image_sets
+        assert image_sets.from_json(service.image_sets_json(session, phase_of(session, challenge))).edition == "VOC2012"
 
 
 def test_without_ground_truth_there_are_no_image_sets(database: Database) -> None:
@@ -78,7 +79,7 @@ def test_without_ground_truth_there_are_no_image_sets(database: Database) -> Non
         challenge = make_challenge(session, ready=False)
         make_truth(session, challenge, current=False)
         with pytest.raises(ConflictError):
-            service.current_image_sets(session, challenge)
+            service.current_image_sets(session, phase_of(session, challenge))
 
 
 def test_listing_challenges_and_versions_leaves_the_image_sets_in_the_database(database: Database) -> None:
@@ -156,7 +157,7 @@ def test_the_newest_truth_that_scores_everything_starts_the_first_scoring(databa
         partial.competitions = ["comp1"]
         session.flush()
         assert ground_truth_queue.start_first_scorings(session) == 1
-        current = service.current_truth(session, challenge)
+        current = main_truth(session, challenge)
         assert current is not None
         assert current.id == newest.id
 
@@ -168,11 +169,11 @@ def test_a_truth_that_scores_too_little_waits_until_the_challenge_asks_for_less(
         make_truth(session, challenge, current=False).competitions = ["comp1"]
         session.flush()
         assert ground_truth_queue.start_first_scorings(session) == 0
-        assert service.phase(challenge, now()) is service.Phase.NOT_READY
+        assert service.phase_state(challenge, now()) is service.PhaseState.NOT_READY
         challenge.competitions = [row for row in challenge.competitions if row.key == "comp1"]
         session.flush()
         assert ground_truth_queue.start_first_scorings(session) == 1
-        assert service.phase(challenge, now()) is service.Phase.OPEN
+        assert service.phase_state(challenge, now()) is service.PhaseState.OPEN
 
 
 def test_a_later_truth_does_not_change_the_board_by_itself(database: Database) -> None:

@@ -12,16 +12,20 @@ from sqlalchemy.orm import Session
 
 from tests.browser.gallery import fill
 from tests.support.factories import make_challenge, make_organiser
+from tests.support.phases import show_board
 from vocboard import migrations
-from vocboard.app.challenges.models import Challenge, ChallengeCompetition, Scoring
+from vocboard.app.challenges.models import Challenge, ChallengeCompetition, ChallengePhase, Scoring
+from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import Database, now
 from vocboard.app.evaluations.models import Evaluation
-from vocboard.app.leaderboards import queries, service
+from vocboard.app.leaderboards import queries
+from vocboard.app.leaderboards.models import FrozenLeaderboard
 from vocboard.app.rescores.models import Rescore, RescoreState
 from vocboard.app.submissions.models import Method, State, Submission
 from vocboard.migrations.leaderboard_revisions import CHANGES
 from vocboard.migrations.privileges import WEB_ROLE, WORKER_ROLE
 
+PHASE_COLUMNS = [column for column in ChallengePhase.__table__.columns if column.key in PhaseRules.model_fields]
 SLUG, COMPETITION = "voc2012", "comp3"
 
 
@@ -84,6 +88,20 @@ def add_competition(session: Session) -> None:
     session.add(added)
 
 
+def add_phase(session: Session) -> None:
+    rules = {column.key: getattr(challenge(session), column.key) for column in PHASE_COLUMNS}
+    phase = {"key": "later", "phase_title": "Later", "competition_keys": [COMPETITION], "has_own_truth": False}
+    session.add(ChallengePhase(challenge_id=challenge(session).id, **phase, **rules))
+
+
+def freeze(session: Session) -> None:
+    session.add(
+        FrozenLeaderboard(
+            challenge_id=challenge(session).id, competition=COMPETITION, frozen_at=now(), is_final=True, content={}
+        )
+    )
+
+
 def remove_competition(session: Session) -> None:
     session.execute(delete(ChallengeCompetition).where(ChallengeCompetition.key == COMPETITION))
 
@@ -136,6 +154,8 @@ ALTERING = (
     rename_method,
     change_challenge,
     add_competition,
+    add_phase,
+    freeze,
     remove_competition,
     move_competition,
     switch_evaluation,
@@ -197,10 +217,9 @@ def test_every_table_that_a_leaderboard_is_read_from_is_watched(filled: Database
     event.listen(
         filled.engine, "before_cursor_execute", lambda _connection, _cursor, statement, *_: statements.append(statement)
     )
-    with filled.reading() as session:
-        of = session.scalars(select(Challenge).where(Challenge.slug == SLUG)).one()
-        session.refresh(of, ["competitions"])
-        service.board(session, of, COMPETITION)
+    with filled.writing() as session:
+        session.execute(update(Challenge).values(closes_at=now()))  # from now on it is frozen
+        show_board(session, challenge(session), COMPETITION)
     read = set(re.findall(r"(?:FROM|JOIN) (\w+)", " ".join(statements)))
     assert len(read) > len(CHANGES)
     assert read - never_changed == set(CHANGES)

@@ -12,14 +12,14 @@ from sqlalchemy import Engine, event, update
 from sqlalchemy.orm import Session
 
 from tests.support.backend import Backend
+from tests.support.phases import main_truth, show_board
 from vocboard.app.challenges.ground_truth import make_current, start_scoring
 from vocboard.app.challenges.models import Challenge, Scoring
-from vocboard.app.challenges.queries import current_truth
 from vocboard.app.database import now
 from vocboard.app.errors import NotFoundError
 from vocboard.app.evaluations import service as evaluations
 from vocboard.app.leaderboards.export import as_csv, as_latex
-from vocboard.app.leaderboards.service import Board, board
+from vocboard.app.leaderboards.service import Board
 from vocboard.app.pages.leaderboards import Order
 from vocboard.app.submissions.models import State, Submission
 from vocboard.evaluator.editions import Metric, Task, load
@@ -69,7 +69,7 @@ def everywhere(score: float, **others: float) -> dict[str, float]:
 
 def show(backend: Backend, challenge: Challenge) -> Board:
     with backend.database.reading() as session:
-        return board(session, session.get_one(Challenge, challenge.id), "comp1")
+        return show_board(session, challenge, "comp1")
 
 
 @contextmanager
@@ -117,7 +117,7 @@ def test_follows_the_current_scoring(backend: Backend) -> None:
     submission_id = publish(backend, challenge, "Method", everywhere(0.5))
     with backend.database.writing() as session:
         current = session.get_one(Challenge, challenge.id)
-        version = current_truth(session, current)
+        version = main_truth(session, current)
         assert version is not None
         again: Scoring = start_scoring(session, challenge=current, version=version)
         store(session, submission_id, again.id, everywhere(0.75))
@@ -141,7 +141,7 @@ def test_needs_as_many_statements_for_many_methods_as_for_one(backend: Backend) 
 def test_a_competition_that_the_challenge_does_not_run_has_no_board(backend: Backend) -> None:
     challenge = backend.challenge(competitions=["comp3"])
     with backend.database.reading() as session, pytest.raises(NotFoundError):
-        board(session, challenge, "comp1")
+        show_board(session, challenge, "comp1")
 
 
 def test_csv_says_everything_and_runs_nothing(backend: Backend) -> None:
@@ -212,7 +212,7 @@ def test_a_board_of_two_measures_ranks_by_the_first_and_gives_the_mean_of_the_ot
                 seconds=1.0,
             )
     with backend.database.reading() as session:
-        found = board(session, session.get_one(Challenge, challenge.id), "comp1")
+        found = show_board(session, challenge, "comp1")
     assert [row.method for row in found.rows] == ["by area", "by error"]
     assert found.others == (Metric.EQUAL_ERROR_RATE,)
     assert [(row.others[0].value, row.others[0].is_best) for row in found.rows] == [(0.7, False), (0.75, True)]

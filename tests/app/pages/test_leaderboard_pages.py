@@ -42,7 +42,7 @@ ROWS = (
     row(4, "delta", None, None, entered=False),
     row(None, "omega", None, None),
 )
-BOARD = Board("slug", "Title", COMP3, COMP3.rules.metric, ("cat", "dog"), 4, ROWS)
+BOARD = Board("slug", "Title", "main", COMP3, COMP3.rules.metric, ("cat", "dog"), 4, ROWS)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from tests.support.backend import Backend, make_archive
+from tests.support.phases import phase_of
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges.models import Challenge, Visibility
@@ -191,8 +192,9 @@ def test_the_quota_opens_again_after_its_period(backend: Backend) -> None:
     first, _ = backend.submit(user, challenge), backend.submit(user, challenge)
     made_at = backend.submission(first).created_at
     with backend.database.reading() as session:
-        later = quotas(session, user=user, challenge=challenge, competitions=["comp1"], now=made_at + period)
-        present = quotas(session, user=user, challenge=challenge, competitions=["comp1"], now=now())
+        phase = phase_of(session, challenge)
+        later = quotas(session, user=user, challenge=challenge, phase=phase, now=made_at + period)
+        present = quotas(session, user=user, challenge=challenge, phase=phase, now=now())
     assert (present["comp1"].used, present["comp1"].allowed_at) == (2, made_at + period)
     assert (later["comp1"].used, later["comp1"].allowed_at) == (1, None)
 

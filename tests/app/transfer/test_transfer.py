@@ -14,6 +14,7 @@ import pytest
 from sqlalchemy import select
 
 from tests.support.backend import Backend, make_archive, make_columns
+from tests.support.phases import show_board
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.audit import queries as log
 from vocboard.app.audit.queries import Filters
@@ -23,7 +24,7 @@ from vocboard.app.challenges.models import Challenge, Visibility
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidArchiveError
 from vocboard.app.leaderboards.export import as_csv, as_latex
-from vocboard.app.leaderboards.service import Board, board
+from vocboard.app.leaderboards.service import Board
 from vocboard.app.moderation import submissions as moderation
 from vocboard.app.settings import Settings
 from vocboard.app.storage.directory_store import DirectoryStore
@@ -114,7 +115,7 @@ def exported(backend: Backend, challenge: Challenge, tmp_path: Path) -> Path:
 def board_of(database: Database, slug: str = "spring") -> Board:
     with database.reading() as session:
         challenge = session.scalars(select(Challenge).where(Challenge.slug == slug)).one()
-        return board(session, challenge, "comp1")
+        return show_board(session, challenge, "comp1")
 
 
 def test_an_exported_and_imported_challenge_has_equal_leaderboards(

@@ -1,0 +1,94 @@
+"""What organisers decide about single people: who is admitted to a phase, and who may submit more than its quota."""
+
+import uuid
+
+from fastapi import APIRouter
+
+from vocboard.app.api.problems import problem_responses
+from vocboard.app.api.schemas.challenges import ExtraQuota, NewAdmission, NewExtraQuota, PhaseAdmission
+from vocboard.app.challenges import models, phase_people
+from vocboard.app.challenges import service as challenges
+from vocboard.app.web.dependencies import DatabaseDep
+from vocboard.app.web.identity import OrganisingUser
+
+router = APIRouter(tags=["challenges"])
+
+
+@router.get("/challenges/{slug}/admissions", responses=problem_responses(401, 403, 404))
+def list_admissions(database: DatabaseDep, user: OrganisingUser, slug: str) -> list[PhaseAdmission]:
+    """Who is admitted to the challenge's phases; for its organisers."""
+    with database.reading() as session:
+        challenge = challenges.get_organised(session, slug, user)
+        return [_admission(one) for one in phase_people.admissions(session, challenge)]
+
+
+@router.post("/challenges/{slug}/admissions", status_code=201, responses=problem_responses(400, 401, 403, 404, 422))
+def admit(database: DatabaseDep, user: OrganisingUser, slug: str, given: NewAdmission) -> PhaseAdmission:
+    """Let the person with an e-mail address submit to a phase that is not open to everyone, account or not."""
+    with database.writing() as session:
+        challenge = challenges.get_organised(session, slug, user)
+        phase = challenges.phase_named(challenge, given.phase)
+        admission = phase_people.admit(session, challenge=challenge, phase=phase, organiser=user, email=given.email)
+        return _admission(admission)
+
+
+@router.delete(
+    "/challenges/{slug}/admissions/{admission_id}", status_code=204, responses=problem_responses(401, 403, 404)
+)
+def end_admission(database: DatabaseDep, user: OrganisingUser, slug: str, admission_id: uuid.UUID) -> None:
+    """End an admission. What the person has submitted stays."""
+    with database.writing() as session:
+        challenge = challenges.get_organised(session, slug, user)
+        phase_people.end_admission(session, challenge=challenge, organiser=user, admission_id=admission_id)
+
+
+@router.get("/challenges/{slug}/extra-quotas", responses=problem_responses(401, 403, 404))
+def list_extra_quotas(database: DatabaseDep, user: OrganisingUser, slug: str) -> list[ExtraQuota]:
+    """All extra quota of the challenge, the latest first; for its organisers."""
+    with database.reading() as session:
+        challenge = challenges.get_organised(session, slug, user)
+        return [_extra(one) for one in phase_people.extra_quotas(session, challenge)]
+
+
+@router.post("/challenges/{slug}/extra-quotas", status_code=201, responses=problem_responses(400, 401, 403, 404, 422))
+def grant_extra_quota(database: DatabaseDep, user: OrganisingUser, slug: str, given: NewExtraQuota) -> ExtraQuota:
+    """Let the person with an e-mail address make more submissions, until a date."""
+    with database.writing() as session:
+        challenge = challenges.get_organised(session, slug, user)
+        grant = phase_people.grant_extra_quota(
+            session,
+            challenge=challenge,
+            phase=challenges.phase_named(challenge, given.phase),
+            organiser=user,
+            email=given.email,
+            count=given.count,
+            until=given.until,
+            reason=given.reason,
+        )
+        return _extra(grant)
+
+
+@router.delete(
+    "/challenges/{slug}/extra-quotas/{grant_id}", status_code=204, responses=problem_responses(401, 403, 404)
+)
+def end_extra_quota(database: DatabaseDep, user: OrganisingUser, slug: str, grant_id: uuid.UUID) -> None:
+    """Take extra quota back. What was submitted with it stays."""
+    with database.writing() as session:
+        challenge = challenges.get_organised(session, slug, user)
+        phase_people.end_extra_quota(session, challenge=challenge, organiser=user, grant_id=grant_id)
+
+
+def _admission(one: models.PhaseAdmission) -> PhaseAdmission:
+    return PhaseAdmission(id=one.id, created_at=one.created_at, email=one.email, phase=one.phase_key)
+
+
+def _extra(one: models.ExtraQuota) -> ExtraQuota:
+    return ExtraQuota(
+        id=one.id,
+        created_at=one.created_at,
+        email=one.email,
+        phase=one.phase_key,
+        count=one.count,
+        until=one.until,
+        reason=one.reason,
+    )

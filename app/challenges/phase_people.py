@@ -1,0 +1,186 @@
+"""Who may submit to a phase, and who may submit more than its quota: what organisers decide about single people.
+
+People are named by e-mail address, whether or not somebody has registered with it: so an organiser can prepare a phase
+before people have accounts, and cannot find out who has one.
+"""
+
+import uuid
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import exists, func, select
+from sqlalchemy.orm import Session
+
+from vocboard.app.accounts.models import User
+from vocboard.app.accounts.people import normalised_email
+from vocboard.app.audit import service as audit
+from vocboard.app.challenges import queries
+from vocboard.app.challenges.models import Admission, Challenge, ExtraQuota, PhaseAdmission
+from vocboard.app.challenges.phases import Phase, earlier_phases
+from vocboard.app.challenges.rules import LATEST
+from vocboard.app.database import now
+from vocboard.app.errors import ForbiddenError, NotFoundError
+from vocboard.app.forms.fields import FieldChecks
+
+MOST_EXTRA = 1_000
+LONGEST_REASON = 500
+
+
+def check_admitted(session: Session, *, challenge: Challenge, phase: Phase, user: User) -> None:
+    """Raise `ForbiddenError` if a person may not submit to a phase.
+
+    Args:
+        challenge: with its phases.
+    """
+    admission = phase.rules.admission
+    if admission is Admission.EVERYONE or is_admitted(session, challenge, phase, user):
+        return
+    if admission is Admission.APPROVED:
+        raise ForbiddenError(
+            f"Only people whom the organisers have admitted can submit to the phase “{phase.title}”. Ask them."
+        )
+    earlier = [each.key for each in earlier_phases(challenge, phase)]
+    if not queries.has_scored(session, challenge.id, earlier, user.id):
+        raise ForbiddenError(
+            f"Only people with a scored submission in an earlier phase can submit to the phase “{phase.title}”."
+        )
+
+
+def is_admitted(session: Session, challenge: Challenge, phase: Phase, user: User) -> bool:
+    """Whether organisers have admitted a person to a phase."""
+    return bool(
+        session.scalar(
+            select(
+                exists().where(
+                    PhaseAdmission.challenge_id == challenge.id,
+                    PhaseAdmission.phase_key == phase.key,
+                    PhaseAdmission.email == user.email,
+                )
+            )
+        )
+    )
+
+
+def admissions(session: Session, challenge: Challenge) -> Sequence[PhaseAdmission]:
+    """Return who is admitted to the phases of a challenge, in the order of admission; for organisers."""
+    query = select(PhaseAdmission).where(PhaseAdmission.challenge_id == challenge.id)
+    return session.scalars(query.order_by(PhaseAdmission.created_at, PhaseAdmission.id)).all()
+
+
+def admit(session: Session, *, challenge: Challenge, phase: Phase, organiser: User, email: str) -> PhaseAdmission:
+    """Let a person submit to a phase that is not open to everyone; done already, it changes nothing.
+
+    Raises:
+        InvalidInputError: it is no e-mail address.
+    """
+    queries.lock_challenge(session, challenge.id)
+    checks = FieldChecks()
+    address = _address(checks, email)
+    checks.finish()
+    query = select(PhaseAdmission).where(
+        PhaseAdmission.challenge_id == challenge.id,
+        PhaseAdmission.phase_key == phase.key,
+        PhaseAdmission.email == address,
+    )
+    if (found := session.scalar(query)) is not None:
+        return found
+    admission = PhaseAdmission(challenge_id=challenge.id, phase_key=phase.key, email=address)
+    session.add(admission)
+    details = {"phase": phase.key, "email": address}
+    audit.record(session, actor=organiser, action="phase.admit", subject=challenge, details=details)
+    return admission
+
+
+def end_admission(session: Session, *, challenge: Challenge, organiser: User, admission_id: uuid.UUID) -> None:
+    """End a person's admission; done already, it changes nothing. What the person has submitted stays.
+
+    Raises:
+        NotFoundError: it is another challenge's.
+    """
+    found = session.get(PhaseAdmission, admission_id)
+    if found is None:
+        return
+    if found.challenge_id != challenge.id:
+        raise NotFoundError("This admission does not exist.")
+    session.delete(found)
+    details = {"phase": found.phase_key, "email": found.email}
+    audit.record(session, actor=organiser, action="phase.end_admission", subject=challenge, details=details)
+
+
+def extra_quota(session: Session, challenge: Challenge, phase: Phase, user: User, *, at: datetime) -> int:
+    """Return how many submissions a person may make beyond a phase's quota at an instant."""
+    query = select(func.coalesce(func.sum(ExtraQuota.count), 0)).where(
+        ExtraQuota.challenge_id == challenge.id,
+        ExtraQuota.phase_key == phase.key,
+        ExtraQuota.email == user.email,
+        ExtraQuota.until > at,
+    )
+    return int(session.scalar(query) or 0)
+
+
+def extra_quotas(session: Session, challenge: Challenge) -> Sequence[ExtraQuota]:
+    """Return all extra quota of a challenge, the latest first; for organisers."""
+    query = select(ExtraQuota).where(ExtraQuota.challenge_id == challenge.id)
+    return session.scalars(query.order_by(ExtraQuota.created_at.desc(), ExtraQuota.id)).all()
+
+
+def grant_extra_quota(
+    session: Session,
+    *,
+    challenge: Challenge,
+    phase: Phase,
+    organiser: User,
+    email: str,
+    count: int,
+    until: datetime,
+    reason: str = "",
+) -> ExtraQuota:
+    """Let a person make more submissions in each competition of a phase, until a date.
+
+    Args:
+        count: on top of what the quota, and earlier grants, allow.
+        reason: for organisers.
+
+    Raises:
+        InvalidInputError: with everything that is wrong.
+    """
+    checks = FieldChecks()
+    address = _address(checks, email)
+    if not 1 <= count <= MOST_EXTRA:
+        checks.fail("count", f"Choose between 1 and {MOST_EXTRA}.")
+    if until.tzinfo is None:
+        checks.fail("until", "Give a time zone.")
+    elif not now() < until <= LATEST:
+        checks.fail("until", "Choose a date in the future.")
+    reason = checks.line("reason", reason, longest=LONGEST_REASON)
+    checks.finish()
+    grant = ExtraQuota(
+        challenge_id=challenge.id, phase_key=phase.key, email=address, count=count, until=until, reason=reason
+    )
+    session.add(grant)
+    details = {"phase": phase.key, "email": address, "count": count, "until": until.isoformat(), "reason": reason}
+    audit.record(session, actor=organiser, action="quota.grant", subject=challenge, details=details)
+    return grant
+
+
+def end_extra_quota(session: Session, *, challenge: Challenge, organiser: User, grant_id: uuid.UUID) -> None:
+    """Take extra quota back; done already, it changes nothing. What was submitted with it stays.
+
+    Raises:
+        NotFoundError: it is another challenge's.
+    """
+    found = session.get(ExtraQuota, grant_id)
+    if found is None:
+        return
+    if found.challenge_id != challenge.id:
+        raise NotFoundError("This extra quota does not exist.")
+    session.delete(found)
+    details = {"phase": found.phase_key, "email": found.email, "count": found.count}
+    audit.record(session, actor=organiser, action="quota.end_grant", subject=challenge, details=details)
+
+
+def _address(checks: FieldChecks, email: str) -> str:
+    address = normalised_email(email)
+    if not address:
+        checks.fail("email", "This is not an e-mail address.")
+    return address or ""

@@ -1,0 +1,129 @@
+"""What leaderboards are made of: published results with their unrounded scores, read live or kept as JSON."""
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.leaderboards import queries
+from vocboard.app.submissions.models import Declared, FlickrImages, TrainingAnnotation
+from vocboard.evaluator.editions import Metric
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One published result in one competition. Scores are unrounded fractions, None where undefined.
+
+    Attributes:
+        mean_over: how many classes the mean is over.
+        is_complete: whether every class of the competition was entered.
+        classes: score by class; without those that were not entered.
+        others: means of the other measures that the leaderboard shows.
+    """
+
+    submission_id: uuid.UUID
+    method: str
+    contributors: str
+    affiliation: str
+    declared: Declared
+    submitted_at: datetime
+    mean: float | None
+    mean_over: int
+    is_complete: bool
+    classes: Mapping[str, float | None]
+    others: Mapping[Metric, float | None]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return all of it in JSON's types."""
+        return {
+            "submission": str(self.submission_id),
+            "method": self.method,
+            "contributors": self.contributors,
+            "affiliation": self.affiliation,
+            "training_data": self.declared.training_data,
+            "training_annotation": self.declared.training_annotation,
+            "flickr_images": self.declared.flickr_images,
+            "flickr_count": self.declared.flickr_count,
+            "submitted_at": self.submitted_at.isoformat(),
+            "mean": self.mean,
+            "mean_over": self.mean_over,
+            "is_complete": self.is_complete,
+            "classes": dict(self.classes),
+            "others": {metric.value: mean for metric, mean in self.others.items()},
+        }
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> "Entry":
+        """Return what `as_json` has written."""
+        annotation, flickr = kept["training_annotation"], kept["flickr_images"]
+        return cls(
+            submission_id=uuid.UUID(kept["submission"]),
+            method=kept["method"],
+            contributors=kept["contributors"],
+            affiliation=kept["affiliation"],
+            declared=Declared(
+                kept["training_data"],
+                annotation and TrainingAnnotation(annotation),
+                flickr and FlickrImages(flickr),
+                kept["flickr_count"],
+            ),
+            submitted_at=datetime.fromisoformat(kept["submitted_at"]),
+            mean=kept["mean"],
+            mean_over=kept["mean_over"],
+            is_complete=kept["is_complete"],
+            classes=kept["classes"],
+            others={Metric(metric): mean for metric, mean in kept["others"].items()},
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """An entry, and when it was published.
+
+    Attributes:
+        began_at: when the upload began.
+        was_promised: whether its owner asked at the upload for it to be published as soon as it is scored.
+    """
+
+    entry: Entry
+    published_at: datetime
+    began_at: datetime
+    was_promised: bool
+
+
+def published(
+    session: Session, challenge: Challenge, phase_key: str, competition: str, others: tuple[Metric, ...]
+) -> list[Published]:
+    """Return all published results of a phase in a competition, in the order of submission.
+
+    Args:
+        others: measures beside the primary one whose means are wanted.
+    """
+    rows = queries.published(session, challenge, phase_key, competition)
+    values = queries.values(session, challenge, phase_key, competition)
+    means = queries.other_means(session, [row.result_id for row in rows], others)
+    return [
+        Published(
+            Entry(
+                submission_id=row.id,
+                method=row.name,
+                contributors=row.contributors,
+                affiliation=row.affiliation,
+                declared=Declared(row.training_data, row.training_annotation, row.flickr_images, row.flickr_count),
+                submitted_at=row.created_at,
+                mean=row.mean,
+                mean_over=row.mean_over,
+                is_complete=not row.not_entered,
+                classes=values[row.measure_id],
+                others=means[row.result_id],
+            ),
+            published_at=row.published_at,
+            began_at=row.began_at,
+            was_promised=row.publish_when_scored,
+        )
+        for row in rows
+    ]

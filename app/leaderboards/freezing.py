@@ -1,0 +1,131 @@
+"""Freezing leaderboards: a copy of what they show is kept, which nothing that happens later can change.
+
+A leaderboard shows what had been published at its freezing date. The copy is made by the first of these that comes
+after the date: the workers' periodic sweep, somebody who asks for the leaderboard, or a change of anything that it
+shows, before the change is made. So it does not matter when exactly that is.
+
+Results of uploads that began in time, and whose owners asked for them to be published as soon as they are scored,
+belong to it, too. The copy is completed with them, and final once none can come any more.
+"""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from vocboard.app.challenges import queries as challenge_queries
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.challenges.phases import LONGEST_UPLOAD, Phase, edition_of_phase, phases_of
+from vocboard.app.database import lock_for_transaction, now
+from vocboard.app.leaderboards import entries
+from vocboard.app.leaderboards.models import FrozenLeaderboard
+from vocboard.app.rescores.queries import corrections
+from vocboard.app.submissions.models import State, Submission
+from vocboard.evaluator.editions import Competition
+
+
+def find(session: Session, challenge: Challenge, phase: Phase, competition: str) -> FrozenLeaderboard | None:
+    """Return the copy of a frozen leaderboard; None if it has not been made yet.
+
+    Copies of other freezing dates do not count: organisers may have prolonged a phase.
+    """
+    return session.scalar(
+        select(FrozenLeaderboard).where(
+            FrozenLeaderboard.challenge_id == challenge.id,
+            FrozenLeaderboard.phase_key == phase.key,
+            FrozenLeaderboard.competition == competition,
+            FrozenLeaderboard.frozen_at == phase.freezes_at,
+        )
+    )
+
+
+def freeze_due(session: Session, challenge: Challenge, *, at: datetime | None = None) -> bool:
+    """Make and complete the copies of leaderboards whose freezing date has come; whether anything changed.
+
+    Code that changes what leaderboards show calls this first, in the same transaction.
+
+    Args:
+        challenge: whose; with its competitions and phases.
+        at: the present instant.
+    """
+    at = at or now()
+    frozen = [phase for phase in phases_of(challenge) if phase.is_frozen(at)]
+    if not frozen:
+        return False
+    lock_for_transaction(session, f"leaderboards of {challenge.id}")
+    known = {
+        (row.phase_key, row.competition, row.frozen_at): row
+        for row in session.scalars(select(FrozenLeaderboard).where(FrozenLeaderboard.challenge_id == challenge.id))
+    }
+    changed = False
+    for phase in frozen:
+        edition = edition_of_phase(challenge, phase)
+        for key in phase.competitions:
+            row = known.get((phase.key, key, phase.freezes_at or at))
+            if row is None or not row.is_final:
+                changed |= _freeze(session, challenge, phase, edition.competitions[key], row=row, at=at)
+    session.flush()
+    return changed
+
+
+def freeze_all_due(session: Session) -> int:
+    """Do the same for all challenges; return in how many anything changed."""
+    at = now()
+    found = challenge_queries.challenges_frozen_by(session, at)
+    return sum(freeze_due(session, challenge, at=at) for challenge in found)
+
+
+def _freeze(
+    session: Session,
+    challenge: Challenge,
+    phase: Phase,
+    competition: Competition,
+    *,
+    row: FrozenLeaderboard | None,
+    at: datetime,
+) -> bool:
+    date = phase.freezes_at
+    assert date is not None  # noqa: S101  # it is frozen
+    found = entries.published(session, challenge, phase.key, competition.key, competition.rules.board)
+    in_time = [one for one in found if one.published_at <= date or (one.was_promised and one.began_at <= date)]
+    is_final = at > date + LONGEST_UPLOAD and not _is_awaited(session, challenge, phase, date)
+    if row is None:
+        content: dict[str, Any] = {
+            "challenge_title": challenge.title,
+            "decimals": challenge.decimals,
+            "detail": phase.rules.detail.value,
+            "corrections": [one.as_json() for one in corrections(session, challenge)],
+            "entries": [one.entry.as_json() for one in in_time],
+        }
+        session.add(
+            FrozenLeaderboard(
+                challenge_id=challenge.id,
+                phase_key=phase.key,
+                competition=competition.key,
+                frozen_at=date,
+                is_final=is_final,
+                content=content,
+            )
+        )
+        return True
+    present = {kept["submission"] for kept in row.content["entries"]}
+    missing = [one.entry for one in in_time if one.was_promised and str(one.entry.submission_id) not in present]
+    if missing:
+        kept = [*row.content["entries"], *(entry.as_json() for entry in missing)]
+        row.content = {**row.content, "entries": sorted(kept, key=lambda one: (one["submitted_at"], one["submission"]))}
+    changed = bool(missing) or is_final is not row.is_final
+    row.is_final = is_final
+    return changed
+
+
+def _is_awaited(session: Session, challenge: Challenge, phase: Phase, date: datetime) -> bool:
+    """Whether a result that belongs to the leaderboard is still to be scored."""
+    query = select(Submission.id).where(
+        Submission.challenge_id == challenge.id,
+        Submission.phase_key == phase.key,
+        Submission.publish_when_scored,
+        Submission.began_at <= date,
+        Submission.state.in_((State.QUEUED, State.EVALUATING)),
+    )
+    return session.scalar(query.limit(1)) is not None

@@ -1,0 +1,132 @@
+"""The fields of a phase's rules, which the form of a challenge and that of a further phase share."""
+
+from datetime import UTC, datetime, timedelta, tzinfo
+from enum import StrEnum
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from vocboard.app.challenges.models import Admission, Detail, Freeze
+from vocboard.app.challenges.rules import DATES, PhaseRules
+from vocboard.app.pages import formats
+from vocboard.evaluator.editions import Edition
+
+DETAILS = (
+    (Detail.MEAN.value, "means only."),
+    (Detail.CLASSES.value, "also the scores of each class."),
+    (Detail.CURVES.value, "also eleven-point curves and confusion matrices, with two decimals."),
+    (
+        Detail.EVERYTHING.value,
+        "exact curves and counts, which reveal the ground truth. Choose this only if the ground truth is public.",
+    ),
+)
+ADMISSIONS = (
+    (Admission.EVERYONE.value, "Everyone with an account"),
+    (Admission.APPROVED.value, "People whom you admit by e-mail address"),
+    (Admission.EARLIER_PHASE.value, "People with a scored submission in an earlier phase"),
+)
+FREEZES = (
+    (Freeze.CLOSING.value, "When it closes"),
+    (Freeze.DATE.value, "On a date"),
+    (Freeze.NEVER.value, "Never"),
+)
+SECONDS_PER_DAY = 86_400
+MOST_DIGITS = 9  # of whole numbers; the service has the real bounds
+
+Choice = TypeVar("Choice", bound=StrEnum)
+
+
+def as_typed(rules: PhaseRules, zone: tzinfo = UTC) -> dict[str, Any]:
+    """Return the fields that say these rules."""
+    return {
+        "competitions": list(rules.competitions or ()),
+        "quota_count": str(rules.quota_count),
+        "quota_days": f"{rules.quota_period_seconds / SECONDS_PER_DAY:.10g}",
+        "detail": rules.detail.value,
+        "admission": rules.admission.value,
+        "freeze": rules.freeze.value,
+        **{name: formats.date_field(getattr(rules, name), zone) for name in DATES},
+    }
+
+
+_OF_A_NEW_PHASE = as_typed(PhaseRules())
+
+
+class PhaseFields(BaseModel):
+    """The fields as they were typed."""
+
+    competitions: list[str] = []
+    opens_at: str = ""
+    closes_at: str = ""
+    quota_count: str = _OF_A_NEW_PHASE["quota_count"]
+    quota_days: str = _OF_A_NEW_PHASE["quota_days"]
+    detail: str = _OF_A_NEW_PHASE["detail"]
+    admission: str = _OF_A_NEW_PHASE["admission"]
+    leaderboard_from: str = ""
+    freeze: str = _OF_A_NEW_PHASE["freeze"]
+    freezes_at: str = ""
+    anonymous_until: str = ""
+
+    def read(self, wrong: dict[str, str], zone: tzinfo) -> dict[str, Any]:
+        """Return what the fields mean, as fields of `PhaseRules`; note every one that is not what it should be.
+
+        Args:
+            zone: that of the dates.
+        """
+        return {
+            "competitions": tuple(self.competitions) or None,
+            "quota_count": whole(self.quota_count, "quota_count", wrong),
+            "quota_period_seconds": _days("quota_days", self.quota_days, wrong),
+            "detail": chosen(Detail, self.detail, "detail", wrong),
+            "admission": chosen(Admission, self.admission, "admission", wrong),
+            "freeze": chosen(Freeze, self.freeze, "freeze", wrong),
+            **{name: instant(getattr(self, name), name, wrong, zone) for name in DATES},
+        }
+
+
+def instant(text: str, field: str, wrong: dict[str, str], zone: tzinfo = UTC) -> datetime | None:
+    """Return a date and time that was typed; None if there is none."""
+    if not text:
+        return None
+    try:
+        return datetime.fromisoformat(text).replace(tzinfo=zone).astimezone(UTC)
+    except (ValueError, OverflowError):
+        wrong[field] = "Give a date and a time, such as 2026-03-01T12:00."
+        return None
+
+
+def whole(text: str, field: str, wrong: dict[str, str]) -> int:
+    """Return a whole number that was typed."""
+    stripped = text.strip()
+    if stripped.isascii() and stripped.isdigit() and len(stripped) <= MOST_DIGITS:
+        return int(stripped)
+    wrong[field] = "Give a whole number."
+    return 0
+
+
+def chosen(choices: type[Choice], text: str, field: str, wrong: dict[str, str]) -> Choice:
+    """Return what was chosen of several."""
+    try:
+        return choices(text)
+    except ValueError:
+        wrong[field] = "Choose one of these."
+        return next(iter(choices))
+
+
+def _days(field: str, text: str, wrong: dict[str, str]) -> int:
+    """Return the seconds of so many days."""
+    try:
+        return int(timedelta(days=float(text)).total_seconds())  # rounded to a microsecond before it is cut off
+    except (ValueError, OverflowError):  # not a number, infinite
+        wrong[field] = "Give a number of days."
+        return 0
+
+
+def choices(edition: Edition) -> dict[str, Any]:
+    """Return what the fields of a phase offer, by the names of templates/organise/phase_fields.html."""
+    return {
+        "competitions": list(edition.competitions.values()),
+        "details": DETAILS,
+        "admissions": ADMISSIONS,
+        "freezes": FREEZES,
+    }

@@ -1,0 +1,153 @@
+"""The overview of a challenge's phases for its organisers: who is admitted to them, and who has extra quota."""
+
+import uuid
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Form, Request
+from pydantic import BaseModel
+from starlette.responses import Response
+
+from vocboard.app.accounts.models import User
+from vocboard.app.challenges import phase_people
+from vocboard.app.challenges import service as challenges
+from vocboard.app.challenges.models import MAIN_PHASE, Admission
+from vocboard.app.database import Database, now
+from vocboard.app.errors import InvalidInputError
+from vocboard.app.pages.challenges import timeline
+from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
+from vocboard.app.pages.organise.challenge_form import zone_name, zone_of
+from vocboard.app.pages.organise.phase_fields import instant, whole
+from vocboard.app.pages.rendering import render
+from vocboard.app.web.csrf import protect_form
+from vocboard.app.web.dependencies import DatabaseDep
+from vocboard.app.web.identity import Organiser
+
+router = APIRouter(prefix="/organise/{slug}")
+form_router = APIRouter(prefix="/organise/{slug}", dependencies=[Depends(protect_form)])
+
+
+class PersonForm(BaseModel):
+    """A person to admit to a phase."""
+
+    email: str = ""
+    phase: str = MAIN_PHASE
+
+
+class ExtraQuotaForm(PersonForm):
+    """Extra quota for a person."""
+
+    count: str = "1"
+    until: str = ""
+    reason: str = ""
+
+
+@router.get("/phases")
+def phases_page(request: Request, database: DatabaseDep, user: Organiser, slug: str) -> Response:
+    """The phases of a challenge, who is admitted, and who has extra quota."""
+    return phases_overview(request, database, user, slug)
+
+
+@form_router.post("/admissions")
+def admit(
+    request: Request, database: DatabaseDep, user: Organiser, slug: str, form: Annotated[PersonForm, Form()]
+) -> Response:
+    """Let a person submit to a phase that is not open to everyone."""
+    try:
+        with database.writing() as session:
+            challenge = challenges.get_organised(session, slug, user)
+            phase = challenges.phase_named(challenge, form.phase)
+            phase_people.admit(session, challenge=challenge, phase=phase, organiser=user, email=form.email)
+    except InvalidInputError as error:
+        return phases_overview(request, database, user, slug, admission=form, errors=FormErrors.of(error))
+    return go_to(f"/organise/{slug}/phases", done="admitted")
+
+
+@form_router.post("/admissions/{admission_id}/end")
+def end_admission(database: DatabaseDep, user: Organiser, slug: str, admission_id: uuid.UUID) -> Response:
+    """End an admission."""
+    with database.writing() as session:
+        challenge = challenges.get_organised(session, slug, user)
+        phase_people.end_admission(session, challenge=challenge, organiser=user, admission_id=admission_id)
+    return go_to(f"/organise/{slug}/phases", done="admission-ended")
+
+
+@form_router.post("/extra-quotas")
+def grant_extra_quota(
+    request: Request, database: DatabaseDep, user: Organiser, slug: str, form: Annotated[ExtraQuotaForm, Form()]
+) -> Response:
+    """Let a person make more submissions, until a date."""
+    try:
+        with database.writing() as session:
+            challenge = challenges.get_organised(session, slug, user)
+            wrong: dict[str, str] = {}
+            count = whole(form.count, "count", wrong)
+            until = instant(form.until, "until", wrong, zone_of(challenge))
+            if until is None:
+                wrong.setdefault("until", "Required.")
+            if wrong or until is None:
+                raise InvalidInputError(wrong)
+            phase_people.grant_extra_quota(
+                session,
+                challenge=challenge,
+                phase=challenges.phase_named(challenge, form.phase),
+                organiser=user,
+                email=form.email,
+                count=count,
+                until=until,
+                reason=form.reason,
+            )
+    except InvalidInputError as error:
+        return phases_overview(request, database, user, slug, extra=form, errors=FormErrors.of(error))
+    return go_to(f"/organise/{slug}/phases", done="quota-granted")
+
+
+@form_router.post("/extra-quotas/{grant_id}/end")
+def end_extra_quota(database: DatabaseDep, user: Organiser, slug: str, grant_id: uuid.UUID) -> Response:
+    """Take extra quota back."""
+    with database.writing() as session:
+        challenge = challenges.get_organised(session, slug, user)
+        phase_people.end_extra_quota(session, challenge=challenge, organiser=user, grant_id=grant_id)
+    return go_to(f"/organise/{slug}/phases", done="quota-ended")
+
+
+def phases_overview(
+    request: Request,
+    database: Database,
+    user: User,
+    slug: str,
+    *,
+    admission: PersonForm | None = None,
+    extra: ExtraQuotaForm | None = None,
+    errors: FormErrors = NO_ERRORS,
+) -> Response:
+    """Return the overview.
+
+    Args:
+        admission: the form to admit somebody, if it was not accepted.
+        extra: the form of extra quota, if it was not accepted.
+        errors: what is wrong with either, or with something else that was asked for.
+    """
+    at = now()
+    with database.reading() as session:
+        challenge = challenges.get_organised(session, slug, user)
+        admissions = phase_people.admissions(session, challenge)
+        extras = phase_people.extra_quotas(session, challenge)
+    phases = challenges.phases_of(challenge)
+    return render(
+        request,
+        "organise/phases.html",
+        status=errors.status,
+        challenge=challenge,
+        timeline=timeline(challenge, at),
+        titles={phase.key: phase.title for phase in phases},
+        limited=[phase for phase in phases if phase.rules.admission is not Admission.EVERYONE],
+        admissions=admissions,
+        extras=extras,
+        at=at,
+        zone_name=zone_name(challenge),
+        admission=(admission or PersonForm()).model_dump(),
+        extra=(extra or ExtraQuotaForm()).model_dump(),
+        wrong_admission=errors.wrong if admission else {},
+        wrong_extra=errors.wrong if extra else {},
+        message=errors.message,
+    )

@@ -1,0 +1,40 @@
+"""The fields of a submission's multipart form."""
+
+from vocboard.app.settings import MEBIBYTE
+from vocboard.app.submissions import forms
+from vocboard.app.submissions.forms import SubmissionForm
+from vocboard.app.uploads.multipart import StreamedForm
+
+ARCHIVE_FIELD = "archive"
+HASHES_FIELD = "flickr_image_hashes"
+CLASSES_FIELD = "segmentation_classes"
+YES = frozenset({"true", "yes", "on", "1"})
+FIELD_LIMITS = {
+    HASHES_FIELD: 8 * MEBIBYTE,  # about 100,000 images
+    CLASSES_FIELD: 16 * 1024,
+}
+
+
+def submission_form(form: StreamedForm) -> SubmissionForm:
+    """Return the form of a participant's multipart body.
+
+    The fields are `method_name`, `method_description`, `contributors`, `affiliation`, those of the declarations
+    (`training_data`, `training_annotation`, `flickr_images`, `flickr_image_hashes`), `publish` (`true` to publish the
+    result as soon as it is scored), and `segmentation_classes`: once for every class entered, or the classes separated
+    by commas; none for all of them.
+    """
+    classes = [name.strip() for value in form.fields.get(CLASSES_FIELD, []) for name in value.split(",")]
+    entered = tuple(dict.fromkeys(name for name in classes if name))
+    return SubmissionForm(
+        method_name=form.value("method_name"),
+        description=form.value("method_description"),
+        contributors=form.value("contributors"),
+        affiliation=form.value("affiliation"),
+        training_data=form.value("training_data"),
+        training_annotation=form.value("training_annotation"),
+        flickr_images=form.value("flickr_images"),
+        flickr_image_hashes=forms.read_listed_images(form.value(HASHES_FIELD)),
+        segmentation_classes=entered or None,
+        archive_name=form.file_name,
+        publish=form.value("publish").lower() in YES,
+    )

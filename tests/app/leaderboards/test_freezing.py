@@ -1,0 +1,308 @@
+"""Ranks after closing: frozen leaderboards, later results, what was uploaded in time, and names that come later."""
+
+import itertools
+import uuid
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import delete, select, update
+from sqlalchemy.orm import Session
+
+from tests.support.clock import Clock, clock
+from tests.support.entrants import make_scored
+from tests.support.factories import make_challenge, make_organiser, make_truth, make_user
+from tests.support.phases import complete, show_board
+from tests.support.site import Site
+from vocboard.app.accounts.models import User
+from vocboard.app.challenges import service as challenges
+from vocboard.app.challenges.models import Detail, Freeze
+from vocboard.app.challenges.rules import rules_of
+from vocboard.app.database import Database, now
+from vocboard.app.leaderboards import freezing
+from vocboard.app.leaderboards.models import FrozenLeaderboard
+from vocboard.app.leaderboards.service import Board, Part
+from vocboard.app.submissions import publishing
+from vocboard.app.submissions import service as submissions
+from vocboard.app.submissions.models import State, Submission
+
+__all__ = ["clock"]
+
+DAY, HOUR = timedelta(days=1), timedelta(hours=1)
+BOARD = "/challenges/frozen/leaderboards/comp1"
+
+
+class World:
+    """A challenge that closes in a day, with three published methods and one private."""
+
+    def __init__(self, session: Session) -> None:
+        self.organiser = make_organiser(session)
+        self.people = [make_user(session) for _ in range(4)]
+        self.challenge = make_challenge(
+            session, organiser=self.organiser, slug="frozen", competitions=["comp1"], closes_at=now() + DAY
+        )
+        scored = [
+            make_scored(session, self.challenge, person, f"Method {number}", score, published=number < 3)
+            for number, (person, score) in enumerate(zip(self.people, (0.5, 0.7, 0.6, 0.9), strict=True))
+        ]
+        self.ids = [one.id for one in scored]
+
+    def publish(self, session: Session, number: int) -> None:
+        publishing.publish(session, submission_id=self.ids[number], user=self.people[number])
+
+    def unpublish(self, session: Session, number: int) -> None:
+        publishing.unpublish(session, submission_id=self.ids[number], user=self.people[number])
+
+    def withdraw(self, session: Session, number: int) -> None:
+        submissions.withdraw(session, submission_id=self.ids[number], user=self.people[number])
+
+
+@pytest.fixture
+def world(database: Database) -> World:
+    with database.writing() as session:
+        return World(session)
+
+
+def ranks(board: Board) -> list[tuple[int | None, str]]:
+    return [(row.rank, row.method) for row in board.rows]
+
+
+def show(database: Database, world: World, part: Part = Part.COUNTING) -> Board:
+    with database.writing() as session:
+        return show_board(session, world.challenge, "comp1", part=part)
+
+
+IN_ORDER = [(1, "Method 1"), (2, "Method 2"), (3, "Method 0")]
+
+
+def test_ranks_do_not_change_after_closing(database: Database, world: World, clock: Clock) -> None:
+    assert ranks(show(database, world)) == IN_ORDER
+    clock.advance(2 * DAY)
+    with database.writing() as session:
+        world.publish(session, 3)
+    assert ranks(show(database, world)) == IN_ORDER
+    with database.writing() as session:
+        world.unpublish(session, 1)
+        world.withdraw(session, 2)
+    assert ranks(show(database, world)) == IN_ORDER
+    assert ranks(show(database, world, Part.LATER)) == [(1, "Method 3")]
+
+
+def test_the_first_change_after_closing_comes_too_late_although_nobody_has_looked(
+    database: Database, world: World, clock: Clock
+) -> None:
+    clock.advance(2 * DAY)
+    with database.writing() as session:
+        world.withdraw(session, 1)
+    assert ranks(show(database, world)) == IN_ORDER
+
+
+def test_a_leaderboard_that_never_freezes_goes_on_changing(database: Database, world: World, clock: Clock) -> None:
+    change_rules(database, world, freeze=Freeze.NEVER)
+    clock.advance(2 * DAY)
+    with database.writing() as session:
+        world.publish(session, 3)
+    assert show(database, world).rows[0].method == "Method 3"
+
+
+def test_a_leaderboard_freezes_on_a_date_of_its_own(database: Database, world: World, clock: Clock) -> None:
+    change_rules(database, world, freeze=Freeze.DATE, freezes_at=now() + 5 * DAY)
+    clock.advance(2 * DAY)
+    with database.writing() as session:
+        world.publish(session, 3)
+    assert show(database, world).rows[0].method == "Method 3"
+    clock.advance(5 * DAY)
+    with database.writing() as session:
+        world.unpublish(session, 3)
+    assert show(database, world).rows[0].method == "Method 3"
+
+
+def test_extending_the_deadline_lets_the_leaderboard_change_again(
+    database: Database, world: World, clock: Clock
+) -> None:
+    clock.advance(2 * DAY)
+    with database.writing() as session:
+        world.publish(session, 3)
+    assert ranks(show(database, world)) == IN_ORDER
+    change_rules(database, world, closes_at=now() + DAY)
+    assert show(database, world).rows[0].method == "Method 3"
+
+
+def test_results_promised_in_time_count_although_they_are_scored_later(
+    database: Database, world: World, clock: Clock
+) -> None:
+    with database.writing() as session:
+        promised = make_scored(
+            session,
+            world.challenge,
+            world.people[3],
+            "Promised",
+            0.8,
+            published=False,
+            publish_when_scored=True,
+            began_at=now() + DAY - timedelta(seconds=1),
+            state=State.QUEUED,
+        )
+    clock.advance(DAY + HOUR / 2)
+    assert ranks(show(database, world)) == IN_ORDER
+    score(database, promised.id)
+    assert [name for _, name in ranks(show(database, world))] == ["Promised", "Method 1", "Method 2", "Method 0"]
+    assert ranks(show(database, world, Part.LATER)) == []
+
+
+def test_results_promised_too_late_do_not_count(database: Database, world: World, clock: Clock) -> None:
+    change_rules(database, world, freeze=Freeze.DATE, freezes_at=now() + DAY / 2)
+    with database.writing() as session:
+        late = make_scored(
+            session,
+            world.challenge,
+            world.people[3],
+            "Late",
+            0.8,
+            published=False,
+            publish_when_scored=True,
+            began_at=now() + DAY / 2 + timedelta(seconds=1),
+            state=State.QUEUED,
+        )
+    clock.advance(DAY)
+    score(database, late.id)
+    assert ranks(show(database, world)) == IN_ORDER
+    assert ranks(show(database, world, Part.LATER)) == [(1, "Late")]
+
+
+def test_a_copy_is_final_once_no_upload_can_come_any_more(database: Database, world: World, clock: Clock) -> None:
+    clock.advance(DAY + HOUR / 2)
+    show(database, world)
+    assert not frozen(database).is_final
+    clock.advance(HOUR)
+    with database.writing() as session:
+        freezing.freeze_all_due(session)
+    assert frozen(database).is_final
+
+
+def test_names_are_hidden_until_a_date_also_on_a_frozen_leaderboard(
+    database: Database, world: World, clock: Clock
+) -> None:
+    change_rules(database, world, anonymous_until=now() + 10 * DAY)
+    clock.advance(2 * DAY)
+    board = show(database, world)
+    assert board.is_anonymous
+    assert all(row.submission_id is None and not row.contributors and not row.affiliation for row in board.rows)
+    assert not {row.method for row in board.rows} & {name for _, name in IN_ORDER}
+    assert [row.method for row in show(database, world).rows] == [row.method for row in board.rows]
+    assert not board.has_curves
+    clock.advance(10 * DAY)
+    assert ranks(show(database, world)) == IN_ORDER
+
+
+class Activity:
+    """Things that happen in a month, each at most once a day."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.numbers = itertools.count(1)
+
+    def new_result(self, session: Session) -> None:
+        person = self.world.people[0]
+        name = f"New {next(self.numbers)}"
+        made = make_scored(session, self.world.challenge, person, name, 0.95, published=False)
+        publishing.publish(session, submission_id=made.id, user=person)
+
+    def publish(self, session: Session) -> None:
+        self.world.publish(session, 3)
+
+    def unpublish(self, session: Session) -> None:
+        self.world.unpublish(session, 0)
+
+    def publish_again(self, session: Session) -> None:
+        self.world.publish(session, 0)
+
+    def withdraw(self, session: Session) -> None:
+        self.world.withdraw(session, 1)
+
+    def round_scores(self, session: Session) -> None:
+        change(session, self.world, decimals=2)
+
+    def show_less(self, session: Session) -> None:
+        change(session, self.world, detail=Detail.MEAN)
+
+    def correct_ground_truth(self, session: Session) -> None:
+        challenge = complete(session, self.world.challenge.id)
+        freezing.freeze_due(session, challenge)
+        make_truth(session, challenge)
+
+    def disqualify_by_hand(self, session: Session) -> None:
+        freezing.freeze_due(session, complete(session, self.world.challenge.id))
+        session.execute(delete(Submission).where(Submission.id == self.world.ids[2]))
+
+    def sweep(self, session: Session) -> None:
+        freezing.freeze_all_due(session)
+
+    def of_a_month(self) -> Iterator[Callable[[Session], None]]:
+        actions = (
+            self.publish,
+            self.unpublish,
+            self.new_result,
+            self.withdraw,
+            self.sweep,
+            self.round_scores,
+            self.publish_again,
+            self.correct_ground_truth,
+            self.show_less,
+            self.disqualify_by_hand,
+        )
+        yield from actions
+        yield from itertools.islice(itertools.cycle((self.new_result, self.sweep)), 30 - len(actions))
+
+
+def test_a_frozen_leaderboard_stays_byte_identical_over_a_simulated_month_of_activity(site: Site, clock: Clock) -> None:
+    with site.writing() as session:
+        world = World(session)
+    addresses = [BOARD, *(f"/api/v1{BOARD}.{ending}" for ending in ("json", "csv", "tex"))]
+    with site.client() as client:
+
+        def bodies() -> list[bytes]:
+            answers = [client.get(address) for address in addresses]
+            assert [answer.status_code for answer in answers] == [200] * len(addresses)
+            return [answer.content for answer in answers]
+
+        clock.advance(DAY + timedelta(seconds=1))
+        at_first = bodies()
+        assert b"Method 1" in at_first[0]
+        for day, action in enumerate(Activity(world).of_a_month(), 1):
+            clock.advance(DAY)
+            with site.writing() as session:
+                action(session)
+            assert bodies() == at_first, f"day {day}: {action.__name__}"
+        later = client.get(f"/api/v1{BOARD}?results=later").json()
+    assert {row["method"] for row in later["rows"]} >= {"New 2", "New 3"}
+    assert later["frozen_at"] is not None
+
+
+def change(session: Session, world: World, **changes: object) -> None:
+    challenge = complete(session, world.challenge.id)
+    rules = rules_of(challenge).model_copy(update=changes)
+    organiser = session.get_one(User, world.organiser.id)
+    challenges.update(session, challenge=challenge, user=organiser, rules=rules)
+
+
+def change_rules(database: Database, world: World, **changes: object) -> None:
+    with database.writing() as session:
+        change(session, world, **changes)
+
+
+def score(database: Database, submission_id: uuid.UUID) -> None:
+    """Let a submission become scored, as a worker does it."""
+    with database.writing() as session:
+        session.execute(update(Submission).where(Submission.id == submission_id).values(state=State.SCORED))
+        publishing.publish_if_promised(session, submission_id)
+
+
+def frozen(database: Database) -> FrozenLeaderboard:
+    with database.reading() as session:
+        return session.scalars(select(FrozenLeaderboard)).one()
+
+
+def test_the_clock_moves(clock: Clock) -> None:
+    clock.set(datetime(2026, 10, 25, tzinfo=UTC))
+    assert abs(now() - datetime(2026, 10, 25, tzinfo=UTC)) < timedelta(minutes=1)

@@ -1,0 +1,36 @@
+"""A clock that tests move: all of vocboard asks it for the present instant, in this process."""
+
+from datetime import datetime, timedelta, tzinfo
+
+import pytest
+
+from vocboard.app import database
+
+
+class Clock:
+    """How far the present of vocboard is from the real one."""
+
+    def __init__(self) -> None:
+        self.offset = timedelta()
+
+    def advance(self, by: timedelta) -> None:
+        """Let time pass."""
+        self.offset += by
+
+    def set(self, instant: datetime) -> None:
+        """Let it be this instant now."""
+        self.offset = instant - datetime.now(instant.tzinfo)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """Give a clock that shows the real time until it is moved."""
+    moved = Clock()
+
+    class Moved(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
+            return datetime.now(tz) + moved.offset
+
+    monkeypatch.setattr(database, "datetime", Moved)  # which `now` asks
+    return moved

@@ -1,0 +1,35 @@
+"""Challenges with their phases, as services load them."""
+
+import uuid
+
+from sqlalchemy.orm import Session
+
+from vocboard.app.challenges import queries
+from vocboard.app.challenges.models import MAIN_PHASE, Challenge, GroundTruthVersion
+from vocboard.app.challenges.phases import Phase, phase_named
+from vocboard.app.leaderboards import freezing, service
+from vocboard.app.leaderboards.service import Board, Part
+
+
+def complete(session: Session, challenge_id: uuid.UUID) -> Challenge:
+    """Return a challenge with its competitions and phases."""
+    return queries.challenge_as_it_is(session, challenge_id)
+
+
+def phase_of(session: Session, challenge: Challenge, key: str = MAIN_PHASE) -> Phase:
+    """Return a phase of a challenge as it is now."""
+    return phase_named(complete(session, challenge.id), key)
+
+
+def main_truth(session: Session, challenge: Challenge) -> GroundTruthVersion | None:
+    """Return the ground truth that the main phase is scored with."""
+    return queries.truth_of_scoring(session, challenge.current_scoring_id)
+
+
+def show_board(
+    session: Session, challenge: Challenge, competition: str, *, phase: str = MAIN_PHASE, part: Part = Part.COUNTING
+) -> Board:
+    """Return a leaderboard as it is now; one that is due to freeze is frozen before."""
+    found = complete(session, challenge.id)
+    freezing.freeze_due(session, found)
+    return service.board(session, found, phase_named(found, phase), competition, part=part)
