@@ -107,7 +107,9 @@ def page_of_submissions(
         .join(Submission.user)
         .where(Submission.challenge_id == challenge.id, *_conditions(challenge, filters))
         .options(
-            joinedload(Submission.challenge),
+            joinedload(Submission.challenge).options(
+                selectinload(Challenge.competitions), selectinload(Challenge.further_phases)
+            ),
             joinedload(Submission.method),
             joinedload(Submission.user),
             selectinload(Submission.entries),

@@ -72,7 +72,7 @@ def deadline(value: datetime, anywhere_on_earth: bool) -> Markup:
         return written
     moment = value.astimezone(ANYWHERE_ON_EARTH)
     text = f"{moment.day} {moment:%b %Y, %H:%M} {ANYWHERE_ON_EARTH_NAME}"
-    return Markup('{}<br><span class="soft">{}</span>').format(written, text)
+    return Markup('{} <span class="elsewhere soft">{}</span>').format(written, text)
 
 
 def date_field(value: datetime | None, zone: tzinfo = UTC) -> str:

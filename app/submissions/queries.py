@@ -148,6 +148,12 @@ def copies_of(session: Session, submission: Submission) -> Sequence[Submission]:
     return session.scalars(query).all()
 
 
+def last_rehearsal(session: Session, challenge: Challenge) -> Submission | None:
+    """Return the latest submission with which an organiser has tried a challenge out."""
+    query = select(Submission).where(Submission.challenge_id == challenge.id, Submission.is_rehearsal)
+    return session.scalars(query.order_by(Submission.created_at.desc()).limit(1)).one_or_none()
+
+
 def hash_of(token: str) -> bytes:
     """Return the hash of an anonymous link's token, as stored in the database."""
     return hashlib.sha256(token.encode()).digest()

@@ -9,7 +9,7 @@ import sys
 from vocboard.app.database import Database
 from vocboard.app.errors import InvalidInputError, ServiceError
 from vocboard.app.settings import Settings
-from vocboard.commands.admin import challenges, editions, images, moderation, people, pruning, transfer
+from vocboard.commands.admin import challenges, editions, images, moderation, people, phases, pruning, transfer
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -20,6 +20,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     people.configure(actions)
     challenges.configure(actions)
+    phases.configure(actions)
     editions.configure(actions)
     images.configure(actions)
     pruning.configure(actions)

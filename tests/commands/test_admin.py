@@ -108,7 +108,7 @@ def test_a_challenge_and_its_ground_truth_from_a_directory(
 
 # `prune` logs each archive of a submission that it removes, regardless of the caller:
 # tests/app/submissions/test_pruning.py.
-CHANGING_NOTHING = {"list-users", "check-edition", "compare-images", "prune"}
+CHANGING_NOTHING = {"list-phases", "list-users", "check-edition", "compare-images", "prune"}
 CHANGES = {
     "create-user": ["newest@lab.example", "--name", "Newest"],
     "set-role": ["ada@lab.example", "organiser"],
@@ -121,6 +121,9 @@ CHANGES = {
     "create-token": ["ada@lab.example"],
     "create-challenge": ["voc", "--organiser", "olga@lab.example", "--edition", "VOC2007", "--title", "VOC"],
     "set-detail": ["ready", "everything", "--organiser", "olga@lab.example"],
+    "add-phase": ["ready", "later", "--title", "Later", "--own-ground-truth", "--organiser", "olga@lab.example"],
+    "admit": ["ready", "someone@lab.example", "--organiser", "olga@lab.example"],
+    "grant-quota": ["ready", "a@lab.example", "2", "--until", "2100-01-01", "--organiser", "olga@lab.example"],
     "import-truth": ["ready", "TREE", "--organiser", "olga@lab.example"],
 }
 

@@ -19,6 +19,7 @@ from vocboard.app.overview import submissions as overview
 from vocboard.app.pages import wording
 from vocboard.app.pages.challenges import listed, timeline
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, UploadedEdition, go_to
+from vocboard.app.pages.organise import checklist
 from vocboard.app.pages.organise.challenge_form import VISIBILITIES, ZONES, ChallengeForm
 from vocboard.app.pages.organise.phase_fields import choices
 from vocboard.app.pages.rendering import render
@@ -218,6 +219,7 @@ def challenge_page(
         challenge = challenges.get_organised(session, slug, user)
         versions = challenges.ground_truth_versions(session, challenge)
         current = challenges.current_versions(session, challenge)
+        to_do = checklist.steps(session, challenge)
         numbers = overview.counts(session, challenge)
         all_rescores = rescores.of_challenge(session, challenge)
     at = now()
@@ -234,6 +236,8 @@ def challenge_page(
         state=phase.state(at),
         state_name=wording.PHASE_STATES[phase.state(at)],
         timeline=timeline(challenge, at),
+        steps=to_do,
+        steps_left=checklist.progress(to_do),
         at=at,
         versions=versions,
         current=current,

@@ -35,9 +35,9 @@ def test_a_new_challenge_has_all_competitions_of_its_edition(organiser: httpx.Cl
 
 def test_only_what_is_given_changes(organiser: httpx.Client) -> None:
     path = organiser.post("/api/v1/challenges", json=NEW).headers["location"]
-    before = organiser.get(path).json()
+    before = without_phases(organiser.get(path).json())
     dates = {"opens_at": "2026-01-01T00:00:00Z", "closes_at": "2026-12-31T23:59:59+01:00"}
-    after = organiser.patch(path, json=dates).json()
+    after = without_phases(organiser.patch(path, json=dates).json())
     assert after == before | {"opens_at": "2026-01-01T00:00:00Z", "closes_at": "2026-12-31T22:59:59Z"}
     assert organiser.patch(path, json={"closes_at": None}).json() == after | {"closes_at": None}
 
@@ -89,3 +89,8 @@ def test_lists_are_paged(embedded_site: Site) -> None:
             assert client.get("/api/v1/challenges", params=wrong).status_code == 422
     assert len(seen) == 5
     assert set(seen) == slugs
+
+
+def without_phases(challenge: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what says the same of the current phase again."""
+    return {name: value for name, value in challenge.items() if name != "phases"}

@@ -1,6 +1,7 @@
 """Whatever a program sends, the API answers as its OpenAPI document says, and never with a fault of its own."""
 
 import shutil
+import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,6 +76,9 @@ def world(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> It
             "slug": challenge.slug,
             "submission_id": answer.json()["id"],
             "competition": "comp1",
+            "key": "main",
+            "admission_id": str(uuid.uuid4()),
+            "grant_id": str(uuid.uuid4()),
             "registration_id": str(waiting.id),
             "user_id": str(waiting.id),
             "invitation_id": str(waiting.id),

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from vocboard.app.api.schemas.challenges import ChallengeChanges, NewChallenge
-from vocboard.app.challenges.models import Challenge, ChallengeCompetition, Detail, Visibility
+from vocboard.app.challenges.models import Admission, Challenge, ChallengeCompetition, Detail, Freeze, Visibility
 from vocboard.app.challenges.rules import ChallengeRules
 from vocboard.app.pages.organise.challenge_form import ChallengeForm
 
@@ -21,6 +21,13 @@ RULES = ChallengeRules(
     quota_count=5,
     quota_period_seconds=36 * 3600,
     detail=Detail.CLASSES,
+    admission=Admission.APPROVED,
+    leaderboard_from=NOON + timedelta(days=2),
+    freeze=Freeze.DATE,
+    freezes_at=NOON + timedelta(days=3),
+    anonymous_until=NOON + timedelta(days=4),
+    phase_title="Validation",
+    anywhere_on_earth=True,
 )
 
 
