@@ -16,9 +16,9 @@ from vocboard.commands.trees import add_tree_arguments, edition_of
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.ground_truth import GroundTruth, GroundTruthError
 from vocboard.evaluator.ground_truth.available_sets import available_image_sets, describe_image_sets
-from vocboard.evaluator.ground_truth.reader import read_ground_truth
+from vocboard.evaluator.ground_truth.reader import import_ground_truth
 from vocboard.evaluator.ground_truth.summary import summarise
-from vocboard.evaluator.problems import Problem, counted
+from vocboard.evaluator.problems import Problem, counted, has_errors
 
 _LACKS_SETS = "no_image_sets"
 
@@ -27,7 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.description = (
         "Check a ground truth tree as a server does, and list every problem. Exit status: 0 no "
-        "problems, 1 problems found, 2 usage error."
+        "errors (an organiser has to confirm warnings), 1 errors found, 2 usage error."
     )
     add_tree_arguments(parser)
     add_image_set_argument(parser)
@@ -43,21 +43,26 @@ def run(arguments: argparse.Namespace) -> int:
     for of_set in editions_of_image_sets(edition, arguments.image_set).values():
         try:
             with Progress("files") as progress:
-                truth = read_ground_truth(arguments.tree, of_set, progress=progress.advance)
+                read = import_ground_truth(arguments.tree, of_set, progress=progress.advance)
         except GroundTruthError as error:
             problems += error.problems
             if any(problem.code == _LACKS_SETS for problem in error.problems):
                 available = available_image_sets(arguments.tree, of_set)
                 lines.append(f"The tree was read for other image sets: {describe_image_sets(available)}.")
         else:
-            lines += _lines(truth, of_set)
+            problems += read.warnings
+            lines += _lines(read.truth, of_set)
     if arguments.json:
         print_json(
-            {"edition": edition.name, "valid": not problems, "problems": [problem.as_json() for problem in problems]}
+            {
+                "edition": edition.name,
+                "valid": not has_errors(problems),
+                "problems": [problem.as_json() for problem in problems],
+            }
         )
     else:
         print("\n".join([*problem_lines(problems), *lines, summary(problems)]))
-    return PROBLEMS if problems else VALID
+    return PROBLEMS if has_errors(problems) else VALID
 
 
 def _lines(truth: GroundTruth, edition: Edition) -> list[str]:
@@ -68,7 +73,5 @@ def _lines(truth: GroundTruth, edition: Edition) -> list[str]:
             lines.append(f"{what}cannot be scored, {each.missing}")
             continue
         people = "" if each.people is None else f", {counted(each.people, 'person', 'people')}"
-        without = [name for name, count in each.classes.items() if not count.positives]
-        note = f"; no positives for {', '.join(without)}" if without else ""
-        lines.append(f"{what}{counted(each.images, 'image')}{people}{note}")
+        lines.append(f"{what}{counted(each.images, 'image')}{people}")
     return lines

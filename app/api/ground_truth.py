@@ -4,21 +4,24 @@ import uuid
 from typing import Annotated, Any
 
 from anyio import to_thread
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Path, Query, Request
 from sqlalchemy.orm import Session
 
 from vocboard.app.api.paging import DEFAULT_PER_PAGE, FIRST_PAGE, ItemPage, PageNumber, PerPage, item_page, page_of
 from vocboard.app.api.problems import UploadProblem, problem_responses
 from vocboard.app.api.schemas.challenges import GroundTruthVersion
+from vocboard.app.challenges import ground_truth_versions as versions
 from vocboard.app.challenges import models
 from vocboard.app.challenges import service as challenges
+from vocboard.app.challenges.ground_truth import needs_confirmation
 from vocboard.app.challenges.models import MAIN_PHASE
-from vocboard.app.web.dependencies import DatabaseDep, IntakeDep
+from vocboard.app.web.dependencies import DatabaseDep, IntakeDep, NotifierDep
 from vocboard.app.web.identity import OrganisingUser
 
 router = APIRouter(tags=["ground truth"])
 
 TruthPhase = Annotated[str, Query(alias="phase", description="Key of the phase that it is for.")]
+VersionNumber = Annotated[int, Path(ge=1, le=2**31 - 1)]
 
 UPLOAD_FORM: dict[str, Any] = {
     "requestBody": {
@@ -54,9 +57,9 @@ def list_ground_truth(
     with database.reading() as session:
         challenge = challenges.get_organised(session, slug, user)
         current = _current_ids(session, challenge)
-        versions = challenges.ground_truth_versions(session, challenge)
-    listed = page_of(versions, page=page, per_page=per_page)
-    return item_page(listed, lambda version: _version(version, current))
+        found = challenges.ground_truth_versions(session, challenge)
+    listed = page_of(found, page=page, per_page=per_page)
+    return item_page(listed, lambda version: _version(challenge, version, current))
 
 
 @router.post(
@@ -79,18 +82,43 @@ async def upload_ground_truth(
     def described() -> GroundTruthVersion:
         with database.reading() as session:
             challenge = challenges.get_organised(session, slug, user)
-            versions = {version.id: version for version in challenges.ground_truth_versions(session, challenge)}
-            return _version(versions[version_id], _current_ids(session, challenge))
+            found = {version.id: version for version in challenges.ground_truth_versions(session, challenge)}
+            return _version(challenge, found[version_id], _current_ids(session, challenge))
 
     return await to_thread.run_sync(described)
+
+
+@router.post("/challenges/{slug}/ground-truth/{number}/confirm", responses=problem_responses(401, 403, 404, 409))
+def confirm_ground_truth(
+    database: DatabaseDep, notifier: NotifierDep, user: OrganisingUser, slug: str, number: VersionNumber
+) -> GroundTruthVersion:
+    """Say that what the import has warned of is meant. While nobody has submitted, the version then becomes current."""
+    with database.writing() as session:
+        challenge = challenges.get_organised(session, slug, user)
+        version = versions.confirm(session, challenge=challenge, user=user, number=number)
+        answer = _version(challenge, version, _current_ids(session, challenge))
+    notifier.ground_truth_uploaded()
+    return answer
+
+
+@router.delete(
+    "/challenges/{slug}/ground-truth/{number}", status_code=204, responses=problem_responses(401, 403, 404, 409)
+)
+def remove_ground_truth(database: DatabaseDep, user: OrganisingUser, slug: str, number: VersionNumber) -> None:
+    """Remove a version that could not be imported."""
+    with database.writing() as session:
+        challenge = challenges.get_organised(session, slug, user)
+        versions.remove_failed(session, challenge=challenge, user=user, number=number)
 
 
 def _current_ids(session: Session, challenge: models.Challenge) -> set[uuid.UUID]:
     return {version.id for version in challenges.current_versions(session, challenge).values()}
 
 
-def _version(version: models.GroundTruthVersion, current: set[uuid.UUID]) -> GroundTruthVersion:
-    problems = version.problems
+def _version(
+    challenge: models.Challenge, version: models.GroundTruthVersion, current: set[uuid.UUID]
+) -> GroundTruthVersion:
+    problems, is_ready = version.problems, version.state is models.TruthState.READY
     return GroundTruthVersion(
         id=version.id,
         number=version.number,
@@ -101,4 +129,9 @@ def _version(version: models.GroundTruthVersion, current: set[uuid.UUID]) -> Gro
         is_current=version.id in current,
         competitions=version.competitions,
         problems=None if problems is None else [UploadProblem(**problem) for problem in problems],
+        warnings=[UploadProblem(**warning) for warning in version.warnings or ()],
+        needs_confirmation=is_ready and needs_confirmation(version),
+        confirmed_at=version.confirmed_at,
+        unscorable=dict(versions.unscorable(challenge, version)) if is_ready else {},
+        summary=version.summary,
     )

@@ -1,7 +1,7 @@
 """The queue of uploaded ground truth. Workers claim a version with a lease, and need it to store results."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -11,9 +11,9 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.challenges import queries
 from vocboard.app.challenges.editions import edition_from
-from vocboard.app.challenges.ground_truth import make_current, start_scoring
+from vocboard.app.challenges.ground_truth import make_current, needs_confirmation, start_scoring
 from vocboard.app.challenges.models import Challenge, ChallengePhase, GroundTruthVersion, TruthState
-from vocboard.app.challenges.phases import competitions_scored_with, on_image_set, phases_of
+from vocboard.app.challenges.phases import Phase, competitions_scored_with, on_image_set, phases_of
 from vocboard.app.work_queues.state_queue import Claim, StateQueue
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.problems import Problem, Severity
@@ -47,17 +47,19 @@ class ImportedTruth:
     """The data about ground truth that the database stores.
 
     Attributes:
-        sha256: hash of its canonical content.
-        summary: for organisers only, by task and image set (`detection/test`): `images`, and if available `people`,
-            `classes` (`positives` and `difficult` by class) and `missing` (why it cannot be scored).
-        competitions: keys of the competitions that it can score.
-        image_sets: its public part, from `pack_image_sets`.
+        sha256: of its canonical content.
+        summary: for organisers alone, by task and image set (`detection/test`): `images`, and where there are any
+            `people`, `classes` (counts by class, with a `Total`) and `missing`, why it cannot be scored.
+        competitions: keys of those it can score.
+        image_sets: its public half, from `pack_image_sets`.
+        warnings: what an organiser has to confirm.
     """
 
     sha256: str
     summary: dict[str, Any]
     competitions: tuple[str, ...]
     image_sets: bytes
+    warnings: tuple[Problem, ...] = ()
 
 
 def claim(session: Session, *, lease: timedelta, attempts: int) -> TruthClaim | None:
@@ -89,8 +91,8 @@ def claim(session: Session, *, lease: timedelta, attempts: int) -> TruthClaim | 
 
 
 def is_due(session: Session) -> bool:
-    """Whether `claim` would return a version."""
-    return _queue.waiting(session) > 0 or _queue.has_expired(session)
+    """Whether `claim` would return a version, or `start_scorings` would start one."""
+    return _queue.waiting(session) > 0 or _queue.has_expired(session) or any(_startable(session))
 
 
 def renew(session: Session, claimed: TruthClaim, *, lease: timedelta) -> bool:
@@ -109,6 +111,7 @@ def finish(session: Session, claimed: TruthClaim, imported: ImportedTruth) -> bo
             "summary": imported.summary,
             "competitions": list(imported.competitions),
             "image_sets": imported.image_sets,
+            "warnings": [problem.as_json() for problem in imported.warnings[:MOST_PROBLEMS]],
         },
     )
 
@@ -118,32 +121,48 @@ def refuse(session: Session, claimed: TruthClaim, problems: Sequence[Problem]) -
     return _queue.finish(session, claimed.claim, {"state": TruthState.FAILED, "problems": _as_stored(problems)})
 
 
-def start_first_scorings(session: Session) -> int:
-    """Give every phase that has no scoring yet its first one, if ground truth is ready that fits.
+def start_scorings(session: Session) -> int:
+    """Let versions become current that need no re-score.
 
-    The newest version that can score all of its competitions is taken. Once there is a scoring, another one becomes
-    current only by a re-score.
+    In each phase with ground truth of its own, that is the newest version that can score all competitions and needs no
+    confirmation, if the phase has no current version, or an older one that nobody has submitted to.
 
     Returns:
-        How many phases got one.
+        The number of phases with a new current version.
     """
     started = 0
-    for found in queries.challenges_without_scoring(session):
-        queries.lock_challenge(session, found.id)
-        present = queries.challenge_as_it_is(session, found.id)
-        versions = queries.truth_versions(session, found.id)
-        for phase in phases_of(present):
-            if not phase.has_own_truth or phase.scoring_id is not None:
-                continue
-            needed = set(competitions_scored_with(present, phase.key))
-            for version in versions:
-                is_ready = version.state is TruthState.READY and version.phase_key == phase.key
-                if is_ready and needed <= set(version.competitions or ()):
-                    scoring = start_scoring(session, challenge=present, version=version)
-                    make_current(session, challenge=present, scoring=scoring, actor=None, phase_key=phase.key)
-                    started += 1
-                    break
+    for found in list(dict.fromkeys(challenge.id for challenge, _, _ in _startable(session))):
+        # Nobody can submit from here on, because that locks the challenge, too.
+        queries.lock_challenge(session, found)
+        queries.challenge_as_it_is(session, found)
+        for challenge, phase, version in list(_startable(session, found)):
+            scoring = start_scoring(session, challenge=challenge, version=version)
+            make_current(session, challenge=challenge, scoring=scoring, actor=None, phase_key=phase.key)
+            started += 1
     return started
+
+
+def _startable(
+    session: Session, challenge_id: uuid.UUID | None = None
+) -> Iterator[tuple[Challenge, Phase, GroundTruthVersion]]:
+    """Find what `start_scorings` starts, in all challenges or one."""
+    for challenge in queries.challenges_with_new_truth(session, challenge_id):
+        versions = queries.truth_versions(session, challenge.id)
+        for phase in phases_of(challenge):
+            if not phase.has_own_truth:
+                continue
+            current = queries.truth_of_scoring(session, phase.scoring_id)
+            if current is not None and queries.is_submitted_to(session, challenge.id, phase.key):
+                continue
+            needed = set(competitions_scored_with(challenge, phase.key))
+            for version in versions:
+                if version.phase_key != phase.key or version.state is not TruthState.READY:
+                    continue
+                if current is not None and version.number <= current.number:
+                    break
+                if not needs_confirmation(version) and needed <= set(version.competitions or ()):
+                    yield challenge, phase, version
+                    break
 
 
 def waiting_versions(session: Session) -> set[uuid.UUID]:

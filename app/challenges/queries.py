@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, and_, case, delete, exists, false, func, or_, select, true
-from sqlalchemy.orm import InstrumentedAttribute, Session, joinedload, selectinload
+from sqlalchemy.orm import Session, joinedload, selectinload
 
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.challenges.models import (
@@ -226,26 +226,28 @@ def challenges_frozen_by(session: Session, at: datetime) -> Sequence[Challenge]:
     ).all()
 
 
-def challenges_without_scoring(session: Session) -> Sequence[Challenge]:
-    """Return challenges with a phase that has no scoring although ground truth is ready, with phases."""
+def challenges_with_new_truth(session: Session, challenge_id: uuid.UUID | None = None) -> Sequence[Challenge]:
+    """Return challenges with ready ground truth that nothing has been scored with yet, with phases.
 
-    def is_ready(phase_key: InstrumentedAttribute[str] | str) -> ColumnElement[bool]:
-        return exists().where(
-            GroundTruthVersion.challenge_id == Challenge.id,
-            GroundTruthVersion.phase_key == phase_key,
-            GroundTruthVersion.state == TruthState.READY,
-        )
-
-    further = exists().where(
-        ChallengePhase.challenge_id == Challenge.id,
-        ChallengePhase.has_own_truth,
-        ChallengePhase.current_scoring_id.is_(None),
-        is_ready(ChallengePhase.key),
+    Args:
+        challenge_id: only this one.
+    """
+    is_scored_with = exists().where(Scoring.ground_truth_version_id == GroundTruthVersion.id)
+    is_new = exists().where(
+        GroundTruthVersion.challenge_id == Challenge.id, GroundTruthVersion.state == TruthState.READY, ~is_scored_with
     )
-    return session.scalars(
+    query = (
         select(Challenge)
-        .where(and_(Challenge.current_scoring_id.is_(None), is_ready(MAIN_PHASE)) | further)
-        .where(Challenge.imported_at.is_(None))
+        .where(is_new, Challenge.imported_at.is_(None))
         .options(selectinload(Challenge.competitions), selectinload(Challenge.further_phases))
         .order_by(Challenge.created_at)
-    ).all()
+    )
+    return session.scalars(query if challenge_id is None else query.where(Challenge.id == challenge_id)).all()
+
+
+def is_submitted_to(session: Session, challenge_id: uuid.UUID, phase_key: str) -> bool:
+    """Whether there are submissions that are scored against the ground truth of a phase."""
+    query = select(Submission.id).where(
+        Submission.challenge_id == challenge_id, truth_phase_of_submission() == phase_key
+    )
+    return session.scalar(query.limit(1)) is not None

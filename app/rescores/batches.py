@@ -1,4 +1,8 @@
-"""The queue of submissions in re-scores, which are leased to workers in batches."""
+"""The queue of submissions in re-scores, which are leased to workers in batches.
+
+`work_queues.LeasedQueue` is for queues that are claimed row by row. Here one lease holds several rows, which are
+stored in one transaction.
+"""
 
 import uuid
 from collections.abc import Sequence

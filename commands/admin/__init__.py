@@ -9,7 +9,17 @@ import sys
 from vocboard.app.database import Database
 from vocboard.app.errors import InvalidInputError, ServiceError
 from vocboard.app.settings import Settings
-from vocboard.commands.admin import challenges, editions, images, moderation, people, phases, pruning, transfer
+from vocboard.commands.admin import (
+    challenges,
+    editions,
+    images,
+    moderation,
+    people,
+    phases,
+    pruning,
+    rescores,
+    transfer,
+)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -21,6 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     people.configure(actions)
     challenges.configure(actions)
     phases.configure(actions)
+    rescores.configure(actions)
     editions.configure(actions)
     images.configure(actions)
     pruning.configure(actions)

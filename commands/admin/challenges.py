@@ -4,24 +4,28 @@ import argparse
 import sys
 import tarfile
 import time
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 from uuid import UUID
 
 from vocboard.app.accounts import administration
-from vocboard.app.challenges import service
+from vocboard.app.challenges import ground_truth_versions, queries, service
+from vocboard.app.challenges.ground_truth import needs_confirmation
 from vocboard.app.challenges.models import Detail, GroundTruthVersion, TruthState, Visibility
 from vocboard.app.database import Database
 from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.settings import Settings
 from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox, IncomingTruth
 from vocboard.commands.admin.actions import Actions
+from vocboard.evaluator.problems import Severity
 
 CHUNK_BYTES = 1024 * 1024
 POLL_SECONDS = 0.5
 RULES = service.ChallengeRules.model_fields.keys()
+SECONDS_TO_BECOME_CURRENT = 5.0
 
 
 def configure(actions: Actions) -> None:
@@ -52,7 +56,18 @@ def configure(actions: Actions) -> None:
         "--organiser", required=True, metavar="EMAIL", help="organiser of the challenge, named in the audit log"
     )
     action.add_argument("--wait", action="store_true", help="wait until a worker has imported it")
+    action.add_argument(
+        "--confirm", action="store_true", help="wait, print the warnings of the import, and confirm them"
+    )
     action.set_defaults(do=import_truth)
+
+    action = actions.add_parser("confirm-truth", help="confirm the warnings of a version of the ground truth")
+    action.add_argument("slug")
+    action.add_argument("number", type=int, help="number of the version")
+    action.add_argument(
+        "--organiser", required=True, metavar="EMAIL", help="organiser of the challenge, named in the audit log"
+    )
+    action.set_defaults(do=confirm_truth)
 
 
 def add_rules(action: argparse.ArgumentParser) -> None:
@@ -160,7 +175,28 @@ def import_truth(arguments: argparse.Namespace, database: Database, settings: Se
         inbox.discard(version_id)
         raise
     WorkerNotifier(settings).ground_truth_uploaded()
-    return _wait(database, version_id) if arguments.wait else 0
+    if not (arguments.wait or arguments.confirm):
+        return 0
+    status = _wait(database, version_id, confirming=arguments.confirm)
+    if status == 0 and arguments.confirm:
+        _confirm(database, settings, arguments.slug, _version(database, version_id).number, arguments.organiser)
+    if status == 0:
+        print(_what_is_current(database, version_id))
+    return status
+
+
+def confirm_truth(arguments: argparse.Namespace, database: Database, settings: Settings) -> int:
+    """Confirm the warnings of a version."""
+    _confirm(database, settings, arguments.slug, arguments.number, arguments.organiser)
+    return 0
+
+
+def _confirm(database: Database, settings: Settings, slug: str, number: int, email: str) -> None:
+    with database.writing() as session:
+        user = administration.get_user(session, email)
+        challenge = service.get_organised(session, slug, user)
+        ground_truth_versions.confirm(session, challenge=challenge, user=user, number=number)
+    WorkerNotifier(settings).ground_truth_uploaded()
 
 
 def _write(tree: Path, incoming: IncomingTruth) -> None:
@@ -174,17 +210,53 @@ def _write(tree: Path, incoming: IncomingTruth) -> None:
             incoming.write(chunk)
 
 
-def _wait(database: Database, version_id: UUID) -> int:
-    """Wait for the import; if it failed, print all problems on standard error and return 1."""
+def _version(database: Database, version_id: UUID) -> GroundTruthVersion:
+    with database.reading() as session:
+        return session.get_one(GroundTruthVersion, version_id)
+
+
+def _wait(database: Database, version_id: UUID, *, confirming: bool) -> int:
+    """Wait for the import; 1 if it failed, or has to be confirmed, with everything that is wrong on standard error."""
+    while (version := _version(database, version_id)).state not in {TruthState.READY, TruthState.FAILED}:
+        time.sleep(POLL_SECONDS)
+    if version.state is TruthState.FAILED:
+        _print_problems(version.problems)
+        return 1
+    _print_problems(version.warnings)
+    print(f"version {version.number} is ready and can score {', '.join(version.competitions or ())}")
+    if needs_confirmation(version) and not confirming:
+        print(
+            f"vocboard admin: version {version.number} cannot become current before its warnings are confirmed: "
+            f"vocboard admin confirm-truth ... {version.number}",
+            file=sys.stderr,
+        )
+        return 1
+    return 0
+
+
+def _print_problems(problems: Sequence[Mapping[str, Any]] | None) -> None:
+    for problem in problems or ():
+        place = ":".join(str(part) for part in (problem["file"], problem["line"]) if part is not None)
+        kind = "warning: " if problem["severity"] == Severity.WARNING else ""
+        print(f"{place + ': ' if place else ''}{kind}{problem['message']}", file=sys.stderr)
+
+
+def _what_is_current(database: Database, version_id: UUID) -> str:
+    """Say which version submissions are scored with, once a worker has had time to let this one become current."""
+    deadline = time.monotonic() + SECONDS_TO_BECOME_CURRENT
     while True:
         with database.reading() as session:
             version = session.get_one(GroundTruthVersion, version_id)
-        if version.state is TruthState.READY:
-            print(f"version {version.number} is ready and can score {', '.join(version.competitions or ())}")
-            return 0
-        if version.state is TruthState.FAILED:
-            for problem in version.problems or ():
-                place = ":".join(str(part) for part in (problem["file"], problem["line"]) if part is not None)
-                print(f"{place + ': ' if place else ''}{problem['message']}", file=sys.stderr)
-            return 1
+            challenge = queries.challenge_as_it_is(session, version.challenge_id)
+            current = service.current_versions(session, challenge).get(version.phase_key)
+            may_become = current is None or (
+                current.id != version.id and not queries.is_submitted_to(session, challenge.id, version.phase_key)
+            )
+        if not may_become or time.monotonic() > deadline:
+            break
         time.sleep(POLL_SECONDS)
+    if current is None:
+        return "no version is current: this one cannot score all competitions of the challenge"
+    if current.id == version_id:
+        return f"version {current.number} is current"
+    return f"version {current.number} is current; score with the new one: vocboard admin rescore {challenge.slug}"

@@ -102,6 +102,8 @@ def upload_ground_truth(organiser: Api, slug: str, tree: Path) -> None:
             for problem in imported["problems"]
         )
         raise SeedingError(f"{tree} cannot be used as ground truth:\n{listed}")
+    if imported["needs_confirmation"]:  # made up, or the operator's own
+        organiser.post(f"/challenges/{slug}/ground-truth/{imported['number']}/confirm")
     offered = {competition["key"] for competition in organiser.get(f"/challenges/{slug}")["competitions"]}
     if offered - set(imported["competitions"]):
         organiser.patch(f"/challenges/{slug}", json={"competitions": imported["competitions"]})

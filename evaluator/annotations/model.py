@@ -21,6 +21,7 @@ class AnnotatedObject:
     Attributes:
         box: for people with only a point (VOC2012's boxless actions), that pixel.
         difficult: False if the file does not say, as in the action images.
+        truncated: cut off by the edge of the image or another object; does not affect scores.
         parts: for people whose layout is annotated.
         actions: flags by action, for people whose actions are annotated; otherwise None.
     """
@@ -28,6 +29,7 @@ class AnnotatedObject:
     name: str
     box: Box
     difficult: bool = False
+    truncated: bool = False
     parts: tuple[AnnotatedPart, ...] = ()
     actions: Mapping[str, bool] | None = None
 

@@ -13,6 +13,7 @@ from vocboard.evaluator.annotations.model import AnnotatedObject, Annotation, An
 
 TITLE = "PASCAL Annotation Version 1.00"
 DIFFICULT = "Difficult"
+TRUNCATED = "Trunc"
 
 _NUMBER = r"\s*(-?\d{1,9}(?:\.\d{1,9})?)\s*"
 _POINT = rf"\({_NUMBER},{_NUMBER}\)"
@@ -69,7 +70,7 @@ def _object(line: str, expected: int, labels: Mapping[str, str], left: float, to
     box = _shifted([float(side) for side in sides], 1 - left, 1 - top)
     if box[2] < box[0] or box[3] < box[1]:
         raise ValueError("has a box that is upside down")
-    return AnnotatedObject(_class_of(label, labels), box, difficult=DIFFICULT in label)
+    return AnnotatedObject(_class_of(label, labels), box, difficult=DIFFICULT in label, truncated=TRUNCATED in label)
 
 
 def _first(pattern: re.Pattern[str], lines: list[str]) -> tuple[str, ...] | None:

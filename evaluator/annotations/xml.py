@@ -61,6 +61,7 @@ class _XmlReader:
             name=self._text(element, children, "name"),
             box=self._box(element, children),
             difficult=self._flag(children.get("difficult")),
+            truncated=_is_set(children.get("truncated")),
             parts=tuple(map(self._part, element.iterchildren("part"))) if "part" in children else (),
             actions=None if actions is None else {str(flag.tag): self._flag(flag) for flag in actions},
         )
@@ -122,6 +123,11 @@ class _XmlReader:
     def _report(self, element: etree._Element, message: str) -> None:
         line = element.sourceline
         self._errors.append((line if isinstance(line, int) else None, message))
+
+
+def _is_set(element: etree._Element | None) -> bool:
+    """A flag that no score depends on, so whatever else it may say is not complained of."""
+    return element is not None and (element.text or "").strip() == "1"
 
 
 def _children(element: etree._Element) -> dict[str, etree._Element]:

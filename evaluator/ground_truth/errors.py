@@ -11,7 +11,8 @@ class GroundTruthError(Exception):
     """The tree is not valid ground truth.
 
     Attributes:
-        problems: all problems, each with its file in the tree and, if applicable, its line.
+        problems: all problems, each with its file in the tree and, if applicable, its line; errors first, then
+            warnings.
     """
 
     def __init__(self, problems: Iterable[Problem]) -> None:
@@ -20,10 +21,31 @@ class GroundTruthError(Exception):
 
 
 class TreeProblems:
-    """Collects problems of a tree; a problem found by two tasks is reported once."""
+    """Collects problems of a tree; a problem found by two tasks is reported once.
 
-    def __init__(self) -> None:
+
+    Args of the constructor:
+        tolerant: whether a missing annotation is only a warning; the image then counts as one without objects.
+    """
+
+    def __init__(self, *, tolerant: bool = False) -> None:
+        self.tolerant = tolerant
         self._problems: dict[Problem, None] = {}
+        self._warnings: dict[Problem, None] = {}
+
+    @property
+    def warnings(self) -> tuple[Problem, ...]:
+        """The warnings so far."""
+        return tuple(self._warnings)
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether there are errors so far."""
+        return bool(self._problems)
+
+    def warn(self, code: str, message: str, file: str | None = None) -> None:
+        """Add a warning: a possible mistake that does not prevent scoring."""
+        self._warnings.setdefault(Problem(code, Severity.WARNING, message, file))
 
     def add(self, code: str, message: str, file: str | None = None, line: int | None = None) -> None:
         """Add a problem."""
@@ -32,7 +54,7 @@ class TreeProblems:
     def raise_if_any(self) -> None:
         """Raise `GroundTruthError` if there are problems."""
         if self._problems:
-            raise GroundTruthError(self._problems)
+            raise GroundTruthError([*self._problems, *self._warnings])
 
 
 def some(names: Iterable[str], at_most: int = 5) -> str:

@@ -37,10 +37,12 @@ class Listed:
     Attributes:
         images: unique identifiers, in order.
         people: the line of each person, in order; None if the lines have no object index.
+        file: its name in the tree.
     """
 
     images: tuple[str, ...]
     people: Mapping[Person, int] | None = None
+    file: str = ""
 
     @property
     def index(self) -> dict[str, int]:
@@ -74,7 +76,7 @@ class ImageSetFiles:
         first_line: dict[str, int] = {}
         for line in self._lines(name, (1, 2)):
             self._once(first_line, line.fields[0], name, line)
-        return Listed(tuple(first_line))
+        return Listed(tuple(first_line), file=name)
 
     def people(self, name: str) -> Listed:
         """Return the people of a file with lines `<image> <object>`, or its images if no line has an object index."""
@@ -90,7 +92,7 @@ class ImageSetFiles:
         if plain and people:
             message = "no object index, which other lines have"
             self._problems.add("mixed_lines", message, name, next(iter(plain.values())))
-        return Listed(tuple(images), None if plain else people)
+        return Listed(tuple(images), None if plain else people, name)
 
     def image_labels(self, name: str, images: Mapping[str, int]) -> Labels:
         """Return one class's labels from lines `<image> <label>`; every test image must have one."""

@@ -1,6 +1,6 @@
 """The content of a tree, from which tasks read their ground truth."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from vocboard.evaluator.annotations import AnnotatedObject, Annotation, Box
 from vocboard.evaluator.editions import AnnotationFormat, Edition
-from vocboard.evaluator.ground_truth.errors import TreeProblems
+from vocboard.evaluator.ground_truth.errors import TreeProblems, some
 from vocboard.evaluator.ground_truth.image_set_files import ImageSetFiles, Listed, Person
+from vocboard.evaluator.problems.problem import counted
 
 PERSON = "person"  # the class whose objects have parts and actions
 
@@ -26,6 +27,7 @@ class Material:
     Attributes:
         files: the image sets.
         annotations: existing annotations, by image identifier.
+        broken: images with an invalid annotation, which is already reported.
         image_files: other existing files of images that tasks requested, by their name in the tree.
         problems: collects problems.
     """
@@ -33,6 +35,7 @@ class Material:
     edition: Edition
     files: ImageSetFiles
     annotations: Mapping[str, Annotation]
+    broken: Collection[str]
     image_files: Mapping[str, bytes]
     problems: TreeProblems
 
@@ -49,9 +52,13 @@ class Material:
         """Return why a task that needs annotations cannot be scored, or None; report it if only some are there."""
         if not listed.images:
             return "its image set is empty"
-        without = [image for image in listed.images if image not in self.annotations]
+        without = [image for image in listed.images if image not in self.annotations and image not in self.broken]
         if len(without) == len(listed.images):
             return "its images have no Annotations"
+        if without and self.problems.tolerant:
+            message = f"{counted(len(without), 'image')} of {len(listed.images):,} without annotation: {some(without)}"
+            self.problems.warn("missing_annotation", f"{message}. They count as images without objects.", listed.file)
+            return None
         for image in without:
             message = "is not there, although other test images have theirs"
             self.problems.add("missing_annotation", message, annotation_file(image, self.edition))

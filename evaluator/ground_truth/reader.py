@@ -4,6 +4,7 @@ Source: VOC2010 document sections 2.5-2.8 and 9.1.
 """
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from vocboard.evaluator.annotations import Annotation, AnnotationError, read_lines, read_pascal_text, read_xml
@@ -13,11 +14,31 @@ from vocboard.evaluator.ground_truth.ground_truth import GroundTruth
 from vocboard.evaluator.ground_truth.image_set_files import ImageSetFiles, Listed, file_of
 from vocboard.evaluator.ground_truth.material import Material, annotation_file
 from vocboard.evaluator.ground_truth.model import Key
+from vocboard.evaluator.ground_truth.oddities import (
+    count_truncated,
+    warn_of_annotations,
+    warn_of_classes_without_positives,
+)
 from vocboard.evaluator.ground_truth.tree import Tree
 from vocboard.evaluator.image_sets import ImageSet, ImageSets
+from vocboard.evaluator.problems import Problem
 from vocboard.evaluator.tasks.definitions import TASKS
 from vocboard.evaluator.tasks.truth import Truth
 from vocboard.evaluator.tasks.truth_readers import TRUTH_READERS
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ReadTree:
+    """What importing a tree gave.
+
+    Attributes:
+        warnings: what looks wrong and may be meant; see `oddities`.
+        truncated: objects that are not difficult and cut off, by image set and class.
+    """
+
+    truth: GroundTruth
+    warnings: tuple[Problem, ...]
+    truncated: Mapping[str, Mapping[str, int]]
 
 
 def read_ground_truth(tree: Path, edition: Edition, *, progress: Callable[[int], None] | None = None) -> GroundTruth:
@@ -35,7 +56,30 @@ def read_ground_truth(tree: Path, edition: Edition, *, progress: Callable[[int],
     Raises:
         GroundTruthError: the tree is invalid; lists all problems.
     """
-    problems = TreeProblems()
+    return _read(tree, edition, TreeProblems(), progress)[0]
+
+
+def import_ground_truth(tree: Path, edition: Edition, *, progress: Callable[[int], None] | None = None) -> ReadTree:
+    """Read the same, and look for what may be a mistake of whoever made the tree.
+
+    Images without annotation are no error, but a warning: they count as images without objects.
+
+    Raises:
+        GroundTruthError: with everything that is wrong with the tree, warnings included.
+    """
+    problems = TreeProblems(tolerant=True)
+    truth, listed, material = _read(tree, edition, problems, progress)
+    warn_of_classes_without_positives(truth, edition, problems)
+    sets: dict[str, dict[str, None]] = {}
+    for key, items in listed.items():
+        sets.setdefault(key[1], {}).update(dict.fromkeys(items.images))
+    truncated = {name: count_truncated(images, material) for name, images in sets.items()}
+    return ReadTree(truth, problems.warnings, truncated)
+
+
+def _read(
+    tree: Path, edition: Edition, problems: TreeProblems, progress: Callable[[int], None] | None
+) -> tuple[GroundTruth, Mapping[Key, Listed], Material]:
     source = Tree(tree, edition.name, problems, progress)
     rules = {(c.task, c.image_set): c.rules for c in edition.competitions.values()}
     files = ImageSetFiles(source.read(_image_set_files(rules, edition)), problems)
@@ -43,8 +87,8 @@ def read_ground_truth(tree: Path, edition: Edition, *, progress: Callable[[int],
     if not listed:
         expected = ", ".join(dict.fromkeys(file_of(edition, key) for key in rules))
         message = f"the tree has none of the image sets of {edition.name} ({expected}) {source.places}"
-        problems.add("no_image_sets", message)
-    problems.raise_if_any()
+        problems.add("no_image_sets", f"{message}; found: {source.found}")
+        problems.raise_if_any()
 
     material = _material(source, listed, edition, files, problems, progress=progress)
     sets: dict[Key, ImageSet] = {}
@@ -58,8 +102,10 @@ def read_ground_truth(tree: Path, edition: Edition, *, progress: Callable[[int],
             missing[key] = truth
         else:
             truths[key] = truth
+    if problems.tolerant:
+        warn_of_annotations(material)
     problems.raise_if_any()
-    return GroundTruth.of(ImageSets(edition.name, sets), truths, missing)
+    return GroundTruth.of(ImageSets(edition.name, sets), truths, missing), listed, material
 
 
 def _image_set_files(rules: Mapping[Key, TaskRules], edition: Edition) -> list[str]:
@@ -93,6 +139,7 @@ def _material(
     wanted = _annotation_files(annotated, edition)
     contents = source.read([*wanted, *files_of_images])
     annotations: dict[str, Annotation] = {}
+    broken: dict[str, None] = {}
     for file, images in wanted.items():
         if file not in contents:
             continue
@@ -101,11 +148,11 @@ def _material(
         try:
             annotations |= _read_annotations(contents[file], images, edition)
         except AnnotationError as error:
+            broken |= dict.fromkeys(images)
             for line, message in error.errors:
                 problems.add("bad_annotation", message, file, line)
-    problems.raise_if_any()  # problems caused by invalid annotations would be confusing
     image_files = {file: contents[file] for file in files_of_images if file in contents}
-    return Material(edition, files, annotations, image_files, problems)
+    return Material(edition, files, annotations, broken, image_files, problems)
 
 
 def _annotation_files(annotated: Mapping[str, Collection[str]], edition: Edition) -> dict[str, Collection[str]]:

@@ -10,10 +10,11 @@ from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 from vocboard.evaluator.archives import TREE_LIMITS, ArchiveError, members
-from vocboard.evaluator.ground_truth.errors import TreeProblems
+from vocboard.evaluator.ground_truth.errors import TreeProblems, some
 from vocboard.evaluator.problems import Problem
 
 MIB = 1024 * 1024
+FOLDERS_LISTED, MOST_FOLDERS, FOLDER_DEPTH = 12, 1000, 2  # of what a message says of a tree without image sets
 MAXIMUM_BYTES = 64 * MIB  # maximum size of a file that is read; images are not read
 
 
@@ -35,7 +36,14 @@ class Tree:
         self._path = path
         self._prefixes: tuple[str, ...] = (f"{edition}/", f"VOCdevkit/{edition}/", "")
         self._problems = problems
+        self._seen: dict[str, None] = {}  # folders of an archive
         self._progress = progress
+
+    @property
+    def found(self) -> str:
+        """Which folders the tree has, in words; of an archive, once it has been read."""
+        folders = [path.relative_to(self._path).as_posix() for path in _folders(self._path)] or list(self._seen)
+        return some(sorted(folders), at_most=FOLDERS_LISTED) or "no folder"
 
     @property
     def places(self) -> str:
@@ -80,6 +88,8 @@ class Tree:
 
         try:
             for member in members(self._path, TREE_LIMITS, report):
+                if len(self._seen) < MOST_FOLDERS and (parts := member.name.split("/")[:-1][:FOLDER_DEPTH]):
+                    self._seen.setdefault("/".join(parts))
                 if member.name in wanted and self._is_small(member.name, member.size):
                     yield member.name, member.read()
         except ArchiveError as error:
@@ -90,6 +100,14 @@ class Tree:
         if size > MAXIMUM_BYTES:
             self._problems.add("too_large", f"has {size:,} bytes, more than {MAXIMUM_BYTES // MIB} MiB", name)
         return size <= MAXIMUM_BYTES
+
+
+def _folders(top: Path) -> Iterator[Path]:
+    """The folders of a directory and those in them; none of an archive."""
+    if top.is_dir():
+        for folder in sorted(path for path in top.iterdir() if path.is_dir())[:FOLDERS_LISTED]:
+            yield folder
+            yield from sorted(path for path in folder.iterdir() if path.is_dir())[:FOLDERS_LISTED]
 
 
 def _size_of_file(path: str) -> int | None:

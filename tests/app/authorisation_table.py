@@ -96,6 +96,16 @@ def moderating(scope: Scope | None = None, **given: Any) -> tuple[Rule, ...]:
 
 REASON = {"reason": "Trained on the test set."}
 NO_ID = "00000000-0000-4000-8000-000000000000"
+
+
+def of_versions(scope: Scope | None = None) -> tuple[Rule, ...]:
+    """Rules of a route about a version of ground truth."""
+    return (
+        Rule(ORGANISERS, PUBLIC | {"number": "public-version"}, scope),
+        Rule(ORGANISERS, DRAFT | {"number": "draft-version"}, scope, hidden=True),
+    )
+
+
 OWN_EDITION = """
 name = "Own"
 title = "A custom edition"
@@ -152,6 +162,8 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     ),
     "GET /api/v1/challenges/{slug}/ground-truth": of_challenges(ORGANISERS, Scope.ORGANISE),
     "POST /api/v1/challenges/{slug}/ground-truth": of_challenges(ORGANISERS, Scope.ORGANISE),
+    "POST /api/v1/challenges/{slug}/ground-truth/{number}/confirm": of_versions(Scope.ORGANISE),
+    "DELETE /api/v1/challenges/{slug}/ground-truth/{number}": of_versions(Scope.ORGANISE),
     "GET /api/v1/challenges/{slug}/rescores": of_challenges(ORGANISERS, Scope.ORGANISE),
     "POST /api/v1/challenges/{slug}/rescores": of_challenges(ORGANISERS, Scope.ORGANISE, json=NEW_RESCORE),
     "GET /api/v1/rescores/{rescore_id}": (Rule(ORGANISERS, RESCORE, Scope.ORGANISE, hidden=True),),
@@ -318,6 +330,9 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "POST /organise/{slug}/edit": of_challenges(ORGANISERS),
     "POST /organise/{slug}/edition": of_challenges(ORGANISERS),
     "POST /organise/{slug}/ground-truth": of_challenges(ORGANISERS),
+    "POST /organise/{slug}/ground-truth/{number}/confirm": of_versions(),
+    "POST /organise/{slug}/ground-truth/{number}/remove": of_versions(),
+    "POST /organise/{slug}/ground-truth/{number}/remove-competitions": of_versions(),
     "POST /organise/{slug}/rescores": of_challenges(ORGANISERS, form={"ground_truth_version": "1", "reason": "x"}),
     "GET /organise/{slug}/rescores/{rescore_id}": (Rule(ORGANISERS, PUBLIC | RESCORE),),
     "POST /organise/{slug}/rescores/{rescore_id}/apply": (Rule(ORGANISERS, PUBLIC | RESCORE),),

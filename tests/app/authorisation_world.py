@@ -15,7 +15,13 @@ from vocboard.app.accounts import service as accounts
 from vocboard.app.accounts.models import LinkPurpose, Role, User
 from vocboard.app.challenges import phase_people
 from vocboard.app.challenges import service as challenges
-from vocboard.app.challenges.models import Challenge, ChallengeInvitation, ChallengeOrganiser, Visibility
+from vocboard.app.challenges.models import (
+    Challenge,
+    ChallengeInvitation,
+    ChallengeOrganiser,
+    GroundTruthVersion,
+    Visibility,
+)
 from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import now
 from vocboard.app.rescores.models import Rescore, RescoreState
@@ -114,6 +120,8 @@ def build(session: Session) -> World:
             "token": str(owned_token.id),
             "session": str(owned_session.id),
             "waiting": str(waiting.id),
+            "public-version": str(_version(session, public).number),
+            "draft-version": str(_version(session, draft).number),
             "rescore": str(_rescore(session, public).id),
             "confirm-link": links.create(session, user=waiting, purpose=LinkPurpose.CONFIRM_ADDRESS),
             "reset-link": links.create(session, user=waiting, purpose=LinkPurpose.RESET_PASSWORD),
@@ -128,12 +136,16 @@ def _later_phase(session: Session, challenge: Challenge, organiser: User) -> Non
     challenges.add_phase(session, challenge=challenge, user=organiser, key="later", title="Later", rules=rules)
 
 
-def _rescore(session: Session, challenge: Challenge) -> Rescore:
+def _version(session: Session, challenge: Challenge) -> GroundTruthVersion:
     version = main_truth(session, challenge)
     assert version is not None
+    return version
+
+
+def _rescore(session: Session, challenge: Challenge) -> Rescore:
     rescore = Rescore(
         challenge_id=challenge.id,
-        ground_truth_version_id=version.id,
+        ground_truth_version_id=_version(session, challenge).id,
         reason=f"About {SECRET}",
         state=RescoreState.DISCARDED,
         finished_at=now(),

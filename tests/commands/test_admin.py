@@ -7,11 +7,14 @@ import pwd
 import re
 import socket
 from collections.abc import Iterator, Sequence
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from sqlalchemy import select, update
 
+from tests.support.factories import make_challenge, make_truth
+from tests.support.phases import main_truth
 from tests.support.signing_in import sign_in
 from tests.support.trees import write_tree
 from vocboard.app.accounts import administration, service
@@ -19,9 +22,12 @@ from vocboard.app.accounts.models import Scope, User
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges.service import PhaseState, get_visible, phase_state
 from vocboard.app.database import Database, now
+from vocboard.app.rescores import service as rescores
+from vocboard.app.rescores.models import Rescore, RescoreState
 from vocboard.app.settings import Settings
 from vocboard.app.storage.directory_store import DirectoryStore
 from vocboard.commands.main import main
+from vocboard.evaluator.problems import Problem, Severity
 from vocboard.worker import ground_truth_import
 from vocboard.worker.ground_truth_directory import GroundTruthDirectory
 
@@ -103,12 +109,16 @@ def test_a_challenge_and_its_ground_truth_from_a_directory(
     assert admin(*hand_in) == 0
     assert ground_truth_import.import_next(embedded, settings)
     with embedded.reading() as session:
+        assert phase_state(get_visible(session, "cars", None), now()) is PhaseState.NOT_READY  # classes lack positives
+    assert admin("confirm-truth", "cars", "1", "--organiser", "ada@lab.example") == 0
+    assert ground_truth_import.import_next(embedded, settings)
+    with embedded.reading() as session:
         assert phase_state(get_visible(session, "cars", None), now()) is PhaseState.OPEN
 
 
 # `prune` logs each archive of a submission that it removes, regardless of the caller:
 # tests/app/submissions/test_pruning.py.
-CHANGING_NOTHING = {"list-phases", "list-users", "check-edition", "compare-images", "prune"}
+CHANGING_NOTHING = {"list-phases", "list-users", "check-edition", "compare-images", "prune", "rescores"}
 CHANGES = {
     "create-user": ["newest@lab.example", "--name", "Newest"],
     "set-role": ["ada@lab.example", "organiser"],
@@ -125,6 +135,15 @@ CHANGES = {
     "admit": ["ready", "someone@lab.example", "--organiser", "olga@lab.example"],
     "grant-quota": ["ready", "a@lab.example", "2", "--until", "2100-01-01", "--organiser", "olga@lab.example"],
     "import-truth": ["ready", "TREE", "--organiser", "olga@lab.example"],
+    "confirm-truth": ["scored", "WARNED", "--organiser", "olga@lab.example"],
+    "rescore": [
+        "scored",
+        "--ground-truth-version=CURRENT",
+        "--reason=New evaluator",
+        "--organiser=olga@lab.example",
+    ],
+    "apply-rescore": ["RESCORE", "--organiser", "olga@lab.example"],
+    "discard-rescore": ["RESCORE", "--organiser", "olga@lab.example"],
 }
 
 
@@ -137,8 +156,14 @@ def test_every_action_says_whether_it_changes_something(capsys: pytest.CaptureFi
 
 @pytest.mark.parametrize("action", CHANGES)
 def test_what_operators_change_is_logged_as_theirs(
-    action: str, embedded: Database, settings: Settings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    action: str,
+    embedded: Database,
+    settings: Settings,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(rescores, "LONGEST_WAIT", timedelta(0))  # no worker runs here
     make("ada@lab.example", "participant", capsys)
     make("olga@lab.example", "organiser", capsys)
     for email, column in (("new@lab.example", User.email_confirmed_at), ("waiting@lab.example", User.approved_at)):
@@ -150,13 +175,38 @@ def test_what_operators_change_is_logged_as_theirs(
     GroundTruthDirectory(settings).private_key()
     tree = tmp_path / "tree"
     tree.mkdir()
+    named = {"TREE": str(tree), **scored_challenge(embedded, is_being_rescored=action.endswith("-rescore"))}
+    arguments = [re.sub("TREE|WARNED|CURRENT|RESCORE", lambda found: named[found[0]], one) for one in CHANGES[action]]
     known = {event.id for event in events(embedded)}
-    assert admin(action, *(str(tree) if argument == "TREE" else argument for argument in CHANGES[action])) == 0
+    assert admin(action, *arguments) == 0
     added = [event for event in events(embedded) if event.id not in known]
     assert added, "nothing is logged"
     for event in added:
         assert event.actor_id is None
         assert event.operator == f"{pwd.getpwuid(os.getuid()).pw_name}@{socket.gethostname()}, command line"
+
+
+def scored_challenge(database: Database, *, is_being_rescored: bool) -> dict[str, str]:
+    """Make a challenge with a current version of ground truth, one that needs confirmation, and perhaps a re-score."""
+    with database.writing() as session:
+        olga = administration.get_user(session, "olga@lab.example")
+        challenge = make_challenge(session, organiser=olga, slug="scored")
+        current = main_truth(session, challenge)
+        assert current is not None
+        warned = make_truth(session, challenge, current=False)
+        warned.warnings = [Problem("unknown_class", Severity.WARNING, "'Plum' is no class").as_json()]
+        named = {"WARNED": str(warned.number), "CURRENT": str(current.number), "RESCORE": ""}
+        if is_being_rescored:
+            rescore = Rescore(
+                challenge_id=challenge.id,
+                ground_truth_version_id=current.id,
+                reason="New evaluator",
+                state=RescoreState.READY,
+            )
+            session.add(rescore)
+            session.flush()
+            named["RESCORE"] = str(rescore.id)
+        return named
 
 
 def test_a_token_made_by_the_operator_names_its_owner(embedded: Database, capsys: pytest.CaptureFixture[str]) -> None:

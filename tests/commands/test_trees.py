@@ -64,7 +64,7 @@ class TestCheck:
         assert status == 0
         assert "segmentation, test: cannot be scored" in out
         assert "detection, test: 2 images" in out
-        assert out.endswith("Valid.\n")
+        assert out.endswith("Valid: 3 warnings.\n")
 
     def test_a_tree_of_other_sets_says_which(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         files = {name.replace("test", "val"): text for name, text in files_of_2012().items()}

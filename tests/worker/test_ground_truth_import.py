@@ -16,6 +16,7 @@ from sqlalchemy import select
 from tests.support.factories import make_challenge, make_organiser
 from tests.support.phases import phase_of
 from tests.support.trees import write_tree
+from vocboard.app.challenges import ground_truth_versions as versions
 from vocboard.app.challenges import service
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState
 from vocboard.app.database import Database, now
@@ -73,6 +74,13 @@ def version(database: Database, version_id: uuid.UUID) -> GroundTruthVersion:
         return session.get_one(GroundTruthVersion, version_id)
 
 
+def confirm(database: Database, version_id: uuid.UUID) -> None:
+    with database.writing() as session:
+        found = session.get_one(GroundTruthVersion, version_id)
+        challenge = session.get_one(Challenge, found.challenge_id)
+        versions.confirm(session, challenge=challenge, user=make_organiser(session), number=found.number)
+
+
 def plain_files(settings: Settings) -> list[Path]:
     """Files of any kind in which an upload might be left."""
     return [
@@ -89,6 +97,11 @@ def test_an_uploaded_tree_opens_the_challenge(database: Database, settings: Sett
     assert ground_truth_import.import_next(database, settings)
     with database.reading() as session:
         found = service.get_visible(session, challenge.slug, None)
+        assert service.phase_state(found, now()) is service.PhaseState.NOT_READY  # most classes have no positives
+    confirm(database, version_id)
+    assert ground_truth_import.import_next(database, settings)
+    with database.reading() as session:
+        found = service.get_visible(session, challenge.slug, None)
         assert service.phase_state(found, now()) is service.PhaseState.OPEN
         assert service.current_image_sets(session, phase_of(session, found)).sets[Task.DETECTION, "test"].images == (
             "one",
@@ -100,7 +113,14 @@ def test_an_uploaded_tree_opens_the_challenge(database: Database, settings: Sett
     assert GroundTruth.load(ground_truth_store.path_of(settings, imported.sha256)).sha256 == imported.sha256
     assert imported.competitions == ["comp1", "comp2", "comp3", "comp4"]
     assert imported.summary is not None
-    assert imported.summary["detection/test"]["classes"]["car"] == {"positives": 2, "difficult": 0}
+    assert imported.summary["detection/test"]["classes"]["car"] == {
+        "images": 2,
+        "objects": 2,
+        "difficult": 0,
+        "truncated": 0,
+    }
+    assert imported.summary["detection/test"]["classes"]["Total"]["objects"] == 4
+    assert [warning["code"] for warning in imported.warnings or ()] == ["class_without_positives"] * 2
     assert "missing" in imported.summary["segmentation/test"]
     assert plain_files(settings) == []
     assert not ground_truth_import.import_next(database, settings)
@@ -170,7 +190,7 @@ from vocboard.app.settings import Settings
 from vocboard.evaluator.ground_truth import reader
 from vocboard.worker import ground_truth_import
 
-reader.read_ground_truth = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+reader.import_ground_truth = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 settings = Settings()
 ground_truth_import.import_next(Database(settings.database), settings)
 """
@@ -199,7 +219,7 @@ def test_a_failure_of_ours_is_tried_again_and_then_given_up(
     def fails(*_: object) -> None:
         raise OSError("no space left on device")
 
-    monkeypatch.setattr(reader, "read_ground_truth", fails)
+    monkeypatch.setattr(reader, "import_ground_truth", fails)
     for _ in range(settings.evaluation_attempts):
         with pytest.raises(OSError, match="no space"):
             ground_truth_import.import_next(database, impatient)
@@ -211,8 +231,9 @@ def test_the_sweep_takes_a_truth_that_fits_once_the_challenge_asks_for_less(
     database: Database, settings: Settings, tree: Path
 ) -> None:
     challenge = challenge_to_import(database, competitions=["comp3", "comp5"])
-    upload(database, settings, challenge, packed(tree))
+    version_id = upload(database, settings, challenge, packed(tree))
     assert ground_truth_import.import_next(database, settings)
+    confirm(database, version_id)
     with database.writing() as session:
         found = service.get_visible(session, challenge.slug, None)
         assert service.phase_state(found, now()) is service.PhaseState.NOT_READY

@@ -29,6 +29,7 @@ from vocboard.app.accounts.passwords import hashed
 from vocboard.app.accounts.people import new_user
 from vocboard.app.accounts.signing_in import Attempt, SignInDesk
 from vocboard.app.challenges import archiving, ground_truth_queue, organisers
+from vocboard.app.challenges import ground_truth_versions as versions
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge, Scoring, Visibility
 from vocboard.app.database import Database, now
@@ -147,6 +148,11 @@ def test_each_process_may_do_its_part(web: Database, worker: Database, settings:
     GroundTruthDirectory(settings).private_key()
     challenge = hand_in_truth(web, settings, organiser, write_tree(tmp_path))
     recovery.sweep(worker, settings)
+    assert has_work(worker, ground_truth_queue.is_due)
+    assert ground_truth_import.import_next(worker, settings)
+    with web.writing() as session:
+        organised = challenges.get_organised(session, challenge.slug, organiser)
+        versions.confirm(session, challenge=organised, user=organiser, number=1)
     assert has_work(worker, ground_truth_queue.is_due)
     assert ground_truth_import.import_next(worker, settings)
 

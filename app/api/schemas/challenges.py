@@ -213,3 +213,12 @@ class GroundTruthVersion(BaseModel):
     is_current: bool
     competitions: list[str] | None = Field(description="Keys of the competitions that it can score.")
     problems: list[UploadProblem] | None = Field(description="Why the import failed.")
+    warnings: list[UploadProblem] = Field(description="What looks wrong, with counts.")
+    needs_confirmation: bool = Field(description="Whether it cannot become current before its warnings are confirmed.")
+    confirmed_at: Instant | None
+    unscorable: dict[str, str] = Field(
+        description="Competitions of the challenge that it cannot score, each with the reason."
+    )
+    summary: dict[str, Any] | None = Field(
+        description="By task and image set: images, people, and images and objects by class."
+    )

@@ -4,6 +4,7 @@ from fastapi import APIRouter
 
 from vocboard.app.pages.organise import (
     challenges,
+    ground_truth,
     log,
     overview,
     people,
@@ -20,7 +21,7 @@ router.include_router(log.router)
 router.include_router(transfer.router)
 router.include_router(overview.router)
 router.include_router(people.router)
-for _part in (rescores, phases, phase_people):
+for _part in (rescores, ground_truth, phases, phase_people):
     router.include_router(_part.router)
 for _forms in (phases, phase_people):
     router.include_router(_forms.form_router)

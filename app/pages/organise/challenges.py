@@ -9,9 +9,12 @@ from fastapi import APIRouter, Depends, Form, Request
 from starlette.responses import Response
 
 from vocboard.app.accounts.models import User
+from vocboard.app.challenges import ground_truth_versions as versions
+from vocboard.app.challenges import queries
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.editions import own_edition
-from vocboard.app.challenges.models import MAIN_PHASE, Challenge, TruthState
+from vocboard.app.challenges.ground_truth import needs_confirmation
+from vocboard.app.challenges.models import MAIN_PHASE, Challenge, GroundTruthVersion, TruthState
 from vocboard.app.challenges.organisers import invitations_of
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ForbiddenError, NotFoundError, ServiceError
@@ -171,6 +174,16 @@ async def upload_ground_truth(
     return go_to(f"/organise/{slug}", done="truth")
 
 
+def _changes_by_itself(
+    version: GroundTruthVersion, challenge: Challenge, current: GroundTruthVersion | None, has_submissions: bool
+) -> bool:
+    """Whether a worker is about to import a version, or to let it become current."""
+    if version.state is not TruthState.READY:
+        return version.state in UNFINISHED
+    is_next = current is None or (version.number > current.number and not has_submissions)
+    return is_next and not needs_confirmation(version) and not versions.unscorable(challenge, version)
+
+
 def _form_page(request: Request, form: ChallengeForm, challenge: Challenge | None, errors: FormErrors) -> Response:
     known = [editions.load(name) for name in editions.names()]
     fields = {"quota_period_seconds": "quota_days"}
@@ -217,15 +230,20 @@ def challenge_page(
     """
     with database.reading() as session:
         challenge = challenges.get_organised(session, slug, user)
-        versions = challenges.ground_truth_versions(session, challenge)
+        listed_versions = challenges.ground_truth_versions(session, challenge)
         current = challenges.current_versions(session, challenge)
         to_do = checklist.steps(session, challenge)
         numbers = overview.counts(session, challenge)
+        submitted_to = {
+            each.key
+            for each in challenges.phases_of(challenge)
+            if queries.is_submitted_to(session, challenge.id, each.key)
+        }
         all_rescores = rescores.of_challenge(session, challenge)
     at = now()
     phase = challenges.current_phase(challenge, at)
     with_truth = [each for each in challenges.phases_of(challenge) if each.has_own_truth]
-    problems: dict[uuid.UUID, object] = {item.id: stored(item.problems) for item in versions if item.problems}
+    problems: dict[uuid.UUID, object] = {item.id: stored(item.problems) for item in listed_versions if item.problems}
     return render(
         request,
         "organise/challenge.html",
@@ -239,7 +257,14 @@ def challenge_page(
         steps=to_do,
         steps_left=checklist.progress(to_do),
         at=at,
-        versions=versions,
+        versions=listed_versions,
+        warnings={item.id: stored(item.warnings) for item in listed_versions if item.warnings},
+        unscorable={
+            item.id: versions.unscorable(challenge, item) for item in listed_versions if item.state is TruthState.READY
+        },
+        needs_confirmation=needs_confirmation,
+        submitted_to=submitted_to,
+        main_phase=MAIN_PHASE,
         current=current,
         current_ids={version.id for version in current.values()},
         truth_phases=with_truth,
@@ -248,7 +273,10 @@ def challenge_page(
         rescores=all_rescores,
         open_rescore=next((one for one in all_rescores if one.submission_id is None and one.state in OPEN), None),
         problems=problems,
-        unfinished=any(item.state in UNFINISHED for item in versions),
+        unfinished=any(
+            _changes_by_itself(item, challenge, current.get(item.phase_key), item.phase_key in submitted_to)
+            for item in listed_versions
+        ),
         numbers=numbers,
         upload_limit=settings.ground_truth_limit_bytes,
         message=errors.message,

@@ -10,7 +10,7 @@ import pytest
 
 from tests.support import small_world
 from tests.support.factories import make_token, make_user
-from tests.support.life import eventually, follow, make_ready, submit
+from tests.support.life import confirm_warnings, eventually, follow, make_ready, submit
 from tests.support.site import Site
 from tests.support.working import working
 from vocboard.app.accounts.models import Role
@@ -75,6 +75,7 @@ def upload_corrected(organiser: httpx.Client, challenge: str) -> dict[str, Any]:
         return found if found["state"] == "ready" else None
 
     version: dict[str, Any] = eventually(ready)
+    confirm_warnings(organiser, challenge)
     return version
 
 

@@ -5,7 +5,9 @@ from datetime import timedelta
 
 import pytest
 from sqlalchemy import select
+from sqlalchemy.orm import Session, selectinload
 
+from tests.support.backend import Backend, make_columns
 from tests.support.factories import (
     IMAGES,
     make_challenge,
@@ -16,11 +18,12 @@ from tests.support.factories import (
 from tests.support.phases import main_truth, phase_of
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges import ground_truth_queue, service
+from vocboard.app.challenges import ground_truth_versions as versions
 from vocboard.app.challenges.ground_truth import pack_image_sets
 from vocboard.app.challenges.ground_truth_queue import ImportedTruth
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState
 from vocboard.app.database import Database, now
-from vocboard.app.errors import ConflictError
+from vocboard.app.errors import ConflictError, NotFoundError
 from vocboard.evaluator.editions import Task, load
 from vocboard.evaluator.problems import Problem, Severity
 
@@ -156,7 +159,7 @@ def test_the_newest_truth_that_scores_everything_starts_the_first_scoring(databa
         partial = make_truth(session, challenge, current=False)
         partial.competitions = ["comp1"]
         session.flush()
-        assert ground_truth_queue.start_first_scorings(session) == 1
+        assert ground_truth_queue.start_scorings(session) == 1
         current = main_truth(session, challenge)
         assert current is not None
         assert current.id == newest.id
@@ -168,18 +171,82 @@ def test_a_truth_that_scores_too_little_waits_until_the_challenge_asks_for_less(
         challenge = make_challenge(session, organiser=organiser, ready=False)
         make_truth(session, challenge, current=False).competitions = ["comp1"]
         session.flush()
-        assert ground_truth_queue.start_first_scorings(session) == 0
+        assert ground_truth_queue.start_scorings(session) == 0
         assert service.phase_state(challenge, now()) is service.PhaseState.NOT_READY
         challenge.competitions = [row for row in challenge.competitions if row.key == "comp1"]
         session.flush()
-        assert ground_truth_queue.start_first_scorings(session) == 1
+        assert ground_truth_queue.start_scorings(session) == 1
         assert service.phase_state(challenge, now()) is service.PhaseState.OPEN
 
 
-def test_a_later_truth_does_not_change_the_board_by_itself(database: Database) -> None:
+def test_a_later_truth_does_not_change_the_board_by_itself(backend: Backend) -> None:
+    challenge = backend.challenge()
+    backend.submit(backend.user(), challenge, columns=make_columns())
+    with backend.database.writing() as session:
+        make_truth(session, loaded(session, challenge), current=False)
+        assert ground_truth_queue.start_scorings(session) == 0
+        assert loaded(session, challenge).current_scoring_id == challenge.current_scoring_id
+
+
+def test_while_nobody_has_submitted_a_later_truth_becomes_current_by_itself(database: Database) -> None:
     with database.writing() as session:
         challenge = make_challenge(session)
-        before = challenge.current_scoring_id
-        make_truth(session, challenge, current=False)
-        assert ground_truth_queue.start_first_scorings(session) == 0
-        assert challenge.current_scoring_id == before
+        later = make_truth(session, challenge, current=False)
+        assert ground_truth_queue.is_due(session)
+        assert ground_truth_queue.start_scorings(session) == 1
+        current = main_truth(session, challenge)
+        assert current is not None
+        assert current.id == later.id
+        assert not ground_truth_queue.is_due(session)
+
+
+def test_a_truth_with_warnings_waits_until_they_are_confirmed(database: Database) -> None:
+    with database.writing() as session:
+        organiser = make_organiser(session)
+        challenge = make_challenge(session, organiser=organiser, ready=False)
+        version = make_truth(session, challenge, current=False)
+        version.warnings = [Problem("unknown_class", Severity.WARNING, "'Plum' is no class").as_json()]
+        session.flush()
+        assert not ground_truth_queue.is_due(session)
+        assert ground_truth_queue.start_scorings(session) == 0
+        versions.confirm(session, challenge=challenge, user=organiser, number=version.number)
+        assert ground_truth_queue.is_due(session)
+        assert ground_truth_queue.start_scorings(session) == 1
+        events = session.scalars(select(AuditEvent.action).where(AuditEvent.object_id == version.id)).all()
+        assert events == ["ground_truth.confirm"]
+
+
+def test_competitions_that_a_truth_cannot_score_are_named_and_can_be_removed(database: Database) -> None:
+    with database.writing() as session:
+        organiser = make_organiser(session)
+        challenge = make_challenge(session, organiser=organiser, ready=False)
+        version = make_truth(session, challenge, current=False)
+        version.competitions = ["comp1"]
+        version.summary = {"detection/test": {"images": 3, "missing": "its images have no Annotations"}}
+        session.flush()
+        assert versions.unscorable(challenge, version) == {"comp3": "its images have no Annotations"}
+        removed = versions.remove_unscorable(session, challenge=challenge, user=organiser, number=version.number)
+        assert removed == ["comp3"]
+        assert ground_truth_queue.start_scorings(session) == 1
+
+
+def test_only_a_failed_version_can_be_removed(database: Database) -> None:
+    with database.writing() as session:
+        organiser = make_organiser(session)
+        challenge = make_challenge(session, organiser=organiser)
+        good = make_truth(session, challenge, current=False)
+        bad = make_truth(session, challenge, current=False)
+        bad.state = TruthState.FAILED
+        session.flush()
+        with pytest.raises(ConflictError, match="Only a version that failed"):
+            versions.remove_failed(session, challenge=challenge, user=organiser, number=good.number)
+        versions.remove_failed(session, challenge=challenge, user=organiser, number=bad.number)
+        with pytest.raises(NotFoundError):
+            versions.get(session, challenge, bad.number)
+
+
+def loaded(session: Session, challenge: Challenge) -> Challenge:
+    """The challenge in this session, with its competitions."""
+    return session.scalars(
+        select(Challenge).where(Challenge.id == challenge.id).options(selectinload(Challenge.competitions))
+    ).one()

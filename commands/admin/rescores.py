@@ -1,0 +1,144 @@
+"""Actions on re-scores."""
+
+import argparse
+import sys
+import time
+from uuid import UUID
+
+from vocboard.app.accounts import administration
+from vocboard.app.challenges import service as challenges
+from vocboard.app.database import Database
+from vocboard.app.messaging.notifier import WorkerNotifier
+from vocboard.app.rescores import queries, service
+from vocboard.app.rescores.models import Rescore, RescoreState
+from vocboard.app.settings import Settings
+from vocboard.commands.admin.actions import Actions
+from vocboard.commands.progress import Progress
+
+SECONDS_BETWEEN_LOOKS = 0.5
+
+
+def configure(actions: Actions) -> None:
+    """Add the actions."""
+    action = actions.add_parser("rescore", help="evaluate all submissions again, and report what would change")
+    action.add_argument("slug")
+    action.add_argument("--ground-truth-version", type=int, required=True, metavar="NUMBER")
+    action.add_argument("--reason", required=True, help="shown on the leaderboards once it is applied")
+    action.add_argument("--organiser", required=True, metavar="EMAIL", help="who answers for it")
+    action.add_argument("--wait", action="store_true", help="until it is ready, and print its report")
+    action.add_argument("--apply", action="store_true", help="wait, and then apply it at once")
+    action.set_defaults(do=rescore)
+    for name, about in (("apply", "switch to the results of a re-score"), ("discard", "end a re-score, or cancel it")):
+        action = actions.add_parser(f"{name}-rescore", help=about)
+        action.add_argument("id", type=UUID)
+        action.add_argument("--organiser", required=True, metavar="EMAIL", help="who answers for it")
+        action.set_defaults(do=apply_rescore if name == "apply" else discard_rescore)
+    action = actions.add_parser("rescores", help="list a challenge's re-scores")
+    action.add_argument("slug")
+    action.add_argument("--organiser", required=True, metavar="EMAIL")
+    action.set_defaults(do=list_rescores)
+
+
+def rescore(arguments: argparse.Namespace, database: Database, settings: Settings) -> int:
+    """Start one, follow it, and print its report."""
+    with database.writing() as session:
+        user = administration.get_user(session, arguments.organiser)
+        started = service.start(
+            session,
+            challenge=challenges.get_organised(session, arguments.slug, user),
+            user=user,
+            ground_truth_version=arguments.ground_truth_version,
+            reason=arguments.reason,
+        )
+    WorkerNotifier(settings).rescore_changed()
+    print(f"re-score {started.id}")
+    if not (arguments.wait or arguments.apply):
+        return 0
+    found = _follow(database, started.id)
+    if found.state is not RescoreState.READY:
+        print(f"vocboard admin: the re-score is {found.state}", file=sys.stderr)
+        return 1
+    _print_report(found)
+    if arguments.apply:
+        return _apply(database, settings, started.id, arguments.organiser)
+    print(f"apply it: vocboard admin apply-rescore {started.id} --organiser {arguments.organiser}")
+    return 0
+
+
+def apply_rescore(arguments: argparse.Namespace, database: Database, settings: Settings) -> int:
+    """Switch to its results."""
+    return _apply(database, settings, arguments.id, arguments.organiser)
+
+
+def discard_rescore(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:
+    """End it without any change."""
+    with database.writing() as session:
+        user = administration.get_user(session, arguments.organiser)
+        service.discard(session, rescore_id=arguments.id, user=user)
+    return 0
+
+
+def list_rescores(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:
+    """Print them, the latest first."""
+    with database.reading() as session:
+        user = administration.get_user(session, arguments.organiser)
+        challenge = challenges.get_organised(session, arguments.slug, user)
+        for one in queries.of_challenge(session, challenge):
+            what = one.submission.method.name if one.submission else f"version {one.ground_truth_version.number}"
+            print(f"{one.id}  {one.created_at:%Y-%m-%d %H:%M} UTC  {one.state:9}  {what}: {one.reason}")
+    return 0
+
+
+def _apply(database: Database, settings: Settings, rescore_id: UUID, email: str) -> int:
+    with database.writing() as session:
+        user = administration.get_user(session, email)
+        service.request_apply(session, rescore_id=rescore_id, user=user)
+    WorkerNotifier(settings).rescore_changed()
+    service.wait_until_applied(database, rescore_id)
+    found = _read(database, rescore_id)
+    if found.state is RescoreState.FAILED:
+        print(f"vocboard admin: {found.failure}", file=sys.stderr)
+        return 1
+    print("applied" if found.state is RescoreState.APPLIED else "a worker will apply it")
+    return 0
+
+
+def _follow(database: Database, rescore_id: UUID) -> Rescore:
+    """Wait until it is not running any more, and show how far it is."""
+    with database.reading() as session:
+        total = queries.progress(session, session.get_one(Rescore, rescore_id)).total
+    with Progress("submissions", total) as shown:
+        before = 0
+        while (found := _read(database, rescore_id)).state is RescoreState.RUNNING:
+            with database.reading() as session:
+                done = queries.progress(session, found).done
+            shown.advance(done - before)
+            before = done
+            time.sleep(SECONDS_BETWEEN_LOOKS)
+    return found
+
+
+def _read(database: Database, rescore_id: UUID) -> Rescore:
+    with database.reading() as session:
+        found = session.get_one(Rescore, rescore_id)
+        session.refresh(found, ["report"])
+        return found
+
+
+def _print_report(rescore: Rescore) -> None:
+    report = rescore.report or {}
+    for one in report["competitions"]:
+        print(
+            f"{one['competition']}: {one['evaluated']} evaluated, {one['published']} published; "
+            f"{one['scores_changed']} scores and {one['ranks_changed']} ranks change"
+        )
+    for change in report["changes"]:
+        rank, mean = change["rank"], change["mean"]
+        place = f"rank {rank['before']} -> {rank['after']}" if change["published"] else "not published"
+        classes = ", ".join(
+            f"{name} {values['before']} -> {values['after']}" for name, values in change["classes"].items()
+        )
+        means = f"mean {mean['before']} -> {mean['after']}"
+        print(f"  {change['competition']}  {change['method']}: {place}, {means} ({classes})")
+    for failure in report["failures"]:
+        print(f"  cannot be evaluated: {failure['method']}: {failure['reason']}")

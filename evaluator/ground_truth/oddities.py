@@ -1,0 +1,135 @@
+"""What looks wrong in a tree that can be scored with: an organiser says whether it is meant.
+
+Each is told once, with counts and a few places: a class whose name is misspelt, a box beyond its image, a class of
+which there is nothing to find.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
+
+from vocboard.evaluator.annotations import AnnotatedObject, Box
+from vocboard.evaluator.editions import Edition
+from vocboard.evaluator.ground_truth.errors import TreeProblems, some
+from vocboard.evaluator.ground_truth.ground_truth import GroundTruth
+from vocboard.evaluator.ground_truth.material import Material
+from vocboard.evaluator.ground_truth.statistics import statistics
+from vocboard.evaluator.problems.problem import counted, quoted
+
+CLASSES_LISTED = 30
+PLACES_LISTED = 5
+SLACK = 0.5  # pixels beyond the image: real kits have boxes with fractions
+
+
+def warn_of_annotations(material: Material) -> None:
+    """Warn of objects and parts that are of no class of the edition, and of boxes that reach beyond their image."""
+    edition = material.edition
+    _warn_of_names("unknown_class", "class", edition.classes, _names(material), material.problems)
+    if edition.parts:
+        _warn_of_names("unknown_part", "part", edition.parts, _part_names(material), material.problems)
+    outside = [
+        f"{image}: {_written(box)} in {annotation.size[0]} x {annotation.size[1]}"
+        for image, annotation in material.annotations.items()
+        if annotation.size is not None
+        for box in _boxes(annotation.objects, edition)
+        if _is_outside(box, annotation.size)
+    ]
+    if outside:
+        images = len({place.partition(":")[0] for place in outside})
+        material.problems.warn(
+            "box_outside",
+            f"{counted(len(outside), 'box', 'boxes')} in {counted(images, 'image')} reach beyond the image, expected 1 "
+            f"to its width and height: {some(outside, PLACES_LISTED)}.",
+        )
+
+
+def warn_of_classes_without_positives(truth: GroundTruth, edition: Edition, problems: TreeProblems) -> None:
+    """Warn of classes of which a task has nothing to find."""
+    counts: dict[tuple[str, str], dict[str, int]] = {
+        (one.task.value, one.image_set): {
+            name: numbers.images if numbers.objects is None else numbers.objects
+            for name, numbers in one.classes.items()
+        }
+        for one in statistics(truth, edition)
+    }
+    for (task, image_set), secret in truth.truths.items():
+        if found := secret.class_counts(edition):
+            counts[task.value, image_set] = {name: number.positives for name, number in found.items()}
+    for (task_name, image_set), of_classes in counts.items():
+        if without := [name for name, positives in of_classes.items() if not positives]:
+            problems.warn(
+                "class_without_positives",
+                f"{task_name} on {image_set}: {counted(len(without), 'class', 'classes')} of {len(of_classes)} without "
+                f"positives: {some(without, CLASSES_LISTED)}. There is nothing to find, so their scores mean nothing.",
+            )
+
+
+def count_truncated(images: Iterable[str], material: Material) -> dict[str, int]:
+    """Return how many objects of each class are cut off; as in the documents' tables, difficult ones do not count."""
+    counts: Counter[str] = Counter(
+        item.name for image in images for item in material.objects(image) if item.truncated and not item.difficult
+    )
+    return {name: counts[name] for name in material.edition.classes}
+
+
+def _warn_of_names(
+    code: str, kind: str, known: tuple[str, ...], found: Iterable[tuple[str, str]], problems: TreeProblems
+) -> None:
+    """Warn of each name that the edition does not have.
+
+    Args:
+        found: names, each with its image.
+    """
+    images: dict[str, list[str]] = {}
+    for name, image in found:
+        if name not in known:
+            images.setdefault(name, []).append(image)
+    for name, places in sorted(images.items()):
+        distinct = list(dict.fromkeys(places))
+        message = (
+            f"{quoted(name)} is no {kind} of the edition: {counted(len(places), 'object')} in "
+            f"{counted(len(distinct), 'image')} will be left out ({some(distinct, PLACES_LISTED)})."
+        )
+        if meant := _meant(name, known):
+            message += f" Did you mean {quoted(meant)}?"
+        problems.warn(code, f"{message} Expected: {some(known, CLASSES_LISTED)}.")
+
+
+def _meant(name: str, known: tuple[str, ...]) -> str | None:
+    """The known name that is most like one.
+
+    >>> _meant("Plum", ("pear", "plum"))
+    'plum'
+    """
+    by_folded = {one.casefold(): one for one in known}
+    close = get_close_matches(name.casefold(), by_folded, n=1)
+    return by_folded[close[0]] if close else None
+
+
+def _names(material: Material) -> Iterator[tuple[str, str]]:
+    for image, annotation in material.annotations.items():
+        for item in annotation.objects:
+            yield item.name, image
+
+
+def _part_names(material: Material) -> Iterator[tuple[str, str]]:
+    for image, annotation in material.annotations.items():
+        for item in annotation.objects:
+            for part in item.parts:
+                yield part.name, image
+
+
+def _boxes(objects: Iterable[AnnotatedObject], edition: Edition) -> Iterator[Box]:
+    for item in objects:
+        if item.name in edition.classes:
+            yield item.box
+            yield from (part.box for part in item.parts)
+
+
+def _is_outside(box: Box, size: tuple[int, int]) -> bool:
+    left, top, right, bottom = box
+    return min(left, top) < 1 - SLACK or right > size[0] + SLACK or bottom > size[1] + SLACK
+
+
+def _written(box: Box) -> str:
+    return "{:g}, {:g} to {:g}, {:g}".format(*box)

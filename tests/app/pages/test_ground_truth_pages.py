@@ -1,0 +1,174 @@
+"""Organisers' pages about versions of ground truth and re-scores, without a worker."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.support.browsing import from_here, sign_in, token_of
+from tests.support.factories import make_challenge, make_organiser, make_truth
+from tests.support.phases import main_truth
+from tests.support.site import Site
+from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState
+from vocboard.app.rescores.models import Rescore, RescoreState
+from vocboard.evaluator.problems import Problem, Severity
+
+WARNING = Problem("unknown_class", Severity.WARNING, "'Plum' is not a class of the edition: 12 objects.").as_json()
+REPORT: dict[str, Any] = {
+    "ground_truth": {"before": 1, "after": 2},
+    "evaluator": {"before": "1.0.0", "after": "1.1.0"},
+    "competitions": [{"competition": "comp3", "evaluated": 2, "published": 1, "scores_changed": 1, "ranks_changed": 1}],
+    "changes": [
+        {
+            "submission": "00000000-0000-4000-8000-000000000000",
+            "method": "Changed <method>",
+            "competition": "comp3",
+            "published": True,
+            "rank": {"before": 2, "after": 1},
+            "mean": {"before": 0.5, "after": 0.5123, "change": 0.0123},
+            "classes": {"car": {"before": None, "after": 0.25, "change": None}},
+        }
+    ],
+    "failures": [
+        {
+            "submission": "00000000-0000-4000-8000-000000000000",
+            "method": "Lost method",
+            "published": True,
+            "reason": "It took too long.",
+        }
+    ],
+}
+
+
+@dataclass(frozen=True)
+class World:
+    email: str
+    challenge: Challenge
+    current: GroundTruthVersion
+
+
+@pytest.fixture
+def world(embedded_site: Site) -> World:
+    with embedded_site.writing() as session:
+        organiser = make_organiser(session)
+        challenge = make_challenge(session, organiser=organiser)
+        current = main_truth(session, challenge)
+        assert current is not None
+        return World(organiser.email, challenge, current)
+
+
+def send(client: httpx.Client, page: str, action: str, **fields: str) -> httpx.Response:
+    data = {"csrf_token": token_of(client.get(page)), **fields}
+    return client.post(action, data=data, headers=from_here(client))
+
+
+def add_rescore(site: Site, world: World, state: RescoreState, **given: Any) -> str:
+    with site.writing() as session:
+        rescore = Rescore(
+            challenge_id=world.challenge.id,
+            ground_truth_version_id=world.current.id,
+            reason="Ten boxes corrected",
+            state=state,
+            **given,
+        )
+        session.add(rescore)
+        session.flush()
+        return f"/organise/{world.challenge.slug}/rescores/{rescore.id}"
+
+
+def test_the_report_shows_ranks_scores_and_what_would_be_lost(embedded_site: Site, world: World) -> None:
+    page = add_rescore(embedded_site, world, RescoreState.READY, report=REPORT)
+    with embedded_site.client() as client:
+        sign_in(client, world.email)
+        text = client.get(page).text
+        assert "2 → 1" in text
+        assert "Changed &lt;method&gt;" in text
+        for written in ("50.00", "51.23", "+1.23", "n/a → 25.00", "Lost method", "It took too long."):
+            assert written in text, written
+        assert "version 1 → 2" in text
+        assert "vocboard 1.0.0 → 1.1.0" in text
+        discarded = send(client, page, f"{page}/discard")
+        assert discarded.headers["location"] == f"{page}?done=discarded"
+        assert "Nothing has changed" in client.get(page).text
+        assert send(client, page, f"{page}/apply").status_code == 409
+
+
+def test_a_running_one_is_followed_with_and_without_a_script(embedded_site: Site, world: World) -> None:
+    page = add_rescore(embedded_site, world, RescoreState.RUNNING)
+    with embedded_site.client() as client:
+        sign_in(client, world.email)
+        text = client.get(page).text
+        assert '<noscript><meta http-equiv="refresh"' in text
+        assert re.search(r'data-rescore="/api/v1/rescores/[^"]+/events"', text)
+        assert "Cancel" in text
+        assert client.get(page.replace(world.challenge.slug, "another")).status_code == 404
+
+
+def test_a_rescore_needs_a_reason_and_is_started_once(embedded_site: Site, world: World) -> None:
+    page = f"/organise/{world.challenge.slug}"
+    number = str(world.current.number)
+    with embedded_site.client() as client:
+        sign_in(client, world.email)
+        refused = send(client, page, f"{page}/rescores", ground_truth_version=number, reason=" ")
+        assert refused.status_code == 422
+        assert "reason: Required." in refused.text
+        started = send(client, page, f"{page}/rescores", ground_truth_version=number, reason="New evaluator")
+        assert re.fullmatch(f"{page}/rescores/[0-9a-f-]+", started.headers["location"])
+        again = send(client, page, f"{page}/rescores", ground_truth_version=number, reason="New evaluator")
+        assert again.status_code == 409
+        assert "A re-score is running" in client.get(page).text
+
+
+def test_warnings_are_shown_and_confirmed(embedded_site: Site, world: World) -> None:
+    page = f"/organise/{world.challenge.slug}"
+    with embedded_site.writing() as session:
+        challenge = session.merge(world.challenge)
+        session.refresh(challenge, ["competitions"])
+        version = make_truth(session, challenge, current=False)
+        version.warnings, number = [WARNING], version.number
+    with embedded_site.client() as client:
+        sign_in(client, world.email)
+        text = client.get(page).text
+        assert "&#39;Plum&#39; is not a class of the edition" in text
+        assert f"scored with <strong>version {world.current.number}</strong>" in text
+        confirmed = send(client, page, f"{page}/ground-truth/{number}/confirm")
+        assert confirmed.headers["location"] == f"{page}?done=truth-confirmed"
+        assert "1 confirmed warning" in client.get(page).text
+
+
+def test_a_failed_version_is_collapsed_and_can_be_removed(embedded_site: Site, world: World) -> None:
+    page = f"/organise/{world.challenge.slug}"
+    with embedded_site.writing() as session:
+        challenge = session.merge(world.challenge)
+        session.refresh(challenge, ["competitions"])
+        version = make_truth(session, challenge, current=False)
+        version.state, version.file_name = TruthState.FAILED, "broken.tar.gz"
+        version.problems = [Problem("bad_annotation", Severity.ERROR, "is not well-formed XML").as_json()]
+        number = version.number
+    with embedded_site.client() as client:
+        sign_in(client, world.email)
+        assert re.search(r"<details[^>]*>\s*<summary>[^<]*broken\.tar\.gz", client.get(page).text)
+        removed = send(client, page, f"{page}/ground-truth/{number}/remove")
+        assert removed.headers["location"] == f"{page}?done=truth-removed"
+        assert "broken.tar.gz" not in client.get(page).text
+        assert send(client, page, f"{page}/ground-truth/{world.current.number}/remove").status_code == 409
+
+
+def test_competitions_without_ground_truth_are_named_and_removed(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        organiser = make_organiser(session)
+        challenge = make_challenge(session, organiser=organiser, ready=False)
+        version = make_truth(session, challenge, current=False)
+        version.competitions = ["comp1"]
+        version.summary = {"detection/test": {"images": 3, "missing": "its images have no Annotations"}}
+        page, number, email = f"/organise/{challenge.slug}", version.number, organiser.email
+    with embedded_site.client() as client:
+        sign_in(client, email)
+        text = client.get(page).text
+        assert "comp3: its images have no Annotations" in text
+        assert "so nobody can submit yet" in text
+        removed = send(client, page, f"{page}/ground-truth/{number}/remove-competitions")
+        assert removed.headers["location"] == f"{page}?done=competitions-removed"
+        assert "comp3: its images" not in client.get(page).text
