@@ -63,12 +63,14 @@ class SubmissionDetails(Submission):
         queue_position: 1 for the next in line; None unless it is queued.
         failure: the server's error message; None unless evaluation failed.
         scores: in the edition's order; empty until the submission is scored.
+        moderation_reason: why organisers have disqualified or unpublished it, if they have and gave a reason.
     """
 
     queue_position: int | None
     failure: str | None
     warnings: tuple[Problem, ...]
     scores: tuple[CompetitionScores, ...]
+    moderation_reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,13 +130,14 @@ def submission(answer: Mapping[str, Any]) -> Submission:
 
 def submission_details(answer: Mapping[str, Any]) -> SubmissionDetails:
     """Read `GET /submissions/{id}`."""
-    position, failure = answer["queue_position"], answer["failure"]
+    position, failure, reason = answer["queue_position"], answer["failure"], answer.get("moderation_reason")
     return SubmissionDetails(
         **_summary(answer),
         queue_position=None if position is None else int(position),
         failure=None if failure is None else str(failure),
         warnings=tuple(problem(item) for item in answer["warnings"] or ()),
         scores=tuple(competition_scores(key, item) for key, item in answer["competitions"].items()),
+        moderation_reason=None if reason is None else str(reason),
     )
 
 

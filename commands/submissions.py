@@ -41,6 +41,8 @@ def described(submission: SubmissionDetails) -> str:
     ]
     if submission.failure:
         lines.append(("Failure", submission.failure))
+    if submission.moderation_reason:
+        lines.append(("Organisers", submission.moderation_reason))
     if submission.warnings:
         lines.append(("Warnings", f"{len(submission.warnings)}; see the report on the submission's page"))
     return "\n".join(f"{label + ':':<17}{printable(text)}" for label, text in lines)

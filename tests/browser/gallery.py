@@ -1,5 +1,6 @@
 """A site with sample data: every state of a challenge, a submission, a ground truth and a leaderboard."""
 
+import hashlib
 import uuid
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -13,9 +14,11 @@ from tests.support.phases import main_truth
 from vocboard.app.accounts import service as accounts
 from vocboard.app.accounts.models import Scope, User
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState, Visibility
+from vocboard.app.challenges.organisers import invite
 from vocboard.app.database import now
 from vocboard.app.evaluations.service import store
 from vocboard.app.leaderboards.service import columns
+from vocboard.app.moderation.bans import Results, ban
 from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
 from vocboard.app.submissions.service import create_anonymous_link
 from vocboard.evaluator.editions import Competition, Metric, Task, load
@@ -78,12 +81,19 @@ def fill(session: Session, *, methods: int = 200) -> Gallery:
     for number in range(12):
         _board_row(session, random, challenge, others[number % 4], methods + number, ["comp5", "comp7", "comp1"])
     _own_submissions(session, random, challenge, participant, gallery)
+    _moderation(session, challenge, organiser, others[0])
     gallery.anonymous = create_anonymous_link(session, submission_id=gallery.submissions["scored"], user=participant)
     for label in ("cluster", "laptop"):
         accounts.create_token(
             session, user=participant, label=label, scopes=[Scope.READ, Scope.SUBMIT], lifetime=timedelta(days=90)
         )
     return gallery
+
+
+def _moderation(session: Session, challenge: Challenge, organiser: User, banned: User) -> None:
+    invite(session, challenge=challenge, user=organiser, email="eve@elsewhere.example", site="https://voc.example")
+    reason, results = "Registered three accounts to get around the quota.", Results.KEEP
+    ban(session, challenge=challenge, person=banned, user=organiser, reason=reason, results=results)
 
 
 def _other_challenges(session: Session, organiser: User) -> None:
@@ -180,7 +190,9 @@ def make_submission(
         "training_data": "VOC2012 trainval and one million images of our own; none from flickr.",
         "contributors": "P. Participant",
         "affiliation": "Laboratory",
-        "archive_sha256": "5e" * 32,
+        "archive_sha256": hashlib.sha256(
+            ("DPM-002" if name == "ensemble of everything-004" else name).encode()
+        ).hexdigest(),
         "archive_bytes": 3_456_789,
         "archive_name": "results.tar.gz",
         "finished_at": now(),

@@ -62,7 +62,22 @@ VISITS = [
     Visit("organiser", "/organise/voc2012"),
     Visit("organiser", "/organise/draft"),
     Visit("organiser", "/organise/voc2012/edit"),
+    Visit("organiser", "/organise/import"),
+    Visit("organiser", "/organise/voc2012/submissions"),
+    Visit("organiser", "/organise/voc2012/submissions?state=failed&sort=mean"),
+    Visit("organiser", "/organise/voc2012/submissions?q=nobody"),
+    Visit("organiser", "/organise/voc2012/entrants"),
+    Visit("organiser", "/organise/voc2012/queue"),
+    Visit("organiser", "/organise/voc2012/people"),
+    Visit("organiser", "/organise/voc2012/log"),
+    Visit("organiser", "/organise/voc2012/archive"),
+    Visit("organiser", "/organise/draft/archive"),
+    Visit("organiser", "/submissions/{scored}"),
+    Visit("organiser", "/submissions/{failed}"),
+    Visit("organiser", "/submissions/{disqualified}"),
+    Visit("organiser", "/invitations"),
     Visit("organiser", "/submissions"),
+    Visit("participant", "/submissions/{disqualified}"),
 ]
 
 TOO_WIDE = """() => {

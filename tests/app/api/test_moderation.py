@@ -1,0 +1,137 @@
+"""Moderation over HTTP: by no route can a disqualified method be published; exports and imports as files."""
+
+import httpx
+import pytest
+
+from tests.support.browsing import send_form, sign_in
+from tests.support.factories import make_challenge, make_organiser, make_token, make_user
+from tests.support.scored import make_scored
+from tests.support.site import Site
+from vocboard.app.submissions.models import Submission
+from vocboard.client.client import Client
+from vocboard.client.errors import ClientError
+from vocboard.commands.main import main
+
+REASON = "Trained on the test set."
+API = "/api/v1"
+
+
+class Case:
+    """A site with a published submission of ada to the challenge spring of olga."""
+
+    def __init__(self, site: Site) -> None:
+        self.site = site
+        with site.writing() as session:
+            olga = make_organiser(session, email="olga@lab.example")
+            ada = make_user(session, email="ada@lab.example")
+            challenge = make_challenge(session, organiser=olga, slug="spring")
+            self.id = make_scored(session, challenge, ada, "Method").id
+            self.twin = make_scored(session, challenge, ada, "Method", archive_sha256="1" * 64).id
+            self.olga, self.ada = make_token(session, olga), make_token(session, ada)
+
+    def post(self, token: str, path: str, **json: object) -> httpx.Response:
+        with self.site.client(token) as client:
+            return client.post(f"{API}{path}", json=json or None)
+
+    def is_published(self) -> bool:
+        with self.site.writing() as session:
+            rows = [session.get_one(Submission, one) for one in (self.id, self.twin)]
+            return any(row.published_at is not None for row in rows)
+
+
+@pytest.fixture
+def case(site: Site) -> Case:
+    return Case(site)
+
+
+def test_a_disqualified_method_cannot_be_published_by_any_route(
+    case: Case, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = f"/submissions/{case.id}"
+    assert case.post(case.ada, f"{path}/publish").status_code == 200
+    done = case.post(case.olga, f"{path}/disqualify", reason=REASON)
+    assert (done.status_code, done.json()["state"]) == (200, "disqualified")
+    # The API, its owner and an organiser; the same method in another submission.
+    assert case.post(case.ada, f"{path}/publish").status_code == 409
+    assert case.post(case.olga, f"{path}/publish").status_code == 403
+    assert case.post(case.ada, f"/submissions/{case.twin}/publish").status_code == 409
+    assert case.post(case.ada, f"{path}/withdraw").status_code == 409
+    assert case.post(case.ada, f"{path}/reinstate").status_code == 403
+    assert case.post(case.olga, f"{path}/allow-publishing").status_code == 409
+    # The pages.
+    with case.site.client() as browser:
+        sign_in(browser, "ada@lab.example")
+        assert REASON in browser.get(path).text
+        assert send_form(browser, path, f"{path}/publish").status_code == 409
+    # The client, from Python and at the command line.
+    with Client(case.site.url, case.ada) as client, pytest.raises(ClientError, match=REASON):
+        client.publish(str(case.id))
+    monkeypatch.setenv("VOCBOARD_SERVER", case.site.url)
+    monkeypatch.setenv("VOCBOARD_TOKEN", case.ada)
+    assert main(["publish", str(case.id)]) != 0
+    assert main(["status", str(case.id)]) != 0
+    printed = capsys.readouterr()
+    assert REASON in printed.err
+    assert f"Organisers:      {REASON}" in printed.out
+    assert not case.is_published()
+    assert case.post(case.olga, f"{path}/reinstate").json()["state"] == "scored"
+    assert case.is_published()
+
+
+def test_its_owner_is_told_the_reason_and_the_public_nothing(case: Case) -> None:
+    case.post(case.ada, f"/submissions/{case.id}/publish")
+    case.post(case.olga, f"/submissions/{case.id}/disqualify", reason=REASON)
+    with case.site.client(case.ada) as owner, case.site.client() as visitor:
+        seen = owner.get(f"{API}/submissions/{case.id}").json()
+        assert (seen["moderation_reason"], seen["technical_reason"], seen["same_content"]) == (REASON, None, None)
+        assert visitor.get(f"{API}/submissions/{case.id}").status_code == 404
+        assert visitor.get(f"{API}/challenges/spring/leaderboards/comp1").json()["rows"] == []
+
+
+def test_lists_and_log_over_the_api(case: Case) -> None:
+    actions = {"action": "disqualify", "submissions": [str(case.id)], "reason": REASON}
+    assert case.post(case.olga, "/challenges/spring/submissions/actions", **actions).json() == {
+        "outcomes": [{"submission": str(case.id), "refusal": None}]
+    }
+    with case.site.client(case.olga) as client:
+        listed = client.get(f"{API}/challenges/spring/submissions?state=disqualified").json()
+        assert [(one["id"], one["means"]) for one in listed["items"]] == [(str(case.id), {"comp1": 0.1235})]
+        [entrant] = client.get(f"{API}/challenges/spring/entrants").json()["items"]
+        assert (entrant["email"], entrant["submissions"], entrant["disqualified"]) == ("ada@lab.example", 2, 1)
+        log = client.get(f"{API}/challenges/spring/log?action=submission.disqualify").json()["items"]
+        assert len(log) == 1
+        assert log[0]["text"].endswith(f": “{REASON}”")
+        assert client.get(f"{API}/challenges/spring/queue").json()["waiting"] == 0
+
+
+def test_a_challenge_is_exported_and_imported_over_http(case: Case) -> None:
+    case.post(case.ada, f"/submissions/{case.id}/publish")
+    exported = case.post(case.olga, "/challenges/spring/export")
+    assert (exported.status_code, exported.headers["content-type"]) == (200, "application/x-tar")
+    assert len(exported.content) == int(exported.headers["content-length"])
+    with case.site.client(case.olga) as client:
+        files = {"archive": ("spring.vocboard.tar", exported.content)}
+        imported = client.post(f"{API}/challenges/imports", data={"slug": "again"}, files=files)
+        assert imported.status_code == 201, imported.text
+        assert imported.headers["location"] == f"{API}/challenges/again"
+        assert (imported.json()["phase"], imported.json()["visibility"]) == ("archived", "draft")
+        boards = [client.get(f"{API}/challenges/{slug}/leaderboards/comp1.csv").text for slug in ("spring", "again")]
+        assert boards[0] == boards[1]
+        assert "Method" in boards[0]
+        wrong = client.post(f"{API}/challenges/imports", files={"archive": ("x.tar", b"not an export")})
+        assert wrong.status_code == 422
+        assert wrong.json()["problems"][0]["code"] == "not_an_export"
+        assert client.patch(f"{API}/challenges/again", json={"quota_count": 3}).status_code == 409
+        assert client.patch(f"{API}/challenges/again", json={"visibility": "public"}).status_code == 200
+        assert client.post(f"{API}/challenges/again/reopen").json()["phase"] == "not_ready"
+
+
+def test_drafts_are_deleted_and_challenges_archived(case: Case) -> None:
+    with case.site.client(case.olga) as client:
+        assert client.post(f"{API}/challenges/spring/archive").json()["phase"] == "archived"
+        assert client.post(f"{API}/challenges/spring/archive").status_code == 409
+        new = {"slug": "draft", "title": "Draft", "edition": "VOC2012"}
+        assert client.post(f"{API}/challenges", json=new).status_code == 201
+        assert client.delete(f"{API}/challenges/draft").status_code == 204
+        assert client.get(f"{API}/challenges/draft").status_code == 404
+        assert client.delete(f"{API}/challenges/spring").status_code == 409
