@@ -6,7 +6,7 @@ import shutil
 import tempfile
 import uuid
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -91,7 +91,7 @@ def export(database: Database, store: ArchiveStore, challenge_id: uuid.UUID) -> 
                 .where(Challenge.id == challenge_id)
                 .options(selectinload(Challenge.competitions), selectinload(Challenge.further_phases))
             ).one()
-            archives = _write_tables(session, challenge, directory)
+            archives = _write_tables(session, store, challenge, directory)
         _write_log(database, challenge_id, directory)
         # The header first: import reads it before everything else.
         names = sorted(
@@ -113,7 +113,7 @@ def _order(name: str) -> int:
     return first.index(name) if name in first else len(first)
 
 
-def _write_tables(session: Session, challenge: Challenge, directory: Path) -> dict[str, int]:
+def _write_tables(session: Session, store: ArchiveStore, challenge: Challenge, directory: Path) -> dict[str, int]:
     """Write all but the log; return the archives to add, with their sizes."""
     (directory / "README.txt").write_text(README, encoding="utf-8")
     truth = truth_of_scoring(session, challenge.current_scoring_id)
@@ -124,17 +124,16 @@ def _write_tables(session: Session, challenge: Challenge, directory: Path) -> di
     _write_lines(directory / records.PEOPLE, people)
     _write_people(directory / "people.csv", people)
     names = {person.id: person.name for person in people}
-    archives: dict[str, int] = {}
+    needed = _needed_archives(session, challenge.id)
+    archives = {sha256: needed[sha256] for sha256 in store.stored() if sha256 in needed}
     with (
         (directory / records.SUBMISSIONS).open("w", encoding="utf-8") as file,
         ScoreTables(directory / "scores.csv", directory / "scores.parquet") as tables,
     ):
-        for submissions in _submissions(session, challenge.id):
+        for submissions in _submissions(session, challenge.id, archives):
             tables.add(submissions, names)
             for one in submissions:
                 file.write(one.model_dump_json() + "\n")
-                if one.state is not State.WITHDRAWN:  # whose archives may be removed at any moment
-                    archives[one.archive_sha256] = one.archive_bytes
     (directory / "leaderboards").mkdir()
     for phase in phases_of(challenge):
         for key in phase.competitions:
@@ -143,6 +142,14 @@ def _write_tables(session: Session, challenge: Challenge, directory: Path) -> di
             path.with_name(f"{path.name}.csv").write_text(leaderboard_export.as_csv(shown), encoding="utf-8")
             path.with_name(f"{path.name}.tex").write_text(leaderboard_export.as_latex(shown), encoding="utf-8")
     return archives
+
+
+def _needed_archives(session: Session, challenge_id: uuid.UUID) -> dict[str, int]:
+    """Return the bytes of the archives by SHA-256, but for withdrawn submissions, whose may be removed any moment."""
+    query = select(Submission.archive_sha256, Submission.archive_bytes).where(
+        Submission.challenge_id == challenge_id, Submission.state != State.WITHDRAWN
+    )
+    return {row.archive_sha256: row.archive_bytes for row in session.execute(query)}
 
 
 def _header(challenge: Challenge, truth: GroundTruthVersion | None) -> Header:
@@ -170,7 +177,9 @@ def _people(session: Session, challenge_id: uuid.UUID) -> list[Person]:
     ]
 
 
-def _submissions(session: Session, challenge_id: uuid.UUID) -> Iterator[list[SubmissionRecord]]:
+def _submissions(
+    session: Session, challenge_id: uuid.UUID, archives: Container[str]
+) -> Iterator[list[SubmissionRecord]]:
     ids = session.scalars(
         select(Submission.id)
         .where(Submission.challenge_id == challenge_id)
@@ -185,7 +194,10 @@ def _submissions(session: Session, challenge_id: uuid.UUID) -> Iterator[list[Sub
         )
         found = session.scalars(query).all()
         evaluations = _evaluations(session, [one.current_evaluation_id for one in found if one.current_evaluation_id])
-        yield [_submission(one, evaluations.get(one.current_evaluation_id)) for one in found]
+        yield [
+            _submission(one, evaluations.get(one.current_evaluation_id), has_archive=one.archive_sha256 in archives)
+            for one in found
+        ]
         session.expunge_all()
 
 
@@ -234,7 +246,7 @@ def _result(
     )
 
 
-def _submission(one: Submission, evaluation: EvaluationRecord | None) -> SubmissionRecord:
+def _submission(one: Submission, evaluation: EvaluationRecord | None, *, has_archive: bool) -> SubmissionRecord:
     return SubmissionRecord(
         id=one.id,
         created_at=one.created_at,
@@ -251,6 +263,7 @@ def _submission(one: Submission, evaluation: EvaluationRecord | None) -> Submiss
         archive_sha256=one.archive_sha256,
         archive_bytes=one.archive_bytes,
         archive_name=one.archive_name,
+        has_archive=has_archive,
         entries=[Entry(competition=entry.competition, classes=entry.classes) for entry in one.entries],
         warnings=[Warn(**warning) for warning in one.warnings],
         state=one.state,

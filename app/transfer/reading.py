@@ -151,7 +151,7 @@ class _Checking:
             wrong.append("person: nobody with this id is described.")
         if one.published_at is not None and one.state is not State.SCORED:
             wrong.append(f"published_at: a submission that is {one.state} is not published.")
-        if one.state is not State.WITHDRAWN:
+        if one.has_archive:
             self._needed[one.archive_sha256] = one.archive_bytes
         for message in wrong:
             self._note(records.SUBMISSIONS, number, message)

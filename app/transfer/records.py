@@ -129,7 +129,11 @@ class EvaluationRecord(Record):
 
 
 class SubmissionRecord(Record):
-    """One submission with its current scores, unrounded."""
+    """One submission with its current scores, unrounded.
+
+    Attributes:
+        has_archive: False if it is withdrawn, or its archive was lost.
+    """
 
     id: uuid.UUID
     created_at: AwareDatetime
@@ -146,6 +150,7 @@ class SubmissionRecord(Record):
     archive_sha256: Hash
     archive_bytes: Count
     archive_name: Visible = Field(max_length=255)
+    has_archive: bool
     entries: list[Entry] = Field(min_length=1, max_length=1000)
     warnings: list[Warn] = Field(max_length=100_000)
     state: State

@@ -80,6 +80,7 @@ def world(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> It
             "admission_id": str(uuid.uuid4()),
             "grant_id": str(uuid.uuid4()),
             "registration_id": str(waiting.id),
+            "rescore_id": str(waiting.id),
             "user_id": str(waiting.id),
             "invitation_id": str(waiting.id),
         }

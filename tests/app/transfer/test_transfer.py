@@ -199,6 +199,25 @@ def test_tables_have_every_score(exported: Path) -> None:
     assert len(means) == 5
 
 
+def test_a_lost_archive_does_not_keep_the_rest_from_being_exported(
+    backstage: Backstage, challenge: Challenge, other: Server, tmp_path: Path
+) -> None:
+    with backstage.database.reading() as session:
+        lost = next(one for one in _submissions(session, challenge) if one.method.name == "Method 1")
+    backstage.store.remove(lost.archive_sha256)
+    export = begin_export(
+        backstage.database,
+        backstage.store,
+        slug="spring",
+        user=challenge.organiser,  # type: ignore[attr-defined]
+    )
+    path = tmp_path / "lost.tar"
+    with path.open("wb") as file:
+        file.writelines(export.stream())
+    other.take(path)
+    assert as_csv(board_of(other.database)) == as_csv(board_of(backstage.database))
+
+
 def test_only_who_may_create_challenges_imports(exported: Path, other: Server) -> None:
     with other.database.writing() as session:
         session.get_one(User, other.organiser.id).role = Role.CO_ORGANISER
