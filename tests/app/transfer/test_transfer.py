@@ -200,14 +200,14 @@ def test_tables_have_every_score(exported: Path) -> None:
 
 
 def test_a_lost_archive_does_not_keep_the_rest_from_being_exported(
-    backstage: Backstage, challenge: Challenge, other: Server, tmp_path: Path
+    backend: Backend, challenge: Challenge, other: Server, tmp_path: Path
 ) -> None:
-    with backstage.database.reading() as session:
+    with backend.database.reading() as session:
         lost = next(one for one in _submissions(session, challenge) if one.method.name == "Method 1")
-    backstage.store.remove(lost.archive_sha256)
+    backend.store.remove(lost.archive_sha256)
     export = begin_export(
-        backstage.database,
-        backstage.store,
+        backend.database,
+        backend.store,
         slug="spring",
         user=challenge.organiser,  # type: ignore[attr-defined]
     )
@@ -215,7 +215,7 @@ def test_a_lost_archive_does_not_keep_the_rest_from_being_exported(
     with path.open("wb") as file:
         file.writelines(export.stream())
     other.take(path)
-    assert as_csv(board_of(other.database)) == as_csv(board_of(backstage.database))
+    assert as_csv(board_of(other.database)) == as_csv(board_of(backend.database))
 
 
 def test_only_who_may_create_challenges_imports(exported: Path, other: Server) -> None:
