@@ -1,6 +1,5 @@
 """Exporting a challenge: everything but its ground truth, as one archive."""
 
-import csv
 import gzip
 import shutil
 import tempfile
@@ -11,32 +10,28 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from pydantic import BaseModel
 from sqlalchemy import exists, select
 from sqlalchemy.orm import Session, joinedload, selectinload
 
 from vocboard.app.accounts.models import User
-from vocboard.app.audit import export as log_export
-from vocboard.app.audit.queries import Filters
 from vocboard.app.challenges.models import Challenge, ChallengeOrganiser, GroundTruthVersion
 from vocboard.app.challenges.phases import phases_of
 from vocboard.app.challenges.queries import challenge_as_it_is, image_sets_of, truth_of_scoring
 from vocboard.app.challenges.rules import rules_of
 from vocboard.app.database import Database, now
 from vocboard.app.evaluations.models import CompetitionResult, ConfusionShares, Curve, Evaluation, Measure
-from vocboard.app.forms.spreadsheets import defused
 from vocboard.app.leaderboards import export as leaderboard_export
 from vocboard.app.leaderboards import freezing
 from vocboard.app.leaderboards.service import board
 from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.submissions.models import State, Submission
 from vocboard.app.transfer import records, tar
+from vocboard.app.transfer.files import write_lines, write_log, write_people
 from vocboard.app.transfer.readme import README
 from vocboard.app.transfer.records import (
     CurveRecord,
     Entry,
     EvaluationRecord,
-    EventRecord,
     Header,
     MeasureRecord,
     Person,
@@ -92,7 +87,7 @@ def export(database: Database, store: ArchiveStore, challenge_id: uuid.UUID) -> 
                 .options(selectinload(Challenge.competitions), selectinload(Challenge.further_phases))
             ).one()
             archives = _write_tables(session, store, challenge, directory)
-        _write_log(database, challenge_id, directory)
+        write_log(database, challenge_id, directory)
         # The header first: import reads it before everything else.
         names = sorted(
             (path.relative_to(directory).as_posix() for path in directory.rglob("*") if path.is_file()),
@@ -121,8 +116,8 @@ def _write_tables(session: Session, store: ArchiveStore, challenge: Challenge, d
     if truth is not None and (packed := image_sets_of(session, truth.id)):
         (directory / "image-sets.json").write_bytes(gzip.decompress(packed))
     people = _people(session, challenge.id)
-    _write_lines(directory / records.PEOPLE, people)
-    _write_people(directory / "people.csv", people)
+    write_lines(directory / records.PEOPLE, people)
+    write_people(directory / "people.csv", people)
     names = {person.id: person.name for person in people}
     needed = _needed_archives(session, challenge.id)
     archives = {sha256: needed[sha256] for sha256 in store.stored() if sha256 in needed}
@@ -275,31 +270,3 @@ def _submission(one: Submission, evaluation: EvaluationRecord | None, *, has_arc
         moderation_reason=one.moderation_reason,
         evaluation=evaluation,
     )
-
-
-def _write_log(database: Database, challenge_id: uuid.UUID, directory: Path) -> None:
-    with (directory / "log.csv").open("w", encoding="utf-8", newline="") as file:
-        for piece in log_export.as_csv(database, challenge_id=challenge_id, filters=Filters()):
-            file.write(piece)
-    with (directory / records.LOG).open("w", encoding="utf-8") as file:
-        for events in log_export.batches(database, challenge_id=challenge_id, filters=Filters()):
-            for event in events:
-                record = EventRecord(
-                    created_at=event.created_at, who=event.who, action=event.action, text=event.text[:6000]
-                )
-                file.write(record.model_dump_json() + "\n")
-
-
-def _write_lines(path: Path, items: Sequence[BaseModel]) -> None:
-    with path.open("w", encoding="utf-8") as file:
-        for item in items:
-            file.write(item.model_dump_json() + "\n")
-
-
-def _write_people(path: Path, people: Sequence[Person]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(("id", "name", "affiliation", "email", "organiser"))
-        for one in people:
-            texts = map(defused, (one.name, one.affiliation, one.email))
-            writer.writerow((one.id, *texts, "yes" if one.is_organiser else "no"))

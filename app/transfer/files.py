@@ -1,0 +1,46 @@
+"""The plain files of an export: people and the audit log, for people and for import."""
+
+import csv
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from vocboard.app.audit import export as log_export
+from vocboard.app.audit.queries import Filters
+from vocboard.app.database import Database
+from vocboard.app.forms.spreadsheets import defused
+from vocboard.app.transfer import records
+from vocboard.app.transfer.records import EventRecord, Person
+
+
+def write_log(database: Database, challenge_id: uuid.UUID, directory: Path) -> None:
+    """Write the audit log of a challenge, as CSV and as records."""
+    with (directory / "log.csv").open("w", encoding="utf-8", newline="") as file:
+        for piece in log_export.as_csv(database, challenge_id=challenge_id, filters=Filters()):
+            file.write(piece)
+    with (directory / records.LOG).open("w", encoding="utf-8") as file:
+        for events in log_export.batches(database, challenge_id=challenge_id, filters=Filters()):
+            for event in events:
+                record = EventRecord(
+                    created_at=event.created_at, who=event.who, action=event.action, text=event.text[:6000]
+                )
+                file.write(record.model_dump_json() + "\n")
+
+
+def write_lines(path: Path, items: Sequence[BaseModel]) -> None:
+    """Write records, one a line."""
+    with path.open("w", encoding="utf-8") as file:
+        for item in items:
+            file.write(item.model_dump_json() + "\n")
+
+
+def write_people(path: Path, people: Sequence[Person]) -> None:
+    """Write people as CSV."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(("id", "name", "affiliation", "email", "organiser"))
+        for one in people:
+            texts = map(defused, (one.name, one.affiliation, one.email))
+            writer.writerow((one.id, *texts, "yes" if one.is_organiser else "no"))
