@@ -77,11 +77,11 @@ def add_phase(
     )
     try:
         with session.begin_nested():
-            challenge.further_phases.append(row)
+            session.add(row)
             session.flush()
     except IntegrityError:
-        challenge.further_phases.remove(row)
         raise ConflictError(f"This challenge already has a phase {key!r}. Choose another name.") from None
+    session.refresh(challenge, ["further_phases"])
     details = {"phase": key, "title": title, "image_set": image_set, "has_own_truth": has_own_truth}
     audit.record(
         session, actor=user, action="phase.create", subject=challenge, details=details | {"rules": rules.as_logged()}

@@ -1,0 +1,218 @@
+"""Phases over the API: which one is current, who may submit, extra quota, and what is hidden until a date."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.support.clock import Clock, clock
+from tests.support.entrants import make_scored
+from tests.support.factories import make_challenge, make_organiser, make_token, make_user
+from tests.support.site import Site
+from vocboard.app.accounts.models import User
+from vocboard.app.challenges import service
+from vocboard.app.challenges.models import Admission, Challenge
+from vocboard.app.challenges.phase_people import check_admitted
+from vocboard.app.database import now
+from vocboard.app.errors import ForbiddenError
+from vocboard.app.quotas.service import quotas
+
+__all__ = ["clock"]
+
+DAY = timedelta(days=1)
+PATH = "/api/v1/challenges/harbour"
+
+
+class World:
+    """A challenge whose main phase closes in a day, an organiser's client and a participant."""
+
+    def __init__(self, site: Site, client: httpx.Client, organiser: User, person: User) -> None:
+        self.site, self.client, self.organiser, self.person = site, client, organiser, person
+
+    def add(self, key: str, **given: Any) -> httpx.Response:
+        return self.client.post(f"{PATH}/phases", json={"key": key, "title": key, "competitions": ["comp1"], **given})
+
+    def challenge(self) -> Challenge:
+        with self.site.database.reading() as session:
+            return service.get_visible(session, "harbour", None)
+
+
+@pytest.fixture
+def world(embedded_site: Site) -> Iterator[World]:
+    with embedded_site.writing() as session:
+        organiser, person = make_organiser(session), make_user(session)
+        make_challenge(session, organiser=organiser, slug="harbour", competitions=["comp1"], closes_at=now() + DAY)
+        token = make_token(session, organiser)
+    with embedded_site.client(token) as client:
+        yield World(embedded_site, client, organiser, person)
+
+
+def later(days: float) -> str:
+    return (now() + days * DAY).isoformat()
+
+
+def test_a_challenge_without_further_phases_has_the_main_one(world: World) -> None:
+    found = world.client.get(PATH).json()
+    assert found["current_phase"] == "main"
+    assert [phase["key"] for phase in found["phases"]] == ["main"]
+    assert found["phases"][0]["freezes_at"] == found["closes_at"]
+
+
+def test_the_current_phase_follows_the_dates(world: World, clock: Clock) -> None:
+    assert world.add("test", opens_at=later(3), closes_at=later(6), detail="mean").status_code == 201
+    for days, current, state, board in (
+        (0, "main", "open", "main"),
+        (2, "test", "not_yet_open", "main"),
+        (4, "test", "open", "test"),
+        (9, "test", "closed", "test"),
+    ):
+        clock.offset = days * DAY
+        world.client.headers["Authorization"] = f"Bearer {fresh_token(world)}"
+        found = world.client.get(PATH).json()
+        assert (found["current_phase"], found["phase"]) == (current, state), days
+        assert world.client.get(f"{PATH}/leaderboards/comp1").json()["phase"] == board, days
+    assert found["detail"] == "mean"
+
+
+def test_all_that_is_wrong_with_a_phase_is_told(world: World) -> None:
+    answer = world.add("Main!", title="", quota_count=0, freeze="date", opens_at=later(2), closes_at=later(1))
+    assert answer.status_code == 422
+    assert {"key", "title", "quota_count", "freezes_at", "closes_at"} <= set(answer.json()["fields"])
+    assert world.add("main").status_code == 422
+    assert world.add("test").status_code == 201
+    assert world.add("test").status_code == 409
+
+
+def test_exact_results_of_ground_truth_in_use_are_refused(world: World) -> None:
+    assert "detail" in world.add("test", detail="everything").json()["fields"]
+    assert world.add("test", detail="everything", has_own_ground_truth=True).status_code == 201
+
+
+def test_a_phase_with_submissions_stays(world: World) -> None:
+    world.add("test")
+    with world.site.writing() as session:
+        make_scored(session, world.challenge(), world.person, "Method", 0.5, phase_key="test")
+    assert world.client.delete(f"{PATH}/phases/test").status_code == 409
+    assert world.client.delete(f"{PATH}/phases/main").status_code == 409
+    assert world.client.patch(f"{PATH}/phases/test", json={"competitions": ["comp3"]}).status_code in {409, 422}
+
+
+def test_people_are_admitted_by_address_or_an_earlier_phase(world: World) -> None:
+    world.add("invited", admission="approved", opens_at=later(2))
+    world.add("final", admission="earlier_phase", opens_at=later(3))
+
+    def is_refused(key: str) -> bool:
+        challenge = world.challenge()
+        with world.site.database.reading() as session:
+            try:
+                phase = service.phase_named(challenge, key)
+                check_admitted(session, challenge=challenge, phase=phase, user=world.person)
+            except ForbiddenError:
+                return True
+        return False
+
+    assert is_refused("invited")
+    assert is_refused("final")
+    given = {"email": world.person.email.upper(), "phase": "invited"}
+    admission = world.client.post(f"{PATH}/admissions", json=given).json()
+    assert not is_refused("invited")
+    with world.site.writing() as session:
+        make_scored(session, world.challenge(), world.person, "Method", 0.5, published=False)
+    assert not is_refused("final")
+    assert world.client.delete(f"{PATH}/admissions/{admission['id']}").status_code == 204
+    assert is_refused("invited")
+    assert service.phase_named(world.challenge(), "final").rules.admission is Admission.EARLIER_PHASE
+
+
+def test_extra_quota_ends_on_its_date(world: World, clock: Clock) -> None:
+    given = {"email": world.person.email, "count": 3, "until": later(5)}
+    assert world.client.post(f"{PATH}/extra-quotas", json=given).status_code == 201
+
+    def allowed() -> int:
+        challenge, at = world.challenge(), now()
+        with world.site.database.reading() as session:
+            phase = service.phase_named(challenge, "main")
+            return quotas(session, user=world.person, challenge=challenge, phase=phase, now=at)["comp1"].allowed
+
+    assert allowed() == 5
+    past = world.client.post(f"{PATH}/extra-quotas", json={**given, "until": later(-1)})
+    assert past.status_code == 422
+    assert "until" in past.text
+    clock.advance(6 * DAY)
+    assert allowed() == 2
+
+
+def test_a_rehearsal_uses_no_quota_and_cannot_be_published(world: World) -> None:
+    with world.site.writing() as session:
+        one = make_scored(
+            session, world.challenge(), world.organiser, "Rehearsal", 0.9, published=False, is_rehearsal=True
+        )
+        challenge = service.get_visible(session, "harbour", None)
+        phase = service.phase_named(challenge, "main")
+        assert quotas(session, user=world.organiser, challenge=challenge, phase=phase, now=now())["comp1"].used == 0
+    answer = world.client.post(f"/api/v1/submissions/{one.id}/publish")
+    assert answer.status_code == 409
+    assert "rehearsal" in answer.json()["detail"]
+
+
+def test_a_hidden_leaderboard_and_its_results_appear_on_their_date(world: World, clock: Clock) -> None:
+    world.client.patch(PATH, json={"leaderboard_from": later(2)})
+    with world.site.writing() as session:
+        one = make_scored(session, world.challenge(), world.person, "Method", 0.5)
+    board, result = f"{PATH}/leaderboards/comp1", f"/api/v1/submissions/{one.id}"
+    with world.site.client() as visitor:
+        assert visitor.get(board).json()["code"] == "leaderboard_hidden"
+        assert visitor.get(board.replace("/api/v1", "")).status_code == 403
+        assert visitor.get(result).status_code == 404
+        assert world.client.get(board).status_code == 200
+        clock.advance(3 * DAY)
+        assert visitor.get(board).json()["rows"][0]["method"] == "Method"
+        assert visitor.get(result).status_code == 200
+
+
+def test_an_anonymous_leaderboard_says_nothing_of_people_anywhere(world: World, clock: Clock) -> None:
+    world.client.patch(PATH, json={"anonymous_until": later(2)})
+    with world.site.writing() as session:
+        one = make_scored(session, world.challenge(), world.person, "Zebra", 0.5, training_data="By Zebra")
+    board = f"{PATH}/leaderboards/comp1"
+    with world.site.client() as visitor:
+        for address in (board, f"{board}.csv", f"{board}.tex", board.replace("/api/v1", ""), f"{board}?q=zebra"):
+            text = visitor.get(address).text
+            assert "Zebra" not in text, address
+            assert str(one.id) not in text, address
+        assert visitor.get(f"/api/v1/submissions/{one.id}").status_code == 404
+        assert visitor.get(f"/api/v1/submissions/{one.id}/curves/comp1").status_code == 404
+        clock.advance(3 * DAY)
+        assert "Zebra" in visitor.get(board).text
+
+
+@pytest.mark.parametrize(
+    ("given", "utc"),
+    [
+        # Clocks in Berlin go back at 01:00 UTC on 25 October 2026: 02:30 is there twice.
+        ("2026-10-25T02:30:00+02:00", datetime(2026, 10, 25, 0, 30, tzinfo=UTC)),
+        ("2026-10-25T02:30:00+01:00", datetime(2026, 10, 25, 1, 30, tzinfo=UTC)),
+        # They go forward at 01:00 UTC on 29 March 2026.
+        ("2026-03-29T01:59:59+01:00", datetime(2026, 3, 29, 0, 59, 59, tzinfo=UTC)),
+        ("2026-03-29T03:00:00+02:00", datetime(2026, 3, 29, 1, 0, tzinfo=UTC)),
+    ],
+)
+def test_deadlines_around_a_daylight_saving_change_are_met_to_the_second(
+    world: World, clock: Clock, given: str, utc: datetime
+) -> None:
+    clock.set(datetime(2026, 1, 1, tzinfo=UTC))
+    world.client.headers["Authorization"] = f"Bearer {fresh_token(world)}"
+    answer = world.client.patch(PATH, json={"opens_at": None, "closes_at": given})
+    assert answer.status_code == 200, answer.text
+    phase = service.phase_named(world.challenge(), "main")
+    assert phase.rules.closes_at == utc
+    assert phase.state(utc - timedelta(seconds=1)) is service.PhaseState.OPEN
+    assert phase.state(utc) is service.PhaseState.CLOSED
+    assert utc.strftime("%Y-%m-%dT%H:%M:%SZ") in world.client.get("/challenges/harbour").text
+
+
+def fresh_token(world: World) -> str:
+    with world.site.writing() as session:
+        return make_token(session, world.organiser)
