@@ -142,7 +142,7 @@ def _write_tables(session: Session, store: ArchiveStore, challenge: Challenge, d
 def _needed_archives(session: Session, challenge_id: uuid.UUID) -> dict[str, int]:
     """Return the bytes of the archives by SHA-256, but for withdrawn submissions, whose may be removed any moment."""
     query = select(Submission.archive_sha256, Submission.archive_bytes).where(
-        Submission.challenge_id == challenge_id, Submission.state != State.WITHDRAWN
+        Submission.challenge_id == challenge_id, Submission.state != State.WITHDRAWN, ~Submission.is_rehearsal
     )
     return {row.archive_sha256: row.archive_bytes for row in session.execute(query)}
 
@@ -177,7 +177,7 @@ def _submissions(
 ) -> Iterator[list[SubmissionRecord]]:
     ids = session.scalars(
         select(Submission.id)
-        .where(Submission.challenge_id == challenge_id)
+        .where(Submission.challenge_id == challenge_id, ~Submission.is_rehearsal)
         .order_by(Submission.created_at, Submission.id)
     ).all()
     for first in range(0, len(ids), AT_ONCE):

@@ -156,6 +156,7 @@ def _add_submission(
             id=submission_id,
             created_at=one.created_at,
             queued_at=one.created_at,
+            began_at=one.created_at,
             challenge_id=challenge.id,
             user_id=user_id,
             method_id=methods[user_id, one.method],
