@@ -29,6 +29,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "usage error."
     )
     parser.add_argument("--output", metavar="DIR", type=Path, default=Path("new-edition"), help="directory to write")
+    parser.add_argument(
+        "--edition-file", metavar="FILE", type=Path, help="write the samples of this edition file, and ask nothing"
+    )
     for question in QUESTIONS:
         name = f"--{question.field.replace('_', '-')}"
         parser.add_argument(name, metavar="TEXT", help=f"{question.text} (instead of asking)")
@@ -37,13 +40,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 @reporting_misuse
 def run(arguments: argparse.Namespace) -> int:
     """Ask the questions, and write the files."""
-    answers = _ask(arguments)
-    file = f"{answers.name.lower()}.toml"
-    text = edition_text(answers)
+    text, file = _given(arguments.edition_file) if arguments.edition_file else _asked(arguments)
     try:
         edition = read_text(text, file)
     except EditionFileError as error:
-        raise MisuseError(f"these answers do not give a valid edition\n{error}") from error
+        what = "this is not" if arguments.edition_file else "these answers do not give"
+        raise MisuseError(f"{what} a valid edition\n{error}") from error
     try:
         with whole_directory(arguments.output, MARKER) as directory:
             (directory / file).write_text(text)
@@ -59,6 +61,18 @@ def run(arguments: argparse.Namespace) -> int:
     print(f"{output / RESULTS}    a sample submission, produced by the example methods")
     print(f"Try: vocboard evaluate {output / file} {output / RESULTS} --ground-truth {output}")
     return VALID
+
+
+def _given(path: Path) -> tuple[str, str]:
+    try:
+        return path.read_text(encoding="utf-8-sig"), path.name
+    except (OSError, UnicodeDecodeError) as error:
+        raise MisuseError(f"{path}: {error}") from error
+
+
+def _asked(arguments: argparse.Namespace) -> tuple[str, str]:
+    answers = _ask(arguments)
+    return edition_text(answers), f"{answers.name.lower()}.toml"
 
 
 def _ask(arguments: argparse.Namespace) -> Answers:

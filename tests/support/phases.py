@@ -2,7 +2,8 @@
 
 import uuid
 
-from sqlalchemy.orm import Session
+from sqlalchemy import select
+from sqlalchemy.orm import Session, selectinload
 
 from vocboard.app.challenges import queries
 from vocboard.app.challenges.models import MAIN_PHASE, Challenge, GroundTruthVersion
@@ -13,7 +14,12 @@ from vocboard.app.leaderboards.service import Board, Part
 
 def complete(session: Session, challenge_id: uuid.UUID) -> Challenge:
     """Return a challenge with its competitions and phases."""
-    return queries.challenge_as_it_is(session, challenge_id)
+    return session.scalars(
+        select(Challenge)
+        .where(Challenge.id == challenge_id)
+        .options(selectinload(Challenge.competitions), selectinload(Challenge.further_phases))
+        .execution_options(populate_existing=True)
+    ).one()
 
 
 def phase_of(session: Session, challenge: Challenge, key: str = MAIN_PHASE) -> Phase:

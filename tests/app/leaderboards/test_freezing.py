@@ -131,6 +131,8 @@ def test_extending_the_deadline_lets_the_leaderboard_change_again(
 def test_results_promised_in_time_count_although_they_are_scored_later(
     database: Database, world: World, clock: Clock
 ) -> None:
+    closes_at = world.challenge.closes_at
+    assert closes_at is not None
     with database.writing() as session:
         promised = make_scored(
             session,
@@ -140,7 +142,7 @@ def test_results_promised_in_time_count_although_they_are_scored_later(
             0.8,
             published=False,
             publish_when_scored=True,
-            began_at=now() + DAY - timedelta(seconds=1),
+            began_at=closes_at - timedelta(seconds=1),
             state=State.QUEUED,
         )
     clock.advance(DAY + HOUR / 2)
