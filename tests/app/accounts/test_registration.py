@@ -300,7 +300,7 @@ def test_a_tag_after_a_plus_sign_is_no_way_to_another_account(database: Database
         assert session.scalars(select(User.email)).all() == [EMAIL]
     [mail] = outbox(database)
     assert mail.recipient == "ada+2@lab.example"
-    assert f"Its address is {EMAIL}" in mail.body
+    assert f"You already have an account, {EMAIL}" in mail.body
 
 
 def test_of_addresses_of_one_mailbox_that_wait_one_is_confirmed(database: Database) -> None:

@@ -82,7 +82,7 @@ def test_nothing_of_it_stays(site: Site, header: str, sent: bytes, status: int, 
     time.sleep(0.2)
     wait_until(lambda: _in_progress(site) == 0)
     wait_until(lambda: [file for file in site.settings.archives.rglob("*") if file.is_file()] == [])
-    wait_until(lambda: site.application.state.validator.reading == 0)
+    wait_until(lambda: site.application.state.services.validator.reading == 0)
     with site.client(token) as client:
         whole = {"content-type": "multipart/form-data; boundary=b"}
         wait_until(
