@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
 from vocboard.app.api.paging import DEFAULT_PER_PAGE, FIRST_PAGE, ItemPage, PageNumber, PerPage, item_page, page_of
-from vocboard.app.api.phase_views import PhaseKey, phase_view
+from vocboard.app.api.phase_views import PhaseKey, phase_view, quota_of
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.challenges import (
     ChallengeChanges,
@@ -17,7 +17,6 @@ from vocboard.app.api.schemas.challenges import (
     Competition,
     EditionFile,
     NewChallenge,
-    Quota,
     QuotaUse,
 )
 from vocboard.app.challenges import service as challenges
@@ -160,7 +159,7 @@ def _common(challenge: Challenge, at: datetime) -> dict[str, Any]:
         "opens_at": rules.opens_at,
         "closes_at": rules.closes_at,
         "competitions": [_competition(edition.competitions[key]) for key in current.competitions],
-        "quota": Quota(count=rules.quota_count, period_seconds=rules.quota_period_seconds),
+        "quota": quota_of(current),
         "decimals": challenge.decimals,
         "detail": rules.detail,
         "anywhere_on_earth": challenge.anywhere_on_earth,

@@ -7,6 +7,7 @@ from fastapi import Query
 
 from vocboard.app.api.schemas.challenges import Phase, Quota
 from vocboard.app.challenges import phases
+from vocboard.app.quotas import sentences as quota_sentences
 
 PhaseKey = Annotated[str | None, Query(description="Key of a phase; by default the current one.")]
 
@@ -29,7 +30,7 @@ def phase_view(phase: phases.Phase, current: phases.Phase, at: datetime) -> Phas
         competitions=list(phase.competitions),
         image_set=phase.image_set,
         has_own_ground_truth=phase.has_own_truth,
-        quota=Quota(count=rules.quota_count, period_seconds=rules.quota_period_seconds),
+        quota=quota_of(phase),
         detail=rules.detail,
         admission=rules.admission,
         leaderboard_from=rules.leaderboard_from,
@@ -37,3 +38,9 @@ def phase_view(phase: phases.Phase, current: phases.Phase, at: datetime) -> Phas
         freezes_at=phase.freezes_at,
         anonymous_until=rules.anonymous_until,
     )
+
+
+def quota_of(phase: phases.Phase) -> Quota:
+    """Return the quota rule of a phase."""
+    count, period = phase.rules.quota_count, phase.quota_period
+    return Quota(count=count, period_seconds=phase.rules.quota_period_seconds, rule=quota_sentences.rule(count, period))

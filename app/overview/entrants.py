@@ -15,7 +15,10 @@ from vocboard.app.challenges.models import Ban, Challenge
 from vocboard.app.database import now
 from vocboard.app.evaluations.models import CompetitionResult, Evaluation, Measure
 from vocboard.app.evaluations.rounding import shown
+from vocboard.app.quotas.service import Use, use_of_everyone
 from vocboard.app.submissions.models import State, Submission
+from vocboard.evaluator.tasks.definitions import METRICS
+from vocboard.evaluator.tasks.names import Metric
 
 ROWS_AT_ONCE = 1000
 
@@ -37,18 +40,25 @@ class Progress:
     Attributes:
         scored: how many have a mean.
         first: the mean of the first one.
-        best: the highest mean.
+        best: the best mean, by the direction of the metric.
+    higher_is_better: the direction of the competition's metric.
     """
 
     competition: str
     scored: int
     first: float
     best: float
+    higher_is_better: bool
 
     @property
     def improvement(self) -> float:
-        """The best above the first."""
-        return self.best - self.first
+        """How much better the best is than the first."""
+        return self.best - self.first if self.higher_is_better else self.first - self.best
+
+    @property
+    def quality(self) -> float:
+        """The best as a fraction of which higher is better, to compare competitions: metrics are within 0 and 1."""
+        return self.best if self.higher_is_better else 1 - self.best
 
 
 @dataclass(slots=True)
@@ -57,27 +67,25 @@ class Entrant:
 
     Attributes:
         submissions: all of them.
-        counted: those that count towards the quota, because it was not given back.
-        counted_now: of these, those within the present period of the quota.
+        quota: how much of it the person has used.
         progress: by competition, in the order of the challenge.
         ban: from the challenge, if there is one.
     """
 
     user: User
     submissions: int
-    counted: int
-    counted_now: int
     published: int
     failed: int
     disqualified: int
     latest_at: datetime
+    quota: Use
     ban: Ban | None
     progress: list[Progress] = field(default_factory=list)
 
     @property
     def best(self) -> float:
-        """The best mean in any competition; below all others if there is none."""
-        return max((one.best for one in self.progress), default=-1.0)
+        """The best mean in any competition (see `Progress.quality`); below all others if there is none."""
+        return max((one.quality for one in self.progress), default=-1.0)
 
     @property
     def improvement(self) -> float:
@@ -87,14 +95,10 @@ class Entrant:
 
 def entrants(session: Session, *, challenge: Challenge, sort: Sort = Sort.LATEST) -> list[Entrant]:
     """Return everybody who has submitted to a challenge that the viewer organises (the caller checks)."""
-    since = now() - challenge.quota_period
-    uses_quota = Submission.quota_returned_at.is_(None)
     query = (
         select(
             User,
             func.count(),
-            func.count().filter(uses_quota),
-            func.count().filter(and_(uses_quota, Submission.created_at > since)),
             func.count().filter(Submission.published_at.is_not(None)),
             func.count().filter(Submission.state == State.FAILED),
             func.count().filter(Submission.state == State.DISQUALIFIED),
@@ -105,7 +109,10 @@ def entrants(session: Session, *, challenge: Challenge, sort: Sort = Sort.LATEST
         .group_by(User.id)
     )
     bans = {ban.user_id: ban for ban in bans_of(session, challenge.id)}
-    found = {row[0].id: Entrant(*row, bans.get(row[0].id)) for row in session.execute(query)}
+    uses = use_of_everyone(session, challenge, now=now())
+    found = {
+        row[0].id: Entrant(*row, uses.get(row[0].id, Use()), bans.get(row[0].id)) for row in session.execute(query)
+    }
     _add_progress(session, challenge, found)
     people = sorted(found.values(), key=lambda entrant: (entrant.user.name.casefold(), entrant.user.email))
     match sort:
@@ -123,7 +130,7 @@ def entrants(session: Session, *, challenge: Challenge, sort: Sort = Sort.LATEST
 def _add_progress(session: Session, challenge: Challenge, found: Mapping[uuid.UUID, Entrant]) -> None:
     """Walk through all defined means in the order of submission."""
     query = (
-        select(Submission.user_id, CompetitionResult.competition, Measure.mean)
+        select(Submission.user_id, CompetitionResult.competition, Measure.metric, Measure.mean)
         .join(Evaluation, Evaluation.id == Submission.current_evaluation_id)
         .join(CompetitionResult, CompetitionResult.evaluation_id == Evaluation.id)
         .join(Measure, and_(Measure.result_id == CompetitionResult.id, Measure.position == 0))
@@ -136,16 +143,18 @@ def _add_progress(session: Session, challenge: Challenge, found: Mapping[uuid.UU
         .execution_options(yield_per=ROWS_AT_ONCE)
     )
     by_place: dict[tuple[uuid.UUID, str], Progress] = {}
-    for user_id, competition, unrounded in session.execute(query):
+    for user_id, competition, metric, unrounded in session.execute(query):
         mean = shown(unrounded, challenge.decimals)
         if mean is None:
             continue
         known = by_place.get((user_id, competition))
         if known is None:
-            known = by_place[user_id, competition] = Progress(competition, 0, mean, mean)
+            known = by_place[user_id, competition] = Progress(
+                competition, 0, mean, mean, METRICS[Metric(metric)].higher_is_better
+            )
             found[user_id].progress.append(known)
         known.scored += 1
-        known.best = max(known.best, mean)
+        known.best = max(known.best, mean) if known.higher_is_better else min(known.best, mean)
     places = {row.key: row.position for row in challenge.competitions}
     for entrant in found.values():
         entrant.progress.sort(key=lambda one: (places.get(one.competition, len(places)), one.competition))

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
-from itertools import pairwise
 
 from markupsafe import Markup, escape
 
@@ -108,19 +107,6 @@ def duration(value: timedelta) -> str:
             count = seconds // size
             return f"{count} {unit}" if count == 1 else f"{count} {unit}s"
     return "0 seconds"
-
-
-def rolling_period(value: timedelta) -> str:
-    """Format a duration to follow "every".
-
-    >>> rolling_period(timedelta(days=1)), rolling_period(timedelta(days=7)), rolling_period(timedelta(minutes=1))
-    ('24 hours', '7 days', '60 seconds')
-    """
-    written = duration(value)
-    for (unit, size), (smaller, smaller_size) in pairwise(_DURATIONS):
-        if written == f"1 {unit}":
-            return f"{size // smaller_size} {smaller}s"
-    return written.removeprefix("1 ")
 
 
 def count(value: int) -> str:

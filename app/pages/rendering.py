@@ -10,6 +10,7 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from vocboard.app.pages import formats, wording
+from vocboard.app.quotas import sentences as quota_sentences
 from vocboard.app.web.csrf import csrf_token
 from vocboard.app.web.problem_details import ProblemDetails
 from vocboard.app.web.viewer import Identity
@@ -76,7 +77,6 @@ def environment() -> Environment:
         date_field=formats.date_field,
         file_size=formats.file_size,
         duration=formats.duration,
-        rolling_period=formats.rolling_period,
         count=formats.count,
         paragraphs=formats.paragraphs,
         browser_name=formats.browser_name,
@@ -88,7 +88,9 @@ def environment() -> Environment:
         task_title=wording.task_title,
         short_task_title=wording.short_task_title,
     )
-    templates.globals.update(asset=asset, plural=formats.plural, words=wording, version=VERSION)
+    templates.globals.update(
+        asset=asset, plural=formats.plural, quota_rule=quota_sentences.rule, words=wording, version=VERSION
+    )
     templates.globals.update(task_definitions=TASKS, partial_entries=PARTIAL_ENTRIES)
     return templates
 

@@ -1,4 +1,9 @@
-"""How many submissions a person may make: per phase and competition, in a rolling period."""
+"""How many submissions a person may make: per phase and competition, in a rolling period.
+
+A submission counts from when it was made until the period is over, unless its quota was given back
+(`quota_returned_at`: it was withdrawn while queued, or failed because of the server) or it is a rehearsal.
+The rule as a sentence is `app.quotas.sentences.rule`.
+"""
 
 import uuid
 from collections import defaultdict
@@ -6,15 +11,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import select
+from sqlalchemy import and_, func, or_, select
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.phase_people import extra_quota
-from vocboard.app.challenges.phases import Phase
+from vocboard.app.challenges.phases import Phase, phases_of
 from vocboard.app.errors import LimitedError
+from vocboard.app.quotas import sentences
 from vocboard.app.submissions.models import Submission, SubmissionEntry
+
+_COUNTS = and_(Submission.quota_returned_at.is_(None), Submission.is_rehearsal.is_(False))
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +38,19 @@ class Quota:
     used: int
     allowed: int
     allowed_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """How much of a challenge's quota a person has used, in all competitions.
+
+    Attributes:
+        counted: submissions that count, or have counted until the period was over.
+        counted_now: of these, those within the present period of their phase.
+    """
+
+    counted: int = 0
+    counted_now: int = 0
 
 
 def quotas(
@@ -72,23 +93,28 @@ def check_any_quota_left(session: Session, *, user: User, challenge: Challenge, 
         raise LimitedError(_used_up(states, states, phase), allowed_at=min(opens_at))
 
 
-def in_words(period: timedelta) -> str:
-    """A period in its largest whole unit.
+def use_of_everyone(session: Session, challenge: Challenge, *, now: datetime) -> Mapping[uuid.UUID, Use]:
+    """Return what each person has used of the quota, by the person's id; without people who have used none.
 
-    >>> in_words(timedelta(days=7)), in_words(timedelta(hours=1)), in_words(timedelta(seconds=90))
-    ('7 days', '1 hour', '90 seconds')
+    Args:
+        challenge: with its phases.
     """
-    seconds = int(period.total_seconds())
-    for unit, length in (("day", 86400), ("hour", 3600), ("minute", 60)):
-        if seconds and seconds % length == 0:
-            number = seconds // length
-            return f"{number} {unit}" if number == 1 else f"{number} {unit}s"
-    return f"{seconds} seconds"
+    in_period = [
+        and_(Submission.phase_key == phase.key, Submission.created_at > now - phase.quota_period)
+        for phase in phases_of(challenge)
+    ]
+    rows = session.execute(
+        select(Submission.user_id, func.count(), func.count().filter(or_(*in_period)))
+        .where(Submission.challenge_id == challenge.id, _COUNTS)
+        .group_by(Submission.user_id)
+    )
+    return {user_id: Use(counted, counted_now) for user_id, counted, counted_now in rows}
 
 
 def _used_up(states: Mapping[str, Quota], keys: Iterable[str], phase: Phase) -> str:
     keys = list(keys)
-    return f"The quota of {', '.join(keys)} is used up: {states[keys[0]].allowed} in {in_words(phase.quota_period)}."
+    rule = sentences.rule(states[keys[0]].allowed, phase.quota_period)
+    return f"The quota of {', '.join(keys)} is used up: {rule}."
 
 
 def _counted(
@@ -103,8 +129,7 @@ def _counted(
             Submission.challenge_id == challenge.id,
             Submission.phase_key == phase.key,
             Submission.created_at > since,
-            Submission.quota_returned_at.is_(None),
-            Submission.is_rehearsal.is_(False),
+            _COUNTS,
         )
         .order_by(Submission.created_at.desc())
     )

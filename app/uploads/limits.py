@@ -1,4 +1,8 @@
-"""Upload limits, from the settings."""
+"""Upload limits, from the settings: attempts, bytes and concurrency of each person, and concurrency of all.
+
+`app.uploads.service` decides, before a body is read. How many valid submissions a person may make is the quota:
+`app.quotas`.
+"""
 
 from dataclasses import dataclass
 from datetime import timedelta

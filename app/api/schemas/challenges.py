@@ -37,6 +37,7 @@ class Quota(BaseModel):
 
     count: int
     period_seconds: int
+    rule: str = Field(description="The same in words.")
 
 
 class QuotaUse(BaseModel):

@@ -30,7 +30,7 @@ class Progress(BaseModel):
     scored: int
     first: Fraction = Field(description="Mean of the first one.")
     best: Fraction
-    improvement: float = Field(description="The best above the first.")
+    improvement: float = Field(description="How much better the best is than the first.")
 
 
 class BanRequest(BaseModel):
@@ -61,8 +61,8 @@ class Entrant(BaseModel):
     email: str
     affiliation: str
     submissions: int
-    counted: int = Field(description="Submissions whose quota was not given back.")
-    counted_now: int = Field(description="Of these, those in the present period of the quota.")
+    counted: int = Field(description="Submissions that use quota: not rehearsals, and not those with quota given back.")
+    counted_now: int = Field(description="Of these, those in the present period of the quota of their phase.")
     published: int
     failed: int
     disqualified: int

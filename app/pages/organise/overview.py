@@ -190,12 +190,14 @@ def _entrants_page(
     with database.reading() as session:
         challenge = challenges.get_organised(session, slug, user)
         found = entrants_of.entrants(session, challenge=challenge, sort=order)
+        phases = challenges.phases_of(challenge)
     return render(
         request,
         "organise/entrants.html",
         status=errors.status,
         challenge=challenge,
         entrants=found,
+        phases=phases,
         sort=order,
         sorts=wording.ENTRANT_SORTS,
         results=wording.BAN_RESULTS,

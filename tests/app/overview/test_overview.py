@@ -1,6 +1,7 @@
 """Organisers' lists: searched, filtered and sorted submissions, entrants, the queue, the log."""
 
 import uuid
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -16,8 +17,11 @@ from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import Database, now
 from vocboard.app.overview import entrants, queue, submissions
 from vocboard.app.overview.submissions import Filters, Flag, Kind, Sort
+from vocboard.app.quotas.service import Use
 from vocboard.app.submissions import publishing
 from vocboard.app.submissions.models import State
+from vocboard.evaluator.tasks.definitions import METRICS
+from vocboard.evaluator.tasks.names import Metric
 
 WARNING = {"code": "x", "severity": "warning", "message": "Odd.", "file": "a.txt", "line": 1}
 
@@ -113,10 +117,37 @@ def test_an_id_is_found(database: Database, challenge: Challenge) -> None:
 def test_entrants_have_their_use_of_the_quota_and_their_progress(database: Database, challenge: Challenge) -> None:
     with database.reading() as session:
         ada, bob = entrants.entrants(session, challenge=challenge, sort=entrants.Sort.BEST)
-    assert (ada.user.name, ada.submissions, ada.counted, ada.counted_now, ada.published) == ("Ada", 3, 3, 2, 1)
+    assert (ada.user.name, ada.submissions, ada.quota, ada.published) == ("Ada", 3, Use(3, 2), 1)
     [progress] = ada.progress
     assert (progress.scored, progress.first, progress.best, progress.improvement) == (3, 0.25, 0.75, 0.5)
     assert (bob.submissions, bob.disqualified, bob.progress) == (1, 1, [])
+
+
+def test_entrants_rehearsals_and_returned_quota_do_not_count(database: Database, challenge: Challenge) -> None:
+    with database.writing() as session:
+        cleo = make_user(session, name="Cleo")
+        scored(session, challenge, cleo, "Rehearsed", 0.5, is_rehearsal=True)
+        scored(session, challenge, cleo, "Returned", 0.5, quota_returned_at=now())
+        scored(session, challenge, cleo, "Counted", 0.5)
+    with database.reading() as session:
+        found = {one.user.name: one for one in entrants.entrants(session, challenge=challenge)}
+    assert (found["Cleo"].submissions, found["Cleo"].quota) == (3, Use(1, 1))
+
+
+def test_the_best_of_an_error_is_the_lowest(
+    database: Database, challenge: Challenge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    as_error = replace(METRICS[Metric.AVERAGE_PRECISION], higher_is_better=False)
+    monkeypatch.setattr(entrants, "METRICS", {**METRICS, Metric.AVERAGE_PRECISION: as_error})
+    with database.writing() as session:
+        cleo = make_user(session, name="Cleo")
+        for name, score in (("One", 0.5), ("Two", 0.125), ("Three", 0.75)):
+            scored(session, challenge, cleo, name, score)
+    with database.reading() as session:
+        found = entrants.entrants(session, challenge=challenge, sort=entrants.Sort.BEST)
+    [progress] = found[0].progress
+    assert (progress.first, progress.best, progress.improvement) == (0.5, 0.125, 0.375)
+    assert [one.user.name for one in found] == ["Cleo", "Ada", "Bob_100%"]
 
 
 def test_the_queue_tells_what_waits_and_that_no_worker_looks(database: Database, challenge: Challenge) -> None:
