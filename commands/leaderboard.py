@@ -8,7 +8,7 @@ from vocboard.client.connection import Connection, path
 from vocboard.client.scores import Board, board
 from vocboard.client.terminal import printable
 from vocboard.commands.connecting import DONE, add_server_argument, connect, print_json, reporting_errors
-from vocboard.commands.score_tables import fraction
+from vocboard.commands.score_tables import fraction, metric_title
 from vocboard.commands.tables import Column, render, shortened, terminal_width
 
 MEDIA_TYPES = {"csv": "text/csv", "latex": "application/x-tex"}
@@ -62,7 +62,7 @@ def _table(board: Board) -> str:
         ]
         columns.append(Column(printable(name), cells, right=True))
     columns.append(Column("CONTRIBUTORS", [shortened(printable(row.contributors)) for row in board.rows]))
-    title = printable(f"{board.challenge} {board.competition}: {board.metric.replace('_', ' ')}")
+    title = f"{printable(f'{board.challenge} {board.competition}')}: {metric_title(board.metric)}"
     return f"{title} (* best)\n\n{render(columns, repeated=2, width=terminal_width())}"
 
 

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from vocboard.client.scores import CompetitionScores, Measure
 from vocboard.client.terminal import printable
 from vocboard.commands.tables import Column, render
+from vocboard.evaluator.tasks.definitions import METRICS
+from vocboard.evaluator.tasks.names import Metric
 
 UNDEFINED = "n/a"
 DECIMALS = 4
@@ -36,9 +38,26 @@ def fraction(value: float | None, decimals: int = DECIMALS) -> str:
     return UNDEFINED if value is None else f"{value:.{decimals}f}"
 
 
+def metric_title(name: str) -> str:
+    """Return the title of a metric. A newer server may send one that is not known here.
+
+    >>> metric_title("roc_auc"), metric_title("metric_of_tomorrow")
+    ('Area under the ROC curve', 'metric of tomorrow')
+    """
+    return METRICS[Metric(name)].title if name in set(Metric) else _unknown(name)
+
+
+def _short_title(name: str) -> str:
+    return METRICS[Metric(name)].short_title if name in set(Metric) else _unknown(name)
+
+
+def _unknown(name: str) -> str:
+    return printable(name).replace("_", " ")
+
+
 def _measure_column(measure: Measure, names: list[str]) -> Column:
     values = [*(measure.per_class.get(name) for name in names), measure.mean]
-    return Column(printable(measure.metric).replace("_", " "), [fraction(value) for value in values], right=True)
+    return Column(_short_title(measure.metric), [fraction(value) for value in values], right=True)
 
 
 def _count_column(heading: str, counts: list[int | None]) -> Column:

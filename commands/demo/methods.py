@@ -83,6 +83,8 @@ class _Simulation:
                 yield from self._segment(scenes)
             case Task.LAYOUT:
                 yield self._name(), self._lay_out(scenes)
+            case task:
+                raise ValueError(f"the demo simulates no results of {task}")
 
     def _name(self, **fields: str) -> str:
         return self.competition.rules.file.format(

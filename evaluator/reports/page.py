@@ -16,6 +16,7 @@ from vocboard.evaluator.problems import Problem
 from vocboard.evaluator.reports.curves import axes_of, f_measure
 from vocboard.evaluator.reports.plots import plot
 from vocboard.evaluator.scores import CompetitionScores, Curve
+from vocboard.evaluator.tasks.definitions import METRICS, TASKS
 from vocboard.evaluator.version import VERSION
 from vocboard.evaluator.whole_output import whole_directory
 
@@ -51,7 +52,8 @@ def write_report(evaluations: Mapping[str, Evaluation], edition: Edition, output
 
 def _evaluation(image_set: str, evaluation: Evaluation, edition: Edition) -> Iterator[str]:
     for key, scores in evaluation.scores.items():
-        yield f'<section id="{escape(image_set)}-{key}"><h2>{key}: {scores.task.value}, {escape(image_set)}</h2>'
+        task = escape(TASKS[scores.task].title.lower())
+        yield f'<section id="{escape(image_set)}-{key}"><h2>{key}: {task}, {escape(image_set)}</h2>'
         yield _summary(scores)
         yield _scores(scores)
         if scores.confusion_matrix is not None:
@@ -66,7 +68,7 @@ def _evaluation(image_set: str, evaluation: Evaluation, edition: Edition) -> Ite
 
 def _summary(scores: CompetitionScores) -> str:
     measures = [
-        f"<div><dt>{_metric(measure.metric)}</dt>"
+        f"<div><dt>{escape(METRICS[measure.metric].title)}</dt>"
         f"<dd>{_per_cent(measure.mean)} <small>mean of {measure.mean_over}</small></dd></div>"
         for measure in (scores.primary, *scores.secondary)
     ]
@@ -76,7 +78,7 @@ def _summary(scores: CompetitionScores) -> str:
 
 def _scores(scores: CompetitionScores) -> str:
     measures = (scores.primary, *scores.secondary)
-    heads = [_metric(measure.metric) for measure in measures]
+    heads = [escape(METRICS[measure.metric].short_title) for measure in measures]
     heads += ["positives", "results", "ignored", "final recall", "final precision"] if scores.details else []
     rows = []
     for name, score in scores.primary.per_class.items():
@@ -166,7 +168,3 @@ def _best(values: "np.ndarray[tuple[int, ...], np.dtype[np.float64]]") -> str:
 
 def _words(name: str) -> str:
     return name.replace("_", " ")
-
-
-def _metric(name: str) -> str:
-    return escape(_words(str(name)))

@@ -40,6 +40,7 @@ class TaskDefinition(ABC):
         possible_fields: optional fields of result file names, in addition to `competition` and `image_set`.
         needed_names: list in the edition file that the task needs in addition to `classes`: `parts` or `actions`.
         class_noun: noun for scored names in messages.
+        results_noun: plural noun for its results, on the pages of `vocboard view`.
         content_is_lines: whether its result files are lines of text.
         has_class_lists: whether the tree can have a list of labels per class.
         size_file: file of a tree with the size of image `{}`, used before annotations and images.
@@ -60,6 +61,7 @@ class TaskDefinition(ABC):
     possible_fields: ClassVar[frozenset[str]] = frozenset()
     needed_names: ClassVar[str | None] = None
     class_noun: ClassVar[str] = "class"
+    results_noun: ClassVar[str] = "confidences"
     content_is_lines: ClassVar[bool] = True
     has_class_lists: ClassVar[bool] = False
     size_file: ClassVar[str | None] = None
@@ -105,9 +107,12 @@ class TaskDefinition(ABC):
 
     def score(self, rules: TaskRules) -> str:
         """Describe how a competition's score is computed."""
-        title = self.metric(rules.metric).title
+        definition = self.metric(rules.metric)
+        title = definition.title
         if rules.metric in ROC_METRICS:
             return " and ".join([title, *(self.metric(measure).title.lower() for measure in rules.board)])
+        if not definition.is_average_precision:
+            return title
         sampled = rules.interpolation is Interpolation.ELEVEN_POINT
         return f"{title}, {'sampled at 11 points' if sampled else 'area under the curve'}"
 
@@ -121,8 +126,12 @@ class TaskDefinition(ABC):
         metric = metric or rules.metric
         if metric in ROC_METRICS:
             return f"A class without positives or without negatives {UNDEFINED}."
-        sampled = rules.interpolation is Interpolation.ELEVEN_POINT and metric is not Metric.AVERAGE_PRECISION_AREA
-        zero = rules.without_positives is WithoutPositives.ZERO and sampled
+        is_sampled = (
+            self.metric(metric).is_average_precision
+            and rules.interpolation is Interpolation.ELEVEN_POINT
+            and metric is not Metric.AVERAGE_PRECISION_AREA
+        )
+        zero = rules.without_positives is WithoutPositives.ZERO and is_sampled
         return f"A class without positives {ZERO if zero else UNDEFINED}."
 
     def classes_not_entered(self) -> str:

@@ -78,12 +78,18 @@ class Page:
 
 def claims_of(entry: Entry, image_set: ImageSet, page: Page) -> Iterator[Claims]:
     """Yield the claims of a competition's entry, class after class."""
-    yield from _OF_TASK[entry.competition.task](entry, image_set, page)
+    yield from CLAIMS[entry.competition.task](entry, image_set, page)
 
 
 def has_claims(task: Task) -> bool:
-    """Whether results of a task are claims; label maps are pictures of their own."""
-    return task in _OF_TASK
+    """Whether results of a task are claims; label maps are pictures of their own.
+
+    Raises:
+        ValueError: the task is registered neither in `CLAIMS` nor in `WITH_LABEL_MAPS`.
+    """
+    if task not in CLAIMS and task not in WITH_LABEL_MAPS:
+        raise ValueError(f"pages cannot show results of {task}: register it in {__name__}")
+    return task in CLAIMS
 
 
 def _detections(entry: Entry, _: ImageSet, page: Page) -> Iterator[Claims]:
@@ -211,10 +217,12 @@ def _unjudged(count: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     return np.full(count, Mark.UNJUDGED, dtype=np.uint8), np.full(count, NOBODY, dtype=np.int64)
 
 
-_OF_TASK: Mapping[Task, Callable[[Entry, ImageSet, Page], Iterator[Claims]]] = {
+# Each also has an entry in KINDS of assets/view.js: the marks that its claims can have.
+CLAIMS: Mapping[Task, Callable[[Entry, ImageSet, Page], Iterator[Claims]]] = {
     Task.CLASSIFICATION: _confidences,
     Task.DETECTION: _detections,
     Task.LAYOUT: _layouts,
     Task.ACTION: _confidences,
     Task.INSTANCE_SEGMENTATION: _regions,
 }
+WITH_LABEL_MAPS = frozenset({Task.SEGMENTATION})  # the page shows each map as a picture

@@ -19,6 +19,7 @@ from vocboard.evaluator.public_tree import read_image_sets
 from vocboard.evaluator.reading import read_results
 from vocboard.evaluator.result_files.names import FileNames
 from vocboard.evaluator.results import Entry
+from vocboard.evaluator.tasks.definitions import TASKS
 from vocboard.evaluator.viewing.entries import Page, claims_of, has_claims
 from vocboard.evaluator.viewing.marks import Mark
 from vocboard.evaluator.viewing.pictures import find_pictures
@@ -151,7 +152,8 @@ def _competition(
             columns.setdefault("region", []).extend(claims.region)
     values, numbers = np.unique(np.array(columns["mark"], dtype=np.uint8), return_counts=True)
     counts = {Mark(value): number for value, number in zip(values.tolist(), numbers.tolist(), strict=True)}
-    kind = {"key": competition.key, "task": competition.task.value, "names": names}
+    kind: dict[str, Any] = {"key": competition.key, "task": competition.task.value, "names": names}
+    kind["noun"] = TASKS[competition.task].results_noun
     return {**kind, "entered": [name in entry.classes for name in names], **columns}, counts
 
 

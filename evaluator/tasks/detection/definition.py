@@ -10,6 +10,7 @@ class Detection(TaskDefinition):
 
     task = Task.DETECTION
     title = short_title = "Detection"
+    results_noun = "detections"
     metrics = (Metric.AVERAGE_PRECISION, Metric.AVERAGE_PRECISION_AREA, Metric.AVERAGE_PRECISION_WITH_DIFFICULT)
     possible_fields = frozenset({"class"})
     statistics = StatisticsTable("classification and detection")

@@ -15,14 +15,15 @@ class InstanceSegmentation(TaskDefinition):
     title = "Instance segmentation"
     short_title = "Instances"
     folder = "Segmentation"
+    results_noun = "regions"
     metrics = (Metric.REGION_AVERAGE_PRECISION_50, Metric.REGION_AVERAGE_PRECISION_70)
     own_metrics = MappingProxyType(
         {
             Metric.REGION_AVERAGE_PRECISION_50: MetricDefinition(
-                "Average precision of regions, overlap 0.5", "AP^r 0.5"
+                "Average precision of regions, overlap 0.5", "AP^r 0.5", is_average_precision=True
             ),
             Metric.REGION_AVERAGE_PRECISION_70: MetricDefinition(
-                "Average precision of regions, overlap 0.7", "AP^r 0.7"
+                "Average precision of regions, overlap 0.7", "AP^r 0.7", is_average_precision=True
             ),
         }
     )

@@ -23,14 +23,15 @@ class Layout(TaskDefinition):
     title = "Person layout"
     short_title = "Layout"
     folder = "Layout"
+    results_noun = "parts"
     metrics = (Metric.AVERAGE_PRECISION, Metric.AVERAGE_PRECISION_AREA)
     own_metrics = MappingProxyType(
         {
             Metric.AVERAGE_PRECISION_BY_CONFIDENCE: MetricDefinition(
-                "Average precision, ranked by confidence", "AP by confidence"
+                "Average precision, ranked by confidence", "AP by confidence", is_average_precision=True
             ),
             Metric.WHOLE_PERSON_AVERAGE_PRECISION: MetricDefinition(
-                "Average precision of whole people", "AP, whole person"
+                "Average precision of whole people", "AP, whole person", is_average_precision=True
             ),
         }
     )

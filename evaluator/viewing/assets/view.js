@@ -13,16 +13,13 @@
     unjudged: "not judged", correct: "correct", ignored: "ignored", repeated: "repeated", location: "poor location",
     confused: "other class", background: "background", positive: "positive", negative: "negative", wrong: "wrong"
   };
-  // The kinds of results to choose from, and what they are called, by task.
+  // The kinds of results to choose from, by task.
   const KINDS = {
     detection: ["correct", "wrong", "repeated", "location", "confused", "background", "ignored", "missed"],
     instance_segmentation: ["correct", "wrong", "repeated", "location", "background"],
     layout: ["correct", "wrong", "ignored"],
     classification: ["positive", "negative", "ignored"],
     action: ["positive", "negative"]
-  };
-  const NOUNS = {
-    detection: "detections", instance_segmentation: "regions", layout: "parts", classification: "confidences", action: "confidences"
   };
   const isWrong = mark => (mark >= 3 && mark <= 6) || mark === 9;
   // Of confidences, what is ignored has only difficult objects.
@@ -322,7 +319,7 @@
       kinds.forEach(name => option(select, name, name === "wrong" && kinds.length > 3 ? "wrong: all kinds" : word(name)));
       ["difficult", "truncated", "occluded", "parts", "actions"].forEach(name => option(select, `flag:${name}`, `with ${name}${name.endsWith("s") ? "" : " objects"}`));
     });
-    $("foundTitle").textContent = competition ? NOUNS[task][0].toUpperCase() + NOUNS[task].slice(1) : "Results";
+    $("foundTitle").textContent = competition ? competition.noun[0].toUpperCase() + competition.noun.slice(1) : "Results";
     $("legend").replaceChildren();
     ["truth", ...kinds.filter(name => name !== "wrong" || task === "layout"), ...(kinds.includes("ignored") ? [] : ["ignored"])].forEach(kind => {
       const entry = document.createElement("li"), svg = element("svg", {viewBox: "0 0 26 8"}, entry);
@@ -337,7 +334,7 @@
     const image = items.length ? items[current][0] : -1;
     select();
     $("count").textContent = `${number(items.length)} of ${number(count)} images`;
-    if (items.length && items[0][1] >= 0) $("count").textContent = `${number(items.length)} ${NOUNS[competition.task]}`;
+    if (items.length && items[0][1] >= 0) $("count").textContent = `${number(items.length)} ${competition.noun}`;
     current = Math.max(0, items.findIndex(item => item[0] === image));
     if (items.length && items[0][1] >= 0) current = 0;
     go(current);
@@ -360,7 +357,7 @@
     document.title = `${data.edition}, ${data.imageSet}: vocboard view`;
     $("title").textContent = `${data.edition}, ${data.imageSet}`;
     const parts = [`${number(count)} images`, `${number(objects.image.length)} objects`];
-    competitions.forEach(each => parts.push(`${number(each.image.length)} ${NOUNS[each.task]} in ${each.key}`));
+    competitions.forEach(each => parts.push(`${number(each.image.length)} ${each.noun} in ${each.key}`));
     $("summary").textContent = parts.join(" · ");
     competitions.forEach(each => option($("competition"), each.key, each.key));
     if (!competitions.length) option($("competition"), "", "none");

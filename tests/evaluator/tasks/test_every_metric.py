@@ -1,0 +1,124 @@
+"""Every metric that a task lists can be the first of a competition or secondary, and is a fraction."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.evaluator import trees
+from tests.evaluator.tasks.test_instance_segmentation import EDITION as INSTANCES
+from vocboard.evaluator.editions import Edition, LayoutProtocol, Metric, Task, load
+from vocboard.evaluator.evaluation import evaluate
+from vocboard.evaluator.ground_truth.reader import read_ground_truth
+from vocboard.evaluator.problems import has_errors
+from vocboard.evaluator.scores import CompetitionScores
+from vocboard.evaluator.tasks.definitions import METRICS, TASKS
+
+VOC2012 = load("VOC2012")
+LAYOUT = (
+    "<results><layout><image>l1</image><object>1</object><confidence>0.5</confidence>"
+    "<part><class>head</class><bndbox><xmin>1</xmin><ymin>1</ymin><xmax>4</xmax><ymax>4</ymax></bndbox></part>"
+    "</layout></results>"
+)
+RESULTS: dict[Task, tuple[str, str | bytes]] = {
+    Task.CLASSIFICATION: ("Main/comp1_cls_test_car.txt", "m1 0.5\nm2 0.25\n"),
+    Task.DETECTION: ("Main/comp3_det_test_car.txt", "m1 0.9 1 1 10 10\nm2 0.8 1 1 10 10\n"),
+    Task.SEGMENTATION: ("Segmentation/comp5_test_cls/m2.png", trees.label_map([[0, 7, 7], [0, 0, 0]])),
+    Task.LAYOUT: ("Layout/comp7_layout_test.xml", LAYOUT),
+    Task.ACTION: ("Action/comp9_action_test_walking.txt", "a1 2 0.5\na2 1 0.75\n"),
+    Task.INSTANCE_SEGMENTATION: ("Instances/comp1_inst_test_car.txt", "m1 0.5 02\nm1 0.25 11\n"),
+}
+
+
+class Use(NamedTuple):
+    task: Task
+    metric: Metric
+    is_secondary: bool
+    protocol: LayoutProtocol | None = None
+
+    def __str__(self) -> str:
+        return "-".join(str(part) for part in self if part is not None)
+
+
+def uses() -> Iterator[Use]:
+    for task, definition in TASKS.items():
+        protocol = LayoutProtocol.PARTS if task is Task.LAYOUT else None
+        for metric in definition.metrics:
+            yield Use(task, metric, False, protocol)
+        for metric in () if protocol else definition.secondary_metrics(None):
+            yield Use(task, metric, True)
+        for allowed, metrics in definition.other_metrics().items():
+            for metric in metrics:
+                yield Use(task, metric, True, allowed)
+
+
+USES = list(uses())
+
+
+def with_rules(edition: Edition, use: Use) -> Edition:
+    """Return an edition whose competitions of the task have this metric."""
+    definition = TASKS[use.task]
+    competitions = dict(edition.competitions)
+    for key, competition in competitions.items():
+        if competition.task is use.task:
+            rules = replace(
+                competition.rules,
+                metric=definition.metrics[0] if use.is_secondary else use.metric,
+                secondary=(use.metric,) if use.is_secondary else (),
+                board=(),
+                layout_protocol=use.protocol,
+            )
+            if use.protocol is not None:
+                rules = replace(rules, classes=definition.scored_names(edition.classes, edition.parts, use.protocol))
+            competitions[key] = replace(competition, rules=rules)
+    return replace(edition, competitions=competitions)
+
+
+@cache
+def files_of_instances() -> dict[str, str | bytes]:
+    return {
+        "ImageSets/Segmentation/test.txt": "m1\n",
+        "SegmentationClass/m1.png": trees.label_map([[1, 0]]),
+        "SegmentationObject/m1.png": trees.label_map([[1, 0]]),
+    }
+
+
+def scored(directory: Path, use: Use) -> CompetitionScores:
+    is_instances = use.task is Task.INSTANCE_SEGMENTATION
+    edition = with_rules(INSTANCES if is_instances else VOC2012, use)
+    tree = trees.write(directory / "tree", files_of_instances() if is_instances else trees.files_of_2012())
+    name, content = RESULTS[use.task]
+    upload = trees.tar(directory / "results.tar.gz", {f"results/{edition.name}/{name}": content}, "")
+    evaluation = evaluate(upload, edition, read_ground_truth(tree, edition))
+    assert not has_errors(evaluation.problems)
+    [scores] = evaluation.scores.values()
+    return scores
+
+
+@pytest.mark.parametrize("use", USES, ids=str)
+def test_a_listed_metric_is_computed_and_a_fraction(tmp_path: Path, use: Use) -> None:
+    scores = scored(tmp_path, use)
+    measure = scores.secondary[0] if use.is_secondary else scores.primary
+    assert measure.metric is use.metric
+    defined = [value for value in measure.per_class.values() if not math.isnan(value)]
+    assert defined
+    assert all(0 <= value <= 1 for value in defined)
+
+
+def test_every_metric_has_a_definition_and_a_task() -> None:
+    assert set(METRICS) == set(Metric)
+    assert {use.metric for use in USES} == set(Metric)
+
+
+@pytest.mark.parametrize("use", USES, ids=str)
+def test_only_average_precisions_mention_the_interpolation(use: Use) -> None:
+    edition = with_rules(INSTANCES if use.task is Task.INSTANCE_SEGMENTATION else VOC2012, use)
+    rules = next(each.rules for each in edition.competitions.values() if each.task is use.task)
+    definition = TASKS[use.task]
+    assert definition.without_positives(rules, use.metric)
+    if not use.is_secondary and not METRICS[use.metric].is_average_precision:
+        assert not definition.score(rules).endswith((", area under the curve", ", sampled at 11 points"))

@@ -1,0 +1,52 @@
+"""Every task is in every registry; exceptions are listed here, with the reason."""
+
+import re
+from collections.abc import Collection
+
+import pytest
+
+from vocboard.evaluator.editions import Task
+from vocboard.evaluator.examples.run import METHODS
+from vocboard.evaluator.new_edition.answers import TASKS as NEW_EDITION
+from vocboard.evaluator.tasks.arrays import ARRAY_READERS
+from vocboard.evaluator.tasks.columns import COLUMNS
+from vocboard.evaluator.tasks.definitions import TASKS
+from vocboard.evaluator.tasks.formats import FORMATS
+from vocboard.evaluator.tasks.scoring import SCORERS
+from vocboard.evaluator.tasks.truth_readers import TRUTH_READERS
+from vocboard.evaluator.tasks.truths import TRUTHS
+from vocboard.evaluator.viewing import entries
+from vocboard.evaluator.viewing.page import ASSETS
+
+NOT_IN_NEW_EDITIONS = {Task.INSTANCE_SEGMENTATION}  # docs/editions/examples/instances.toml is the example to copy
+
+
+@pytest.mark.parametrize(
+    "registry",
+    [TASKS, FORMATS, COLUMNS, ARRAY_READERS, TRUTHS, TRUTH_READERS, SCORERS, METHODS],
+    ids=["definitions", "formats", "columns", "arrays", "truths", "truth readers", "scorers", "examples"],
+)
+def test_has_every_task(registry: Collection[Task]) -> None:
+    assert set(registry) == set(Task)
+
+
+def test_a_new_edition_can_have_every_other_task() -> None:
+    assert set(NEW_EDITION) == set(Task) - NOT_IN_NEW_EDITIONS
+
+
+def test_pages_show_results_of_every_task() -> None:
+    assert set(entries.CLAIMS) | entries.WITH_LABEL_MAPS == set(Task)
+    assert not set(entries.CLAIMS) & entries.WITH_LABEL_MAPS
+
+
+def test_pages_know_the_marks_of_every_task_with_claims() -> None:
+    kinds = re.search(r"const KINDS = \{(.*?)\};", (ASSETS / "view.js").read_text(), re.S)
+    assert kinds
+    assert set(re.findall(r"^ +(\w+): \[", kinds[1], re.M)) == {task.value for task in entries.CLAIMS}
+
+
+def test_an_unregistered_task_is_an_error_not_a_label_map(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(entries, "CLAIMS", {})
+    assert not entries.has_claims(Task.SEGMENTATION)
+    with pytest.raises(ValueError, match="register it in"):
+        entries.has_claims(Task.DETECTION)
