@@ -6,8 +6,8 @@ from vocboard.app.forms.fields import FieldChecks
 
 SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 LONGEST_SLUG = 60
-# /organise/new, /organise/registrations and so on are pages.
-RESERVED_SLUGS = frozenset({"import", "log", "new", "people", "registrations"})
+# /organise/new, /api/v1/challenges/imports and so on are no challenges; tests/app/challenges/test_slugs.py checks.
+RESERVED_SLUGS = frozenset({"import", "imports", "log", "new", "people", "registrations"})
 
 
 def check_slug(checks: FieldChecks, slug: str) -> None:

@@ -4,7 +4,11 @@ Content is identified by its SHA-256 and never changes. An upload is received in
 process reads it before it is stored; if the upload ends early (a disconnect, a full disk, an exception), the file is
 removed. The database determines which content is needed; see `app.submissions.pruning`.
 
-`app.storage.directory_store` is the only implementation; `app.storage.stores` selects it.
+`app.storage.directory_store` is the only implementation; `app.storage.stores` selects it. A store that is not a file
+system, such as an object store, needs a local directory for `incoming` and for `local_file`.
+
+The web process reads and writes; workers only read (`open`, `local_file`) and may have credentials that cannot write.
+`vocboard admin prune` runs with the rights of the web process.
 """
 
 import hashlib
@@ -42,7 +46,11 @@ class ArchiveStore(Protocol):
         ...
 
     def can_write(self) -> bool:
-        """Whether the store is writable, for health checks."""
+        """Whether the store is writable, for `/readyz`, which is called every few seconds: it must be fast and cheap.
+
+        An object store should check that it is reachable and its bucket exists, within a short timeout, and cache the
+        result. False, rather than an exception, if the store is unavailable.
+        """
         ...
 
     def receive(self, *, limit: int) -> "IncomingArchive":
@@ -53,6 +61,11 @@ class ArchiveStore(Protocol):
         """Store an upload permanently, and return its SHA-256. Identical content is stored once.
 
         When this returns, the content survives a power failure.
+
+        It is called at the end of the transaction that accepts the submission, while the archive and the person are
+        locked (SQLite: the whole database). A slow store delays this person's other uploads, so it needs a timeout. If
+        this raises, the submission is rolled back; if the commit fails after it, the content has no row, and
+        `app.submissions.pruning` sets it aside.
         """
         ...
 
@@ -69,7 +82,8 @@ class ArchiveStore(Protocol):
         """Yield a local path of an archive for an isolated process, after verifying its hash.
 
         The process gets access to the file's folder, which must not contain secrets. The file exists until the block
-        ends.
+        ends. A store that is not a file system downloads it into a new folder on local disk, and deletes it afterwards;
+        several processes do so at once.
 
         Raises:
             FileNotFoundError, DamagedArchiveError: as for `open`.
@@ -85,11 +99,19 @@ class ArchiveStore(Protocol):
         ...
 
     def set_aside(self, sha256: str) -> None:
-        """Set an unreferenced archive aside, for `SET_ASIDE_FOR`."""
+        """Set an unreferenced archive aside, for `SET_ASIDE_FOR`: `stored` and `open` no longer find it.
+
+        A safeguard: a restored backup of the database does not know archives that are newer. In an object store, copy
+        it under another prefix with the current time, then delete it. Nothing happens if it does not exist.
+        """
         ...
 
     def restore(self, sha256: str) -> bool:
-        """Move an archive that was set aside back to the store; return whether this was necessary."""
+        """Move an archive that was set aside back to the store; return whether this was necessary.
+
+        False if it is stored or is not set aside. The caller of this, `set_aside` and `remove` holds the archive's lock
+        (`app.submissions.pruning.hold_archive`), so nobody stores or removes it meanwhile.
+        """
         ...
 
     def aside(self) -> Sequence[str]:

@@ -14,8 +14,12 @@ from vocboard.app.settings import Environment, Settings
 from vocboard.worker.celery_app import KILLED_AFTER_SECONDS
 
 OURS = ("web", "worker", "beat", "mail", "migrate")
-# Whose code is whose: what the web application shares with others is theirs to read as well.
-CODE_OF = {"web": "app/**/*.py", "worker": "worker/**/*.py", "mail": "worker/mail*.py"}
+# Whose code is whose: what the web application shares with others is theirs to read as well. Workers open the archives.
+CODE_OF = {
+    "web": ("app/**/*.py",),
+    "worker": ("worker/**/*.py", "app/storage/**/*.py"),
+    "mail": ("worker/mail*.py",),
+}
 NOT_OF: dict[str, tuple[str, ...]] = {
     "web": ("app/settings.py", "app/messaging/broker.py", "app/messaging/mail"),
     "worker": ("worker/mail.py",),
@@ -226,9 +230,12 @@ def readers(field: str) -> set[str]:
     """Return the services whose own code reads a setting."""
     read = re.compile(rf"settings\.{field}\b|require\([^)]*\"{field}\"")
     found = set()
-    for service, pattern in CODE_OF.items():
+    for service, patterns in CODE_OF.items():
         files = {
-            path for path in ROOT.glob(pattern) if not any(path.is_relative_to(ROOT / part) for part in NOT_OF[service])
+            path
+            for pattern in patterns
+            for path in ROOT.glob(pattern)
+            if not any(path.is_relative_to(ROOT / part) for part in NOT_OF[service])
         }
         if any(read.search(path.read_text(encoding="utf-8")) for path in files):
             found.add(service)
