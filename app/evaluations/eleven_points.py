@@ -15,6 +15,12 @@ from vocboard.evaluator.scores import AnyCurve, Curve, RocCurve
 DECIMALS = 2
 GRID = tuple(round(float(value), 1) for value in ELEVEN_RECALLS)  # recalls or false positive rates
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)  # between two displayed values of precision
+# Without this limit, a precision one step below n / (n + 1) after n true positives meant that the second false positive
+# was before the n-th true positive and the third one long after it: of 225 positives, it made 12 certain. Nearer to
+# 0.94, more numbers of false positives are possible. A ceiling of n / (n + 2) would hide them as well, but say more
+# exactly how many positives there are. A limit for all only takes information away, if it is a multiple of both
+# 0.01 and 0.02: otherwise it tells on which side of 200 the number of positives is.
+HIGHEST = 0.94
 STEP_TIMES_POSITIVES = 2
 # One false positive before all others lowers the sum of the eleven points by 10 / positives + 1 / m, where m is the
 # number of true positives before the next one. If the points' mean is a score, rounding has to hide this amount.
@@ -50,14 +56,14 @@ def eleven_points(curve: AnyCurve, positives: int, scores: Iterable[float]) -> l
 
 
 def ceilings(positives: int) -> NDArray[np.float64]:
-    """Return the (11,) maximum displayed precision at each recall: that of its true positives plus one false positive.
+    """Return the (11,) maximum displayed precision at each recall: n / (n + 1), but not more than `HIGHEST`.
 
-    So a method without false positives up to a recall looks like one with a single false positive. Recall 0 uses the
-    true positives of recall 0.1.
+    n is the number of true positives at the recall; recall 0 uses that of recall 0.1. So a method without false
+    positives up to a recall looks like one with a single false positive, or with up to 6 % false positives.
     """
     hits = np.searchsorted(np.arange(positives + 1) / positives, ELEVEN_RECALLS[1:], side="left")
     hits = np.concatenate([hits[:1], hits])
-    highest: NDArray[np.float64] = hits / (hits + 1)
+    highest: NDArray[np.float64] = np.minimum(hits / (hits + 1), HIGHEST)
     return highest
 
 

@@ -20,6 +20,7 @@ FILLER = -1  # in a list: a box that its author knows to be wrong
 MOST_OBJECTS = 2000  # of a class, that anybody would think possible
 EXHAUSTIVE_CHANGES = 3  # labels that differ, up to which every other truth is tried
 CHAINS, STEPS = 480, 2500  # of the search for others
+SEARCHES = 3  # one alone misses truths that another one finds
 START_TEMPERATURE, COOLING = 0.02, 0.997
 BATCH = 20_000
 
@@ -87,10 +88,11 @@ def certain(
         doubtful |= _denied(others, answers, doubtful)
         if len(left()) <= needed:
             return left()
-    for others in _annealed(truth, counts, answers, left(), random):
-        doubtful |= _denied(others, answers, doubtful)
-        if len(left()) <= needed:
-            break
+    for _ in range(SEARCHES):
+        for others in _annealed(truth, counts, answers, left(), random):
+            doubtful |= _denied(others, answers, doubtful)
+            if len(left()) <= needed:
+                return left()
     return left()
 
 

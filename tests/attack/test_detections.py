@@ -9,6 +9,11 @@ import numpy as np
 import pytest
 
 from tests.attack.detections import FILLER, Claims, Counts, answer, certain
+from vocboard.evaluator import editions
+from vocboard.evaluator.ground_truth import DetectionTruth
+from vocboard.evaluator.results import Detections
+from vocboard.evaluator.scores import CompetitionScores, Curve
+from vocboard.evaluator.tasks.detection import scoring
 
 WHOLE = pytest.mark.skipif(os.environ.get("VOCBOARD_ATTACK") != "whole", reason="takes minutes")
 CLASS = Counts(positives=235, objects=254)
@@ -65,3 +70,41 @@ def test_what_no_display_of_scores_hides(truth: Claims, lists: list[list[int] | 
     found = certain(truth, CLASS, answers, np.random.default_rng(1))
     assert len(found) > LEAKED * CLASS.positives
     assert set(found) <= set(np.flatnonzero(truth == 1).tolist())
+
+
+@pytest.mark.parametrize("listed", [30, 40])
+def test_objects_that_are_not_in_any_list_are_not_certain(listed: int) -> None:
+    counts, truth = Counts(positives=40, objects=44), right(40)
+    found = certain(truth, counts, [answer(truth, counts, range(listed))], np.random.default_rng(1), needed=listed)
+    assert set(found) <= set(range(listed))
+    assert len(found) == 40 or listed < 40  # a perfect score: everything is in the list, and is certain
+
+
+@pytest.mark.parametrize("wrong", [0, 4])
+def test_results_do_not_depend_on_where_objects_are_that_no_box_matches(wrong: int) -> None:
+    """This is why a list can only confirm its own boxes, whatever is shown of its scores."""
+    first, second = (_scored(unlisted_from=image, wrong=wrong) for image in (100, 200))
+    assert (first.primary, first.secondary, first.details) == (second.primary, second.secondary, second.details)
+    for name, curve in first.curves.items():
+        other = second.curves[name]
+        assert isinstance(curve, Curve)
+        assert isinstance(other, Curve)
+        np.testing.assert_array_equal(curve.recall, other.recall)
+        np.testing.assert_array_equal(curve.precision, other.precision)
+
+
+def _scored(*, unlisted_from: int, wrong: int) -> CompetitionScores:
+    """Score a box in each of the first 40 images, the last of them wrong; 20 more objects are in later images."""
+    edition = editions.load("VOC2012")
+    box = np.array([10.0, 10.0, 50.0, 50.0])
+    images = np.concatenate([np.arange(40 - wrong), np.arange(20 + wrong) + unlisted_from]).astype(np.int32)
+    truth = DetectionTruth(
+        image=images,
+        class_index=np.full(len(images), edition.classes.index("cat"), dtype=np.int16),
+        box=np.tile(box, (len(images), 1)),
+        difficult=np.arange(len(images)) % 10 == 9,
+    )
+    found = Detections(
+        image=np.arange(40, dtype=np.int32), confidence=1.0 - np.arange(40) / 100, box=np.tile(box, (40, 1))
+    )
+    return scoring.score(edition.competitions["comp4"], ("cat",), {"cat": found}, truth, edition)
