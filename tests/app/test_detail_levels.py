@@ -18,6 +18,7 @@ from tests.support.other_truths import answers, certain
 from tests.support.site import Site
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.challenges.models import Challenge, Detail
+from vocboard.app.challenges.queries import challenge_by_slug
 from vocboard.app.challenges.service import set_detail
 from vocboard.app.database import now
 from vocboard.app.evaluations import service as evaluations
@@ -226,8 +227,10 @@ def test_a_level_that_is_raised_shows_exact_curves_once_the_worker_has_copied_th
     assert refused.status_code == 422
     assert f"vocboard admin set-detail {scene.slug} everything" in refused.text
     with site.writing() as session:
-        challenge = session.scalars(select(Challenge).where(Challenge.slug == scene.slug)).one()
         organiser = session.scalars(select(User).where(User.role == Role.ORGANISER)).one()
+        found = challenge_by_slug(session, scene.slug, organiser)
+        assert found is not None
+        challenge, _ = found
         set_detail(session, challenge=challenge, user=organiser, detail=Detail.EVERYTHING)
     assert len(scene.curve(None)["recall"]) == 11
     sweep(site.database, site.settings)
