@@ -4,22 +4,10 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-_FILES = {
-    "classification": "Main/{competition}_cls_{image_set}_{class}.txt",
-    "detection": "Main/{competition}_det_{image_set}_{class}.txt",
-    "segmentation": "Segmentation/{competition}_{image_set}_cls/{image}.png",
-    "layout": "Layout/{competition}_layout_{image_set}.xml",
-    "action": "Action/{competition}_action_{image_set}_{class}.txt",
-}
-TASKS = tuple(_FILES)  # those that a new edition can be started with
-_RANKED = 'metric = "average_precision"\ninterpolation = "area"'
-_MEASURES = {
-    "classification": _RANKED,
-    "detection": f'{_RANKED}\nsecondary = ["average_precision_with_difficult"]',
-    "segmentation": 'metric = "intersection_over_union"',
-    "layout": f'{_RANKED}\nprotocol = "parts"',
-    "action": _RANKED,
-}
+from vocboard.evaluator.tasks.definitions import TASKS as DEFINITIONS
+
+_RULES = {task.value: each.new_edition_rules for task, each in DEFINITIONS.items() if each.new_edition_rules}
+TASKS = tuple(_RULES)  # those that a new edition can be started with
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +77,7 @@ def edition_text(answers: Answers) -> str:
         "strict = false",
     ]
     for task in tasks:
-        parts += ["", f"[tasks.{task}]", f"file = {json.dumps(_FILES.get(task, ''))}", _MEASURES.get(task, "")]
+        parts += ["", f"[tasks.{task}]", _RULES.get(task, 'file = ""')]
     for number, task in enumerate(tasks, start=1):
         parts += ["", "[[competitions]]", f"number = {number}", f"task = {json.dumps(task)}", 'training = "any"']
         parts.append(f"image_set = {json.dumps(answers.image_set)}")

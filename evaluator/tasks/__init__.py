@@ -1,1 +1,7 @@
-"""One folder per task, with everything about it. The registries are `definitions`, `formats` and `scoring`."""
+"""One folder per task, with everything about it.
+
+A registry for each aspect lists every task: `definitions`, `formats`, `columns` and `arrays`, which the web process may
+import; `truths`, `truth_readers` and `scoring`, which it must not. The base classes are in `definition`, `format`,
+`content_columns`, `truth`, `truth_reader`, `scorer` and `evaluator.arrays.content`. docs/tasks/README.md says how to
+add a task.
+"""

@@ -10,6 +10,7 @@ from vocboard.evaluator.metrics.definitions import SHARED_METRICS, MetricDefinit
 from vocboard.evaluator.rules import ROC_METRICS, Interpolation, LayoutProtocol, TaskRules, WithoutPositives
 from vocboard.evaluator.tasks.names import Metric, Task
 
+AVERAGE_PRECISION_RULES = 'metric = "average_precision"\ninterpolation = "area"'
 UNDEFINED = "is n/a and left out of the mean"
 ZERO = "scores 0 and counts in the mean"
 
@@ -48,6 +49,7 @@ class TaskDefinition(ABC):
         has_background: whether background is also scored.
         has_curves: whether there is a curve for each class.
         statistics: its table of images and objects; None if another task's table has the same numbers.
+        new_edition_rules: its rules in the file of `vocboard new-edition`; None if that cannot start with this task.
         needs_declared_classes: whether participants declare the classes entered, because files do not say.
     """
 
@@ -69,6 +71,7 @@ class TaskDefinition(ABC):
     has_background: ClassVar[bool] = False
     has_curves: ClassVar[bool] = True
     statistics: ClassVar[StatisticsTable | None]
+    new_edition_rules: ClassVar[str | None] = None
     needs_declared_classes: ClassVar[bool] = False
 
     @abstractmethod

@@ -2,7 +2,7 @@
 
 from vocboard.evaluator.rules import LayoutProtocol, TaskRules
 from vocboard.evaluator.tasks.classification.definition import METRICS_OF_LABELS
-from vocboard.evaluator.tasks.definition import StatisticsTable, TaskDefinition
+from vocboard.evaluator.tasks.definition import AVERAGE_PRECISION_RULES, StatisticsTable, TaskDefinition
 from vocboard.evaluator.tasks.names import Task
 
 
@@ -19,6 +19,7 @@ class Action(TaskDefinition):
     class_noun = "action"
     has_class_lists = True
     statistics = StatisticsTable("action", objects="people")
+    new_edition_rules = 'file = "Action/{competition}_action_{image_set}_{class}.txt"\n' + AVERAGE_PRECISION_RULES
 
     def content(self, rules: TaskRules) -> str:
         """Return the line of a result file."""

@@ -1,7 +1,7 @@
 """Definition of classification."""
 
 from vocboard.evaluator.rules import TaskRules
-from vocboard.evaluator.tasks.definition import TaskDefinition
+from vocboard.evaluator.tasks.definition import AVERAGE_PRECISION_RULES, TaskDefinition
 from vocboard.evaluator.tasks.names import Metric, Task
 
 METRICS_OF_LABELS = (
@@ -22,6 +22,7 @@ class Classification(TaskDefinition):
     needed_fields = frozenset({"class"})
     has_class_lists = True
     statistics = None  # detection's table counts the images, too
+    new_edition_rules = 'file = "Main/{competition}_cls_{image_set}_{class}.txt"\n' + AVERAGE_PRECISION_RULES
 
     def content(self, rules: TaskRules) -> str:
         """Return the line of a result file."""

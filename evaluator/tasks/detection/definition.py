@@ -1,7 +1,7 @@
 """Definition of detection."""
 
 from vocboard.evaluator.rules import TaskRules
-from vocboard.evaluator.tasks.definition import StatisticsTable, TaskDefinition
+from vocboard.evaluator.tasks.definition import AVERAGE_PRECISION_RULES, StatisticsTable, TaskDefinition
 from vocboard.evaluator.tasks.names import Metric, Task
 
 
@@ -14,6 +14,11 @@ class Detection(TaskDefinition):
     metrics = (Metric.AVERAGE_PRECISION, Metric.AVERAGE_PRECISION_AREA, Metric.AVERAGE_PRECISION_WITH_DIFFICULT)
     possible_fields = frozenset({"class"})
     statistics = StatisticsTable("classification and detection")
+    new_edition_rules = (
+        'file = "Main/{competition}_det_{image_set}_{class}.txt"\n'
+        + AVERAGE_PRECISION_RULES
+        + '\nsecondary = ["average_precision_with_difficult"]'
+    )
 
     def content(self, rules: TaskRules) -> str:
         """Return the line of a result file."""

@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 from vocboard.evaluator.metrics.definitions import MetricDefinition
 from vocboard.evaluator.rules import LayoutProtocol, TaskRules
-from vocboard.evaluator.tasks.definition import StatisticsTable, TaskDefinition
+from vocboard.evaluator.tasks.definition import AVERAGE_PRECISION_RULES, StatisticsTable, TaskDefinition
 from vocboard.evaluator.tasks.names import Metric, Task
 
 PERSON = "person"  # the scored class for whole people
@@ -38,6 +38,9 @@ class Layout(TaskDefinition):
     needed_names = "parts"
     content_is_lines = False
     statistics = StatisticsTable("layout", objects="parts")
+    new_edition_rules = (
+        'file = "Layout/{competition}_layout_{image_set}.xml"\n' + AVERAGE_PRECISION_RULES + '\nprotocol = "parts"'
+    )
 
     def content(self, rules: TaskRules) -> str:
         """Return the elements of a result file."""

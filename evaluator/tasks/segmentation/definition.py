@@ -30,6 +30,9 @@ class Segmentation(TaskDefinition):
     has_curves = False
     needs_declared_classes = True
     statistics = StatisticsTable("segmentation", objects=None)
+    new_edition_rules = (
+        'file = "Segmentation/{competition}_{image_set}_cls/{image}.png"\nmetric = "intersection_over_union"'
+    )
 
     def content(self, rules: TaskRules) -> str:
         """Describe the content of a label map."""
