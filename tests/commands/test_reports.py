@@ -67,7 +67,7 @@ def test_the_report_has_all_competitions_and_nothing_from_elsewhere(
         "comp1: classification",
         "comp3: detection",
         "comp5: segmentation",
-        "comp7: layout",
+        "comp7: person layout",
         "comp9: action",
     ):
         assert heading in page
