@@ -19,6 +19,7 @@ from vocboard.app.database import now
 from vocboard.app.evaluations.service import store
 from vocboard.app.leaderboards.service import columns
 from vocboard.app.moderation.bans import Results, ban
+from vocboard.app.rescores import service as rescores
 from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
 from vocboard.app.submissions.service import create_anonymous_link
 from vocboard.evaluator.editions import Competition, Metric, Task, load
@@ -51,6 +52,7 @@ class Gallery:
     organiser: str = ""
     submissions: dict[str, uuid.UUID] = field(default_factory=dict)
     anonymous: str = ""
+    rescore: str = ""
 
 
 def fill(session: Session, *, methods: int = 200) -> Gallery:
@@ -73,7 +75,7 @@ def fill(session: Session, *, methods: int = 200) -> Gallery:
         competitions=list(ALL),
         closes_at=now() + timedelta(days=30),
     )
-    _other_challenges(session, organiser)
+    gallery.rescore = str(_other_challenges(session, organiser))
     _truth_versions(session, challenge, organiser)
     others = [make_user(session, name=f"Rival {number}") for number in range(4)]
     for number in range(methods):
@@ -96,13 +98,14 @@ def _moderation(session: Session, challenge: Challenge, organiser: User, banned:
     ban(session, challenge=challenge, person=banned, user=organiser, reason=reason, results=results)
 
 
-def _other_challenges(session: Session, organiser: User) -> None:
+def _other_challenges(session: Session, organiser: User) -> uuid.UUID:
+    """Make challenges in other states; return the id of a re-score of the one that is over."""
     day = timedelta(days=1)
     make_challenge(session, organiser=organiser, slug="voc2007", title="Objects of 2007", edition="VOC2007")
     make_challenge(
         session, organiser=organiser, slug="next", title="Next year’s challenge", ready=False, opens_at=now() + 9 * day
     )
-    make_challenge(session, organiser=organiser, slug="past", title="The one before", closes_at=now() - day / 2)
+    past = make_challenge(session, organiser=organiser, slug="past", title="The one before", closes_at=now() - day / 2)
     make_challenge(
         session,
         organiser=organiser,
@@ -111,6 +114,10 @@ def _other_challenges(session: Session, organiser: User) -> None:
         visibility=Visibility.DRAFT,
         ready=False,
     )
+    truth = main_truth(session, past)
+    assert truth is not None
+    reason = "The label of one image was wrong."
+    return rescores.start(session, challenge=past, user=organiser, ground_truth_version=truth.number, reason=reason).id
 
 
 def _truth_versions(session: Session, challenge: Challenge, organiser: User) -> None:

@@ -72,6 +72,7 @@ VISITS = [
     Visit("organiser", "/organise/voc2012/entrants"),
     Visit("organiser", "/organise/voc2012/queue"),
     Visit("organiser", "/organise/voc2012/people"),
+    Visit("organiser", "/organise/past/rescores/{rescore}"),
     Visit("organiser", "/organise/voc2012/log"),
     Visit("organiser", "/organise/voc2012/archive"),
     Visit("organiser", "/organise/draft/archive"),
@@ -104,7 +105,9 @@ def open_page(page: Page, exhibition: Exhibition, visit: Visit) -> None:
     gallery = exhibition.gallery
     if visit.who != "visitor":
         page.context.add_cookies(exhibition.cookies(visit.who))
-    page.goto(exhibition.url + visit.path.format(anonymous=gallery.anonymous, **gallery.submissions))
+    page.goto(
+        exhibition.url + visit.path.format(anonymous=gallery.anonymous, rescore=gallery.rescore, **gallery.submissions)
+    )
 
 
 @pytest.mark.parametrize("visit", VISITS, ids=lambda visit: f"{visit.who} {visit.path}")
