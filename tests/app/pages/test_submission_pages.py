@@ -134,7 +134,7 @@ def test_the_list_shows_own_submissions_alone(shown: Shown) -> None:
     with shown.site.client() as client:
         sign_in(client, shown.gallery.participant)
         page = client.get("/submissions").text
-    assert page.count("Own method") == 5
+    assert page.count("Own method") == 6
     assert "YOLO" not in page
 
 
