@@ -77,6 +77,7 @@ def world(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> It
             "submission_id": answer.json()["id"],
             "competition": "comp1",
             "key": "main",
+            "number": "1",
             "admission_id": str(uuid.uuid4()),
             "grant_id": str(uuid.uuid4()),
             "registration_id": str(waiting.id),
