@@ -44,7 +44,10 @@ def list_rescores(
 
 
 @router.post(
-    "/challenges/{slug}/rescores", status_code=201, responses=problem_responses(401, 403, 404, 409), tags=["challenges"]
+    "/challenges/{slug}/rescores",
+    status_code=201,
+    responses=problem_responses(400, 401, 403, 404, 409),
+    tags=["challenges"],
 )
 def start_rescore(
     request: Request,
@@ -115,7 +118,7 @@ async def rescore_events(
 @router.post(
     "/submissions/{submission_id}/evaluate-again",
     status_code=202,
-    responses=problem_responses(401, 403, 404, 409),
+    responses=problem_responses(400, 401, 403, 404, 409),
     tags=["submissions"],
 )
 def evaluate_again(
