@@ -150,6 +150,8 @@ PHRASES: Mapping[str, Callable[[str, Details], str]] = {
     "quota.grant": _plain("gave {email} {count} extra submissions in the phase {phase} until {until}"),
     "quota.end_grant": _plain("took back the extra quota of {email} in the phase {phase}"),
     "ground_truth.upload": _plain("uploaded version {number} of the ground truth, {file_name}"),
+    "ground_truth.confirm": _plain("confirmed the warnings of version {number} of the ground truth"),
+    "ground_truth.remove": _plain("removed version {number} of the ground truth, which could not be imported"),
     "rescore.start": _plain("started a re-score with version {ground_truth_version} of the ground truth"),
     "rescore.apply": _plain("asked for a re-score to be applied"),
     "rescore.applied": _plain("applied a re-score that changed {changes} results"),

@@ -31,7 +31,7 @@ def get(session: Session, challenge: Challenge, number: int) -> GroundTruthVersi
 def confirm(session: Session, *, challenge: Challenge, user: User, number: int) -> GroundTruthVersion:
     """Say that what the import has warned of is meant, so that the version can become current; done, nothing changes.
 
-    Whoever commits tells the `WorkerNotifier` afterwards.
+    The caller commits, then tells the `WorkerNotifier` afterwards.
 
     Raises:
         NotFoundError: there is no such version.

@@ -126,7 +126,7 @@ class _XmlReader:
 
 
 def _is_set(element: etree._Element | None) -> bool:
-    """A flag that no score depends on, so whatever else it may say is not complained of."""
+    """A flag that no score depends on, so any other value is accepted without a problem."""
     return element is not None and (element.text or "").strip() == "1"
 
 

@@ -60,7 +60,7 @@ def read_ground_truth(tree: Path, edition: Edition, *, progress: Callable[[int],
 
 
 def import_ground_truth(tree: Path, edition: Edition, *, progress: Callable[[int], None] | None = None) -> ReadTree:
-    """Read the same, and look for what may be a mistake of whoever made the tree.
+    """Read the same, and look for what may be mistakes in the tree.
 
     Images without annotation are no error, but a warning: they count as images without objects.
 

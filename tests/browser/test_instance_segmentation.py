@@ -97,6 +97,7 @@ def set_up_challenge(page: Page, devkit: Path) -> None:
     page.get_by_label("Title").fill("Instances")
     page.get_by_label("URL name").fill("instances")
     page.get_by_label(re.compile("Your own edition file")).set_input_files(EDITION_FILE)
+    page.get_by_text("Dates, rules and leaderboards").click()
     page.locator("input[name=visibility][value=public]").check()
     page.get_by_role("button", name="Create challenge").click()
     expect(page.get_by_role("heading", name="Instances", exact=True)).to_be_visible()

@@ -10,6 +10,7 @@ from tests.support.backend import make_archive
 from tests.support.factories import make_challenge, make_organiser, make_user
 from tests.support.scored import make_scored
 from vocboard.app.accounts.models import User
+from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges.models import Challenge, ChallengeOrganiser
 from vocboard.app.database import Database
 from vocboard.app.settings import Settings
@@ -49,6 +50,21 @@ def submission(database: Database, tmp_path: Path) -> Submission:
 
 def admin(*arguments: str) -> int:
     return main(["admin", *arguments])
+
+
+@pytest.fixture(autouse=True)
+def operator_is_logged(database: Database, submission: Submission) -> Iterator[None]:
+    """Whatever a test runs is logged as the operator's, and as nobody else's."""
+    with database.reading() as session:
+        before = set(session.scalars(select(AuditEvent.id)))
+    yield
+    with database.reading() as session:
+        added = [event for event in session.scalars(select(AuditEvent)) if event.id not in before]
+    assert added, "nothing is logged"
+    for event in added:
+        assert event.actor_id is None
+        assert event.operator is not None
+        assert event.operator.endswith(", command line")
 
 
 def test_what_an_operator_disqualifies_cannot_be_published_until_it_is_reinstated(
