@@ -104,7 +104,7 @@ def set_up_challenge(page: Page, devkit: Path) -> None:
     page.get_by_label(re.compile("Development kit tree")).set_input_files(devkit)
     page.get_by_role("button", name="Upload").click()
     expect(page.locator(".state.ready")).to_be_visible(timeout=PATIENCE_MS)
-    page.get_by_text("Contents").click()
+    page.get_by_text("Images and objects by class").click()
     expect(page.locator("details[open]").first).to_contain_text("car")
 
 
