@@ -25,7 +25,7 @@ class Standing:
     submitted_at: datetime
 
 
-def order(standings: Sequence[Standing], *, higher_is_better: bool = True) -> list[int]:
+def order(standings: Sequence[Standing], *, higher_is_better: bool) -> list[int]:
     """Return the indices of the standings, best first."""
     sign = -1 if higher_is_better else 1
     return sorted(range(len(standings)), key=lambda index: _key(standings[index], sign))
@@ -36,7 +36,7 @@ def ranks(ordered: Iterable[Standing]) -> list[int | None]:
     return [None if standing.mean is None else rank for rank, standing in enumerate(ordered, 1)]
 
 
-def best(values: Iterable[float | None], *, higher_is_better: bool = True) -> float | None:
+def best(values: Iterable[float | None], *, higher_is_better: bool) -> float | None:
     """Return the best defined value of a column; None if there is none."""
     choose = max if higher_is_better else min
     return choose((value for value in values if value is not None), default=None)

@@ -25,6 +25,7 @@ from vocboard.app.rescores.models import Rescore, RescoreItem
 from vocboard.app.rescores.queries import is_scored_with_same_truth
 from vocboard.app.submissions.models import Method, State, Submission
 from vocboard.evaluator.editions import Competition
+from vocboard.evaluator.tasks.definitions import METRICS
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +152,7 @@ def _changes(
 ) -> list[dict[str, Any]]:
     key, names = competition.key, columns(competition)
     published = [one for one in entered if one.is_published]
-    rank_before, rank_after = _ranks(key, published, before), _ranks(key, published, after)
+    rank_before, rank_after = _ranks(competition, published, before), _ranks(competition, published, after)
     listed: defaultdict[tuple[bool, float], list[dict[str, Any]]] = defaultdict(list)
     for one in entered:
         old, new = before.get((one.id, key)), after.get((one.id, key))
@@ -177,15 +178,17 @@ def _changes(
     return [change for place in sorted(listed) for change in listed[place]]
 
 
-def _ranks(key: str, published: Sequence[_Evaluated], results: _Results) -> dict[uuid.UUID, int | None]:
+def _ranks(competition: Competition, published: Sequence[_Evaluated], results: _Results) -> dict[uuid.UUID, int | None]:
     """The rank of each published submission that has a result, as on the leaderboard of its phase."""
     phases = {one.phase_key for one in published}
     if len(phases) > 1:
         parts = ([one for one in published if one.phase_key == phase] for phase in phases)
-        return {id_: rank for part in parts for id_, rank in _ranks(key, part, results).items()}
-    shown_on_board = [(one, result) for one in published if (result := results.get((one.id, key))) is not None]
+        return {id_: rank for part in parts for id_, rank in _ranks(competition, part, results).items()}
+    shown_on_board = [
+        (one, result) for one in published if (result := results.get((one.id, competition.key))) is not None
+    ]
     standings = [Standing(result.mean, result.is_complete, one.submitted_at) for one, result in shown_on_board]
-    places = order(standings)
+    places = order(standings, higher_is_better=METRICS[competition.rules.metric].higher_is_better)
     ranked = ranks(standings[place] for place in places)
     return {shown_on_board[place][0].id: rank for place, rank in zip(places, ranked, strict=True)}
 

@@ -12,27 +12,29 @@ def standing(mean: float | None, *, minutes: int = 0, is_complete: bool = True) 
 
 
 def test_ranks_by_decreasing_unrounded_mean() -> None:
-    assert order([standing(0.50001), standing(0.7), standing(0.50002)]) == [1, 2, 0]
+    assert order([standing(0.50001), standing(0.7), standing(0.50002)], higher_is_better=True) == [1, 2, 0]
 
 
 def test_the_earlier_of_equal_means_is_first() -> None:
-    assert order([standing(0.5, minutes=2), standing(0.5, minutes=1), standing(0.5, minutes=3)]) == [1, 0, 2]
+    assert order(
+        [standing(0.5, minutes=2), standing(0.5, minutes=1), standing(0.5, minutes=3)], higher_is_better=True
+    ) == [1, 0, 2]
 
 
 def test_undefined_means_are_last_and_have_no_rank() -> None:
     standings = [standing(None, minutes=-5), standing(0.0), standing(0.1)]
-    assert order(standings) == [2, 1, 0]
-    assert ranks([standings[index] for index in order(standings)]) == [1, 2, None]
+    assert order(standings, higher_is_better=True) == [2, 1, 0]
+    assert ranks([standings[index] for index in order(standings, higher_is_better=True)]) == [1, 2, None]
 
 
 def test_entering_one_easy_class_does_not_lead() -> None:
-    assert order([standing(0.99, is_complete=False), standing(0.4), standing(None)]) == [1, 0, 2]
+    assert order([standing(0.99, is_complete=False), standing(0.4), standing(None)], higher_is_better=True) == [1, 0, 2]
 
 
 def test_the_best_of_a_column_ignores_what_is_undefined() -> None:
-    assert best([None, 0.0, 0.25]) == 0.25
-    assert best([None]) is None
-    assert best([]) is None
+    assert best([None, 0.0, 0.25], higher_is_better=True) == 0.25
+    assert best([None], higher_is_better=True) is None
+    assert best([], higher_is_better=True) is None
 
 
 def test_of_errors_the_lower_is_better() -> None:
