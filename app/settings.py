@@ -17,7 +17,7 @@ from vocboard.app.registration_policy import RegistrationPolicy
 MEBIBYTE = 1024 * 1024
 LEAST_SECRET_CHARACTERS = 32
 LEAST_DIFFERENT_CHARACTERS = 8
-_SECRETS = ("secret_key", "proxy_secret")
+_GENERATED_SECRETS = ("secret_key", "proxy_secret")
 
 
 class UnsafeSettingsError(ValueError):
@@ -124,7 +124,7 @@ class Settings(BaseSettings):
         wrong = []
         if self.debug:
             wrong.append("VOCBOARD_DEBUG is on")
-        for name in _SECRETS:
+        for name in _GENERATED_SECRETS:
             secret = getattr(self, name).get_secret_value()
             if secret and (len(secret) < LEAST_SECRET_CHARACTERS or len(set(secret)) < LEAST_DIFFERENT_CHARACTERS):
                 wrong.append(f"{_variable(name)} needs at least {LEAST_SECRET_CHARACTERS} random characters")

@@ -56,7 +56,7 @@ class BoardRow:
     Attributes:
         rank: None if the mean is undefined.
         per_class: fractions; a class that was not entered is missing.
-        best: classes in which no method scores higher; contains `mean` if this holds for the mean.
+        best: classes in which no method has a better score; contains `mean` if this holds for the mean.
     """
 
     rank: int | None

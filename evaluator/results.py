@@ -78,7 +78,7 @@ class Entry:
 
     Attributes:
         classes: the classes entered, in the edition's order; for segmentation, those that the participant declared.
-        content: depends on the task: `Confidences` or `Detections` by class, `Layouts`, `Segmented`.
+        content: depends on the task: `Confidences`, `Detections` or `Regions` by class, `Layouts`, `Segmented`.
     """
 
     competition: Competition

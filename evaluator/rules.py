@@ -24,9 +24,6 @@ class Declaration(StrEnum):
     FLICKR_IMAGES = "flickr_images"  # whether it was trained on images from flickr, and on which
 
 
-ROC_METRICS = frozenset({Metric.ROC_AUC, Metric.EQUAL_ERROR_RATE})
-
-
 class Interpolation(StrEnum):
     """How average precision is computed from a precision/recall curve."""
 
@@ -113,7 +110,7 @@ class TaskRules:
             with the class in the last column.
         classes: what is scored: object classes, actions, or for layout the part types or `person`.
         board: secondary metrics whose mean the leaderboard shows next to the primary one.
-        roc: how the curve of the metrics in `ROC_METRICS` is drawn.
+        roc: how the points of an ROC are joined, for metrics that are computed from it.
         without_positives: score of a class without positives, for average precision sampled at eleven points and for
             pixel accuracy.
         repeats_on_difficult_are_false: whether second and later detections of a difficult object are false positives;

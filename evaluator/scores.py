@@ -3,20 +3,13 @@
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from enum import StrEnum
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vocboard.evaluator.editions import Metric, Task
-
-
-class CurveKind(StrEnum):
-    """Kind of a curve; values are used in JSON and in the database."""
-
-    PRECISION_RECALL = "precision_recall"
-    ROC = "roc"
+from vocboard.evaluator.metrics.definitions import CurveKind
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -120,6 +113,10 @@ class CompetitionScores:
         images_by_label: (n + 1,) int64 number of test images with each true label, in the order of the matrix. Only for
             segmentation.
         not_entered: classes without results; not counted as zero.
+        details: by class; those with a curve have them.
+
+    Raises:
+        ValueError: a class has a curve, but no details. The coarse curve that participants see needs its counts.
     """
 
     competition: str
@@ -131,6 +128,11 @@ class CompetitionScores:
     confusion_matrix: NDArray[np.int64] | None = None
     images_by_label: NDArray[np.int64] | None = None
     not_entered: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check that there are details for each curve."""
+        if missing := self.curves.keys() - self.details.keys():
+            raise ValueError(f"no details for the curves of {', '.join(sorted(missing))}")
 
     def as_json(self) -> dict[str, Any]:
         """Return everything except the curves, at full precision; undefined values are None."""

@@ -98,8 +98,9 @@ def _metrics() -> Iterator[str]:
         metrics = ", ".join(f"`{metric}`" for metric in definition.metrics)
         others = "; ".join(
             f"{', '.join(f'`{metric}`' for metric in others)} ({protocol})" if protocol else ""
-            for protocol, others in definition.other_metrics().items()
+            for protocol, others in definition.secondary_by_protocol().items()
         )
+        others = others or ", ".join(f"`{metric}`" for metric in definition.only_secondary)
         yield f"| `{task}` | {metrics} | {others} |\n"
 
 

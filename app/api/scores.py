@@ -11,7 +11,7 @@ from vocboard.app.api.schemas.submissions import (
 )
 from vocboard.app.evaluations.visibility import VisibleCurve, VisibleEvaluation, VisibleResult
 from vocboard.evaluator.editions import Metric
-from vocboard.evaluator.scores import CurveKind
+from vocboard.evaluator.metrics.definitions import CurveKind
 
 
 def evaluation_of(evaluation: VisibleEvaluation) -> Evaluation:

@@ -13,7 +13,7 @@ from vocboard.app.audit import service as audit
 from vocboard.app.audit.service import Actor
 from vocboard.app.challenges import queries
 from vocboard.app.challenges.models import MAIN_PHASE, Challenge, ChallengePhase, GroundTruthVersion, Scoring
-from vocboard.app.challenges.phases import Phase, phase_named, phases_of, require_not_archived
+from vocboard.app.challenges.phases import Phase, lock_to_change, phase_named, phases_of
 from vocboard.app.errors import ConflictError
 from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.forms.characters import cleaned
@@ -46,8 +46,7 @@ def add_ground_truth_version(
         NotFoundError: there is no such phase.
         ConflictError: the phase has no ground truth of its own, or the challenge is archived.
     """
-    require_not_archived(challenge)
-    queries.lock_challenge(session, challenge.id)
+    lock_to_change(session, challenge)
     check_phase_of_truth(challenge, phase_key)
     name = file_name.replace("\\", "/").rsplit("/", 1)[-1][-LONGEST_FILE_NAME:]
     version = GroundTruthVersion(

@@ -9,7 +9,7 @@ from vocboard.app.audit import service as audit
 from vocboard.app.challenges import queries
 from vocboard.app.challenges.ground_truth import needs_confirmation
 from vocboard.app.challenges.models import MAIN_PHASE, Challenge, GroundTruthVersion, TruthState
-from vocboard.app.challenges.phases import competitions_scored_with, edition_of_phase, phases_of
+from vocboard.app.challenges.phases import competitions_scored_with, edition_of_phase, lock_to_change, phases_of
 from vocboard.app.database import now
 from vocboard.app.errors import ConflictError, NotFoundError
 
@@ -35,8 +35,9 @@ def confirm(session: Session, *, challenge: Challenge, user: User, number: int) 
 
     Raises:
         NotFoundError: there is no such version.
-        ConflictError: it is not ready.
+        ConflictError: it is not ready, or the challenge is archived.
     """
+    lock_to_change(session, challenge)
     version = get(session, challenge, number)
     if version.state is not TruthState.READY:
         raise ConflictError(f"Only a version that is ready can be confirmed; version {number} is {version.state}.")
@@ -52,8 +53,9 @@ def remove_failed(session: Session, *, challenge: Challenge, user: User, number:
 
     Raises:
         NotFoundError: there is no such version.
-        ConflictError: it has not failed.
+        ConflictError: it has not failed, or the challenge is archived.
     """
+    lock_to_change(session, challenge)
     version = get(session, challenge, number)
     if version.state is not TruthState.FAILED:
         raise ConflictError(f"Only a version that failed can be removed; version {number} is {version.state}.")
@@ -89,10 +91,10 @@ def remove_unscorable(session: Session, *, challenge: Challenge, user: User, num
 
     Raises:
         NotFoundError: there is no such version.
-        ConflictError: it is not ready, is of a further phase, or would leave no competition; or a competition has
-            submissions, or is one of a further phase.
+        ConflictError: it is not ready, is of a further phase, or would leave no competition; a competition has
+            submissions, or is one of a further phase; or the challenge is archived.
     """
-    queries.lock_challenge(session, challenge.id)
+    lock_to_change(session, challenge)
     version = get(session, challenge, number)
     if version.state is not TruthState.READY:
         raise ConflictError(f"Version {number} is {version.state}.")

@@ -12,7 +12,7 @@ from vocboard.app.challenges import queries
 from vocboard.app.challenges.editions import edition_of
 from vocboard.app.challenges.ground_truth import current_truth
 from vocboard.app.challenges.models import MAIN_PHASE, Challenge, ChallengePhase, Detail
-from vocboard.app.challenges.phases import Phase, on_image_set, phase_named, phases_of
+from vocboard.app.challenges.phases import Phase, lock_to_change, on_image_set, phase_named, phases_of
 from vocboard.app.challenges.rules import LONGEST_PHASE_TITLE, PhaseRules, check_phase_rules
 from vocboard.app.errors import ConflictError
 from vocboard.app.forms.fields import FieldChecks
@@ -50,9 +50,9 @@ def add_phase(
 
     Raises:
         InvalidInputError: with everything that is wrong, by the names above and those of the rules.
-        ConflictError: there is such a phase already.
+        ConflictError: there is such a phase already, or the challenge is archived.
     """
-    queries.lock_challenge(session, challenge.id)
+    lock_to_change(session, challenge)
     has_own_truth = has_own_truth or image_set is not None
     checks = FieldChecks()
     if not (KEY.fullmatch(key) and len(key) <= LONGEST_KEY):
@@ -97,10 +97,10 @@ def update_phase(
     Raises:
         NotFoundError: there is no such phase.
         InvalidInputError: with everything that is wrong.
-        ConflictError: a competition to be taken away has submissions; or it is the main phase, which changes with the
-            challenge.
+        ConflictError: a competition to be taken away has submissions; it is the main phase, which changes with the
+            challenge; or the challenge is archived.
     """
-    queries.lock_challenge(session, challenge.id)
+    lock_to_change(session, challenge)
     freezing.freeze_due(session, challenge)
     before, row = phase_named(challenge, key), _row(challenge, key)
     checks = FieldChecks()
@@ -126,9 +126,9 @@ def remove_phase(session: Session, *, challenge: Challenge, user: User, key: str
     """Remove a further phase that nothing has been submitted or uploaded to; done already, it changes nothing.
 
     Raises:
-        ConflictError: it has submissions or ground truth, or is the main phase.
+        ConflictError: it has submissions or ground truth, is the main phase, or the challenge is archived.
     """
-    queries.lock_challenge(session, challenge.id)
+    lock_to_change(session, challenge)
     if key not in {phase.key for phase in phases_of(challenge)}:
         return
     phase, row = phase_named(challenge, key), _row(challenge, key)

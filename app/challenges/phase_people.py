@@ -16,7 +16,7 @@ from vocboard.app.accounts.people import normalised_email
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges import queries
 from vocboard.app.challenges.models import Admission, Challenge, ExtraQuota, PhaseAdmission
-from vocboard.app.challenges.phases import Phase, earlier_phases
+from vocboard.app.challenges.phases import Phase, earlier_phases, lock_to_change
 from vocboard.app.challenges.rules import LATEST
 from vocboard.app.database import now
 from vocboard.app.errors import ForbiddenError, NotFoundError
@@ -72,8 +72,9 @@ def admit(session: Session, *, challenge: Challenge, phase: Phase, organiser: Us
 
     Raises:
         InvalidInputError: it is no e-mail address.
+        ConflictError: the challenge is archived.
     """
-    queries.lock_challenge(session, challenge.id)
+    lock_to_change(session, challenge)
     checks = FieldChecks()
     address = _address(checks, email)
     checks.finish()
@@ -96,7 +97,9 @@ def end_admission(session: Session, *, challenge: Challenge, organiser: User, ad
 
     Raises:
         NotFoundError: it is another challenge's.
+        ConflictError: the challenge is archived.
     """
+    lock_to_change(session, challenge)
     found = session.get(PhaseAdmission, admission_id)
     if found is None:
         return
@@ -143,7 +146,9 @@ def grant_extra_quota(
 
     Raises:
         InvalidInputError: with everything that is wrong.
+        ConflictError: the challenge is archived.
     """
+    lock_to_change(session, challenge)
     checks = FieldChecks()
     address = _address(checks, email)
     if not 1 <= count <= MOST_EXTRA:
@@ -168,7 +173,9 @@ def end_extra_quota(session: Session, *, challenge: Challenge, organiser: User, 
 
     Raises:
         NotFoundError: it is another challenge's.
+        ConflictError: the challenge is archived.
     """
+    lock_to_change(session, challenge)
     found = session.get(ExtraQuota, grant_id)
     if found is None:
         return

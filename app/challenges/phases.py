@@ -250,6 +250,17 @@ def require_not_archived(challenge: Challenge) -> None:
         raise ConflictError("This challenge is archived: it can be read, but not changed. An organiser can reopen it.")
 
 
+def lock_to_change(session: Session, challenge: Challenge) -> None:
+    """Lock a challenge of which something is about to change, so that nobody archives it in the meantime.
+
+    Raises:
+        ConflictError: it is archived.
+    """
+    queries.lock_challenge(session, challenge.id)
+    session.refresh(challenge, ["archived_at"])
+    require_not_archived(challenge)
+
+
 def _further(challenge: Challenge, row: ChallengePhase) -> Phase:
     return Phase(
         key=row.key,

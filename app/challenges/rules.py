@@ -1,9 +1,6 @@
 """The rules of a challenge: the one type that forms, the API, the command line and the service use, and its checks.
 
-To add a rule: add a field here and a check, a column of the same name to `Challenge` (or if it may differ from phase to
-phase, to `PhaseColumns`) with a migration, and a field to `app/pages/organise/challenge_form.py` and its template. The
-API and the audit log take it from here; whether the API shows it to everybody is decided in
-`app/api/schemas/challenges.py`.
+CONTRIBUTING.md, "a quota rule", has the steps to add a rule.
 """
 
 from collections.abc import Sequence

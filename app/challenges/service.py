@@ -30,6 +30,7 @@ from vocboard.app.challenges.phases import (
     current_phase,
     edition_of_phase,
     leaderboard_phase,
+    lock_to_change,
     phase_named,
     phase_state,
     phases_of,
@@ -250,8 +251,7 @@ def replace_edition_file(session: Session, *, challenge: Challenge, user: User, 
         InvalidInputError: with all errors of the file.
         ConflictError: there is already ground truth, which belongs to the current edition.
     """
-    require_not_archived(challenge)
-    queries.lock_challenge(session, challenge.id)
+    lock_to_change(session, challenge)
     checks = FieldChecks()
     edition = chosen_edition(checks, "", edition_file)
     checks.finish()

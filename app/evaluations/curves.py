@@ -9,7 +9,8 @@ import zlib
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.evaluator.scores import AnyCurve, Curve, CurveKind, RocCurve
+from vocboard.evaluator.metrics.definitions import CurveKind
+from vocboard.evaluator.scores import AnyCurve, Curve, RocCurve
 
 _STORED = np.dtype("<f8")
 _NOTHING = np.array([])

@@ -21,7 +21,8 @@ from vocboard.app.evaluations.models import (
 )
 from vocboard.app.evaluations.visibility import StoredDetail
 from vocboard.app.submissions.models import Submission
-from vocboard.evaluator.scores import AnyCurve, CurveKind
+from vocboard.evaluator.metrics.definitions import CurveKind
+from vocboard.evaluator.scores import AnyCurve
 
 Columns = TypeVarTuple("Columns")
 

@@ -11,7 +11,8 @@ from vocboard.app.evaluations.eleven_points import GRID
 from vocboard.app.evaluations.models import CompetitionResult, Evaluation, Measure
 from vocboard.app.evaluations.rounding import row_shares, shown
 from vocboard.evaluator.editions import Task
-from vocboard.evaluator.scores import AnyCurve, CurveKind
+from vocboard.evaluator.metrics.definitions import CurveKind
+from vocboard.evaluator.scores import AnyCurve
 
 EXACT_DECIMALS = 12  # of points of exact curves
 

@@ -52,7 +52,7 @@ class Cell:
     Attributes:
         value: a fraction, rounded to the challenge's decimals; None if undefined or not entered.
         is_entered: False for a class without results, as opposed to an undefined score.
-        is_best: whether no score in its column is higher, before rounding.
+        is_best: whether no score in its column is better, before rounding.
     """
 
     value: float | None

@@ -41,7 +41,7 @@ class Progress:
         scored: how many have a mean.
         first: the mean of the first one.
         best: the best mean, by the direction of the metric.
-    higher_is_better: the direction of the competition's metric.
+        higher_is_better: the direction of the competition's metric.
     """
 
     competition: str

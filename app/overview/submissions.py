@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import ColumnElement, String, and_, cast, exists, func, or_, select
+from sqlalchemy import ColumnElement, String, and_, case, cast, exists, func, or_, select
 from sqlalchemy.orm import Session, aliased, joinedload, selectinload
 
 from vocboard.app.accounts.models import User
@@ -19,6 +19,7 @@ from vocboard.app.submissions.declarations import needed_by
 from vocboard.app.submissions.declaring import not_declared
 from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
 from vocboard.evaluator.editions import Declaration
+from vocboard.evaluator.tasks.definitions import METRICS
 
 LONGEST_SEARCH = 200
 
@@ -237,9 +238,13 @@ def _order(challenge: Challenge, filters: Filters) -> list[ColumnElement[Any]]:
 
 
 def _best_mean(challenge: Challenge, filters: Filters) -> ColumnElement[Any]:
-    """The best mean of a submission's competitions, or that of the competition that is filtered by."""
+    """The best mean of a submission's competitions, or that of the competition that is filtered by.
+
+    Means of metrics of which lower values are better are negative here: descending, the best comes first.
+    """
+    lower = [metric for metric, known in METRICS.items() if not known.higher_is_better]
     query = (
-        select(func.max(Measure.mean))
+        select(func.max(case((Measure.metric.in_(lower), -Measure.mean), else_=Measure.mean)))
         .join(CompetitionResult, CompetitionResult.id == Measure.result_id)
         .join(Evaluation, Evaluation.id == CompetitionResult.evaluation_id)
         .where(

@@ -17,8 +17,9 @@ from vocboard.app.evaluations.visibility import (
 from vocboard.app.leaderboards.service import columns
 from vocboard.app.pages import formats
 from vocboard.app.submissions.models import Submission
-from vocboard.evaluator.editions import ROC_METRICS, Competition
-from vocboard.evaluator.scores import CurveKind
+from vocboard.evaluator.editions import Competition
+from vocboard.evaluator.metrics.definitions import CurveKind
+from vocboard.evaluator.tasks.definitions import METRICS
 
 SMALL_CURVE_DECIMALS = 2  # enough for a drawing of 140 pixels
 COUNT_COLUMNS = ("Positives", "Results", "Difficult", "Final recall, %", "Final precision, %")
@@ -137,7 +138,7 @@ def result_view(
 
 def curve_kind(competition: Competition) -> CurveKind:
     """Return the kind of a competition's curves."""
-    return CurveKind.ROC if competition.rules.metric in ROC_METRICS else CurveKind.PRECISION_RECALL
+    return METRICS[competition.rules.metric].curve
 
 
 def _arranged(result: VisibleResult, competition: Competition, decimals: int) -> ResultView:

@@ -13,7 +13,7 @@ from vocboard.evaluator.editions import (
     Metric,
     Training,
 )
-from vocboard.evaluator.scores import CurveKind
+from vocboard.evaluator.metrics.definitions import CurveKind
 from vocboard.evaluator.tasks.definitions import METRICS, TASKS
 
 TRAINING = {

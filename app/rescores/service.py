@@ -11,7 +11,7 @@ from vocboard.app.audit import service as audit
 from vocboard.app.challenges import queries as challenge_queries
 from vocboard.app.challenges.ground_truth import current_truth, needs_confirmation
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState
-from vocboard.app.challenges.phases import competitions_scored_with, phase_named
+from vocboard.app.challenges.phases import competitions_scored_with, lock_to_change, phase_named, require_not_archived
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError
 from vocboard.app.forms.fields import FieldChecks
@@ -37,9 +37,9 @@ def start(session: Session, *, challenge: Challenge, user: User, ground_truth_ve
 
     Raises:
         InvalidInputError: there is no such version, or no reason.
-        ConflictError: the version cannot score the challenge, or another re-score has not ended.
+        ConflictError: the version cannot score the challenge, another re-score has not ended, or it is archived.
     """
-    challenge_queries.lock_challenge(session, challenge.id)
+    lock_to_change(session, challenge)
     challenge = challenge_queries.challenge_as_it_is(session, challenge.id)
     reason = _checked_reason(reason)
     version = challenge_queries.truth_version(session, challenge.id, ground_truth_version)
@@ -65,13 +65,13 @@ def evaluate_again(
 
     Raises:
         NotFoundError, ForbiddenError: the person does not organise its challenge.
-        ConflictError: it is neither failed nor scored, or is being evaluated again already.
+        ConflictError: it is neither failed nor scored, is being evaluated again already, or the challenge is archived.
     """
     submission = submission_queries.get_for(session, submission_id, user)
     if not challenge_queries.organises(session, user, submission.challenge_id):
         raise ForbiddenError("Only the organisers of this challenge can evaluate a submission again.")
     # Lock the challenge first, as everywhere, to avoid deadlocks.
-    challenge_queries.lock_challenge(session, submission.challenge_id)
+    lock_to_change(session, submission.challenge)
     session.refresh(submission, ["state"], with_for_update={"of": Submission})
     version = current_truth(session, submission_queries.phase_of(submission))
     if version is None:
@@ -99,13 +99,14 @@ def request_apply(session: Session, *, rescore_id: uuid.UUID, user: User) -> Res
 
     Raises:
         NotFoundError: it does not exist, or the user does not organise its challenge.
-        ConflictError: it is not ready.
+        ConflictError: it is not ready, or the challenge is archived.
     """
     rescore = _locked(session, rescore_id, user)
     if rescore.state is RescoreState.APPLIED or rescore.apply_requested_at is not None:
         return rescore
     if rescore.state is not RescoreState.READY:
         raise ConflictError(f"Only a re-score that is ready can be applied; this one is {rescore.state}.")
+    require_not_archived(session.get_one(Challenge, rescore.challenge_id))
     rescore.apply_requested_at, rescore.apply_requested_by_id = now(), user.id
     audit.record(session, actor=user, action="rescore.apply", subject=rescore)
     return rescore

@@ -41,7 +41,7 @@ from vocboard.app.transfer.records import (
 )
 from vocboard.app.transfer.tables import ScoreTables
 from vocboard.evaluator.editions import Task
-from vocboard.evaluator.scores import CurveKind
+from vocboard.evaluator.metrics.definitions import CurveKind
 from vocboard.evaluator.version import VERSION
 
 AT_ONCE = 50  # submissions in memory

@@ -13,8 +13,8 @@ from vocboard.app.challenges.rules import ChallengeRules
 from vocboard.app.forms.characters import objection
 from vocboard.app.submissions.models import FlickrImages, State, TrainingAnnotation
 from vocboard.evaluator.editions import Task
+from vocboard.evaluator.metrics.definitions import CurveKind
 from vocboard.evaluator.problems import Severity
-from vocboard.evaluator.scores import CurveKind
 
 FORMAT = 1  # raised when an archive of this version could not be imported by earlier ones
 HEADER = "challenge.json"

@@ -5,7 +5,6 @@ from vocboard.evaluator.editions.mistakes import EditionFileError, Mistake
 from vocboard.evaluator.editions.splits import for_image_set, image_sets_of
 from vocboard.evaluator.rules import (
     BACKGROUND,
-    ROC_METRICS,
     AnnotationFormat,
     Annotations,
     Competition,
@@ -24,7 +23,6 @@ from vocboard.evaluator.tasks.names import Metric, Task
 
 __all__ = [
     "BACKGROUND",
-    "ROC_METRICS",
     "AnnotationFormat",
     "Annotations",
     "Competition",

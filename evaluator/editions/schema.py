@@ -7,8 +7,8 @@ from typing import Any, TypeAlias
 
 from vocboard.evaluator.editions.checks import check_files_differ, check_names, file_pattern, measures
 from vocboard.evaluator.editions.tables import Table
+from vocboard.evaluator.metrics.definitions import CurveKind
 from vocboard.evaluator.rules import (
-    ROC_METRICS,
     AnnotationFormat,
     Annotations,
     Competition,
@@ -23,7 +23,7 @@ from vocboard.evaluator.rules import (
     Training,
     WithoutPositives,
 )
-from vocboard.evaluator.tasks.definitions import TASKS
+from vocboard.evaluator.tasks.definitions import METRICS, TASKS
 from vocboard.evaluator.tasks.names import Metric, Task
 
 MOST_CLASSES = 254  # 0 is background and 255 void
@@ -33,6 +33,8 @@ LONGEST_VARIANT = 60
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,59}")
 _KEY = re.compile(r"[a-z][a-z0-9-]{0,29}")
 _IMAGE_SET = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,29}")
+
+_OF_ROC = frozenset(metric for metric, known in METRICS.items() if known.curve is CurveKind.ROC)
 
 _Declared: TypeAlias = Mapping[Training, tuple[Declaration, ...]]
 
@@ -81,9 +83,13 @@ def _rules(table: Table, task: Task, classes: tuple[str, ...], lists: Mapping[st
     definition = TASKS[task]
     listed = lists[definition.needed_names] if definition.needed_names else ()
     metric, secondary, board = measures(table, task, protocol)
-    samples = definition.has_curves and not {metric, *secondary} <= ROC_METRICS
-    samples |= table.has("interpolation") and not table.is_sound("metric", "secondary")  # who knows
-    interpolation = table.choice("interpolation", Interpolation) if samples else Interpolation.AREA
+    used = (metric, *secondary)
+    needed = any(METRICS[each].is_average_precision for each in used)
+    # It may be given for other metrics of a precision/recall curve, and is not judged if the metrics are wrong.
+    possible = any(METRICS[each].curve is CurveKind.PRECISION_RECALL for each in used) and definition.has_curves
+    possible |= not table.is_sound("metric", "secondary")
+    takes = needed or (possible and table.has("interpolation"))
+    interpolation = table.choice("interpolation", Interpolation) if takes else Interpolation.AREA
     rules = TaskRules(
         task=task,
         file=file_pattern(table, task),
@@ -108,8 +114,8 @@ def _roc(table: Table, metric: Metric, secondary: tuple[Metric, ...]) -> RocRule
     if not table.has("roc"):
         return RocRule.STRAIGHT_LINES
     rule = table.choice("roc", RocRule)
-    if table.is_sound("metric", "secondary") and not {metric, *secondary} & ROC_METRICS:
-        table.fail("roc", "left out, unless a measure is " + " or ".join(sorted(ROC_METRICS)))
+    if table.is_sound("metric", "secondary") and not {metric, *secondary} & _OF_ROC:
+        table.fail("roc", "left out, unless a measure is " + " or ".join(sorted(_OF_ROC)))
     return rule
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import ClassVar
 
-from vocboard.evaluator.metrics.definitions import SHARED_METRICS, MetricDefinition
-from vocboard.evaluator.rules import ROC_METRICS, Interpolation, LayoutProtocol, TaskRules, WithoutPositives
+from vocboard.evaluator.metrics.definitions import SHARED_METRICS, CurveKind, MetricDefinition
+from vocboard.evaluator.rules import Interpolation, LayoutProtocol, TaskRules, WithoutPositives
 from vocboard.evaluator.tasks.names import Metric, Task
 
 AVERAGE_PRECISION_RULES = 'metric = "average_precision"\ninterpolation = "area"'
@@ -35,17 +35,18 @@ class TaskDefinition(ABC):
         title: title for headings.
         short_title: title for tabs and columns.
         folder: folder of its image sets below `ImageSets/`.
-        metrics: metrics for ranking, which can also be secondary metrics.
+        metrics: metrics for ranking. Without a layout protocol, they can also be secondary metrics.
+        only_secondary: metrics that can be secondary, but not rank.
         own_metrics: definitions of the metrics that no other task has.
         needed_fields: required fields of result file names.
         possible_fields: optional fields of result file names, in addition to `competition` and `image_set`.
-        needed_names: list in the edition file that the task needs in addition to `classes`: `parts` or `actions`.
+        needed_names: the key of the list of names that the task needs in an edition file in addition to `classes`.
         class_noun: noun for scored names in messages.
         results_noun: plural noun for its results, on the pages of `vocboard view`.
         content_is_lines: whether its result files are lines of text.
         has_class_lists: whether the tree can have a list of labels per class.
         size_file: file of a tree with the size of image `{}`, used before annotations and images.
-        has_file_per_image: whether a competition has a result file for each image, in its own folder.
+        has_file_per_image: whether a competition has a label map (PNG) for each image, in its own folder.
         has_background: whether background is also scored.
         has_curves: whether there is a curve for each class.
         statistics: its table of images and objects; None if another task's table has the same numbers.
@@ -58,6 +59,7 @@ class TaskDefinition(ABC):
     short_title: ClassVar[str]
     folder: ClassVar[str] = "Main"
     metrics: ClassVar[tuple[Metric, ...]]
+    only_secondary: ClassVar[tuple[Metric, ...]] = ()
     own_metrics: ClassVar[Mapping[Metric, MetricDefinition]] = MappingProxyType({})
     needed_fields: ClassVar[frozenset[str]] = frozenset()
     possible_fields: ClassVar[frozenset[str]] = frozenset()
@@ -84,13 +86,15 @@ class TaskDefinition(ABC):
         """Return the scored names, from an edition's classes and the list that the task needs."""
         return classes
 
-    def other_metrics(self) -> Mapping[LayoutProtocol, tuple[Metric, ...]]:
-        """Return the metrics that a protocol allows as secondary metrics, instead of `metrics`."""
+    def secondary_by_protocol(self) -> Mapping[LayoutProtocol, tuple[Metric, ...]]:
+        """Return the secondary metrics that a layout protocol allows, instead of `metrics` and `only_secondary`."""
         return {}
 
     def secondary_metrics(self, protocol: LayoutProtocol | None) -> tuple[Metric, ...]:
         """Return the metrics that can be secondary metrics."""
-        return self.metrics if protocol is None else self.other_metrics().get(protocol, ())
+        if protocol is None:
+            return self.metrics + self.only_secondary
+        return self.secondary_by_protocol().get(protocol, ())
 
     def metric(self, metric: Metric) -> MetricDefinition:
         """Return the definition of one of the task's metrics.
@@ -112,7 +116,7 @@ class TaskDefinition(ABC):
         """Describe how a competition's score is computed."""
         definition = self.metric(rules.metric)
         title = definition.title
-        if rules.metric in ROC_METRICS:
+        if definition.curve is CurveKind.ROC:
             return " and ".join([title, *(self.metric(measure).title.lower() for measure in rules.board)])
         if not definition.is_average_precision:
             return title
@@ -127,13 +131,9 @@ class TaskDefinition(ABC):
             metric: the metric. Default: the primary one.
         """
         metric = metric or rules.metric
-        if metric in ROC_METRICS:
+        if self.metric(metric).curve is CurveKind.ROC:
             return f"A class without positives or without negatives {UNDEFINED}."
-        is_sampled = (
-            self.metric(metric).is_average_precision
-            and rules.interpolation is Interpolation.ELEVEN_POINT
-            and metric is not Metric.AVERAGE_PRECISION_AREA
-        )
+        is_sampled = self.metric(metric).is_average_precision and rules.interpolation is Interpolation.ELEVEN_POINT
         zero = rules.without_positives is WithoutPositives.ZERO and is_sampled
         return f"A class without positives {ZERO if zero else UNDEFINED}."
 

@@ -1,4 +1,4 @@
-"""The registry of tasks: the names of tasks and of what they measure."""
+"""The names of tasks and of metrics, by which edition files, JSON and the database know them."""
 
 from enum import StrEnum
 

@@ -3,10 +3,12 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from vocboard.evaluator.editions import ROC_METRICS, Competition, Interpolation, Metric, TaskRules
+from vocboard.evaluator.editions import Competition, Interpolation, Metric, TaskRules
+from vocboard.evaluator.metrics.definitions import CurveKind
 from vocboard.evaluator.metrics.precision_recall import Judgement
 from vocboard.evaluator.metrics.roc import RankedItems, area_under_curve, equal_error_accuracy
 from vocboard.evaluator.scores import AnyCurve, CompetitionScores, Measure
+from vocboard.evaluator.tasks.definitions import METRICS
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -59,7 +61,7 @@ def score(
 
 def _curve(rules: TaskRules, ranked: RankedClass) -> AnyCurve:
     """Return the curve of the primary metric."""
-    if rules.metric in ROC_METRICS and ranked.items is not None:
+    if METRICS[rules.metric].curve is CurveKind.ROC and ranked.items is not None:
         return ranked.items().curve(rules.roc)
     return ranked.judgement.curve()
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.evaluator.editions import Competition, Edition, LayoutProtocol, Overlap, Task
+from vocboard.evaluator.editions import Competition, Edition, LayoutProtocol, Task
 from vocboard.evaluator.ground_truth import DetectionTruth, GroundTruth, LabelTruth, LayoutTruth
 from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.metrics.boxes import best_overlapping, is_enough
@@ -18,7 +18,7 @@ from vocboard.evaluator.metrics.precision_recall import by_confidence
 from vocboard.evaluator.results import Detections, Entry, Layouts
 from vocboard.evaluator.tasks.instance_segmentation import rle
 from vocboard.evaluator.tasks.instance_segmentation.results import Regions
-from vocboard.evaluator.tasks.instance_segmentation.scoring import THRESHOLDS, BestOverlaps
+from vocboard.evaluator.tasks.instance_segmentation.scoring import BestOverlaps, overlap_of
 from vocboard.evaluator.tasks.instance_segmentation.truth import InstanceTruth
 from vocboard.evaluator.tasks.layout.parts import judge_parts
 from vocboard.evaluator.tasks.layout.people import people_by_index
@@ -184,7 +184,7 @@ def _regions(entry: Entry, image_set: ImageSet, page: Page) -> Iterator[Claims]:
         mark, met = _unjudged(len(order))
         if isinstance(truth, InstanceTruth):
             overlaps = BestOverlaps(found, truth, index)
-            matches = overlaps.matches(Overlap(THRESHOLDS[rules.metric], page.edition.overlap.strict))
+            matches = overlaps.matches(overlap_of(rules.metric, page.edition))
             mark = np.full(len(order), Mark.BACKGROUND, dtype=np.uint8)
             mark[overlaps.overlap >= LEAST_OVERLAP] = Mark.LOCATION
             mark[matches.enough] = Mark.REPEATED

@@ -1,6 +1,7 @@
 """Every route of the application, asked by everyone: the table of authorisation holds, and leaves no route out."""
 
 import hashlib
+import re
 import shutil
 from collections.abc import Iterator, Mapping
 from itertools import combinations, product
@@ -12,13 +13,14 @@ import pytest
 from fastapi.routing import iter_route_contexts
 from sqlalchemy import select
 
-from tests.app.authorisation_table import TABLE, Person, Rule
+from tests.app.authorisation_table import PUBLIC, TABLE, Person, Rule
 from tests.app.authorisation_world import SECRET, SHOWN_SCORE, World, build
 from tests.support.browsing import from_here, token_of
 from tests.support.factories import make_token
 from tests.support.site import Site, serving
 from vocboard.app.accounts.models import Role, Scope, User
-from vocboard.app.database import Base, Database
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.database import Base, Database, now
 from vocboard.app.settings import Settings
 from vocboard.app.uploads.models import Upload
 from vocboard.app.web import cookies
@@ -30,6 +32,7 @@ CHANGING_BY_THEMSELVES = {"last_used_at"}  # columns
 AS_PARTICIPANT = dict.fromkeys(
     (Person.OTHER_ORGANISER, Person.ORGANISER, Person.SECOND_ORGANISER, Person.ADMINISTRATOR), Person.OTHER_PARTICIPANT
 )
+OF_PUBLIC_CHALLENGE = {"public-challenge", "published", "private", "rescore"}  # names of the table
 CASES = [(route, number) for route, rules in TABLE.items() for number in range(len(rules))]
 
 
@@ -112,6 +115,31 @@ def test_the_owner_sees_what_others_are_searched_for(site: Site, world: World) -
     for route in ("GET /submissions/{submission_id}", "GET /api/v1/submissions/{submission_id}"):
         rule = next(rule for rule in TABLE[route] if rule.hidden)
         assert SECRET in ask(site, world, Person.OWNER, route, rule).text
+
+
+# An archived challenge keeps its organisers, who can reopen and export it. Of its rules only texts and visibility can
+# change, as in the table's example.
+CHANGEABLE_WHEN_ARCHIVED = re.compile(
+    r".*/(reopen|export|people.*|invitations.*|organisers.*|owner|anonymous-link.*|revoke)"
+    r"|PATCH /api/v1/challenges/{slug}"
+)
+
+
+@pytest.mark.parametrize("person", [Person.ORGANISER, Person.OWNER])
+def test_nothing_changes_in_an_archived_challenge(site: Site, world: World, person: Person) -> None:
+    with site.writing() as session:
+        challenge = session.scalars(select(Challenge).where(Challenge.slug == PUBLIC["slug"])).one()
+        challenge.archived_at = now()
+    before = content(site)
+    for route, rules in TABLE.items():
+        if route.startswith("GET ") or CHANGEABLE_WHEN_ARCHIVED.fullmatch(route):
+            continue
+        for rule in rules:
+            if not OF_PUBLIC_CHALLENGE & {*rule.path.values()}:
+                continue
+            response = ask(site, world, person, route, rule)
+            assert response.status_code < 500, (route, response.text[:2000])
+            assert content(site) == before, route
 
 
 SCOPE_SETS = [frozenset(chosen) for count in range(1, 4) for chosen in combinations(Scope, count)]

@@ -13,6 +13,7 @@ import pytest
 from numpy.typing import NDArray
 from sqlalchemy import select
 
+from tests.app.authorisation_table import TABLE
 from tests.support.factories import make_challenge, make_organiser, make_token, make_user
 from tests.support.other_truths import answers, certain
 from tests.support.site import Site
@@ -24,9 +25,10 @@ from vocboard.app.database import now
 from vocboard.app.evaluations import service as evaluations
 from vocboard.app.submissions import service as submissions
 from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
+from vocboard.evaluator import editions
 from vocboard.evaluator.editions import Interpolation, Metric, Task
 from vocboard.evaluator.metrics.precision_recall import Judgement
-from vocboard.evaluator.scores import CompetitionScores, Measure
+from vocboard.evaluator.scores import ClassDetails, CompetitionScores, Curve, Measure
 from vocboard.worker.recovery import sweep
 
 IMAGES, POSITIVES = 4952, 200
@@ -77,22 +79,22 @@ def scores(by_rank: NDArray[np.bool_], *, edition: str) -> CompetitionScores:
 class Scene:
     """A published result of an upload, and the people who look at it."""
 
-    def __init__(self, site: Site, by_rank: NDArray[np.bool_], level: Detail, *, edition: str = "VOC2007") -> None:
-        self.site = site
+    def __init__(self, site: Site, scored: CompetitionScores, level: Detail, *, edition: str = "VOC2007") -> None:
+        self.site, self.competition = site, scored.competition
         with site.writing() as session:
             organiser, owner = make_organiser(session), make_user(session)
             self.organiser, self.owner = make_token(session, organiser), make_token(session, owner)
             challenge = make_challenge(
-                session, organiser=organiser, edition=edition, competitions=["comp1"], detail=level
+                session, organiser=organiser, edition=edition, competitions=[scored.competition], detail=level
             )
             self.slug = challenge.slug
-            self.submission_id = _submission(session, challenge, owner)
+            self.submission_id = _submission(session, challenge, owner, scored)
             assert challenge.current_scoring_id is not None
             evaluations.store(
                 session,
                 submission_id=self.submission_id,
                 scoring_id=challenge.current_scoring_id,
-                scores={"comp1": scores(by_rank, edition=edition)},
+                scores={scored.competition: scored},
                 ground_truth_sha256=TRUTH_HASH,
                 archive_sha256="0" * 64,
                 started_at=now(),
@@ -101,35 +103,43 @@ class Scene:
             self.link = submissions.create_anonymous_link(session, submission_id=self.submission_id, user=owner)
 
     def views(self, token: str | None) -> Mapping[str, str]:
-        """Everything with a result in it that somebody can fetch, by address."""
-        board = f"/challenges/{self.slug}/leaderboards/comp1"
-        addresses = [
-            f"/api/v1/submissions/{self.submission_id}",
-            f"/api/v1/submissions/{self.submission_id}/curves/comp1",
-            f"/api/v1/submissions/{self.submission_id}/events",
-            "/api/v1/submissions",
-            *(f"/api/v1{board}{ending}" for ending in ("", ".csv", ".tex")),
-            board,
-            f"/submissions/{self.submission_id}",
-            f"/anonymous/{self.link}",
-        ]
+        """Everything that somebody can fetch about the challenge and the submission, by address."""
+        known = {
+            "slug": self.slug,
+            "competition": self.competition,
+            "submission_id": str(self.submission_id),
+            "token": self.link,
+        }
         with self.site.client(token) as client:
-            found = {address: client.get(address) for address in addresses}
+            found = {address: client.get(address) for address in sorted(addresses(known))}
         return {address: answer.text for address, answer in found.items() if answer.status_code == 200}
 
     def scores(self, token: str | None) -> Any:
         """What the API says of the competition."""
         with self.site.client(token) as client:
-            return client.get(f"/api/v1/submissions/{self.submission_id}").json()["competitions"]["comp1"]
+            return client.get(f"/api/v1/submissions/{self.submission_id}").json()["competitions"][self.competition]
+
+    def curves(self, token: str | None) -> Any:
+        """What the API says of the curves by class; empty if nothing."""
+        with self.site.client(token) as client:
+            return client.get(f"/api/v1/submissions/{self.submission_id}/curves/{self.competition}").json()["curves"]
 
     def curve(self, token: str | None) -> Any:
-        """What the API says of the class's curve; empty if nothing."""
-        with self.site.client(token) as client:
-            answer = client.get(f"/api/v1/submissions/{self.submission_id}/curves/comp1").json()
-        return answer["curves"].get("car", {})
+        """What the API says of the curve of the class car; empty if nothing."""
+        return self.curves(token).get("car", {})
 
 
-def _submission(session: Any, challenge: Challenge, owner: User) -> uuid.UUID:
+def addresses(known: Mapping[str, str]) -> set[str]:
+    """All addresses for which the authorisation table has a rule, and which name nothing but what is known."""
+    templates = {route.removeprefix("GET ") for route in TABLE if route.startswith("GET ")}
+    boards = {template for template in templates if template.endswith("/leaderboards/{competition}")}
+    templates |= {board + ending for board in boards for ending in (".csv", ".tex")}
+    fields = {template: set(re.findall(r"{(\w+)}", template)) for template in templates}
+    found = {template.format_map(known) for template, needed in fields.items() if needed <= set(known)}
+    return found - {"/api/v1/openapi.json"}  # which names the fields, and is the same for everybody
+
+
+def _submission(session: Any, challenge: Challenge, owner: User, scored: CompetitionScores) -> uuid.UUID:
     method = Method(challenge_id=challenge.id, user_id=owner.id, name="Method")
     session.add(method)
     session.flush()
@@ -144,7 +154,7 @@ def _submission(session: Any, challenge: Challenge, owner: User) -> uuid.UUID:
         state=State.SCORED,
         finished_at=now(),
         published_at=now(),
-        entries=[SubmissionEntry(competition="comp1", position=0, classes=["car"])],
+        entries=[SubmissionEntry(competition=scored.competition, position=0, classes=[*scored.primary.per_class])],
     )
     session.add(submission)
     session.flush()
@@ -163,7 +173,7 @@ def ranks_of_hits(curve: Mapping[str, list[float]], positives: int) -> set[int]:
 @pytest.mark.parametrize("kind", ["random", "good"])
 def test_everything_reveals_the_truth(embedded_site: Site, kind: str) -> None:
     by_rank = ranking(kind)
-    scene = Scene(embedded_site, by_rank, Detail.EVERYTHING)
+    scene = Scene(embedded_site, scores(by_rank, edition="VOC2007"), Detail.EVERYTHING)
     positives = scene.scores(None)["details"]["car"]["positives"]
     found = ranks_of_hits(scene.curve(None), positives)
     assert found <= set(np.flatnonzero(by_rank).tolist())
@@ -178,7 +188,7 @@ def test_curves_make_certain_of_few_positives(embedded_site: Site, edition: str,
     """Of every other positive some other truth with as many positives gives the same answers."""
     ranks = np.flatnonzero(ranking(kind))
     shown = answers(ranks, IMAGES, 4, is_mean_score=edition == "VOC2007")
-    scene = Scene(embedded_site, ranking(kind), Detail.CURVES, edition=edition)
+    scene = Scene(embedded_site, scores(ranking(kind), edition=edition), Detail.CURVES, edition=edition)
     fetched, points = scene.scores(scene.owner), scene.curve(scene.owner)["precision"]
     area = fetched["secondary"]["area_under_curve"] if edition == "VOC2007" else fetched
     assert area["per_class"]["car"] == shown.area
@@ -189,11 +199,11 @@ def test_curves_make_certain_of_few_positives(embedded_site: Site, edition: str,
 
 @pytest.mark.parametrize("level", [Detail.MEAN, Detail.CLASSES, Detail.CURVES])
 def test_no_view_shows_more_than_its_level(embedded_site: Site, level: Detail) -> None:
-    scene = Scene(embedded_site, ranking("good"), level)
     exact = scores(ranking("good"), edition="VOC2007")
+    scene = Scene(embedded_site, exact, level)
     for token in (scene.owner, None):
         views = scene.views(token)
-        assert len(views) >= 7
+        assert len(views) >= 10
         for address, text in views.items():
             assert TRUTH_HASH not in text, address
             assert not re.search(r'"positives"|>Positives<|Final recall|final_recall', text), address
@@ -213,15 +223,65 @@ def test_no_view_shows_more_than_its_level(embedded_site: Site, level: Detail) -
             assert curve == {}
 
 
+COUNTS = ClassDetails(
+    positives=7919, results=6101, difficult=5303, final_recall=0.876543212, final_precision=0.765432123
+)
+PER_CLASS = (0.432178912, 0.864213578)
+CURVE_POINT = 0.654321234
+PIXELS = 1048573
+
+
+def scores_of(task: Task) -> CompetitionScores:
+    """Scores of a task's first competition in VOC2012, of numbers that occur nowhere else."""
+    competitions = editions.load("VOC2012").competitions.values()
+    competition = next(each for each in competitions if each.task is task)
+    names = competition.classes[:2]
+    matrix = np.full((21, 21), PIXELS) if task is Task.SEGMENTATION else None
+    recall, precision = np.array([0.3, CURVE_POINT, 1.0]), np.array([CURVE_POINT, 0.543212345, 0.321234567])
+    return CompetitionScores(
+        competition=competition.key,
+        task=task,
+        primary=Measure(competition.rules.metric, dict(zip(names, PER_CLASS, strict=True))),
+        details=dict.fromkeys(names, COUNTS) if matrix is None else {},
+        curves={name: Curve(recall, precision) for name in names} if matrix is None else {},
+        confusion_matrix=matrix,
+        images_by_label=None if matrix is None else np.full(21, 300),
+        not_entered=competition.classes[2:],
+    )
+
+
+@pytest.mark.parametrize("level", list(Detail))
+@pytest.mark.parametrize("task", [task for task in Task if task is not Task.INSTANCE_SEGMENTATION])
+def test_no_view_of_any_task_shows_more_than_its_level(embedded_site: Site, task: Task, level: Detail) -> None:
+    """Instance segmentation has the scores and curves of detection."""
+    scene = Scene(embedded_site, scores_of(task), level, edition="VOC2012")
+    exact = [str(value) for value in (*PER_CLASS, CURVE_POINT, COUNTS.final_recall, PIXELS, COUNTS.positives)]
+    shares = ["0.0476", "4.76"]  # 1 of 21, with more decimals than a share may have
+    classes = ["0.4322", "43.22", "0.8642", "86.42"]
+    for token in (scene.owner, None):
+        views = scene.views(token)
+        everything = "\n".join(views.values())
+        if level is Detail.EVERYTHING:
+            assert str(PIXELS if task is Task.SEGMENTATION else COUNTS.positives) in everything
+            continue
+        hidden = exact + shares + (classes if level is Detail.MEAN else [])
+        for address, text in views.items():
+            assert [number for number in hidden if number in text] == [], address
+        assert level is Detail.MEAN or "43.22" in everything
+        assert "64.82" in everything  # the mean
+        has_points = bool(scene.scores(token)["confusion_matrix"] if task is Task.SEGMENTATION else scene.curves(token))
+        assert has_points == (level is Detail.CURVES)
+
+
 @pytest.mark.parametrize("level", list(Detail))
 def test_organisers_see_counts_at_every_level(embedded_site: Site, level: Detail) -> None:
-    scene = Scene(embedded_site, ranking("good"), level)
+    scene = Scene(embedded_site, scores(ranking("good"), edition="VOC2007"), level)
     assert scene.scores(scene.organiser)["details"]["car"]["positives"] == POSITIVES
     assert TRUTH_HASH in scene.views(scene.organiser)[f"/api/v1/submissions/{scene.submission_id}"]
 
 
 def test_a_level_that_is_raised_shows_exact_curves_once_the_worker_has_copied_them(site: Site) -> None:
-    scene = Scene(site, ranking("good"), Detail.CURVES)
+    scene = Scene(site, scores(ranking("good"), edition="VOC2007"), Detail.CURVES)
     with site.client(scene.organiser) as client:
         refused = client.patch(f"/api/v1/challenges/{scene.slug}", json={"detail": "everything"})
     assert refused.status_code == 422

@@ -26,7 +26,7 @@ class LeaderboardRow(BaseModel):
     is_complete: bool = Field(description="Whether every class was entered; such methods rank first.")
     per_class: dict[str, Fraction] = Field(description="Scores by class, without the classes that were not entered.")
     best: list[str] = Field(
-        description="Classes in which no method scores higher; contains `mean` if this holds for the mean."
+        description="Classes in which no method has a better score; contains `mean` if this holds for the mean."
     )
 
 

@@ -9,7 +9,7 @@ from vocboard.app.api.problems import UploadProblem
 from vocboard.app.api.schemas.values import Fraction, Instant
 from vocboard.app.submissions.models import FlickrImages, State, TrainingAnnotation
 from vocboard.evaluator.editions import Declaration, Metric, Task
-from vocboard.evaluator.scores import CurveKind
+from vocboard.evaluator.metrics.definitions import CurveKind
 
 
 class Method(BaseModel):

@@ -24,7 +24,7 @@ from vocboard.app.pages.challenges import listed, timeline
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, UploadedEdition, go_to
 from vocboard.app.pages.organise import checklist
 from vocboard.app.pages.organise.challenge_form import VISIBILITIES, ZONES, ChallengeForm
-from vocboard.app.pages.organise.phase_fields import choices
+from vocboard.app.pages.organise.phase_fields import TYPED_AS, choices
 from vocboard.app.pages.rendering import render
 from vocboard.app.pages.reports import stored
 from vocboard.app.rescores import queries as rescores
@@ -186,14 +186,13 @@ def _changes_by_itself(
 
 def _form_page(request: Request, form: ChallengeForm, challenge: Challenge | None, errors: FormErrors) -> Response:
     known = [editions.load(name) for name in editions.names()]
-    fields = {"quota_period_seconds": "quota_days"}
     return render(
         request,
         "organise/form.html",
         status=errors.status,
         challenge=challenge,
         form=form.model_dump(),
-        wrong={fields.get(name, name): text for name, text in errors.wrong.items()},
+        wrong={TYPED_AS.get(name, name): text for name, text in errors.wrong.items()},
         message=errors.message,
         editions=known,
         visibilities=VISIBILITIES,

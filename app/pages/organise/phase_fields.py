@@ -31,6 +31,7 @@ FREEZES = (
     (Freeze.NEVER.value, "Never"),
 )
 SECONDS_PER_DAY = 86_400
+TYPED_AS = {"quota_period_seconds": "quota_days"}  # rules that the form has in another unit
 MOST_DIGITS = 9  # of whole numbers; the service has the real bounds
 
 Choice = TypeVar("Choice", bound=StrEnum)

@@ -14,7 +14,7 @@ from vocboard.app.database import Database
 from vocboard.app.errors import ForbiddenError, InvalidInputError, NotFoundError, ServiceError
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.organise.challenge_form import zone_name, zone_of
-from vocboard.app.pages.organise.phase_fields import PhaseFields, as_typed, choices
+from vocboard.app.pages.organise.phase_fields import TYPED_AS, PhaseFields, as_typed, choices
 from vocboard.app.pages.organise.phase_people import phases_overview
 from vocboard.app.pages.rendering import render
 from vocboard.app.web.csrf import protect_form
@@ -23,8 +23,6 @@ from vocboard.app.web.identity import Organiser
 
 router = APIRouter(prefix="/organise/{slug}")
 form_router = APIRouter(prefix="/organise/{slug}", dependencies=[Depends(protect_form)])
-
-FIELDS = {"quota_period_seconds": "quota_days"}
 
 
 class PhaseForm(PhaseFields):
@@ -146,7 +144,7 @@ def _form_page(
         challenge=challenge,
         phase=phase,
         form=form.model_dump(),
-        wrong={FIELDS.get(name, name): text for name, text in errors.wrong.items()},
+        wrong={TYPED_AS.get(name, name): text for name, text in errors.wrong.items()},
         message=errors.message,
         zone_name=zone_name(challenge),
         **choices(edition),

@@ -8,6 +8,7 @@ Source: Hariharan, Arbeláez, Girshick and Malik, "Simultaneous Detection and Se
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,10 +26,15 @@ from vocboard.evaluator.tasks.instance_segmentation.truth import InstanceTruth
 from vocboard.evaluator.tasks.names import Metric
 from vocboard.evaluator.tasks.scorer import Scorer
 
-THRESHOLDS: Mapping[Metric, float] = {
+_THRESHOLDS: Mapping[Metric, float] = {
     Metric.REGION_AVERAGE_PRECISION_50: 0.5,
     Metric.REGION_AVERAGE_PRECISION_70: 0.7,
 }
+
+
+def overlap_of(metric: Metric, edition: Edition) -> Overlap:
+    """Return the overlap that a metric requires: its own threshold, or the edition's if it has none."""
+    return replace(edition.overlap, threshold=_THRESHOLDS.get(metric, edition.overlap.threshold))
 
 
 class InstanceSegmentationScorer(Scorer[InstanceTruth]):
@@ -39,13 +45,13 @@ class InstanceSegmentationScorer(Scorer[InstanceTruth]):
     ) -> CompetitionScores:
         """Score the classes entered."""
         found = {name: BestOverlaps(entry.content[name], truth, edition.classes.index(name)) for name in entry.classes}
-        return _scores(entry.competition, found, edition.overlap.strict)
+        return _scores(entry.competition, found, edition)
 
 
-def _scores(competition: Competition, found: Mapping[str, "BestOverlaps"], strict: bool) -> CompetitionScores:
+def _scores(competition: Competition, found: Mapping[str, "BestOverlaps"], edition: Edition) -> CompetitionScores:
     rules = competition.rules
     judged = {
-        metric: {name: overlaps.judge(Overlap(THRESHOLDS[metric], strict)) for name, overlaps in found.items()}
+        metric: {name: overlaps.judge(overlap_of(metric, edition)) for name, overlaps in found.items()}
         for metric in (rules.metric, *rules.secondary)
     }
 

@@ -53,8 +53,8 @@ class Layout(TaskDefinition):
         """Return the part types, or `person` if whole people are scored."""
         return listed if protocol is LayoutProtocol.PARTS else (PERSON,)
 
-    def other_metrics(self) -> Mapping[LayoutProtocol, tuple[Metric, ...]]:
-        """Return the metrics that a protocol allows as secondary measures."""
+    def secondary_by_protocol(self) -> Mapping[LayoutProtocol, tuple[Metric, ...]]:
+        """Return the secondary metrics that a protocol allows."""
         return _SECONDARY
 
     def has_one_file(self, rules: TaskRules) -> bool:

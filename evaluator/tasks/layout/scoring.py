@@ -36,6 +36,8 @@ def score(competition: Competition, layouts: Layouts, truth: LayoutTruth, editio
     rules = competition.rules
 
     def whole_people(metric: Metric) -> Measure:
+        if metric not in (Metric.WHOLE_PERSON_AVERAGE_PRECISION, Metric.AVERAGE_PRECISION_BY_CONFIDENCE):
+            raise ValueError(f"{metric} is not defined for this task")
         judgement = judge_by_index(
             layouts,
             truth,
