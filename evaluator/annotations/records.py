@@ -1,6 +1,7 @@
 """The complete content of XML annotations, including what is not scored: views, flags, parts and actions.
 
-`read_xml` reads and checks what evaluation needs; this module is for viewing and converting valid annotations.
+`read_xml` returns numbers for evaluation. This module keeps numbers as they are written, for viewing and converting,
+and accepts the same files.
 Source: VOC2010 document, sections 2.5 and 9.2.2 (PASreadrecord).
 """
 
@@ -9,21 +10,25 @@ from dataclasses import dataclass, field
 
 from lxml import etree
 
-from vocboard.evaluator.annotations.xml import MAXIMUM_BYTES
+from vocboard.evaluator.annotations.xml import annotation_of, parse
 
-_PARSER = etree.XMLParser(
-    resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True
-)
 _SIDES = ("xmin", "ymin", "xmax", "ymax")
 FLAGS = ("truncated", "occluded", "difficult")
 
 
 @dataclass(frozen=True, slots=True)
 class PartRecord:
-    """A part: its type, and its box as number strings."""
+    """A part.
+
+    Attributes:
+        name: its type.
+        box: left, top, right, bottom as number strings.
+        point: whether the box represents a point.
+    """
 
     name: str
     box: tuple[str, str, str, str]
+    point: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,48 +61,40 @@ class ImageRecord:
 
 
 def read_record(data: bytes) -> ImageRecord:
-    """Read a valid XML annotation.
+    """Read an XML annotation.
 
     Raises:
-        ValueError: the annotation is invalid for `read_xml` too.
+        AnnotationError: the annotation is invalid, for `read_xml` too.
     """
-    if len(data) > MAXIMUM_BYTES:
-        raise ValueError(f"larger than {MAXIMUM_BYTES} bytes")
-    try:
-        root = etree.fromstring(data, _PARSER)
-    except etree.XMLSyntaxError as error:
-        raise ValueError(str(error)) from error
-    size = root.find("size")
-    width, height = (None, None) if size is None else (size.findtext("width"), size.findtext("height"))
-    known = (int(float(width)), int(float(height))) if width and height else None
-    return ImageRecord(known, tuple(map(_object, root.iterchildren("object"))))
+    root = parse(data)
+    checked = annotation_of(root)
+    return ImageRecord(checked.size, tuple(map(_object, root.iterchildren("object"))))
 
 
 def _object(element: etree._Element) -> ObjectRecord:
     actions = element.find("actions")
-    point = element.find("point") if element.find("bndbox") is None else None
-    view = (element.findtext("pose") or "").strip()
+    box, point = _box(element)
+    view = _text(element, "pose")
     return ObjectRecord(
-        name=(element.findtext("name") or "").strip(),
-        box=_box(element) if point is None else _point(point),
+        name=_text(element, "name"),
+        box=box,
         view="" if view.lower() == "unspecified" else view,
         flags={name: text.strip() == "1" for name in FLAGS if (text := element.findtext(name)) is not None},
-        parts=tuple(
-            PartRecord((part.findtext("name") or "").strip(), _box(part)) for part in element.iterchildren("part")
-        ),
+        parts=tuple(PartRecord(_text(part, "name"), *_box(part)) for part in element.iterchildren("part")),
         actions={} if actions is None else {str(each.tag): (each.text or "").strip() == "1" for each in actions},
-        point=point is not None,
+        point=point,
     )
 
 
-def _box(element: etree._Element) -> tuple[str, str, str, str]:
+def _box(element: etree._Element) -> tuple[tuple[str, str, str, str], bool]:
+    """Return the box of an object or part, and whether it represents a point."""
     box = element.find("bndbox")
     if box is None:
-        raise ValueError("no <bndbox>")
-    left, top, right, bottom = ((box.findtext(side) or "").strip() for side in _SIDES)
-    return left, top, right, bottom
+        x, y = (_text(element, f"point/{name}") for name in ("x", "y"))
+        return (x, y, x, y), True
+    left, top, right, bottom = (_text(box, side) for side in _SIDES)
+    return (left, top, right, bottom), False
 
 
-def _point(point: etree._Element) -> tuple[str, str, str, str]:
-    x, y = ((point.findtext(name) or "").strip() for name in ("x", "y"))
-    return x, y, x, y
+def _text(element: etree._Element, path: str) -> str:
+    return (element.findtext(path) or "").strip()

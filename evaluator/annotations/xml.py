@@ -25,6 +25,15 @@ def read_xml(data: bytes) -> Annotation:
         AnnotationError: it is not well-formed, has a document type, is larger than `MAXIMUM_BYTES`, or lacks required
         data.
     """
+    return annotation_of(parse(data))
+
+
+def parse(data: bytes) -> etree._Element:
+    """Return the outermost element of an XML file.
+
+    Raises:
+        AnnotationError: it is not well-formed, has a document type, or is larger than `MAXIMUM_BYTES`.
+    """
     if len(data) > MAXIMUM_BYTES:
         raise AnnotationError([(None, f"is larger than {MAXIMUM_BYTES} bytes")])
     try:
@@ -33,6 +42,15 @@ def read_xml(data: bytes) -> Annotation:
         raise AnnotationError([(error.lineno, f"is not well-formed XML: {error.msg}")]) from error
     if root.getroottree().docinfo.internalDTD is not None:
         raise AnnotationError([(1, "has a document type declaration, which an annotation does not need")])
+    return root
+
+
+def annotation_of(root: etree._Element) -> Annotation:
+    """Read a parsed VOC XML annotation.
+
+    Raises:
+        AnnotationError: it lacks required data, or has invalid data.
+    """
     return _XmlReader().annotation(root)
 
 

@@ -1,9 +1,8 @@
 """Writes records as XML annotations in the development kits' format."""
 
-from collections.abc import Sequence
 from xml.sax.saxutils import escape
 
-from vocboard.evaluator.annotations.records import ImageRecord, ObjectRecord
+from vocboard.evaluator.annotations.records import ImageRecord, ObjectRecord, PartRecord
 
 _SIDES = ("xmin", "ymin", "xmax", "ymax")
 
@@ -25,18 +24,18 @@ def _object(record: ObjectRecord) -> list[str]:
     if record.view:
         lines.append(f"\t\t<pose>{escape(record.view)}</pose>")
     lines += [f"\t\t<{name}>{int(flag)}</{name}>" for name, flag in record.flags.items()]
-    if record.point:
-        lines += ["\t\t<point>", f"\t\t\t<x>{record.box[0]}</x>", f"\t\t\t<y>{record.box[1]}</y>", "\t\t</point>"]
-    else:
-        lines += _box(record.box, "\t\t")
+    lines += _box(record, "\t\t")
     for part in record.parts:
-        lines += ["\t\t<part>", f"\t\t\t<name>{escape(part.name)}</name>", *_box(part.box, "\t\t\t"), "\t\t</part>"]
+        lines += ["\t\t<part>", f"\t\t\t<name>{escape(part.name)}</name>", *_box(part, "\t\t\t"), "\t\t</part>"]
     if record.actions:
         flags = [f"\t\t\t<{name}>{int(flag)}</{name}>" for name, flag in record.actions.items()]
         lines += ["\t\t<actions>", *flags, "\t\t</actions>"]
     return [*lines, "\t</object>"]
 
 
-def _box(box: Sequence[str], indent: str) -> list[str]:
-    sides = [f"{indent}\t<{side}>{value}</{side}>" for side, value in zip(_SIDES, box, strict=True)]
+def _box(record: ObjectRecord | PartRecord, indent: str) -> list[str]:
+    if record.point:
+        x, y = record.box[:2]
+        return [f"{indent}<point>", f"{indent}\t<x>{x}</x>", f"{indent}\t<y>{y}</y>", f"{indent}</point>"]
+    sides = [f"{indent}\t<{side}>{value}</{side}>" for side, value in zip(_SIDES, record.box, strict=True)]
     return [f"{indent}<bndbox>", *sides, f"{indent}</bndbox>"]

@@ -1,4 +1,4 @@
-"""A development kit tree to COCO's ground truth JSON: boxes, views, flags, parts, actions, and segmentations as RLE."""
+"""Converts a development kit tree to COCO's ground truth JSON: boxes, flags, parts, actions, segmentations as RLE."""
 
 import json
 from collections.abc import Callable, Collection, Mapping
@@ -20,7 +20,7 @@ from vocboard.evaluator.conversion.coco_truth import (
 )
 from vocboard.evaluator.conversion.decimals import plain
 from vocboard.evaluator.conversion.names import ImageNames
-from vocboard.evaluator.conversion.problems import ProblemCollector
+from vocboard.evaluator.conversion.problems import ConversionError, ProblemCollector
 from vocboard.evaluator.editions import Edition, Task, image_sets_of
 from vocboard.evaluator.ground_truth.errors import TreeProblems
 from vocboard.evaluator.ground_truth.image_set_files import file_of
@@ -38,27 +38,33 @@ def tree_to_coco(
 ) -> ConvertedTruth:
     """Write COCO's ground truth JSON of a tree's detection image set.
 
-    Categories are numbered in the edition's order from 1 on, images by the digits of their names where these are
-    different for all. Objects of other classes are left out, as in the evaluation. An object has a segmentation where
-    the image has `SegmentationObject/` and `SegmentationClass/`; the label there is the object's number in the
-    annotation.
+    Categories are numbered from 1 on in the edition's order. Images are numbered by the digits of their names if these
+    are unique. Objects of other classes are left out, as in the evaluation. An object has a segmentation if its image
+    has `SegmentationObject/` and `SegmentationClass/`; the label in `SegmentationObject/` is the object's number in
+    the annotation.
 
     Args:
         tree: directory or archive.
-        output: JSON file to write, or nothing if anything is wrong.
+        output: JSON file to write; not written if there is an error.
         edition: with the image set; see `for_image_set`.
         progress: called with the number of images done.
 
     Raises:
         GroundTruthError: the tree is invalid; lists all problems.
-        ConversionError: the edition's annotations are not XML.
+        ConversionError: the edition's annotations are not XML, or there are none.
         OSError: a file cannot be read or written.
     """
     needs_xml(edition)
     truth = read_ground_truth(tree, edition)
     image_set = image_sets_of(edition)[0]
-    images = truth.image_sets.sets[Task.DETECTION, image_set].images
     tree_problems, problems = TreeProblems(), ProblemCollector()
+    key = (Task.DETECTION, image_set)
+    if key not in truth.truths:
+        why = truth.missing.get(key, f"{edition.name} has no detection competition")
+        remedy = "COCO's JSON has the objects of Annotations/ for the images of the detection image set."
+        problems.add("no_ground_truth", f"there is nothing to convert: {why}", remedy)
+        raise ConversionError(problems.problems())
+    images = truth.image_sets.sets[key].images
     segmented = file_of(edition, (Task.SEGMENTATION, image_set))
     files = [file.format(image) for image in images for file in (OBJECT_MAP_FILE, LABEL_MAP_FILE)]
     contents = Tree(tree, edition.name, tree_problems).read(
@@ -102,15 +108,16 @@ def tree_to_coco(
 def _masks(
     image: str, contents: Mapping[str, bytes], classes: int, tree_problems: TreeProblems, problems: ProblemCollector
 ) -> MaskedImage | None:
-    """Return the label maps of an image; None, and what is lost noted, if it does not have both."""
+    """Return the label maps of an image; None if it does not have both, with a warning if that loses pixels."""
     object_file, class_file = OBJECT_MAP_FILE.format(image), LABEL_MAP_FILE.format(image)
     if class_file not in contents:
         return None
     if object_file not in contents:
         problems.add(
-            "no_object_map", "label maps without a map of objects",
-            "They are left out: COCO has pixels of objects. Put SegmentationObject/ next to SegmentationClass/.",
-            value=image, noun="label map", severity=Severity.WARNING,
+            "no_object_map", "images with SegmentationClass/<image>.png but without SegmentationObject/<image>.png",
+            "Their objects get boxes without segmentation, because COCO needs to know which pixels belong to each "
+            "object. Add SegmentationObject/ to the tree (the VOC archives have it), and convert again.",
+            value=image, noun="image", severity=Severity.WARNING,
         )  # fmt: skip
         return None
     masked = read_maps(contents[object_file], contents[class_file], classes)
@@ -126,7 +133,7 @@ def _masks(
 
 
 def _by_object(masked: MaskedImage, record: ImageRecord, edition: Edition) -> dict[int, MaskedObject]:
-    """Return the masks of a record's objects by place: a label is the number of the object, if the class agrees."""
+    """Return masks by object index. A label is the object's number in the annotation if the classes agree."""
     return {
         each.label - 1: each
         for each in masked.objects
@@ -184,7 +191,8 @@ def _annotation(number: int, image: int, category: int, record: ObjectRecord, ma
         fields.append('"point":1')
     if record.parts:
         parts = (
-            f'{{"name":{json.dumps(p.name)},"bbox":{listed(to_corner_and_size(decimals(p.box)))}}}'
+            f'{{"name":{json.dumps(p.name)},"bbox":{listed(to_corner_and_size(decimals(p.box)))}'
+            + (',"point":1}' if p.point else "}")
             for p in record.parts
         )
         fields.append(f'"parts":[{",".join(parts)}]')
@@ -194,7 +202,7 @@ def _annotation(number: int, image: int, category: int, record: ObjectRecord, ma
 
 
 def _segmentation_only(number: int, image: int, masked: MaskedObject) -> str:
-    """An object of the label maps that the annotation does not have."""
+    """Return the annotation of an object that only the label maps have."""
     left, top, right, bottom = map(str, box_of(masked.mask))
     box = listed(to_corner_and_size(decimals((left, top, right, bottom))))
     return (

@@ -1,4 +1,4 @@
-"""COCO's ground truth JSON to a development kit tree."""
+"""Converts COCO's ground truth JSON to a development kit tree."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -35,19 +35,19 @@ def coco_to_tree(
 ) -> ConvertedTruth:
     """Write a development kit tree from COCO's ground truth JSON.
 
-    Images are named by their files, and objects stand in the order of the JSON. Objects with a segmentation are painted
-    into `SegmentationObject/` and `SegmentationClass/`, later ones over earlier ones.
+    Images are named after their files, and objects are in the order of the JSON. Objects with a segmentation are
+    painted into `SegmentationObject/` and `SegmentationClass/`, later ones over earlier ones.
 
     Args:
         source: JSON file with `images`, `annotations` and `categories`.
-        output: directory to write `<edition>/` into, or nothing if anything is wrong.
-        edition: with the image set; see `for_image_set`.
-        drop_unmatched: whether objects of categories that the edition lacks are left out.
+        output: directory to write, with `<edition>/`; not written if there is an error.
+        edition: for the image set; see `for_image_set`.
+        drop_unmatched: whether to leave out objects of categories that the edition does not have.
         progress: called with the number of images done.
 
     Raises:
         ConversionError: the input is invalid; lists all problems, and nothing is written.
-        OutputExistsError: `output` exists and is not output of vocboard.
+        OutputExistsError: `output` exists and was not written by vocboard.
         OSError: a file cannot be read or written.
     """
     needs_xml(edition)
@@ -132,7 +132,12 @@ def _object(
         view=str(row.get("view", "")),
         flags=flags,
         parts=tuple(
-            PartRecord(str(p.get("name", "")), texts(from_corner_and_size(four(p["bbox"]) or box))) for p in parts
+            PartRecord(
+                str(p.get("name", "")),
+                texts(from_corner_and_size(four(p["bbox"]) or box)),
+                bool(p.get("point", False)),
+            )
+            for p in parts
         ),
         actions={str(key): bool(flag) for key, flag in dict(row.get("actions", {})).items()},
         point=bool(row.get("point", False)),
@@ -163,7 +168,7 @@ def _images(
 
 
 def _is_outside(found: ObjectRecord, size: tuple[int, int] | None) -> bool:
-    """Whether a box reaches out of its image by more than a rounded pixel."""
+    """Return whether a box extends beyond its image by more than a rounded pixel."""
     left, top, right, bottom = decimals(found.box)
     return size is not None and (right > size[0] + 1 or bottom > size[1] + 1 or left < 0 or top < 0)
 

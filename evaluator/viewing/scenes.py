@@ -1,10 +1,10 @@
-"""What there is to see of a tree: images, their sizes, and everything their annotations say."""
+"""Reads what the page shows of a tree: images, their sizes, and the content of their annotations."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from vocboard.evaluator.annotations import AnnotatedObject, Annotation, read_lines, read_pascal_text
+from vocboard.evaluator.annotations import AnnotatedObject, Annotation, AnnotationError, read_lines, read_pascal_text
 from vocboard.evaluator.annotations.records import ImageRecord, ObjectRecord, PartRecord, read_record
 from vocboard.evaluator.editions import AnnotationFormat, Edition, Task
 from vocboard.evaluator.ground_truth.errors import TreeProblems
@@ -13,16 +13,17 @@ from vocboard.evaluator.ground_truth.tree import Tree
 from vocboard.evaluator.image_sets import ImageSets
 from vocboard.evaluator.tasks.definitions import TASKS
 
-_SIZE_UNKNOWN = (500, 500)  # drawn where neither annotation nor image says the size
+_SIZE_UNKNOWN = (500, 500)  # pixels; used if neither annotation nor image has the size
 
 
 @dataclass(frozen=True, slots=True)
 class Scenes:
-    """The images of all tasks' image sets, those of detection first and in their order.
+    """The images of all tasks' image sets: first those of detection, in their order, then the others.
 
     Attributes:
-        records: annotation by image; those that are there.
-        folders: names of image sets (`Main`, `Layout` ...) by image.
+        sizes: width and height in pixels, by image, if known.
+        records: annotations that exist, by image.
+        folders: folders of image sets (`Main`, `Layout` ...) by image.
     """
 
     images: tuple[str, ...]
@@ -31,7 +32,7 @@ class Scenes:
     folders: Mapping[str, tuple[str, ...]]
 
     def size(self, image: str) -> tuple[int, int]:
-        """Return width and height in pixels, or those of a blank image where they are not known."""
+        """Return width and height in pixels, or those of a blank image if they are unknown."""
         return self.sizes.get(image, _SIZE_UNKNOWN)
 
 
@@ -41,8 +42,7 @@ def read_scenes(
     """Read the annotations of every image of an edition's image sets.
 
     Raises:
-        GroundTruthError: the tree cannot be read.
-        ValueError: an annotation is not valid.
+        GroundTruthError: the tree cannot be read, or annotations are invalid; lists all problems.
         OSError: the tree cannot be read.
     """
     folders: dict[str, list[str]] = {}
@@ -78,14 +78,23 @@ def _records(
     problems.raise_if_any()
     records = {}
     for image in images:
-        content = contents.get(annotation_file(image, edition))
-        if content is not None and edition.annotations.format is AnnotationFormat.XML:
-            records[image] = read_record(content)
-        elif content is not None:
-            records[image] = _record(read_pascal_text(content, edition.annotations.labels))
+        file = annotation_file(image, edition)
+        if file in contents:
+            try:
+                records[image] = _read(contents[file], edition)
+            except AnnotationError as error:
+                for line, message in error.errors:
+                    problems.add("bad_annotation", message, file, line)
         if progress is not None:
             progress(1)
+    problems.raise_if_any()
     return records
+
+
+def _read(content: bytes, edition: Edition) -> ImageRecord:
+    if edition.annotations.format is AnnotationFormat.XML:
+        return read_record(content)
+    return _record(read_pascal_text(content, edition.annotations.labels))
 
 
 def _record(annotation: Annotation) -> ImageRecord:

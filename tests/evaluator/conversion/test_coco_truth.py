@@ -10,7 +10,7 @@ import pytest
 from tests.evaluator.trees import a_part, actions, an_object, annotation, write
 from tests.support.golden import golden, golden_truth
 from vocboard.evaluator.annotations.records import read_record
-from vocboard.evaluator.conversion import coco_to_tree, to_results, tree_to_coco
+from vocboard.evaluator.conversion import ConversionError, coco_to_tree, to_results, tree_to_coco
 from vocboard.evaluator.conversion.boxes import Found
 from vocboard.evaluator.conversion.decimals import decimal
 from vocboard.evaluator.conversion.detection_output import write_detections
@@ -57,7 +57,12 @@ def test_views_flags_parts_and_actions_are_kept(tmp_path: Path) -> None:
     edition = for_image_set(load("VOC2012"), "val")
     more = "<pose>Frontal</pose><truncated>1</truncated><occluded>0</occluded><difficult>1</difficult>"
     person = an_object(
-        "person", (1.5, 2, 10, 9), more + a_part("head", (2, 2, 4.25, 4)) + actions(running=1, walking=0)
+        "person",
+        (1.5, 2, 10, 9),
+        more
+        + a_part("head", (2, 2, 4.25, 4))
+        + "<part><name>hand</name><point><x>3</x><y>4</y></point></part>"
+        + actions(running=1, walking=0),
     )
     write(
         tmp_path / "VOC2012",
@@ -69,6 +74,15 @@ def test_views_flags_parts_and_actions_are_kept(tmp_path: Path) -> None:
     coco_to_tree(tmp_path / "truth.json", tmp_path / "back", edition)
     back = read_record((tmp_path / "back/VOC2012/Annotations/2008_000001.xml").read_bytes())
     assert back == read_record((tmp_path / "VOC2012/Annotations/2008_000001.xml").read_bytes())
+
+
+@pytest.mark.parametrize("files", [{}, {"ImageSets/Segmentation/val.txt": "2008_000001\n"}])
+def test_a_tree_without_annotations_is_an_error_that_says_so(files: dict[str, str | bytes], tmp_path: Path) -> None:
+    edition = for_image_set(load("VOC2012"), "val")
+    write(tmp_path / "VOC2012", files or {"ImageSets/Main/val.txt": "2008_000001\n"})
+    with pytest.raises(ConversionError, match="There is nothing to convert"):
+        tree_to_coco(tmp_path, tmp_path / "truth.json", edition)
+    assert not (tmp_path / "truth.json").exists()
 
 
 def _scene(random: np.random.Generator) -> list[tuple[int, int, int, int]]:
