@@ -1,4 +1,4 @@
-"""A new edition from a few answers: its file, a sample tree, and a sample submission."""
+"""Creates a new edition from a few answers: its file, and a sample tree."""
 
 from vocboard.evaluator.new_edition.answers import QUESTIONS, Answers, edition_text
 from vocboard.evaluator.new_edition.sample import write_sample_tree

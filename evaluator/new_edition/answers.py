@@ -1,4 +1,4 @@
-"""What is asked of a new edition, and the edition file that the answers make."""
+"""The questions about a new edition, and the edition file of the answers."""
 
 import json
 from collections.abc import Sequence
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from vocboard.evaluator.tasks.definitions import TASKS as DEFINITIONS
 
-_RULES = {task.value: each.new_edition_rules for task, each in DEFINITIONS.items() if each.new_edition_rules}
-TASKS = tuple(_RULES)  # those that a new edition can be started with
+_RULES = {task.value: each.new_edition_rules for task, each in DEFINITIONS.items()}
+TASKS = tuple(_RULES)
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question: the field of `Answers` that it fills, and its default."""
+    """One question, with the field of `Answers` that it fills and its default."""
 
     field: str
     text: str
@@ -34,7 +34,7 @@ QUESTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """The answers as texts, lists divided by commas."""
+    """The answers as text; lists are separated by commas."""
 
     name: str
     title: str
@@ -47,7 +47,7 @@ class Answers:
 
 
 def listed(text: str) -> list[str]:
-    """Return the items of a list divided by commas.
+    """Return the items of a list separated by commas.
 
     >>> listed("car, bus,")
     ['car', 'bus']
@@ -56,9 +56,9 @@ def listed(text: str) -> list[str]:
 
 
 def edition_text(answers: Answers) -> str:
-    """Return the edition file; whether it is valid, `editions.read_text` tells.
+    """Return the edition file, which `editions.read_text` can check.
 
-    Each task has one competition, on whatever data its entrants like.
+    Each task has one competition, with any training data.
     """
     tasks = [task for task in TASKS if task in listed(answers.tasks)] + [
         task for task in listed(answers.tasks) if task not in TASKS

@@ -1,6 +1,6 @@
-"""A sample tree of an edition: a few drawn scenes with everything its tasks need, in train, val and its own test set.
+"""Writes a sample tree of an edition: drawn scenes with everything its tasks need, in train, val and its own test set.
 
-Every class is a colour, every part and action another, so that the example methods have something to learn.
+Each class, part and action has its own colour, so that the example methods can learn them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from vocboard.evaluator.annotations.records import ImageRecord, ObjectRecord, PartRecord
@@ -17,9 +18,11 @@ from vocboard.evaluator.conversion.painting import indexed_png
 from vocboard.evaluator.editions import Edition, Task, for_image_set, image_sets_of
 from vocboard.evaluator.ground_truth.image_set_files import file_of
 from vocboard.evaluator.ground_truth.material import PERSON
+from vocboard.evaluator.tasks.definitions import TASKS
 
 IMAGES = 12  # in each set
 WIDTH, HEIGHT = 240, 180
+LABEL_MAPS = ("SegmentationClass", "SegmentationObject")
 _OBJECTS = 3  # at most, in an image
 _DIFFICULT_EVERY = 7
 
@@ -33,33 +36,34 @@ class _Scene:
 def write_sample_tree(edition: Edition, directory: Path) -> Path:
     """Write `directory/<edition>/`, and return that path."""
     tree = directory / edition.name
-    for folder in ("Annotations", "JPEGImages", "SegmentationClass"):
-        if folder != "SegmentationClass" or _has(edition, Task.SEGMENTATION):
-            (tree / folder).mkdir(parents=True)
+    map_folders = [name for name in LABEL_MAPS if any(name in TASKS[task].tree_folders for task in _tasks(edition))]
+    for folder in ("Annotations", "JPEGImages", *map_folders):
+        (tree / folder).mkdir(parents=True)
     random = np.random.default_rng(0)
     sets = tuple(dict.fromkeys(("train", "val", *image_sets_of(edition))))
     for number, image_set in enumerate(sets):
         scenes = [_scene(edition, f"{number * IMAGES + place + 1:06}", place, random) for place in range(IMAGES)]
         for scene in scenes:
             (tree / "Annotations" / f"{scene.image}.xml").write_text(xml_of(scene.image, scene.record, edition.name))
-            picture, labels = _drawn(scene, edition, random)
+            picture, maps = _drawn(scene, edition, random)
             picture.save(tree / "JPEGImages" / f"{scene.image}.jpg", quality=90)
-            if _has(edition, Task.SEGMENTATION):
-                (tree / "SegmentationClass" / f"{scene.image}.png").write_bytes(indexed_png(labels))
+            for folder in map_folders:
+                (tree / folder / f"{scene.image}.png").write_bytes(indexed_png(maps[folder]))
         for name, lines in _lists(for_image_set(edition, image_set), image_set, scenes):
             (tree / name).parent.mkdir(parents=True, exist_ok=True)
             (tree / name).write_text("".join(f"{line}\n" for line in lines))
     return tree
 
 
-def _has(edition: Edition, task: Task) -> bool:
-    return any(competition.task is task for competition in edition.competitions.values())
+def _tasks(edition: Edition) -> list[Task]:
+    return list(dict.fromkeys(competition.task for competition in edition.competitions.values()))
 
 
 def _scene(edition: Edition, image: str, place: int, random: np.random.Generator) -> _Scene:
-    """Return a scene whose first object's class is the next in turn, so that each class is in each set."""
+    """Return a scene. The class of its first object is the next one in turn, so that each set has each class."""
     kinds = [place % len(edition.classes), *random.integers(0, len(edition.classes), _OBJECTS - 1).tolist()]
-    with_people = _has(edition, Task.LAYOUT) or _has(edition, Task.ACTION)
+    tasks = _tasks(edition)
+    with_people = Task.LAYOUT in tasks or Task.ACTION in tasks
     objects = []
     for number, kind in enumerate(kinds):
         left, top = (int(side) for side in random.integers(1, (WIDTH - 100, HEIGHT - 80)))
@@ -72,7 +76,7 @@ def _scene(edition: Edition, image: str, place: int, random: np.random.Generator
                 name=PERSON if is_person else edition.classes[kind],
                 box=_texts(box),
                 flags={"truncated": False, "difficult": difficult},
-                parts=tuple(_parts(edition, box)) if is_person and _has(edition, Task.LAYOUT) else (),
+                parts=tuple(_parts(edition, box)) if is_person and Task.LAYOUT in tasks else (),
                 actions={name: place % len(edition.actions) == k for k, name in enumerate(edition.actions)}
                 if is_person
                 else {},
@@ -99,31 +103,32 @@ def _texts(box: tuple[int, int, int, int]) -> tuple[str, str, str, str]:
 
 def _drawn(
     scene: _Scene, edition: Edition, random: np.random.Generator
-) -> tuple[Image.Image, "np.ndarray[tuple[int, int], np.dtype[np.uint8]]"]:
-    """Return a picture of the scene and its label map."""
+) -> tuple[Image.Image, Mapping[str, NDArray[np.uint8]]]:
+    """Return a picture of the scene, and its label maps by folder."""
     noise = random.integers(90, 130, (HEIGHT // 4, WIDTH // 4, 3), dtype=np.uint8).repeat(4, 0).repeat(4, 1)
-    picture, labels = Image.fromarray(noise), Image.new("L", (WIDTH, HEIGHT))
-    on_picture, on_labels = ImageDraw.Draw(picture), ImageDraw.Draw(labels)
+    picture, *maps = Image.fromarray(noise), *(Image.new("L", (WIDTH, HEIGHT)) for _ in LABEL_MAPS)
+    on_picture, on_classes, on_objects = map(ImageDraw.Draw, (picture, *maps))
     colours = [tuple(colour) for colour in label_colour_map().tolist()]
     number: Mapping[str, int] = {
         name: place for place, name in enumerate((*edition.classes, *edition.parts, *edition.actions, PERSON), start=1)
     }
-    for each in scene.record.objects:
+    for index, each in enumerate(scene.record.objects, start=1):
         box = [int(side) - 1 for side in each.box]
         on_picture.rectangle(box, fill=colours[number[each.name]])
         if each.name in edition.classes:
-            on_labels.rectangle(box, fill=edition.classes.index(each.name) + 1)
+            on_classes.rectangle(box, fill=edition.classes.index(each.name) + 1)
+            on_objects.rectangle(box, fill=index)
         doing = next((name for name, performed in each.actions.items() if performed), None)
         if doing is not None:
             on_picture.rectangle([box[0], box[1], box[0] + 12, box[3]], fill=colours[number[doing]])
         for part in each.parts:
             on_picture.rectangle([int(side) - 1 for side in part.box], fill=colours[number[part.name]])
-    return picture, np.asarray(labels)
+    return picture, dict(zip(LABEL_MAPS, map(np.asarray, maps), strict=True))
 
 
 def _lists(edition: Edition, image_set: str, scenes: Sequence[_Scene]) -> Iterator[tuple[str, list[str]]]:
     """Yield names and lines of the files below `ImageSets/`; the first object of an image is the person."""
-    for task in dict.fromkeys(competition.task for competition in edition.competitions.values()):
+    for task in _tasks(edition):
         key = (task, image_set)
         people = task in {Task.LAYOUT, Task.ACTION}
         yield file_of(edition, key), [f"{scene.image} 1" if people else scene.image for scene in scenes]

@@ -35,6 +35,7 @@ class TaskDefinition(ABC):
         title: title for headings.
         short_title: title for tabs and columns.
         folder: folder of its image sets below `ImageSets/`.
+        tree_folders: folders of a tree with its ground truth, in addition to `ImageSets`.
         metrics: metrics for ranking. Without a layout protocol, they can also be secondary metrics.
         only_secondary: metrics that can be secondary, but not rank.
         own_metrics: definitions of the metrics that no other task has.
@@ -50,7 +51,7 @@ class TaskDefinition(ABC):
         has_background: whether background is also scored.
         has_curves: whether there is a curve for each class.
         statistics: its table of images and objects; None if another task's table has the same numbers.
-        new_edition_rules: its rules in the file of `vocboard new-edition`; None if that cannot start with this task.
+        new_edition_rules: its rules in the file of `vocboard new-edition`.
         needs_declared_classes: whether participants declare the classes entered, because files do not say.
     """
 
@@ -58,6 +59,7 @@ class TaskDefinition(ABC):
     title: ClassVar[str]
     short_title: ClassVar[str]
     folder: ClassVar[str] = "Main"
+    tree_folders: ClassVar[tuple[str, ...]] = ("Annotations",)
     metrics: ClassVar[tuple[Metric, ...]]
     only_secondary: ClassVar[tuple[Metric, ...]] = ()
     own_metrics: ClassVar[Mapping[Metric, MetricDefinition]] = MappingProxyType({})
@@ -73,7 +75,7 @@ class TaskDefinition(ABC):
     has_background: ClassVar[bool] = False
     has_curves: ClassVar[bool] = True
     statistics: ClassVar[StatisticsTable | None]
-    new_edition_rules: ClassVar[str | None] = None
+    new_edition_rules: ClassVar[str]
     needs_declared_classes: ClassVar[bool] = False
 
     @abstractmethod

@@ -47,7 +47,7 @@ def test_every_task_and_the_example_command_on_the_sample_tree(
     answers = {
         "name": "ALL2026",
         "title": "All tasks",
-        "tasks": "classification, detection, segmentation, layout, action",
+        "tasks": "classification, detection, segmentation, layout, action, instance_segmentation",
         "classes": "car, person, truck",
         "parts": "head, foot",
         "actions": "walking, riding",

@@ -36,6 +36,7 @@ from vocboard.app.web.dependencies import DatabaseDep, IntakeDep, SettingsDep
 from vocboard.app.web.identity import Creator, Organiser
 from vocboard.evaluator import editions
 from vocboard.evaluator.editions import Edition
+from vocboard.evaluator.tasks.definitions import TASKS
 
 router = APIRouter(prefix="/organise")
 
@@ -209,6 +210,13 @@ def _edition_of(form: ChallengeForm) -> Edition:
         return editions.load(ChallengeForm().edition)
 
 
+def _tree_folders(challenge: Challenge) -> list[str]:
+    """Return the folders that a tree needs for the challenge's tasks, in addition to `ImageSets`."""
+    known = challenges.edition_of(challenge).competitions
+    tasks = dict.fromkeys(known[each.key].task for each in challenge.competitions)
+    return list(dict.fromkeys(folder for task in tasks for folder in TASKS[task].tree_folders))
+
+
 def challenge_page(
     request: Request,
     database: Database,
@@ -277,6 +285,7 @@ def challenge_page(
             for item in listed_versions
         ),
         numbers=numbers,
+        tree_folders=_tree_folders(challenge),
         upload_limit=settings.ground_truth_limit_bytes,
         message=errors.message,
         wrong=errors.wrong,

@@ -15,6 +15,7 @@ class InstanceSegmentation(TaskDefinition):
     title = "Instance segmentation"
     short_title = "Instances"
     folder = "Segmentation"
+    tree_folders = ("SegmentationClass", "SegmentationObject")
     results_noun = "regions"
     metrics = (Metric.REGION_AVERAGE_PRECISION_50, Metric.REGION_AVERAGE_PRECISION_70)
     own_metrics = MappingProxyType(
@@ -30,6 +31,10 @@ class InstanceSegmentation(TaskDefinition):
     needed_fields = frozenset({"class"})
     size_file = "SegmentationClass/{}.png"
     statistics = StatisticsTable("instance_segmentation")
+    new_edition_rules = (
+        'file = "Instances/{competition}_inst_{image_set}_{class}.txt"\nmetric = "region_average_precision_50"\n'
+        'secondary = ["region_average_precision_70"]\nboard = ["region_average_precision_70"]\ninterpolation = "area"'
+    )
 
     def content(self, rules: TaskRules) -> str:
         """Return the line of a result file."""

@@ -14,6 +14,7 @@ class Segmentation(TaskDefinition):
     task = Task.SEGMENTATION
     title = short_title = "Segmentation"
     folder = "Segmentation"
+    tree_folders = ("SegmentationClass",)
     results_noun = "label maps"
     metrics = (Metric.INTERSECTION_OVER_UNION, Metric.PIXEL_ACCURACY)
     own_metrics = MappingProxyType(

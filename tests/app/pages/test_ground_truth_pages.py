@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -172,3 +173,32 @@ def test_competitions_without_ground_truth_are_named_and_removed(embedded_site: 
         removed = send(client, page, f"{page}/ground-truth/{number}/remove-competitions")
         assert removed.headers["location"] == f"{page}?done=competitions-removed"
         assert "comp3: its images" not in client.get(page).text
+
+
+INSTANCES = Path(__file__).parents[3] / "docs" / "editions" / "examples" / "instances.toml"
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"competitions": ["comp3"]}, ["VOC2012/ImageSets", "Annotations"]),
+        ({"competitions": ["comp3", "comp5"]}, ["VOC2012/ImageSets", "Annotations", "SegmentationClass"]),
+        (
+            {"competitions": ["comp1"], "edition": "", "edition_file": INSTANCES.read_text()},
+            ["Instances/ImageSets", "SegmentationClass", "SegmentationObject"],
+        ),
+    ],
+    ids=["detection", "detection and segmentation", "instance segmentation"],
+)
+def test_the_upload_form_names_the_folders_that_the_challenge_needs(
+    embedded_site: Site, given: dict[str, Any], expected: list[str]
+) -> None:
+    with embedded_site.writing() as session:
+        organiser = make_organiser(session)
+        challenge = make_challenge(session, organiser=organiser, ready=False, **given)
+        email, page = organiser.email, f"/organise/{challenge.slug}"
+    with embedded_site.client() as client:
+        sign_in(client, email)
+        hint = re.search(r"An archive with (.*?);", client.get(page).text)
+    assert hint
+    assert re.findall(r"<code>(.*?)</code>", hint[1]) == expected

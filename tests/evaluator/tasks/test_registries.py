@@ -18,8 +18,6 @@ from vocboard.evaluator.tasks.truths import TRUTHS
 from vocboard.evaluator.viewing import entries
 from vocboard.evaluator.viewing.page import ASSETS
 
-NOT_IN_NEW_EDITIONS = {Task.INSTANCE_SEGMENTATION}  # docs/editions/examples/instances.toml is the example to copy
-
 
 @pytest.mark.parametrize(
     "registry",
@@ -30,8 +28,15 @@ def test_has_every_task(registry: Collection[Task]) -> None:
     assert set(registry) == set(Task)
 
 
-def test_a_new_edition_can_have_every_other_task() -> None:
-    assert set(NEW_EDITION) == set(Task) - NOT_IN_NEW_EDITIONS
+def test_a_new_edition_can_have_every_task() -> None:
+    assert set(NEW_EDITION) == set(Task)
+
+
+@pytest.mark.parametrize("task", Task)
+def test_organisers_are_told_to_upload_what_the_ground_truth_is_read_from(task: Task) -> None:
+    reader = TRUTH_READERS[task]
+    folders = {file.partition("/")[0] for file in reader.image_files}
+    assert set(TASKS[task].tree_folders) == folders | ({"Annotations"} if reader.needs_annotations else set())
 
 
 def test_pages_show_results_of_every_task() -> None:
@@ -40,7 +45,7 @@ def test_pages_show_results_of_every_task() -> None:
 
 
 def test_pages_know_the_marks_of_every_task_with_claims() -> None:
-    kinds = re.search(r"const KINDS = \{(.*?)\};", (ASSETS / "view.js").read_text(), re.S)
+    kinds = re.search(r"const KINDS = \{(.*?)\};", (ASSETS / "results.js").read_text(), re.S)
     assert kinds
     assert set(re.findall(r"^ +(\w+): \[", kinds[1], re.M)) == {task.value for task in entries.CLAIMS}
 
