@@ -1,4 +1,4 @@
-"""A static page to look at annotations and results: images, boxes, flags, parts, segmentations, and every mistake."""
+"""Writes a static page that shows annotations and results: images, boxes, flags, parts, segmentations and errors."""
 
 from vocboard.evaluator.viewing.page import MARKER, ViewSummary, view
 

@@ -1,6 +1,7 @@
-"""The results of each task as the page shows them: a row a claim, with what the evaluation makes of it.
+"""Results of each task for the page, with the marks that the evaluation gives them.
 
-A claim is a detection, a region, a part of a layout, or the confidence of an image or person for a class.
+Here, a claim is one row of the page: a detection, a region, a part of a layout, or the confidence of an image or person
+for a class.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -38,8 +39,8 @@ class Claims:
         confidence: (n,) float64.
         mark: (n,) uint8 of `Mark`.
         object: (n,) index into the objects of the page; `NOBODY` for none.
-        box: (n, 4) float64; None where claims have none of their own.
-        region: the RLE of each; None where claims are no regions.
+        box: (n, 4) float64; None if claims have no boxes.
+        region: RLE of each claim; None if claims are not regions.
     """
 
     class_index: int
@@ -53,12 +54,12 @@ class Claims:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Page:
-    """What claims are compared with.
+    """What claims are compared with: the ground truth and the objects of the page.
 
     Attributes:
         truth: the ground truth.
-        detected: (m,) index into the page's objects of each of the detection truth's.
-        first: index into the page's objects of each image's first one, by the image's name.
+        detected: (m,) index into the page's objects, for each object of the detection truth.
+        first: index into the page's objects of the first object of each image, by image.
         boxes: (k, 4) of the page's objects.
     """
 
@@ -82,7 +83,7 @@ def claims_of(entry: Entry, image_set: ImageSet, page: Page) -> Iterator[Claims]
 
 
 def has_claims(task: Task) -> bool:
-    """Whether results of a task are claims; label maps are pictures of their own.
+    """Return whether results of a task are claims; label maps are shown as images instead.
 
     Raises:
         ValueError: the task is registered neither in `CLAIMS` nor in `WITH_LABEL_MAPS`.
@@ -101,11 +102,11 @@ def _detections(entry: Entry, _: ImageSet, page: Page) -> Iterator[Claims]:
             continue
         if isinstance(truth, DetectionTruth):
             marked = mark_detections(found, truth, index, page.edition, entry.competition)
-            order, mark, met = marked.order, marked.mark, place_of[marked.object]
+            order, mark, matched = marked.order, marked.mark, place_of[marked.object]
         else:
             order = by_confidence(found.confidence)
-            mark, met = _unjudged(len(order))
-        yield Claims(index, found.image[order], found.confidence[order], mark, met, box=found.box[order])
+            mark, matched = _unjudged(len(order))
+        yield Claims(index, found.image[order], found.confidence[order], mark, matched, box=found.box[order])
 
 
 def _confidences(entry: Entry, image_set: ImageSet, page: Page) -> Iterator[Claims]:
@@ -118,7 +119,7 @@ def _confidences(entry: Entry, image_set: ImageSet, page: Page) -> Iterator[Clai
             continue
         order = by_confidence(found.confidence)
         item = found.item[order]
-        mark, met = _unjudged(len(item))
+        mark, matched = _unjudged(len(item))
         if isinstance(truth, LabelTruth):
             labels = truth.labels[name]
             last = max(item.max(initial=0), labels.item.max(initial=0))
@@ -126,28 +127,28 @@ def _confidences(entry: Entry, image_set: ImageSet, page: Page) -> Iterator[Clai
             of_item[labels.item] = _LABEL_MARKS[labels.label]
             mark = of_item[item]
         if people is None or objects is None:
-            yield Claims(index, item, found.confidence[order], mark, met)
+            yield Claims(index, item, found.confidence[order], mark, matched)
         else:
-            met = objects[item]
-            box = np.append(page.boxes, [[1, 1, 0, 0]], axis=0)[met]  # the last for nobody
-            yield Claims(index, people[item, 0], found.confidence[order], mark, met, box=box)
+            matched = objects[item]
+            box = np.append(page.boxes, [[1, 1, 0, 0]], axis=0)[matched]  # the last for nobody
+            yield Claims(index, people[item, 0], found.confidence[order], mark, matched, box=box)
 
 
 def _layouts(entry: Entry, image_set: ImageSet, page: Page) -> Iterator[Claims]:
-    """Parts with the confidence of their layout; where whole people are judged, all with the mark of the layout."""
+    """Yield parts with the confidence of their layout. If whole people are judged, all parts have the layout's mark."""
     layouts: Layouts = entry.content
     truth = _truth_of(entry.competition, page)
-    mark, met = _unjudged(len(layouts.part_layout))
+    mark, matched = _unjudged(len(layouts.part_layout))
     if isinstance(truth, LayoutTruth):
         mark, person = _judged_parts(layouts, truth, entry.competition, page.edition)
         of_truth = page.objects(image_set, np.stack([truth.image, truth.object], axis=1))
-        met = np.append(of_truth, NOBODY)[person]
+        matched = np.append(of_truth, NOBODY)[person]
     for index in range(len(page.edition.parts)):
         own = np.flatnonzero(layouts.part_type == index)
         own = own[by_confidence(layouts.confidence[layouts.part_layout[own]])]
         layout = layouts.part_layout[own]
         box = layouts.part_box[own]
-        yield Claims(index, layouts.image[layout], layouts.confidence[layout], mark[own], met[own], box=box)
+        yield Claims(index, layouts.image[layout], layouts.confidence[layout], mark[own], matched[own], box=box)
 
 
 def _judged_parts(
@@ -181,7 +182,7 @@ def _regions(entry: Entry, image_set: ImageSet, page: Page) -> Iterator[Claims]:
         if found is None:
             continue
         order = by_confidence(found.confidence)
-        mark, met = _unjudged(len(order))
+        mark, matched = _unjudged(len(order))
         if isinstance(truth, InstanceTruth):
             overlaps = BestOverlaps(found, truth, index)
             matches = overlaps.matches(overlap_of(rules.metric, page.edition))
@@ -192,7 +193,7 @@ def _regions(entry: Entry, image_set: ImageSet, page: Page) -> Iterator[Claims]:
         shapes = [_shape(found, region, image_set) for region in order.tolist()]
         box = np.array([box for box, _ in shapes], dtype=np.float64).reshape(-1, 4)
         texts = [text for _, text in shapes]
-        yield Claims(index, found.image[order], found.confidence[order], mark, met, box=box, region=texts)
+        yield Claims(index, found.image[order], found.confidence[order], mark, matched, box=box, region=texts)
 
 
 def _shape(regions: Regions, region: int, image_set: ImageSet) -> tuple[tuple[int, int, int, int], str]:
@@ -217,7 +218,7 @@ def _unjudged(count: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     return np.full(count, Mark.UNJUDGED, dtype=np.uint8), np.full(count, NOBODY, dtype=np.int64)
 
 
-# Each also has an entry in KINDS of assets/view.js: the marks that its claims can have.
+# Each task also has an entry in KINDS of assets/results.js: the marks that its claims can have.
 CLAIMS: Mapping[Task, Callable[[Entry, ImageSet, Page], Iterator[Claims]]] = {
     Task.CLASSIFICATION: _confidences,
     Task.DETECTION: _detections,

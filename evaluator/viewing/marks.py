@@ -1,4 +1,4 @@
-"""What became of each detection and each object, from the evaluation's own matching.
+"""Marks of detections, from the evaluation's own matching.
 
 Kinds of error follow D. Hoiem et al., "Diagnosing Error in Object Detectors", ECCV 2012: a repeated detection, a poor
 location (overlap of a tenth with an object of the class, but not enough), a confusion with another class, background.
@@ -21,7 +21,7 @@ LEAST_OVERLAP = 0.1  # with an object of the class, for a detection to be one of
 
 
 class Mark(IntEnum):
-    """What a result counts as; the numbers stand in the page's data."""
+    """How a result counts. The numbers are used in the page's data."""
 
     UNJUDGED = 0
     CORRECT = 1
@@ -30,19 +30,19 @@ class Mark(IntEnum):
     LOCATION = 4
     CONFUSED = 5
     BACKGROUND = 6
-    POSITIVE = 7  # of confidences, which are neither right nor wrong by themselves
+    POSITIVE = 7  # for confidences, which are neither correct nor wrong
     NEGATIVE = 8
-    WRONG = 9  # where nothing more is known
+    WRONG = 9  # without a kind of error
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Marked:
-    """One class's detections by decreasing confidence.
+    """Marks of one class's detections, by decreasing confidence.
 
     Attributes:
         order: (n,) index into the class's `Detections`.
         mark: (n,) uint8 of `Mark`.
-        object: (n,) int64 index into the truth of the object that a detection meets; −1 for none.
+        object: (n,) int64 index into the truth of the object that a detection is compared with; −1 for none.
     """
 
     order: NDArray[np.intp]
@@ -53,7 +53,7 @@ class Marked:
 def mark_detections(
     detections: Detections, truth: DetectionTruth, class_index: int, edition: Edition, competition: Competition
 ) -> Marked:
-    """Judge one class's detections as `detection.score` does, and tell the wrong ones apart."""
+    """Judge one class's detections as `detection.score` does, and classify the wrong ones."""
     matches = match(
         detections,
         truth,
@@ -78,8 +78,8 @@ def mark_detections(
     mark[matches.ignored & ~judgement.false] = Mark.IGNORED
     mark[judgement.true] = Mark.CORRECT
 
-    met = np.full(len(order), -1, dtype=np.int64)
-    met[matches.enough] = of_class[matches.object[matches.enough]]
-    met[located] = of_class[nearest[located]]
-    met[confused] = others[other[confused]]
-    return Marked(order, mark, met)
+    matched = np.full(len(order), -1, dtype=np.int64)
+    matched[matches.enough] = of_class[matches.object[matches.enough]]
+    matched[located] = of_class[nearest[located]]
+    matched[confused] = others[other[confused]]
+    return Marked(order, mark, matched)

@@ -1,4 +1,4 @@
-"""Writes the page: its files, its data, and the pictures that it cannot link to."""
+"""Writes the page: its files, its data, and images from archives, which it cannot link to."""
 
 import json
 import shutil
@@ -26,7 +26,7 @@ from vocboard.evaluator.viewing.pictures import find_pictures
 from vocboard.evaluator.viewing.scenes import Scenes, read_scenes
 from vocboard.evaluator.whole_output import whole_directory
 
-MARKER = "view.js"  # every such page has it, and is replaced by the next
+MARKER = "view.js"  # a file of every such page, by which a directory is known as one that can be replaced
 ASSETS = Path(__file__).parent / "assets"
 _CONFIDENCE_DIGITS = 6
 
@@ -35,11 +35,11 @@ Progress = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True)
 class ViewSummary:
-    """What was written.
+    """Summary of a page.
 
     Attributes:
-        counts: results of each competition by mark.
-        problems: with the results; if one is an error, the page shows none of them.
+        counts: number of results by mark, for each competition.
+        problems: problems of the results; if one is an error, the page shows no results.
     """
 
     images: int
@@ -58,25 +58,25 @@ def view(
 ) -> ViewSummary:
     """Write a directory with a page, `index.html`, that shows a tree's image sets and the results on them.
 
-    Pictures of a tree that is a directory are linked to, those of an archive are copied into the page's directory;
-    where there are none, boxes are drawn on blank ones.
+    If the tree is a directory, the page links to its images; images of an archive are copied. If there are no images,
+    boxes are drawn on blank ones.
 
     Args:
         tree: development kit tree, directory or archive.
-        output: directory to write, atomically; output of an earlier call is replaced.
-        edition: with the image set to show; see `for_image_set`.
+        output: directory to write, atomically; the output of an earlier call is replaced.
+        edition: for the image set to show; see `for_image_set`.
         results: archive or directory of result files.
         progress: called with the number of images done.
 
     Raises:
         GroundTruthError: the tree is invalid; lists all problems.
-        OutputExistsError: `output` exists and is not output of vocboard.
+        OutputExistsError: `output` exists and was not written by vocboard.
         OSError: a file cannot be read or written.
     """
     truth = read_ground_truth(tree, edition)
     image_sets = truth.image_sets
     if any(image_set.sizes is None for image_set in image_sets.sets.values()):
-        image_sets = read_image_sets(tree, edition)  # which looks at the pictures, too
+        image_sets = read_image_sets(tree, edition)  # also reads sizes from images
     scenes = read_scenes(tree, edition, image_sets, progress)
     read = None if results is None else read_results(results, edition, image_sets)
     objects, page = _objects(scenes, edition, truth)
@@ -112,7 +112,7 @@ def view(
 
 
 def _objects(scenes: Scenes, edition: Edition, truth: GroundTruth) -> tuple[dict[str, list[Any]], Page]:
-    """Return the objects of all images as columns, and what results are compared with."""
+    """Return the objects of all images as columns, and the `Page` that results are compared with."""
     index = {name: place for place, name in enumerate(edition.classes)}
     columns: dict[str, list[Any]] = {key: [] for key in ("image", "class", "box", "flags", "view", "parts", "actions")}
     detected, first = [], {}
@@ -158,7 +158,7 @@ def _competition(
 
 
 def _names(entry: Entry, edition: Edition) -> list[str]:
-    """Return the names that the class indices of claims mean."""
+    """Return the names of the class indices of claims."""
     return list(edition.parts if entry.competition.task is Task.LAYOUT else entry.competition.classes)
 
 

@@ -1,4 +1,4 @@
-"""Where the page finds the tree's pictures and segmentations: linked to, or copied out of an archive."""
+"""Finds the tree's images and segmentations for the page, or copies them from an archive."""
 
 import os
 from collections.abc import Mapping
@@ -17,12 +17,14 @@ _SEGMENTATIONS = ("SegmentationClass", "SegmentationObject")
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where pictures and true segmentations are, from the page, and the images that have them.
+    """Paths of images and true segmentations relative to the page, and which images have them.
 
     Attributes:
-        base: address of the tree's folder, relative to the page and ending in `/`; empty for the page's own.
-        shown: images with a picture, `suffix` included in its name, in the folder `pictures`.
-        maps: images with a segmentation, by its folder.
+        base: path of the tree's folder relative to the page, ending in `/`; empty for the page's own folder.
+        pictures: folder of the image files.
+        suffix: suffix of the image files.
+        shown: images with an image file.
+        maps: images with a segmentation, by folder.
     """
 
     base: str
@@ -32,7 +34,7 @@ class Places:
     maps: Mapping[str, set[str]]
 
     def as_json(self, images: tuple[str, ...]) -> dict[str, Any]:
-        """Return what the page reads: folders, and for each image whether it has a file there."""
+        """Return the data for the page: folders, and whether each image has a file there."""
         base = quote(self.base)
 
         def there(found: set[str]) -> list[int]:
@@ -47,14 +49,14 @@ class Places:
 
 
 def find_pictures(tree: Path, edition: Edition, scenes: Scenes, directory: Path, output: Path) -> Places:
-    """Return where pictures and true segmentations are, from the page; copy them if the tree is an archive.
+    """Find images and true segmentations; copy them if the tree is an archive.
 
     Args:
         tree: directory or archive.
-        edition: whose folder of the tree.
-        scenes: the images that are shown.
-        directory: to copy into.
-        output: where the page will be in the end.
+        edition: edition of the tree.
+        scenes: images of the page.
+        directory: directory to copy into.
+        output: final path of the page.
     """
     if not tree.is_dir():
         return _copied(tree, set(scenes.images), directory)
@@ -81,7 +83,7 @@ def _copied(tree: Path, wanted: set[str], directory: Path) -> Places:
                 (shown if is_picture else maps[folder]).add(stem)
                 pictures = (folder, dot + kind) if is_picture else pictures
     except ArchiveError:
-        pass  # it has been read once: only pictures can be damaged, and are then not shown
+        pass  # the rest of the archive has been read before; damaged images are not shown
     return Places("", *pictures, shown, maps)
 
 

@@ -122,6 +122,56 @@ def test_zoom_and_layers(browser: Browser, written: tuple[Path, float]) -> None:
     assert errors == []
 
 
+def test_the_picture_can_be_moved_by_keyboard(browser: Browser, written: tuple[Path, float]) -> None:
+    page, errors = opened(browser, written[0])
+    page.keyboard.press("+")
+    left, top, *_ = map(float, str(page.get_attribute("#picture", "viewBox")).split())
+    page.keyboard.press("Shift+ArrowLeft")
+    page.keyboard.press("Shift+ArrowUp")
+    moved = [float(number) for number in str(page.get_attribute("#picture", "viewBox")).split()]
+    assert (moved[0] < left, moved[1] < top) == (True, True)
+    assert errors == []
+
+
+def test_keys_that_scroll_browse_only_in_the_list(browser: Browser, written: tuple[Path, float]) -> None:
+    page, errors = opened(browser, written[0], 390)
+    first = page.inner_text("#name")
+    page.keyboard.press("End")
+    page.wait_for_function("scrollY > 0")  # the page is longer than the screen, and scrolls as usual
+    assert page.inner_text("#name") == first
+    page.focus("#list")
+    page.keyboard.press("ArrowDown")
+    assert " · 2 of " in page.inner_text("#name")
+    active = page.get_attribute("#list", "aria-activedescendant")
+    assert page.locator(f"#{active}").get_attribute("aria-selected") == "true"
+    assert errors == []
+
+
+def test_keys_of_one_character_can_be_turned_off(browser: Browser, written: tuple[Path, float]) -> None:
+    page, errors = opened(browser, written[0])
+    first = page.inner_text("#name")
+    page.click("aside summary")
+    page.uncheck("#shortcuts")
+    page.keyboard.press("j")
+    assert page.inner_text("#name") == first
+    page.keyboard.press("ArrowRight")
+    assert page.inner_text("#name") != first
+    assert errors == []
+
+
+def test_rows_of_tables_highlight_their_box_by_keyboard(browser: Browser, written: tuple[Path, float]) -> None:
+    page, errors = opened(browser, written[0])
+    page.select_option("#order", "errors")  # the first image then has many detections
+    assert page.locator("#picture .chosen").count() == 0
+    button = page.locator("#found tbody button").nth(1)
+    button.focus()
+    page.keyboard.press("Enter")
+    assert page.locator("#picture .chosen").count() == 1
+    assert page.evaluate("document.activeElement.getAttribute('aria-pressed')") == "true"
+    assert page.locator("#found tbody tr").nth(1).get_attribute("class") == "chosen"
+    assert errors == []
+
+
 @pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (390, "dark"), (1300, "dark")])
 def test_fits_every_width(browser: Browser, written: tuple[Path, float], width: int, scheme: str) -> None:
     page, errors = opened(browser, written[0], width, scheme)
