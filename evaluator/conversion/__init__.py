@@ -1,6 +1,6 @@
-"""Results and ground truth in the formats of other tools, to those of the VOC challenges and back.
+"""Converts results and ground truth from the formats of other tools to those of the VOC challenges and back.
 
-Numbers are converted in decimal, never in binary: what a file says is what comes out, to the last digit.
+Numbers are converted in decimal, not in binary, so converting back gives identical numbers.
 """
 
 from vocboard.evaluator.conversion.boxes import Found

@@ -1,8 +1,8 @@
 """Boxes in the conventions of other tools.
 
-VOC counts pixels from 1 and includes the right column and the bottom row. The others measure edges from 0: their pixel
-1 reaches from 0 to 1. So `left` and `top` differ by one, `right` and `bottom` are the same number, and so are widths:
-VOC's right - left + 1 is COCO's width. No box moves.
+VOC counts pixels from 1 and includes the right column and the bottom row. The others measure edges from 0: VOC's
+pixel 1 is between their edges 0 and 1. So `left` and `top` differ by one, `right` and `bottom` are equal, and VOC's
+right - left + 1 is COCO's width. The boxes themselves do not change.
 
 Sources: COCO data format (bbox is x, y, width, height from the top left corner, 0-indexed); torchvision
 (x1, y1, x2, y2 with 0 <= x1 < x2 <= W); Ultralytics and Darknet (centre and size, as fractions of the image).
@@ -17,7 +17,7 @@ Four = tuple[Decimal, Decimal, Decimal, Decimal]
 
 
 class Found(NamedTuple):
-    """One detection: image and class as the edition has them, VOC's box, and the line or record it is from."""
+    """One detection: the edition's image and class, VOC's box, and the line or record of the input."""
 
     image: str
     label: str

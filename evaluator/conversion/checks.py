@@ -1,4 +1,4 @@
-"""Checks of converted detections as a whole: mistakes that no single line shows."""
+"""Checks all converted detections together, for errors that a single line does not show."""
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
@@ -9,14 +9,14 @@ from vocboard.evaluator.conversion.problems import ProblemCollector
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.problems import Severity, counted
 
-_ENOUGH = 5  # detections before their common size says anything
+_ENOUGH = 5  # detections; fewer do not show a common size
 _LARGEST_OF_FRACTIONS = Decimal(2)
 
 
 def check_boxes(
     found: Sequence[Found], sizes: Mapping[str, tuple[int, int]] | None, problems: ProblemCollector, file: str
 ) -> None:
-    """Note boxes that are upside down, boxes of images of another size, and fractions where pixels are expected."""
+    """Add problems for upside-down boxes, boxes for images of another size, and fractions instead of pixels."""
     outside = 0
     upside_down = [each for each in found if each.box[2] + 1 < each.box[0] or each.box[3] + 1 < each.box[1]]
     _note_upside_down(upside_down, 2 * len(upside_down) > len(found), problems, file)
@@ -46,10 +46,10 @@ def _is_outside(found: Found, size: tuple[int, int]) -> bool:
 
 
 def _note_upside_down(upside_down: Sequence[Found], are_most: bool, problems: ProblemCollector, file: str) -> None:
-    """Note boxes with swapped corners: an error if most are, else a warning.
+    """Add a problem for boxes with swapped corners: an error if most boxes have them, otherwise a warning.
 
-    Detectors write some by the hundred, and the kits score them as they stand, so they are kept. Where most boxes are
-    like that, the numbers mean something else than the format says.
+    Real detectors write hundreds of them, and the kits score them unchanged, so they are converted. If most boxes have
+    swapped corners, the numbers do not have the meaning that the format says.
     """
     for each in upside_down:
         problems.add(
@@ -73,9 +73,9 @@ def check_covered(
     problems: ProblemCollector,
     file: str,
 ) -> None:
-    """Note classes that are not entered, and images that the input has nothing about."""
+    """Add warnings for classes that are not entered, and for images that are not in the input."""
     if problems.has_errors:
-        return  # what is left after errors says nothing about the whole
+        return  # errors remove rows, so what remains can look incomplete
     missing = [name for name in edition.classes if name not in classes]
     for name in missing:
         problems.add(

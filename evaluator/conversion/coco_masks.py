@@ -1,4 +1,4 @@
-"""Segmentations of ground truth: VOC's label maps to COCO's masks of objects, and back."""
+"""Converts segmentations of ground truth: VOC's label maps to COCO's masks of objects, and back."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ from vocboard.evaluator.metrics.confusion_matrix import VOID
 from vocboard.evaluator.tasks.instance_segmentation import rle
 from vocboard.evaluator.tasks.segmentation.ground_truth import decode_label_map
 
-MOST_OBJECTS = VOID - 1  # that a label map can tell apart
+MOST_OBJECTS = VOID - 1  # in an image: labels 1 to 254
 _LEAST_CORNERS = 3
 
 Mask = NDArray[np.bool_]
@@ -23,7 +23,7 @@ LabelMap = NDArray[np.uint8]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class MaskedObject:
-    """An object of a label map: its label, the label of its class (1 for the first), and its pixels."""
+    """An object of a label map: its label, the label of its class (from 1 on), and its pixels."""
 
     label: int
     class_label: int
@@ -36,7 +36,7 @@ class MaskedImage:
 
     Attributes:
         void: (height, width) pixels that are void in either map.
-        unclear: pixels of a class but of no object, or the other way round.
+        unclear: pixels with a class but no object, or an object but no class.
     """
 
     objects: tuple[MaskedObject, ...]
@@ -50,7 +50,7 @@ def read_maps(object_map: bytes, class_map: bytes, classes: int) -> MaskedImage 
     Args:
         object_map: PNG of `SegmentationObject/`.
         class_map: PNG of `SegmentationClass/`.
-        classes: how many the edition has.
+        classes: number of the edition's classes.
     """
     objects, labels = decode_label_map(object_map, MOST_OBJECTS), decode_label_map(class_map, classes)
     if isinstance(objects, str) or isinstance(labels, str):
@@ -89,7 +89,7 @@ def box_of(mask: Mask) -> tuple[int, int, int, int]:
 def from_json(segmentation: Any, size: tuple[int, int]) -> Mask | str:
     """Return the (height, width) mask of COCO's JSON (RLE, compressed or not, or polygons), or what is wrong with it.
 
-    Polygons are drawn by Pillow; pycocotools may draw pixels of their edges otherwise.
+    Pillow draws the polygons; pixels at their edges may differ from pycocotools.
 
     Args:
         segmentation: field of an annotation.
@@ -129,15 +129,15 @@ def _drawn(polygons: Sequence[Any], width: int, height: int) -> Mask | str:
 
 
 class PaintedImage:
-    """Label maps of an image, painted object after object."""
+    """Label maps of an image. Objects are painted one after the other."""
 
     def __init__(self, size: tuple[int, int]) -> None:
-        """Take width and height; no pixel is of an object."""
+        """Create empty label maps of a width and height in pixels."""
         self.objects: LabelMap = np.zeros(size[::-1], dtype=np.uint8)
         self.classes: LabelMap = np.zeros(size[::-1], dtype=np.uint8)
 
     def paint(self, mask: Mask, label: int, class_label: int) -> int:
-        """Paint an object; return how many pixels of others it hides."""
+        """Paint an object; return the number of pixels of other objects that it hides."""
         hidden = int(np.count_nonzero(self.objects[mask]))
         self.objects[mask], self.classes[mask] = label, class_label
         return hidden

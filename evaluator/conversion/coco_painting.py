@@ -1,4 +1,4 @@
-"""The label maps of a tree, painted from the segmentations of COCO's ground truth."""
+"""Paints the label maps of a tree from the segmentations of COCO's ground truth."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,13 +21,13 @@ class Painting:
     """Paints the segmentations of one JSON, image by image.
 
     Attributes:
-        count: how many objects have been painted.
+        count: number of objects painted.
     """
 
     def __init__(
         self, sizes: Mapping[str, Size | None], classes: tuple[str, ...], problems: ProblemCollector, file: str
     ) -> None:
-        """Take the sizes of the images, the edition's classes, and where to note what is wrong with which file."""
+        """Take the images' sizes, the edition's classes, the collector of problems, and the file name for messages."""
         self.count = 0
         self._sizes, self._classes = sizes, classes
         self._problems, self._file = problems, file
@@ -35,7 +35,7 @@ class Painting:
         self._void: dict[str, Any] = {}
 
     def take_void(self, row: Any, place: int, stems: Mapping[str, str]) -> None:
-        """Note the void pixels of an image, which are painted last; the image is segmented even without an object."""
+        """Store the void pixels of an image, which are painted last. An image that has them counts as segmented."""
         if isinstance(row, dict) and VOID_FIELD in row and str(row.get("id")) in stems:
             image = stems[str(row["id"])]
             painted, size = self._painted(image), self._sizes[image]
@@ -46,14 +46,14 @@ class Painting:
                 self._void[image] = mask
 
     def take(self, row: Mapping[str, Any], name: str, image: str, place: int, number: int) -> bool:
-        """Paint an annotation's segmentation, if it has one; return whether it has.
+        """Paint an annotation's segmentation; return whether it has one.
 
         Args:
             row: the annotation.
-            name: of its class.
-            image: that it is of.
-            place: of the annotation in the list, from 1 on.
-            number: of the object in its image, from 1 on; its label, unless the annotation names another.
+            name: name of its class.
+            image: its image.
+            place: number of the annotation in the list, from 1 on.
+            number: number of the object in its image, from 1 on. It is the label unless the annotation names another.
         """
         segmentation = row.get("segmentation")
         if not segmentation:
@@ -91,7 +91,7 @@ class Painting:
             self._images[image].paint_void(mask)
 
     def write(self, tree: Path, edition: Edition) -> None:
-        """Write the label maps and the image set of segmentation; nothing if no image is segmented."""
+        """Write the label maps and the image set of segmentation, if any image is segmented."""
         if not self._images:
             return
         images = [image for image in self._sizes if image in self._images]

@@ -1,4 +1,4 @@
-"""Detections as COCO's results are written, by Detectron2, MMDetection and Ultralytics too.
+"""Reads detections in COCO's result format, which Detectron2, MMDetection and Ultralytics also write.
 
 A list of `{"image_id": 12, "category_id": 7, "bbox": [x, y, width, height], "score": 0.9}`.
 Source: COCO, "Results format", 1. Detection.
@@ -25,7 +25,7 @@ def coco_source(document: Any, file: str, problems: ProblemCollector) -> Source:
     """Return the detections of a parsed JSON document.
 
     Raises:
-        ConversionError: it is no list.
+        ConversionError: it is not a list.
     """
     if isinstance(document, dict) and "annotations" in document:
         message = f"This is COCO's ground truth, not results: it has annotations and no scores. {_REMEDY}"

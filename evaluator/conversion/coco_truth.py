@@ -1,9 +1,9 @@
-"""What converting ground truth to COCO's JSON and back has in common.
+"""Shared code for converting ground truth to COCO's JSON and back.
 
-Beside COCO's own fields an annotation keeps what COCO has no field for (`difficult`, `truncated`, `occluded`, `view`,
-`parts`, `actions`, `point`, `segmentation_label`), and an image its void pixels (`void`), so that a tree comes back as
-it was. Difficult objects are `iscrowd` for COCO's tools, which so count them neither way; a `difficult` decides where
-both are there.
+Annotations have additional fields for what COCO has no field for (`difficult`, `truncated`, `occluded`, `view`,
+`parts`, `actions`, `point`, `segmentation_label`), and images have their void pixels (`void`), so that converting back
+gives the same tree. Difficult objects are also `iscrowd`, so that COCO's tools ignore them; if both fields are there,
+`difficult` counts.
 """
 
 from dataclasses import dataclass
@@ -15,19 +15,19 @@ from vocboard.evaluator.conversion.problems import ConversionError, ProblemColle
 from vocboard.evaluator.editions import AnnotationFormat, Edition
 from vocboard.evaluator.problems import Problem
 
-VOID_FIELD = "void"  # of an image that is segmented: the pixels that count neither way
+VOID_FIELD = "void"  # of a segmented image: its ignored pixels
 LABEL_FIELD = "segmentation_label"  # of an annotation: its label in SegmentationObject
 ONLY_FIELD = "segmentation_only"  # of an annotation: the tree's annotation has no such object, only the label map
 
 
 @dataclass(frozen=True, slots=True)
 class ConvertedTruth:
-    """What a conversion has written.
+    """Result of a conversion.
 
     Attributes:
-        objects: how many.
-        segmentations: how many of them have pixels.
-        problems: warnings, among them what the other format has no place for.
+        objects: number of objects written.
+        segmentations: number of objects written with a segmentation.
+        problems: warnings, for example about what the other format cannot represent.
     """
 
     objects: int
@@ -36,7 +36,7 @@ class ConvertedTruth:
 
 
 def needs_xml(edition: Edition) -> None:
-    """Check that an edition's annotations are XML.
+    """Raise an error unless an edition's annotations are XML.
 
     Raises:
         ConversionError: they are not.
@@ -48,13 +48,13 @@ def needs_xml(edition: Edition) -> None:
 
 
 def decimals(box: tuple[str, str, str, str]) -> Four:
-    """Return the numbers of a box of texts."""
+    """Return the numbers of a box of number strings."""
     left, top, right, bottom = map(decimal, box)
     return left, top, right, bottom
 
 
 def texts(box: Four) -> tuple[str, str, str, str]:
-    """Return the texts of a box of numbers."""
+    """Return the number strings of a box."""
     left, top, right, bottom = map(plain, box)
     return left, top, right, bottom
 

@@ -14,10 +14,10 @@ SUFFIXES = (".txt", ".csv", ".json", ".npy", ".gpl")
 
 
 def label_colour_map(number: int = MOST_COLOURS) -> NDArray[np.uint8]:
-    """Return (n, 3) red, green and blue of the first labels; label 255 is void.
+    """Return (n, 3) red, green and blue, 0 to 255, of the first labels; label 255 is void.
 
     Args:
-        number: 1 to 256.
+        number: number of labels, 1 to 256.
 
     >>> label_colour_map(3).tolist()
     [[0, 0, 0], [128, 0, 0], [0, 128, 0]]

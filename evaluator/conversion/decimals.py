@@ -1,14 +1,14 @@
-"""Numbers as decimals: read from text, computed without rounding, and written so that nothing is lost."""
+"""Decimal numbers: read from text, computed without rounding, and written without loss."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from decimal import Context, Decimal, InvalidOperation, localcontext
 
-# A double has at most 1074 decimals, but no real file more than some twenty digits.
+# A double has at most 1074 decimals, but numbers in real files have about twenty digits at most.
 _DIGITS = 400
-QUOTIENT_DIGITS = 40  # of what is divided by an image's size
-ROUND_TRIP_DECIMALS = 30  # of what is multiplied by it again: further ones come from the division alone
-_LONGEST_PLAIN = 40  # zeros that are written out before an exponent is
+QUOTIENT_DIGITS = 40  # of quotients by an image's width or height
+ROUND_TRIP_DECIMALS = 30  # of products with it; further ones are errors of the division
+_LONGEST_PLAIN = 40  # characters; longer numbers are written with an exponent
 
 
 @contextmanager
@@ -20,10 +20,10 @@ def exact() -> Iterator[Context]:
 
 
 def decimal(text: str) -> Decimal:
-    """Return the number that a text is.
+    """Return the number of a text.
 
     Raises:
-        ValueError: it is none, or not finite.
+        ValueError: it is not a number, or not finite.
 
     >>> decimal("0.1"), decimal("1e-3")
     (Decimal('0.1'), Decimal('0.001'))
@@ -38,7 +38,7 @@ def decimal(text: str) -> Decimal:
 
 
 def plain(number: Decimal) -> str:
-    """Return the shortest text of exactly this number, without an exponent where that stays short.
+    """Return the shortest text of exactly this number, without an exponent unless the text would be long.
 
     >>> plain(Decimal("137.500")), plain(Decimal("1E+2")), plain(Decimal("-0.00"))
     ('137.5', '100', '-0')
@@ -50,12 +50,12 @@ def plain(number: Decimal) -> str:
 
 
 def quotient(number: Decimal, divisor: int) -> Decimal:
-    """Return a quotient to 40 digits, so that `product` gives the number back exactly."""
+    """Return a quotient to 40 digits, so that `without_quotient_error` of the product is exactly the number."""
     return Context(prec=QUOTIENT_DIGITS).divide(number, Decimal(divisor))
 
 
 def without_quotient_error(number: Decimal) -> Decimal:
-    """Return a number without what is left of a quotient's rounding.
+    """Return a number without the rounding error of a quotient that it is computed from.
 
     >>> plain(without_quotient_error(quotient(Decimal("7.1"), 375) * 375))
     '7.1'

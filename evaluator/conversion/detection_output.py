@@ -1,4 +1,4 @@
-"""Result files' detections in the formats of other tools."""
+"""Writes detections in the formats of other tools."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,7 +11,7 @@ from vocboard.evaluator.conversion.problems import ProblemCollector
 from vocboard.evaluator.conversion.yolo import yolo_files
 from vocboard.evaluator.whole_output import whole_directory, whole_file
 
-LABELS_MARKER = "classes.txt"  # of a directory of YOLO's text files: the classes in their order, one a line
+LABELS_MARKER = "classes.txt"  # in a directory of YOLO's text files: one class per line, in their order
 
 Sizes = Mapping[str, tuple[int, int]]
 
@@ -28,16 +28,16 @@ def write_detections(
     """Write detections in a format of `FORMATS`: a directory for YOLO, a JSON file for all others.
 
     Args:
-        target_format: its name.
+        target_format: one of `FORMATS`.
         found: the detections.
-        output: file or directory to write, or nothing if anything is wrong.
-        classes: of the edition; their places number the categories.
-        images: of the image set, each of which gets an entry where the format is by image.
+        output: file or directory to write; not written if there is an error.
+        classes: the edition's classes; category numbers follow their order.
+        images: the image set. Each image has an entry if the format has entries for images.
         sizes: width and height by image; None if unknown.
 
     Raises:
         ConversionError: YOLO needs sizes, and they are unknown.
-        OutputExistsError: the directory is there and was not written by this function.
+        OutputExistsError: the directory exists and was not written by this function.
         OSError: the output cannot be written.
     """
     if target_format == "yolo":

@@ -1,4 +1,4 @@
-"""Detections in the formats of other tools, to result files of a competition and back."""
+"""Converts detections in the formats of other tools to result files of a competition and back."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,17 +29,17 @@ from vocboard.evaluator.reading import read_results
 from vocboard.evaluator.result_files.names import FileNames, expected_name
 
 Progress = Callable[[int], None]  # called with the number of detections done since the last call
-_TOLD = 1_000  # detections between two calls of it
+_TOLD = 1_000  # detections between two calls of a `Progress`
 _NO_SIZE = (1, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """What a conversion has written.
+    """Result of a conversion.
 
     Attributes:
-        detections: how many.
-        classes: those with a result file.
+        detections: number of detections written.
+        classes: classes with a result file.
         problems: warnings.
     """
 
@@ -67,14 +67,14 @@ def to_results(
     Args:
         source_format: one of `FORMATS`.
         source: file, directory or archive.
-        output: archive to write, or nothing if anything is wrong.
-        edition: with the image set that the detections are of; see `for_image_set`.
+        output: archive to write; not written if there is an error.
+        edition: for the image set of the detections; see `for_image_set`.
         competition: its key.
-        image_sets: of the edition; with sizes, where the format or the checks need them.
-        images: names by id; None to match numbers and file names.
-        categories: names by number; None where numbers count the edition's classes.
-        drop_unmatched: whether detections of categories that the edition lacks are left out.
-        all_classes: whether classes without a detection get an empty file, and so a score of nothing found.
+        image_sets: image sets of the edition, with sizes if the format needs them; without, fewer checks are made.
+        images: image names by id; None to match by number and file name.
+        categories: names by number; None if numbers are those of the edition's classes.
+        drop_unmatched: whether to leave out detections of categories that the edition does not have.
+        all_classes: whether to write an empty file for each class without detections, so that it counts as entered.
         progress: called with the number of detections done.
 
     Raises:
@@ -113,7 +113,7 @@ def to_results(
 def from_results(
     path: Path, edition: Edition, competition: str, image_sets: ImageSets
 ) -> tuple[list[Found], tuple[str, ...]]:
-    """Return the detections of result files, class by class in the order of each file, and the classes entered.
+    """Return the detections of result files, class after class in the order of each file, and the classes entered.
 
     Raises:
         ConversionError: the result files are not valid, or there are none of the competition.
@@ -159,7 +159,7 @@ def detection_competition(edition: Edition, key: str) -> Competition:
     """Return a detection competition.
 
     Raises:
-        ConversionError: the edition has none of that key; with those that it has.
+        ConversionError: the edition has no such competition; the message lists those that it has.
     """
     competition = edition.competitions.get(key)
     if competition is not None and competition.task is Task.DETECTION:
@@ -174,7 +174,7 @@ def image_set_of(competition: Competition, image_sets: ImageSets) -> ImageSet:
     """Return the images of a competition.
 
     Raises:
-        ConversionError: the tree has none of its task.
+        ConversionError: the tree has no image set for its task.
     """
     image_set = image_sets.sets.get((competition.task, competition.image_set))
     if image_set is None:
@@ -197,7 +197,7 @@ def sizes_by_image(image_set: ImageSet) -> dict[str, tuple[int, int]] | None:
 
 @dataclass(frozen=True, slots=True)
 class _Matching:
-    """Finds the edition's image and class for each row, and notes where there is none."""
+    """Finds the edition's image and class of each row, and collects problems of rows without them."""
 
     images: ImageNames
     categories: CategoryNames

@@ -1,4 +1,4 @@
-"""JSON whose numbers stay decimal, and checks of what stands in it."""
+"""Reads JSON with decimal numbers, and checks its values."""
 
 import json
 from decimal import Decimal
@@ -13,10 +13,10 @@ NAN = Decimal("nan")
 
 
 def read_json(path: Path) -> Any:
-    """Return the content of a JSON file, its fractions as `Decimal`, NaN and infinities as NaN.
+    """Return the content of a JSON file; fractions are `Decimal`, NaN and infinities are NaN.
 
     Raises:
-        ConversionError: it is no JSON; with the line.
+        ConversionError: it is not JSON; the message has the line.
         OSError: the file cannot be read.
     """
     return parse_json(path.read_bytes(), path.name)
@@ -48,7 +48,7 @@ def number(value: Any) -> Decimal | None:
 
 
 def four(value: Any) -> Four | None:
-    """Return four finite numbers out of a list; None for anything else."""
+    """Return the four finite numbers of a list; None for anything else."""
     if not isinstance(value, list) or len(value) != 4:
         return None
     numbers = [number(each) for each in value]

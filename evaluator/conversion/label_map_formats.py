@@ -1,4 +1,4 @@
-"""Label maps as greyscale PNG, as coloured PNG and as NumPy arrays, to those of a competition and back."""
+"""Converts label maps in greyscale PNG, coloured PNG and NumPy arrays to those of a competition and back."""
 
 import io
 from collections.abc import Callable, Iterator, Mapping
@@ -32,7 +32,7 @@ LabelMap = NDArray[np.uint8]
 
 
 class _MapError(Exception):
-    """A file is no label map; arguments are code, what was found, and how to fix it."""
+    """A file is not a label map; the arguments are a code, what was found, and how to fix it."""
 
 
 def maps_to_results(
@@ -45,13 +45,13 @@ def maps_to_results(
     image_sets: ImageSets,
     progress: Callable[[int], None] | None = None,
 ) -> Converted:
-    """Write the label maps of a segmentation competition from a directory or archive of others.
+    """Write the label maps of a segmentation competition from label maps in another format.
 
     Args:
         source_format: one of `LABEL_MAP_FORMATS`.
-        source: with a file an image, `<image>.png` or `<image>.npy`.
-        output: archive to write, or nothing if anything is wrong.
-        edition: of the competition.
+        source: directory or archive with a file for each image, `<image>.png` or `<image>.npy`.
+        output: archive to write; not written if there is an error.
+        edition: the competition's edition.
         competition: its key.
         image_sets: of the edition.
         progress: called with the number of label maps done.
@@ -106,11 +106,11 @@ def maps_from_results(
     image_sets: ImageSets,
     progress: Callable[[int], None] | None = None,
 ) -> int:
-    """Write a directory with a file an image from the label maps of result files; return how many.
+    """Write a directory with a file for each image from the label maps of result files; return the number of files.
 
     Raises:
         ConversionError: the result files are not valid, or there are none of the competition.
-        OutputExistsError: the directory is there and was not written by this function.
+        OutputExistsError: the directory exists and was not written by this function.
         OSError: a file cannot be read or written.
     """
     chosen = segmentation_competition(edition, competition)

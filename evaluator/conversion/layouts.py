@@ -1,8 +1,8 @@
-"""Person layouts as JSON, to the XML of a layout competition and back: what the kits' VOCwritexml is for.
+"""Converts person layouts in JSON to the XML of a layout competition and back, as the kits' VOCwritexml does.
 
-A list of `{"image": "2009_000595", "object": 1, "confidence": 0.9, "parts": [{"class": "head", "box": [left, top,
-right, bottom]}, ...]}`, in VOC's coordinates; in VOC2007, which names people by their box, `"box"` in place of
-`"object"`.
+The JSON is a list of `{"image": "2009_000595", "object": 1, "confidence": 0.9, "parts": [{"class": "head", "box":
+[left, top, right, bottom]}, ...]}`, in VOC's coordinates. VOC2007 identifies people by their box: there, `"box"`
+replaces `"object"`.
 """
 
 import json
@@ -66,7 +66,7 @@ def layouts_to_results(
 
 
 def layouts_from_results(results: Path, output: Path, edition: Edition, competition: str, image_sets: ImageSets) -> int:
-    """Write JSON from the layout XML of result files; return how many layouts.
+    """Write JSON from the layout XML of result files; return the number of layouts.
 
     Raises:
         ConversionError: the result files are not valid, or there are none of the competition.
@@ -108,7 +108,7 @@ def _by_box(competition: Competition) -> bool:
 
 
 def _xml(layout: Any, by_box: bool) -> list[str] | None:
-    """Return a layout's lines of XML; None if something in it is missing or of another kind."""
+    """Return a layout's lines of XML; None if a field is missing or invalid."""
     if not isinstance(layout, dict) or not isinstance(layout.get("image"), str):
         return None
     confidence, parts = number(layout.get("confidence")), layout.get("parts")

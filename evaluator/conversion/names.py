@@ -1,4 +1,4 @@
-"""Images and categories by the names and numbers that other tools give them."""
+"""Finds images and categories by the names and numbers that other tools give them."""
 
 import json
 import re
@@ -35,7 +35,7 @@ def file_stem(name: str) -> str:
 
 
 def number_of(image: str) -> int | None:
-    """Return the number that converters to COCO give an image: all its digits.
+    """Return the number that converters to COCO give an image: all digits of its name.
 
     >>> number_of("000012"), number_of("2008_000001"), number_of("street")
     (12, 2008000001, None)
@@ -45,10 +45,10 @@ def number_of(image: str) -> int | None:
 
 
 class ImageNames:
-    """Finds the image of the image set that an id or a file name means."""
+    """Finds the image of an id or file name."""
 
     def __init__(self, images: Sequence[str], listed: Mapping[str, str] | None = None) -> None:
-        """Take the image set, and names by id where a file lists them."""
+        """Take the image set, and image names by id if a file lists them."""
         self.images = tuple(images)
         self._known = dict.fromkeys(images)
         self._listed = listed
@@ -59,7 +59,7 @@ class ImageNames:
                 self._by_number[number] = None if number in self._by_number else image
 
     def find(self, given: object) -> str | None:
-        """Return the image's identifier; None if it is not in the image set, or the number means several."""
+        """Return the image's identifier; None if it is not in the image set, or if several images have the number."""
         if self._listed is not None:
             name = self._listed.get(str(given))
             if name is not None:
@@ -67,12 +67,12 @@ class ImageNames:
         return self._find(given)
 
     def is_ambiguous(self, given: object) -> bool:
-        """Whether a number means several images."""
+        """Return whether several images have the number."""
         number = _whole_number(given)
         return number is not None and number in self._by_number and self._by_number[number] is None
 
     def number(self, image: str) -> int | str:
-        """Return the number of an image where numbers are unambiguous, else its name."""
+        """Return the number of an image if it is unique, otherwise its name."""
         number = number_of(image)
         return number if number is not None and self._by_number.get(number) == image else image
 
@@ -89,12 +89,12 @@ class ImageNames:
 
 @dataclass(frozen=True, slots=True)
 class CategoryNames:
-    """Finds the class that a category's number or name means.
+    """Finds the class of a category's number or name.
 
     Attributes:
-        classes: of the edition, in its order.
-        by_id: names by number, where a file lists them; else numbers count the edition's classes.
-        first: number of the edition's first class, where no file lists names.
+        classes: the edition's classes in their order.
+        by_id: names by number, if a file lists them; otherwise numbers are those of the edition's classes.
+        first: number of the edition's first class, if no file lists names.
     """
 
     classes: tuple[str, ...]
@@ -102,7 +102,7 @@ class CategoryNames:
     first: int = 1
 
     def find(self, given: object) -> str | None:
-        """Return the class; None if the edition has none for it."""
+        """Return the class; None if the edition does not have it."""
         if self.by_id is not None and str(given) in self.by_id:
             return self.class_of(self.by_id[str(given)])
         number = _whole_number(given)
@@ -112,7 +112,7 @@ class CategoryNames:
         return self.class_of(given) if isinstance(given, str) else None
 
     def class_of(self, name: str) -> str | None:
-        """Return the class of a name, whatever its case, and by the names of other data sets."""
+        """Return the class of a name in any case, or of another data set's name for it."""
         if name in self.classes:
             return name
         plain = re.sub(r"[^a-z0-9]", "", name.lower())
@@ -120,18 +120,18 @@ class CategoryNames:
         return next((each for each in self.classes if re.sub(r"[^a-z0-9]", "", each.lower()) == meant), None)
 
     def called(self, given: object) -> str:
-        """Return what to call a category in messages."""
+        """Return a category's name for messages."""
         name = None if self.by_id is None else self.by_id.get(str(given))
         return f"{given} {name!r}" if name is not None else quoted(str(given)) if isinstance(given, str) else str(given)
 
     def covered(self) -> tuple[str, ...]:
-        """Return the classes that the listed categories include; none where no file lists them."""
+        """Return the classes among the listed categories; none if no file lists categories."""
         known = {self.class_of(name) for name in (self.by_id or {}).values()}
         return tuple(name for name in self.classes if name in known)
 
 
 def read_image_names(path: Path) -> dict[str, str]:
-    """Return names by id from a COCO JSON with `images`, a JSON object of names by id, or lines `<id> <name>`.
+    """Return image names by id: from COCO JSON with `images`, a JSON object of names by id, or lines `<id> <name>`.
 
     Raises:
         ConversionError: it is none of these.
@@ -151,13 +151,14 @@ def read_image_names(path: Path) -> dict[str, str]:
 
 
 def read_category_names(path: Path, first: int) -> dict[str, str]:
-    """Return names by number from a COCO JSON with `categories`, a JSON list or object, or one name per line.
+    """Return category names by number.
 
-    A YAML file of a data set (`names:` and an entry a line) is read too.
+    The file is COCO JSON with `categories`, a JSON list or object, a text file with one name per line, or a YAML file
+    with `names:`, as Ultralytics uses for data sets.
 
     Args:
         path: the file.
-        first: number of the first name, where the file has names alone.
+        first: number of the first name, if the file has only names.
 
     Raises:
         ConversionError: it is none of these.
@@ -182,7 +183,7 @@ def read_category_names(path: Path, first: int) -> dict[str, str]:
 
 
 def report_unknown_image(given: object, names: ImageNames, problems: ProblemCollector, file: str, line: int) -> None:
-    """Note that an image is not in the image set, or that its number means several."""
+    """Add a problem: an image is not in the image set, or its number is that of several images."""
     if names.is_ambiguous(given):
         problems.add(
             "ambiguous_image",
@@ -203,7 +204,7 @@ def report_unknown_image(given: object, names: ImageNames, problems: ProblemColl
 def report_unknown_category(
     given: object, names: CategoryNames, problems: ProblemCollector, file: str, line: int, *, drop: bool
 ) -> None:
-    """Note that a category is no class of the edition; a warning if those are to be left out."""
+    """Add a problem: the edition has no such class. It is a warning if such detections are left out."""
     last = names.first + len(names.classes) - 1
     expected = f"{names.first} to {last} in the edition's order" if names.by_id is None else "a class of the edition"
     problems.add(
@@ -245,7 +246,7 @@ def _lines(path: Path) -> list[str]:
 
 
 def _names_in_text(lines: Collection[str], first: int) -> dict[str, str]:
-    """Names a line, or those below `names:` of a YAML file: `0: person`, `- person` or `names: [person, car]`."""
+    """Return the names of a text file by number: one per line, or in YAML below `names:`."""
     listed = list(lines)
     start = next((place for place, line in enumerate(listed) if line.startswith("names:")), None)
     if start is None:

@@ -1,4 +1,4 @@
-"""Segmentations from detections: every box painted with its class, as the kits' example segmenter does."""
+"""Creates segmentations from detections by painting each box with its class, as the kits' example segmenter does."""
 
 import io
 from collections.abc import Callable, Iterable, Iterator
@@ -37,12 +37,12 @@ def segmentations_from_detections(
 
     Args:
         results: archive or directory with the detections.
-        output: archive to write, or nothing if anything is wrong.
-        edition: of both competitions.
+        output: archive to write; not written if there is an error.
+        edition: edition of both competitions.
         detection: key of the competition to read.
         segmentation: key of the competition to write.
-        image_sets: of the edition; of segmentation with the images' sizes.
-        above: only detections of more confidence than this are painted; None for all.
+        image_sets: image sets of the edition; that of segmentation with the sizes of its images.
+        above: paint only detections with a confidence greater than this; None for all.
         progress: called with the number of label maps done.
 
     Raises:
@@ -67,12 +67,12 @@ def segmentations_from_detections(
 
 
 def paint(found: Iterable[Found], size: tuple[int, int], classes: tuple[str, ...]) -> NDArray[np.uint8]:
-    """Return the (height, width) label map of an image: its boxes, rounded to pixels and cut at the border.
+    """Return the (height, width) label map of an image, with boxes rounded to pixels and clipped to the image.
 
     Args:
         found: detections of one image.
         size: width and height.
-        classes: of the edition; the first has label 1, and the last is painted last.
+        classes: the edition's classes; the first has label 1, and the last is painted last.
     """
     labels = np.zeros((size[1], size[0]), dtype=np.uint8)
     for each in sorted(found, key=lambda each: classes.index(each.label)):
@@ -85,7 +85,7 @@ def segmentation_competition(edition: Edition, key: str) -> Competition:
     """Return a segmentation competition.
 
     Raises:
-        ConversionError: the edition has none of that key; with those that it has.
+        ConversionError: the edition has no such competition; the message lists those that it has.
     """
     competition = edition.competitions.get(key)
     if competition is not None and competition.task is Task.SEGMENTATION:
@@ -114,7 +114,7 @@ def indexed_png(labels: NDArray[np.uint8]) -> bytes:
 
 
 def _rounded(side: Decimal) -> int:
-    """Round halves away from zero, as MATLAB does; far outside the image is as good as at its border."""
+    """Round halves away from zero, as MATLAB does, and limit coordinates far outside of images."""
     limited = max(Decimal(-1), min(side, Decimal(10**6)))
     return int(limited.to_integral_value(rounding="ROUND_HALF_UP"))
 

@@ -1,14 +1,14 @@
-"""Detections image by image, as torchvision, Hugging Face, MMDetection and Ultralytics return them, in JSON.
+"""Reads JSON of detections by image, as torchvision, Hugging Face, MMDetection and Ultralytics return them.
 
-Of an image, either lists beside each other or a list of objects:
+An image has parallel lists, or a list of objects:
 
 - torchvision: `{"boxes": [[x1, y1, x2, y2], ...], "labels": [...], "scores": [...]}`
 - Hugging Face, `post_process_object_detection`: the same; a pipeline: `[{"score", "label", "box": {"xmin", ...}}, ...]`
 - MMDetection: `{"bboxes": [...], "labels": [...], "scores": [...]}`, or by class lists of `[x1, y1, x2, y2, score]`
 - Ultralytics, `Results.to_json`: `[{"name", "class", "confidence", "box": {"x1", ...}}, ...]`
 
-Of all images, an object by image, a list of objects with the image in `image_id`, `image` or `file_name`, a list in the
-order of the image set, or a directory with a JSON file an image.
+The images are in an object by image, a list of objects with the image in `image_id`, `image` or `file_name`, a list in
+the order of the image set, or a directory with a JSON file for each image.
 """
 
 from collections.abc import Iterator
@@ -33,10 +33,10 @@ def prediction_source(
 
     Args:
         document: as the module describes.
-        file: to name in messages.
-        images: of the image set, for a list in its order.
+        file: file name for messages.
+        images: the image set, for lists in its order.
         first_category: number of the edition's first class.
-        problems: takes what is wrong.
+        problems: collects problems.
 
     Raises:
         ConversionError: images cannot be identified.
@@ -47,7 +47,7 @@ def prediction_source(
 
 
 def rows_of_image(image: Any, content: Any, file: str, problems: ProblemCollector) -> Iterator[Row]:
-    """Yield the detections of one image; the place of each is its number in the image."""
+    """Yield the detections of one image, numbered from 1 on."""
     where = f"{file}, image {image}"
     for place, (category, score, box) in enumerate(_detections(content, where, problems), start=1):
         confidence = number(score)
@@ -86,7 +86,7 @@ def _name_in(entry: Any) -> Any:
 
 
 def _detections(content: Any, where: str, problems: ProblemCollector) -> Iterator[tuple[Any, Any, Four | None]]:
-    """Yield category, score and box of an image, in whichever of the forms it has them."""
+    """Yield category, score and box of each detection of an image, in any of the forms."""
     if isinstance(content, dict) and isinstance(content.get("predictions"), list | dict):
         content = content["predictions"]
     if isinstance(content, dict):

@@ -13,7 +13,7 @@ class ConversionError(Exception):
     """An input cannot be converted.
 
     Attributes:
-        problems: all that was found, warnings included.
+        problems: all problems, including warnings.
     """
 
     def __init__(self, problems: Iterable[Problem]) -> None:
@@ -23,7 +23,7 @@ class ConversionError(Exception):
 
 @dataclass(slots=True)
 class _Group:
-    """Everything of one kind: how often, where first, in which files, and which values there were."""
+    """All occurrences of one kind of problem: their number, first place, files and values."""
 
     severity: Severity
     found: str
@@ -37,7 +37,7 @@ class _Group:
 
     @property
     def is_text(self) -> bool:
-        """Whether places are lines of a text file; elsewhere they are records."""
+        """Whether `line` is a line of a text file; otherwise it is the number of a record."""
         return self.file is not None and self.file.endswith(TEXT_SUFFIX)
 
 
@@ -60,17 +60,18 @@ class ProblemCollector:
         nouns: str | None = None,
         severity: Severity = Severity.ERROR,
     ) -> None:
-        """Note one occurrence.
+        """Add one occurrence of a problem.
 
         Args:
             code: stable name of the kind.
             found: what was found and expected, the same for the whole kind.
             remedy: how to fix it.
             file: the input file.
-            line: of a text file, or record of any other, from 1 on.
-            value: what differs between occurrences, such as a name; the message lists the values and how often each is.
-            noun: what is counted, and `nouns` its plural, where that is not the noun and an s.
-            severity: an error keeps the output from being written.
+            line: line of a text file, or number of the record in another file, from 1 on.
+            value: what differs between occurrences, such as a name; the message lists the values and their numbers.
+            noun: noun for counts.
+            nouns: its plural, if that is not the noun with an s.
+            severity: with an error, no output is written.
         """
         group = self._groups.get(code)
         if group is None:
@@ -83,18 +84,18 @@ class ProblemCollector:
 
     @property
     def has_errors(self) -> bool:
-        """Whether anything so far keeps the output from being written."""
+        """Whether there are errors so far."""
         return any(group.severity is Severity.ERROR for group in self._groups.values())
 
     def problems(self) -> tuple[Problem, ...]:
-        """Return one problem a kind, in the order in which they were first met."""
+        """Return one problem for each kind, in the order of their first occurrences."""
         return tuple(
             Problem(code, group.severity, _message(group), group.file, group.line if group.is_text else None)
             for code, group in self._groups.items()
         )
 
     def raise_if_errors(self) -> None:
-        """Raise `ConversionError` with everything noted, if anything of it is an error."""
+        """Raise `ConversionError` with all problems if there are errors."""
         if self.has_errors:
             raise ConversionError(self.problems())
 

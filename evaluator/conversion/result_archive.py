@@ -1,4 +1,4 @@
-"""Archives of result files: written whole, and checked as the server checks uploads before they take their name."""
+"""Writes archives of result files. They are validated like uploads before they are moved to their final name."""
 
 import gzip
 import io
@@ -24,21 +24,21 @@ _COMPRESSION = 6
 def write_results(
     path: Path, edition: Edition, files: Files, image_sets: ImageSets, competitions: Iterable[str]
 ) -> tuple[Problem, ...]:
-    """Write an archive of result files, if the server would take it.
+    """Write an archive of result files if it is valid.
 
     Args:
-        path: of the archive; its suffix says the kind (`.tar.gz`, `.tgz`, `.tar`, `.zip`).
-        edition: names the directory of the files.
-        files: names below `results/<edition>/`, and contents.
-        image_sets: that the results are for.
-        competitions: keys of those that the files are for.
+        path: file to write; its suffix determines the format (`.tar.gz`, `.tgz`, `.tar`, `.zip`).
+        edition: edition of the results, which names their directory.
+        files: names below `results/<edition>/`, with contents.
+        image_sets: image sets of the results.
+        competitions: keys of the competitions of the files.
 
     Returns:
         Warnings about the results.
 
     Raises:
-        ConversionError: the server would refuse the archive; nothing is written.
-        ValueError: the suffix is none of these.
+        ConversionError: the results are invalid; nothing is written.
+        ValueError: the suffix is not one of these.
         OSError: the archive cannot be written.
     """
     if not path.name.endswith(ARCHIVE_SUFFIXES):
@@ -68,6 +68,6 @@ def _write(path: Path, name: str, files: Iterable[tuple[str, bytes]]) -> None:
     with path.open("wb") as file:
         if name.endswith(".tar"):
             shutil.copyfileobj(packed, file)
-        else:  # without name and time: equal results are equal files
+        else:  # without name and time, so that equal results give equal files
             with gzip.GzipFile("", "wb", _COMPRESSION, file, mtime=0) as compressed:
                 shutil.copyfileobj(packed, compressed)

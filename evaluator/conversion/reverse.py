@@ -1,4 +1,4 @@
-"""From VOC's result files to the formats of other tools, whichever the format is."""
+"""Converts result files to the formats of other tools."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -30,14 +30,14 @@ def convert_from_results(
     image_sets: ImageSets,
     progress: Callable[[int], None] | None = None,
 ) -> int:
-    """Write the results of one competition in another tool's format, whole or not at all.
+    """Write the results of one competition in another tool's format; nothing is written if there is an error.
 
     Args:
         target_format: one of `REVERSIBLE`.
         results: archive or directory of result files.
 
     Returns:
-        How many layouts, label maps or detections were written.
+        The number of layouts, label maps or detections written.
 
     Raises:
         ConversionError: the input is invalid; lists all problems, and nothing is written.

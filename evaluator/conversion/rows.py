@@ -1,4 +1,4 @@
-"""What the readers of all detection formats yield."""
+"""Rows of detections, which the readers of all formats yield."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from vocboard.evaluator.conversion.boxes import (
 
 
 class Convention(Enum):
-    """How a format writes a box; see `boxes`."""
+    """How a format represents boxes; see `boxes`."""
 
     CORNER_AND_SIZE = "x, y, width, height"
     CORNERS = "x1, y1, x2, y2"
@@ -26,7 +26,7 @@ class Convention(Enum):
 
 
 class Row(NamedTuple):
-    """One detection as the input has it."""
+    """One detection of the input, not yet converted."""
 
     image: Any
     category: Any
@@ -38,11 +38,11 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """An input's detections.
+    """The detections of an input.
 
     Attributes:
-        first_category: number of the edition's first class where categories are numbers.
-        images: names of the images that the input has a file or an entry for; None where only detections name them.
+        first_category: number of the edition's first class, if categories are numbers.
+        images: names of the images with a file or entry in the input; None if only detections name images.
     """
 
     convention: Convention

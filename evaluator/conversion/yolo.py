@@ -1,4 +1,4 @@
-"""YOLO's text files: one an image, `<class> <centre x> <centre y> <width> <height> <confidence>` a line.
+"""YOLO's text files: one for each image, with lines `<class> <centre x> <centre y> <width> <height> <confidence>`.
 
 Coordinates are fractions of the image's width and height; classes count from 0.
 Source: Ultralytics, `Results.save_txt(save_conf=True)`; Darknet's labels.
@@ -16,7 +16,7 @@ from vocboard.evaluator.conversion.problems import ConversionError, ProblemColle
 from vocboard.evaluator.conversion.rows import Convention, Row, Source
 
 FIELDS = "<class> <centre x> <centre y> <width> <height> <confidence>"
-_LARGEST_FRACTION = Decimal("1.5")  # boxes may reach over the border of the image, but not by half of it
+_LARGEST_FRACTION = Decimal("1.5")  # boxes may extend beyond the image, but not by half of it
 _IGNORED = frozenset({"classes.txt", "README.txt"})
 
 
@@ -25,7 +25,7 @@ def yolo_source(path: Path, problems: ProblemCollector) -> Source:
 
     Raises:
         ConversionError: the archive cannot be read, or has no text files.
-        OSError: the same, because of the file system.
+        OSError: a file cannot be read.
     """
     try:
         files = {m.name: m.read() for m in members(path, TREE_LIMITS, lambda _: None) if _is_label_file(m.name)}
@@ -44,7 +44,7 @@ def yolo_source(path: Path, problems: ProblemCollector) -> Source:
 def yolo_files(
     found: Iterable[Found], sizes: Mapping[str, tuple[int, int]], classes: tuple[str, ...]
 ) -> dict[str, str]:
-    """Return the text files of detections, by name, for every image that has a size."""
+    """Return text files of detections by name, for all images with a known size."""
     lines: dict[str, list[str]] = {image: [] for image in sizes}
     for each in found:
         box = to_centre(each.box, sizes[each.image])

@@ -1,4 +1,4 @@
-"""Example detector: typical boxes of objects, slid over the image and scored by a linear function for each class."""
+"""Example detector: a sliding window with typical sizes of objects, and a linear function for each class."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ MOST_KEPT = 5  # detections of a class in an image
 
 
 def detect(material: Material, competition: Competition) -> Files:
-    """Learn a score of boxes for each class, and return result files."""
+    """Train the detector on the training images, run it on the test images, and return result files."""
     truth = next(each for (task, _), each in material.train.truths.items() if task is material.task)
     assert isinstance(truth, DetectionTruth)  # noqa: S101  # of this task it is
     sizes = material.train_set.sizes

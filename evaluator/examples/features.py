@@ -1,4 +1,4 @@
-"""An image as a grid of cells: mean colours, and how strong gradients of each direction are.
+"""Features of images: a grid of cells with mean colours and the strength of gradients in each direction.
 
 The gradients are those of histograms of oriented gradients (N. Dalal and B. Triggs, CVPR 2005), without blocks.
 """
@@ -15,13 +15,13 @@ CELLS = 24  # cells along each side
 PIXELS = 4  # along each side of a cell, of the scaled image
 DIRECTIONS = 8
 CHANNELS = 3 + DIRECTIONS
-PYRAMID = (1, 2, 4)  # parts along each side that an image or box is pooled into
+PYRAMID = (1, 2, 4)  # numbers of parts along each side of an image or box
 SIDE = CELLS * PIXELS
 
 Features = NDArray[np.float32]
 
 
-@lru_cache(maxsize=1)  # the parts of one picture are taken one after the other
+@lru_cache(maxsize=1)  # crops of one image are made one after the other
 def _decoded(content: bytes) -> Image.Image:
     with Image.open(io.BytesIO(content)) as image:
         return image.convert("RGB")
@@ -29,7 +29,7 @@ def _decoded(content: bytes) -> Image.Image:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class CellGrid:
-    """One image.
+    """The cells of one image.
 
     Attributes:
         size: width and height in pixels.
@@ -46,20 +46,24 @@ class CellGrid:
         """Decode an image file.
 
         Raises:
-            OSError: it is no image, or damaged.
+            OSError: it is not an image, or damaged.
         """
         with Image.open(io.BytesIO(content)) as image:
             size = image.size
-            image.draft("RGB", (SIDE, SIDE))  # lets the JPEG decoder skip what is scaled away anyway
+            image.draft("RGB", (SIDE, SIDE))  # lets the JPEG decoder decode at a lower resolution, which is faster
             small = image.convert("RGB").resize((SIDE, SIDE), Image.Resampling.BILINEAR)
         return cls.of_picture(small, size)
 
     @classmethod
     def of_part(cls, content: bytes, frame: NDArray[np.float64]) -> "CellGrid":
-        """Decode an image file, and take what is in a frame, (4,) edges in pixels, which may reach out of the image.
+        """Decode an image file, and crop it.
+
+        Args:
+            content: the file.
+            frame: (4,) left, top, right and bottom edges in pixels from 0; may extend beyond the image.
 
         Raises:
-            OSError: it is no image, or damaged.
+            OSError: it is not an image, or damaged.
         """
         left, top, right, bottom = frame.tolist()
         part = _decoded(content).transform(
@@ -69,7 +73,7 @@ class CellGrid:
 
     @classmethod
     def of_picture(cls, small: Image.Image, size: tuple[int, int]) -> "CellGrid":
-        """Take an image of CELLS * PIXELS by CELLS * PIXELS that was scaled down from this width and height."""
+        """Compute the cells of an image scaled to SIDE x SIDE pixels; `size` is its original width and height."""
         pixels = np.asarray(small, dtype=np.float32) / 255
         grey = pixels.mean(axis=2)
         down, right = np.gradient(grey)
@@ -92,30 +96,30 @@ class CellGrid:
         return Windows.of(boxes).of_grid(self)
 
     def fractions(self, boxes: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return (n, 4) VOC's boxes as fractions of the image."""
+        """Return (n, 4) boxes in VOC's coordinates as fractions of the image."""
         width, height = self.size
         shifted = boxes - np.array([1, 1, 0, 0])
         return np.asarray(shifted / np.array([width, height, width, height]))
 
     def pixels(self, boxes: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return (n, 4) VOC's boxes of fractions of the image."""
+        """Return (n, 4) boxes in fractions of the image in VOC's coordinates."""
         width, height = self.size
         return np.asarray(boxes * np.array([width, height, width, height]) + np.array([1, 1, 0, 0]))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Pool:
-    """Which sums make up the parts of boxes: worked out once for boxes that many images share."""
+    """Places in `CellGrid.sums` of the parts of boxes, computed once for boxes that many images share."""
 
     corners: tuple[NDArray[np.intp], ...]  # top, bottom, left, right of every part, (n, parts, 1) or (n, 1, parts)
 
     @classmethod
     def of(cls, boxes: NDArray[np.float64], parts: int) -> "Pool":
-        """Divide boxes into equal parts.
+        """Divide each box into equal parts.
 
         Args:
-            boxes: (n, 4) left, top, right, bottom as fractions of the image, 0 to 1; cut at its border.
-            parts: along each side of a box.
+            boxes: (n, 4) left, top, right, bottom as fractions of the image, clipped to it.
+            parts: number of parts along each side of a box.
         """
         steps = np.linspace(0, 1, parts + 1)
         left, top, right, bottom = np.clip(boxes, 0, 1).T[..., None]
@@ -136,14 +140,14 @@ class Pool:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Windows:
-    """Boxes that many images share, ready to be described."""
+    """Boxes that many images share, with what is needed to compute their features."""
 
     boxes: NDArray[np.float64]
     pools: tuple[Pool, ...]
 
     @classmethod
     def of(cls, boxes: NDArray[np.float64], pyramid: tuple[int, ...] = PYRAMID) -> "Windows":
-        """Take (n, 4) boxes as fractions of the image, and how many parts they are divided into."""
+        """Take (n, 4) boxes as fractions of the image, and numbers of parts along each side to divide them into."""
         return cls(boxes, tuple(Pool.of(boxes, parts) for parts in pyramid))
 
     def of_grid(self, grid: CellGrid) -> Features:

@@ -1,4 +1,4 @@
-"""What the examples learn from and are run on: pictures as grids of cells, annotations, and image sets of a tree."""
+"""Input of the examples: images, annotations and image sets of a tree."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,18 +21,18 @@ _FOLDERS = (("JPEGImages", ".jpg"), ("PNGImages", ".png"))
 
 
 class ExampleError(Exception):
-    """An example cannot be run; the message says what it lacks."""
+    """An example cannot be run; the message says why."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Material:
-    """A tree with the image sets to learn from and to be run on.
+    """A tree with a training set and a test set.
 
     Attributes:
-        train: ground truth of the one.
-        test: what is public of the other: images, people, and the boxes of people.
-        edition: for the image set that is run on.
-        train_edition: the same for the one that is learnt from.
+        train: ground truth of the training set.
+        test: public part of the test set: images, people, and the boxes of people.
+        edition: the edition for the test set.
+        train_edition: the edition for the training set.
         progress: called with the number of images read.
     """
 
@@ -46,19 +46,19 @@ class Material:
 
     @property
     def train_set(self) -> ImageSet:
-        """The images to learn from."""
+        """The training images."""
         return _set_of(self.train.image_sets, self.task)
 
     @property
     def test_set(self) -> ImageSet:
-        """The images to be run on."""
+        """The test images."""
         return _set_of(self.test, self.task)
 
     def grids(self, images: Sequence[str]) -> Iterator[tuple[int, CellGrid]]:
-        """Yield the place of each image among those given, and its cells; in whatever order the tree has them.
+        """Yield the index of each image among those given, and its cells, in the order of the tree.
 
         Raises:
-            ExampleError: pictures are missing, or damaged.
+            ExampleError: images are missing or damaged.
         """
         for place, content in self.pictures(images):
             try:
@@ -67,10 +67,10 @@ class Material:
                 raise ExampleError(f"the picture of image {images[place]} cannot be read: {error}") from error
 
     def pictures(self, images: Sequence[str]) -> Iterator[tuple[int, bytes]]:
-        """Yield the place of each image among those given, and its file; in whatever order the tree has them.
+        """Yield the index of each image among those given, and its file, in the order of the tree.
 
         Raises:
-            ExampleError: pictures are missing.
+            ExampleError: images are missing.
         """
         place = {image: number for number, image in enumerate(images)}
         found = 0
@@ -98,11 +98,11 @@ def read_material(
     test: str,
     progress: Callable[[int], None] | None = None,
 ) -> Material:
-    """Read both image sets of a task.
+    """Read the training set and the test set of a task.
 
     Raises:
-        GroundTruthError: the tree lacks one of them, or something is wrong with it.
-        ExampleError: the edition lacks the task, or the tree what it is learnt from.
+        GroundTruthError: the tree is invalid, or does not have one of them.
+        ExampleError: the edition does not have the task, or the training set has no ground truth for it.
         OSError: the tree cannot be read.
     """
     of_task = {key: each for key, each in edition.competitions.items() if each.task is task}
@@ -120,10 +120,10 @@ def read_material(
 
 
 def record_boxes(record: ImageRecord | None, indices: Sequence[int]) -> NDArray[np.float64]:
-    """Return (n, 4) VOC's boxes of the objects with these 1-based indices.
+    """Return (n, 4) boxes, in VOC's coordinates, of the objects with these 1-based indices.
 
     Raises:
-        ExampleError: the image has no annotation, or not so many objects.
+        ExampleError: the image has no annotation, or no object with an index.
     """
     if record is None or max(indices, default=0) > len(record.objects):
         raise ExampleError("the annotations lack people whom the image set names")

@@ -15,17 +15,17 @@ from vocboard.evaluator.ground_truth import LabelTruth
 from vocboard.evaluator.image_sets import ImageSet, ImageSets
 from vocboard.evaluator.result_files.names import expected_name
 
-WHOLE = np.array([[0.0, 0, 1, 1]])  # an image, as fractions of itself
+WHOLE = np.array([[0.0, 0, 1, 1]])  # the box of the whole image, in fractions
 
 
 def classify(material: Material, competition: Competition) -> Files:
-    """Learn whether an image shows an object of each class, and return result files."""
+    """Learn which classes an image shows, and return the result files of the test images."""
     learnt = _learn(material, _of_images(material, material.train_set), competition)
     return _files(material.test_set.images, _of_images(material, material.test_set), learnt, competition)
 
 
 def classify_actions(material: Material, competition: Competition) -> Files:
-    """Learn whether a person performs each action from what is in and around the person's box."""
+    """Learn which actions a person performs from the person's box and its surroundings, and return result files."""
     learnt = _learn(material, _of_people(material, material.train_edition, material.train.image_sets), competition)
     public = material.test_set
     people = [f"{public.images[image]} {number}" for image, number in _persons(public).tolist()]
@@ -33,7 +33,7 @@ def classify_actions(material: Material, competition: Competition) -> Files:
 
 
 def _files(items: Sequence[str], features: Features, learnt: Mapping[str, Ridge], competition: Competition) -> Files:
-    """Return a line an item for each class; all of one confidence for a class that nothing was learnt of."""
+    """Return a file per class with a line per item; confidences are equal if a class has no training examples."""
     files = []
     for name in competition.classes:
         scores = learnt[name].predict(features)[:, 0].tolist() if name in learnt else [0.0] * len(items)
@@ -43,7 +43,7 @@ def _files(items: Sequence[str], features: Features, learnt: Mapping[str, Ridge]
 
 
 def _learn(material: Material, features: Features, competition: Competition) -> dict[str, Ridge]:
-    """Learn each class that has examples for and against it."""
+    """Learn each class that has positive and negative examples."""
     truth = material.train.truths[material.task, _image_set(material.train_edition)]
     assert isinstance(truth, LabelTruth)  # noqa: S101  # of these tasks it is
     learnt = {}
@@ -88,7 +88,7 @@ def _of_people(material: Material, edition: Edition, sets: ImageSets) -> Feature
 
 
 def _grown(boxes: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return boxes of twice the width and height: what a person rides or holds reaches out of the person's box."""
+    """Return boxes of twice the width and height: what a person rides or holds extends beyond the person's box."""
     sides = boxes[:, 2:] - boxes[:, :2]
     return np.concatenate([boxes[:, :2] - sides / 2, boxes[:, 2:] + sides / 2], axis=1)
 

@@ -1,4 +1,4 @@
-"""Ridge regression: linear functions by least squares, with large weights kept small."""
+"""Ridge regression: linear least squares with a penalty on squared weights."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Ridge:
-    """Linear functions of standardised features."""
+    """Several linear functions of standardised features."""
 
     mean: Floats
     scale: Floats
@@ -23,7 +23,7 @@ class Ridge:
 
     @classmethod
     def fit(cls, features: NDArray[np.floating], targets: NDArray[np.floating], weight: Floats | None = None) -> Self:
-        """Learn (n, k) targets from (n, d) features; (n,) `weight` says how much each example counts."""
+        """Fit (n, k) targets to (n, d) features, with (n,) weights of the examples."""
         examples = np.asarray(features, dtype=np.float64)
         importance = np.ones(len(examples)) if weight is None else weight / weight.mean()
         mean, scale = examples.mean(axis=0), examples.std(axis=0) + 1e-6
@@ -40,7 +40,7 @@ class Ridge:
 
 
 def balanced(positive: NDArray[np.bool_]) -> Floats:
-    """Return (n,) weights by which positive examples count as much as all others together."""
+    """Return (n,) weights that give positive examples the same total weight as all others."""
     share = positive.mean()
     if share in (0, 1):
         return np.ones(len(positive))
@@ -49,22 +49,23 @@ def balanced(positive: NDArray[np.bool_]) -> Floats:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Scorers:
-    """Several functions of the same features, as one matrix."""
+    """Several linear functions of the same features."""
 
     weights: NDArray[np.float32]  # (d, k)
     offset: NDArray[np.float32]  # (k,)
 
     @classmethod
     def one_against_rest(cls, features: NDArray[np.float32], kind: NDArray[np.int64], known: Sequence[int]) -> Self:
-        """Learn for each kind a function that is 1 for its examples and -1 for all others, both counting equally.
+        """Fit a function for each kind: 1 for its examples and -1 for all others, both with the same total weight.
 
-        It is what `Ridge.fit` gives with the weights of `balanced`, but the products of all examples are summed once
-        for all kinds.
+        The result is that of `Ridge.fit` with weights from `balanced`, but the products of all examples are computed
+        only once.
+
 
         Args:
-            features: (n, d) examples.
-            kind: (n,) of each example.
-            known: kinds to learn, each with an example.
+            features: (n, d) features of the examples.
+            kind: (n,) kind of each example.
+            known: kinds to learn; each needs an example.
         """
         mean, scale = features.mean(axis=0, dtype=np.float64), features.std(axis=0, dtype=np.float64) + 1e-6
         standard = ((features - mean) / scale).astype(np.float32)

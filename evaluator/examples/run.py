@@ -41,7 +41,7 @@ def example(
     Args:
         task: which example.
         tree: development kit tree with images, directory or archive.
-        output: archive to write, or nothing if anything is wrong.
+        output: archive to write; not written if there is an error.
         edition: of the tree.
         train: image set to train on.
         test: image set to run on.
@@ -63,10 +63,10 @@ def example(
 
 
 def example_files(material: Material, competition: str | None = None) -> tuple[str, Files]:
-    """Train and run the example of a material's task; return the competition's key and its result files.
+    """Train and run the example of a task; return the competition's key and its result files.
 
     Raises:
-        ExampleError: the tree lacks something, or the competition is of another task.
+        ExampleError: the tree lacks required data, or the competition is of another task.
     """
     of_task = {key: each for key, each in material.edition.competitions.items() if each.task is material.task}
     key = next(iter(of_task)) if competition is None else competition

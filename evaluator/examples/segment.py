@@ -1,4 +1,4 @@
-"""Example segmenter: every cell labelled by a linear function of itself and of its surroundings."""
+"""Example segmenter: labels each cell of a grid by linear functions of the cell and its surroundings."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from vocboard.evaluator.ground_truth import SegmentationTruth
 
 
 def segment(material: Material, competition: Competition) -> Files:
-    """Learn the labels of cells, and return label maps."""
+    """Learn the labels of cells, and return the label maps of the test images."""
     truth = next(each for (task, _), each in material.train.truths.items() if task is material.task)
     assert isinstance(truth, SegmentationTruth)  # noqa: S101  # of this task it is
     labels = CellLabels(len(competition.classes) + 1)

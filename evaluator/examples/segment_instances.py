@@ -1,4 +1,4 @@
-"""Example of instance segmentation: within the detector's windows, the cells that look more like the class than not."""
+"""Example of instance segmentation: within the detector's windows, the cells that score higher than background."""
 
 from collections.abc import Iterator
 
@@ -20,13 +20,13 @@ from vocboard.evaluator.tasks.instance_segmentation import rle
 from vocboard.evaluator.tasks.instance_segmentation.truth import InstanceTruth
 
 MOST_KEPT = 3  # regions of a class in an image
-LEAST_FILLED = 0.2  # of a window, by cells of the class; else the whole window is the region
+LEAST_FILLED = 0.2  # of a window, by cells of the class; otherwise the region is the whole window
 
 Mask = NDArray[np.bool_]
 
 
 def segment_instances(material: Material, competition: Competition) -> Files:
-    """Learn what instances look like and which cells belong to them, and return result files."""
+    """Train the detector and the labels of cells, and return the result files of the test images."""
     truth = next(each for (task, _), each in material.train.truths.items() if task is material.task)
     assert isinstance(truth, InstanceTruth)  # noqa: S101  # of this task it is
     sizes = material.test_set.sizes

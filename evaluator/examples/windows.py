@@ -1,4 +1,4 @@
-"""Sliding windows: typical boxes of what is looked for, at every place, scored by linear functions."""
+"""Sliding-window detector: windows of typical sizes, scored by linear functions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ from vocboard.evaluator.examples.ridge import Scorers
 
 SHAPES = 10  # typical widths and heights
 STEP = 1 / 10  # of the image, between windows
-NEGATIVES = 16  # windows of each training image that show nothing, or too little, by default
-POSITIVE_FROM = 0.6  # overlap with a true box, from which a window is an example of it, too
+NEGATIVES = 16  # windows without an object from each training image, by default
+POSITIVE_FROM = 0.6  # least overlap with a true box of a window that is an example of it
 NEGATIVE_BELOW = 0.4
 SUPPRESSED_ABOVE = 0.3  # overlap with a better window
 PYRAMID = (1, 2, 3)  # parts of a window along each side
@@ -22,16 +22,16 @@ Floats = NDArray[np.float64]
 
 
 class Examples:
-    """Gathers windows that show something of a kind, and windows that do not, from training images."""
+    """Collects windows of training images, with and without objects."""
 
     def __init__(self, shapes: Floats, *, step_of_side: float | None = None, negatives: int = NEGATIVES) -> None:
-        """Make the windows.
+        """Create the windows.
 
         Args:
             shapes: (n, 2) widths and heights of all true boxes, as fractions of the image.
-            step_of_side: distance of windows as a fraction of their own sides, for small things; by default windows of
-                all sizes are at the same distance.
-            negatives: windows of each training image that show nothing, or too little.
+            step_of_side: distance between windows as a fraction of their own sides, for small objects; by default, it
+                is `STEP` for windows of all sizes.
+            negatives: number of windows without an object to take from each training image.
         """
         self._random, self._negatives = np.random.default_rng(0), negatives
         self._windows = _windows(_typical(shapes, self._random), step_of_side)
@@ -39,7 +39,7 @@ class Examples:
         self._kinds: list[NDArray[np.int64]] = []
 
     def add(self, grid: CellGrid, boxes: Boxes, kinds: NDArray[np.integer]) -> None:
-        """Take an image's true boxes, (n, 4) fractions, and their kinds."""
+        """Add a training image with its true boxes, (n, 4) fractions, and their kinds."""
         overlap = overlaps(self._windows, boxes)
         best = overlap.max(axis=1, initial=0)
         near = np.flatnonzero(best >= POSITIVE_FROM)
@@ -52,11 +52,11 @@ class Examples:
         self._kinds.append(np.concatenate([own, of_near, np.full(len(far), -1)]))
 
     def learn(self, kinds: int) -> "Detector":
-        """Learn to tell each kind that there is an example of from everything else."""
+        """Fit a score of each kind that has an example."""
         features, kind = np.concatenate(self._features), np.concatenate(self._kinds)
         known = [index for index in range(kinds) if (kind == index).any()]
         rows = [overlaps(row, self._windows) >= SUPPRESSED_ABOVE for row in np.array_split(self._windows, 16)]
-        suppressed = np.concatenate(rows)  # some at a time: overlaps of all at once take much memory
+        suppressed = np.concatenate(rows)  # in blocks, because the overlaps of all pairs at once take much memory
         return Detector(
             tuple(known),
             Scorers.one_against_rest(features, kind, known),
@@ -67,11 +67,11 @@ class Examples:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Detector:
-    """Learnt scores of windows.
+    """A trained detector.
 
     Attributes:
-        kinds: that were learnt.
-        suppressed: (n, n) bool, whether one window overlaps another too much for both to be kept.
+        kinds: kinds of objects that it detects.
+        suppressed: (n, n) bool, whether two windows overlap too much to keep both.
     """
 
     kinds: tuple[int, ...]
@@ -86,8 +86,8 @@ class Detector:
 
         Args:
             grid: the image.
-            most: how many of each kind.
-            prior: (n, k) what is added to the scores of each window and kind, in the order of `kinds`.
+            most: maximum number of each kind.
+            prior: (n, k) added to the scores of each window and kind, in the order of `kinds`.
         """
         scores = self.scorers.predict(self.windows.of_grid(grid))
         if prior is not None:
@@ -105,7 +105,7 @@ class Detector:
 
 
 def overlaps(boxes: Boxes, others: Boxes) -> Floats:
-    """Return (n, m) intersection over union of boxes measured from edge to edge, as fractions of the image are."""
+    """Return (n, m) intersection over union of boxes in fractions of the image."""
     low = np.maximum(boxes[:, None, :2], others[None, :, :2])
     high = np.minimum(boxes[:, None, 2:], others[None, :, 2:])
     met = np.clip(high - low, 0, None).prod(axis=2)
@@ -114,7 +114,7 @@ def overlaps(boxes: Boxes, others: Boxes) -> Floats:
 
 
 def _typical(shapes: Floats, random: np.random.Generator) -> Floats:
-    """Return up to SHAPES widths and heights, the centres of groups of similar ones (k-means)."""
+    """Return up to SHAPES widths and heights: the centres of clusters (k-means)."""
     if len(shapes) <= SHAPES:
         return shapes
     centres = shapes[random.choice(len(shapes), SHAPES, replace=False)]

@@ -39,13 +39,13 @@ def f_measure(curve: Curve) -> Points:
 
 
 def write_curves(evaluations: Mapping[str, Evaluation], output: Path) -> int:
-    """Write every curve of every competition to a directory; return how many.
+    """Write the curves of all competitions to a directory; return their number.
 
     `<image set>/<competition>/<class>.csv` has one line per rank; `curves.json` has the same by image set, competition
-    and class. Undefined values are empty, and null.
+    and class. Undefined values are empty in CSV and null in JSON.
 
     Raises:
-        OutputExistsError: `output` exists and is not output of vocboard.
+        OutputExistsError: `output` exists and was not written by vocboard.
         OSError: it cannot be written.
     """
     document: dict[str, Any] = {}

@@ -1,6 +1,6 @@
-"""One page about an evaluation: scores, counts, curves, confusion matrices, and what was odd about the results.
+"""Writes a page about an evaluation: scores, counts, curves, confusion matrices and warnings.
 
-It is a single file without scripts: it opens anywhere, prints, and can be kept with a paper.
+It is a single file without scripts, so it can be printed and archived with a paper.
 """
 
 import math
@@ -28,12 +28,12 @@ def write_report(evaluations: Mapping[str, Evaluation], edition: Edition, output
     """Write a directory with the page, `index.html`.
 
     Args:
-        evaluations: by image set.
-        edition: of all of them.
-        output: directory to write, whole or not at all.
+        evaluations: evaluations by image set.
+        edition: edition of all evaluations.
+        output: directory to write, atomically; the output of an earlier call is replaced.
 
     Raises:
-        OutputExistsError: `output` exists and is not output of vocboard.
+        OutputExistsError: `output` exists and was not written by vocboard.
         OSError: it cannot be written.
     """
     sets = ", ".join(evaluations)
@@ -134,7 +134,7 @@ def _confusion(scores: CompetitionScores, edition: Edition) -> str:
 
 
 def _wide(name: str, table: str) -> str:
-    """Return a table that scrolls by itself, also by keyboard, where it is wider than the page."""
+    """Return a table that scrolls, also by keyboard, if it is wider than the page."""
     return f'<div class="wide" role="region" aria-label="{name}" tabindex="0">{table}</div>'
 
 

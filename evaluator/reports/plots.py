@@ -1,20 +1,20 @@
-"""Small plots as SVG that takes its colours from the page."""
+"""Small plots in SVG with the colours of the page."""
 
 from html import escape
 
 import numpy as np
 from numpy.typing import NDArray
 
-_SIZE, _LEFT, _TOP, _SIDE = 190, 30, 8, 150  # pixels: of the picture, to the frame, and of the frame
+_SIZE, _LEFT, _TOP, _SIDE = 190, 30, 8, 150  # pixels: width of the plot, left and top margin, and side of the frame
 _MOST_POINTS = 300
 
 Points = NDArray[np.float64]
 
 
 def plot(x: Points, y: Points, title: str, x_name: str, y_name: str) -> str:
-    """Return a curve in the unit square; undefined points are left out.
+    """Return the SVG of a curve in the unit square; undefined points are left out.
 
-    Of a long curve so many points are drawn that none is missed by eye: the extremes of every pixel's width.
+    Long curves are reduced to the first, last, lowest and highest point within each pixel, so that they look the same.
     """
     is_defined = ~(np.isnan(x) | np.isnan(y))
     points = _thinned(x[is_defined], y[is_defined])

@@ -15,10 +15,10 @@ _LATEX = {"&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{"
 
 
 def as_csv(evaluations: Mapping[str, Evaluation]) -> str:
-    """Return every score of every metric, a line each, at full precision; undefined scores are empty.
+    """Return CSV with one line for each score of each metric, at full precision; undefined scores are empty.
 
     Args:
-        evaluations: by image set.
+        evaluations: evaluations by image set.
     """
     content = io.StringIO()
     writer = csv.writer(content, lineterminator="\n")
@@ -36,7 +36,9 @@ def as_csv(evaluations: Mapping[str, Evaluation]) -> str:
 
 
 def as_latex(evaluations: Mapping[str, Evaluation]) -> str:
-    """Return a table for each image set and list of classes, in per cent with one decimal; undefined scores are dashes.
+    """Return LaTeX with a table for each image set and list of classes, in per cent with one decimal.
+
+    Undefined scores are dashes.
 
     The tables need the packages booktabs and rotating.
 
@@ -74,7 +76,7 @@ def _table(edition: str, image_set: str, names: tuple[str, ...], group: list[Com
 
 
 def escaped(text: str) -> str:
-    """Return a name as LaTeX shows it.
+    """Return a name with LaTeX's special characters escaped.
 
     >>> print(escaped("R&D_1"))
     R\\&D\\_1
