@@ -161,7 +161,7 @@ def test_keys_of_one_character_can_be_turned_off(browser: Browser, written: tupl
 
 def test_rows_of_tables_highlight_their_box_by_keyboard(browser: Browser, written: tuple[Path, float]) -> None:
     page, errors = opened(browser, written[0])
-    page.select_option("#order", "errors")  # the first image then has many detections
+    page.select_option("#order", "errors")  # to the image with most errors, which has many detections
     assert page.locator("#picture .chosen").count() == 0
     button = page.locator("#found tbody button").nth(1)
     button.focus()

@@ -81,7 +81,11 @@ function applyFilters() {
 }
 
 function listenToControls() {
-  ["competition", "class", "kind", "order", "folder"].forEach(id => byId(id).addEventListener("change", applyFilters));
+  ["competition", "class", "kind", "folder"].forEach(id => byId(id).addEventListener("change", applyFilters));
+  byId("order").addEventListener("change", () => {
+    applyFilters();
+    if (byId("order").value !== "image") goTo(0);  // to the most or least confident result, or the most errors
+  });
   ["threshold", "search"].forEach(id => byId(id).addEventListener("input", applyFilters));
   ["showTruth", "showParts", "showFound", "showLabels", "map"].forEach(id => byId(id).addEventListener("change", draw));
   byId("filters").addEventListener("submit", event => event.preventDefault());
