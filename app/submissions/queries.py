@@ -78,12 +78,13 @@ def mine(session: Session, *, user: User, page: int = 1, per_page: int = PER_PAG
 
 
 def published_competitor(session: Session, submission: Submission) -> Submission | None:
-    """Return another published submission of the same method in one of the same competitions."""
+    """Return another published submission of the same method in one of the same competitions of the same phase."""
     keys = [entry.competition for entry in submission.entries]
     query = (
         select(Submission)
         .where(
             Submission.method_id == submission.method_id,
+            Submission.phase_key == submission.phase_key,
             Submission.id != submission.id,
             Submission.published_at.is_not(None),
             Submission.entries.any(SubmissionEntry.competition.in_(keys)),

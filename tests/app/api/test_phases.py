@@ -10,6 +10,7 @@ import pytest
 from tests.support.clock import Clock, clock
 from tests.support.entrants import make_scored
 from tests.support.factories import make_challenge, make_organiser, make_token, make_user
+from tests.support.scored import make_scored as make_again  # of one method several
 from tests.support.site import Site
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges import service
@@ -97,6 +98,24 @@ def test_a_phase_with_submissions_stays(world: World) -> None:
     assert world.client.delete(f"{PATH}/phases/test").status_code == 409
     assert world.client.delete(f"{PATH}/phases/main").status_code == 409
     assert world.client.patch(f"{PATH}/phases/test", json={"competitions": ["comp3"]}).status_code in {409, 422}
+
+
+def test_a_method_has_one_published_result_in_each_phase(world: World) -> None:
+    world.add("test")
+    with world.site.writing() as session:
+        first, kept, second = (
+            make_again(session, world.challenge(), world.person, "Method", phase_key=phase)
+            for phase in ("main", "test", "test")
+        )
+        token = make_token(session, world.person)
+    with world.site.client(token) as client:
+        for one in (first, kept):
+            assert client.post(f"/api/v1/submissions/{one.id}/publish").status_code == 200
+        refused = client.post(f"/api/v1/submissions/{second.id}/publish")
+        assert refused.status_code == 409
+        assert str(kept.id) in refused.text
+        boards = [client.get(f"{PATH}/leaderboards/comp1?phase={phase}").json()["rows"] for phase in ("main", "test")]
+    assert [[row["method"] for row in rows] for rows in boards] == [["Method"], ["Method"]]
 
 
 def test_people_are_admitted_by_address_or_an_earlier_phase(world: World) -> None:
