@@ -18,6 +18,7 @@ _PAGE = """<!doctype html>
 <title>REST API – vocboard</title>
 <link rel="icon" type="image/svg+xml" href="/static/brand.svg">
 <link rel="stylesheet" href="/static/vendor/swagger-ui/swagger-ui.css">
+<link rel="stylesheet" href="/static/css/api-docs.css">
 <script src="/static/vendor/swagger-ui/swagger-ui-bundle.js" defer></script>
 <script src="/static/js/api-docs.js" defer></script>
 </head>

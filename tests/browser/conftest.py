@@ -38,10 +38,10 @@ class Exhibition:
         return self.site.url
 
     def cookies(self, who: str) -> list[SetCookieParam]:
-        """Return the cookies of a browser in which the participant or the organiser is signed in."""
+        """Return the cookies of a browser in which somebody of the gallery is signed in: "participant" and so on."""
         if who not in self.kept:
             with self.site.client() as client:
-                sign_in_plainly(client, self.gallery.organiser if who == "organiser" else self.gallery.participant)
+                sign_in_plainly(client, getattr(self.gallery, who))
                 self.kept[who] = [
                     {"name": name, "value": value, "url": self.url} for name, value in client.cookies.items()
                 ]

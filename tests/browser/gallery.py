@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from sqlalchemy.orm import Session
 
+from tests.browser.gallery_states import add_states
 from tests.support.factories import make_challenge, make_organiser, make_user
 from tests.support.phases import main_truth
 from vocboard.app.accounts import service as accounts
-from vocboard.app.accounts.models import Scope, User
+from vocboard.app.accounts.models import Role, Scope, User
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState, Visibility
 from vocboard.app.challenges.organisers import invite
 from vocboard.app.database import now
@@ -50,9 +51,15 @@ class Gallery:
 
     participant: str = ""
     organiser: str = ""
+    administrator: str = ""
     submissions: dict[str, uuid.UUID] = field(default_factory=dict)
     anonymous: str = ""
     rescore: str = ""
+    states: dict[str, str] = field(default_factory=dict)
+
+    def address(self, path: str) -> str:
+        """Return a path with what it names in braces."""
+        return path.format(anonymous=self.anonymous, rescore=self.rescore, **self.submissions, **self.states)
 
 
 def fill(session: Session, *, methods: int = 200) -> Gallery:
@@ -66,6 +73,7 @@ def fill(session: Session, *, methods: int = 200) -> Gallery:
     organiser = make_organiser(session, name="Olga Organiser")
     participant = make_user(session, name="Paula Participant", affiliation=LABS[0])
     gallery.organiser, gallery.participant = organiser.email, participant.email
+    gallery.administrator = make_user(session, role=Role.ADMINISTRATOR, name="Ada Administrator").email
     challenge = make_challenge(
         session,
         organiser=organiser,
@@ -76,6 +84,7 @@ def fill(session: Session, *, methods: int = 200) -> Gallery:
         closes_at=now() + timedelta(days=30),
     )
     gallery.rescore = str(_other_challenges(session, organiser))
+    gallery.states = add_states(session, organiser, participant)
     _truth_versions(session, challenge, organiser)
     others = [make_user(session, name=f"Rival {number}") for number in range(4)]
     for number in range(methods):

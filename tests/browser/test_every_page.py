@@ -1,88 +1,18 @@
 """What holds of every page: no sideways scrolling, no errors in the browser, keyboard and screen reader."""
 
-from dataclasses import dataclass
 from itertools import pairwise
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.conftest import Exhibition, SignIn
+from tests.browser.visits import REFUSED_FORMS, VISITS, Visit, open_page
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser_errors")]
 
 TELEPHONE = {"width": 390, "height": 844}
 DESK = {"width": 1280, "height": 800}
 
-
-@dataclass(frozen=True)
-class Visit:
-    """A page as somebody sees it; the path may name a submission of the gallery in braces."""
-
-    who: str
-    path: str
-
-
-VISITS = [
-    Visit("visitor", "/"),
-    Visit("visitor", "/sign-in"),
-    Visit("visitor", "/register"),
-    Visit("visitor", "/register/sent"),
-    Visit("visitor", "/forgotten-password"),
-    Visit("visitor", "/forgotten-password/sent"),
-    Visit("visitor", "/confirm?token=no-such"),
-    Visit("visitor", "/challenges/no-such"),
-    Visit("visitor", "/challenges/voc2012/leaderboards/comp3"),
-    Visit("visitor", "/anonymous/{anonymous}"),
-    Visit("visitor", "/anonymous/{anonymous}?competition=comp5"),
-    Visit("visitor", "/api/docs"),
-    Visit("participant", "/"),
-    Visit("participant", "/challenges/voc2012"),
-    Visit("participant", "/challenges/next"),
-    Visit("participant", "/challenges/voc2012/submit"),
-    Visit("participant", "/challenges/past/submit"),
-    Visit("participant", "/challenges/voc2012/leaderboards/comp5"),
-    Visit("participant", "/challenges/voc2012/leaderboards/comp7?sort=head"),
-    Visit("participant", "/challenges/voc2012/leaderboards/comp9"),
-    Visit("participant", "/challenges/voc2012/leaderboards/comp3?q=nobody"),
-    Visit("participant", "/submissions"),
-    Visit("participant", "/submissions/{scored}"),
-    Visit("participant", "/submissions/{scored}?competition=comp3"),
-    Visit("participant", "/submissions/{scored}?competition=comp5"),
-    Visit("participant", "/submissions/{scored}?competition=comp7"),
-    Visit("participant", "/submissions/{queued}"),
-    Visit("participant", "/submissions/{evaluating}"),
-    Visit("participant", "/submissions/{failed}"),
-    Visit("participant", "/submissions/{withdrawn}"),
-    Visit("participant", "/submissions/{scored}/declarations"),
-    Visit("participant", "/account"),
-    Visit("participant", "/organise"),
-    Visit("organiser", "/organise"),
-    Visit("organiser", "/organise/registrations"),
-    Visit("organiser", "/organise/new"),
-    Visit("organiser", "/organise/voc2012"),
-    Visit("organiser", "/organise/draft"),
-    Visit("organiser", "/organise/voc2012/edit"),
-    Visit("organiser", "/organise/voc2012/phases"),
-    Visit("organiser", "/organise/voc2012/phases/new"),
-    Visit("organiser", "/challenges/voc2012/submit?rehearsal=true"),
-    Visit("organiser", "/organise/import"),
-    Visit("organiser", "/organise/voc2012/submissions"),
-    Visit("organiser", "/organise/voc2012/submissions?state=failed&sort=mean"),
-    Visit("organiser", "/organise/voc2012/submissions?q=nobody"),
-    Visit("organiser", "/organise/voc2012/entrants"),
-    Visit("organiser", "/organise/voc2012/queue"),
-    Visit("organiser", "/organise/voc2012/people"),
-    Visit("organiser", "/organise/past/rescores/{rescore}"),
-    Visit("organiser", "/organise/voc2012/log"),
-    Visit("organiser", "/organise/voc2012/archive"),
-    Visit("organiser", "/organise/draft/archive"),
-    Visit("organiser", "/submissions/{scored}"),
-    Visit("organiser", "/submissions/{failed}"),
-    Visit("organiser", "/submissions/{disqualified}"),
-    Visit("organiser", "/invitations"),
-    Visit("organiser", "/submissions"),
-    Visit("participant", "/submissions/{disqualified}"),
-]
 
 TOO_WIDE = """() => {
   const wide = [];
@@ -101,16 +31,7 @@ OUTLINE = """() => [...document.querySelectorAll("h1, h2, h3, h4")]
   .filter((heading) => heading.checkVisibility()).map((heading) => Number(heading.tagName[1]))"""
 
 
-def open_page(page: Page, exhibition: Exhibition, visit: Visit) -> None:
-    gallery = exhibition.gallery
-    if visit.who != "visitor":
-        page.context.add_cookies(exhibition.cookies(visit.who))
-    page.goto(
-        exhibition.url + visit.path.format(anonymous=gallery.anonymous, rescore=gallery.rescore, **gallery.submissions)
-    )
-
-
-@pytest.mark.parametrize("visit", VISITS, ids=lambda visit: f"{visit.who} {visit.path}")
+@pytest.mark.parametrize("visit", [*VISITS, *REFUSED_FORMS], ids=str)
 def test_page_is_in_order(page: Page, exhibition: Exhibition, visit: Visit) -> None:
     open_page(page, exhibition, visit)
     for size in (DESK, TELEPHONE):

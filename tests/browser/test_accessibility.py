@@ -1,0 +1,123 @@
+"""axe-core finds nothing serious on any page, for anybody, in light and dark."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from importlib.resources import files
+from typing import Any, Literal
+
+import pytest
+from fastapi import FastAPI
+from fastapi.routing import iter_route_contexts
+from playwright.sync_api import Page
+from starlette.routing import compile_path
+
+from tests.app.authorisation_table import TABLE, Person
+from tests.browser.conftest import Exhibition
+from tests.browser.gallery import Gallery
+from tests.browser.visits import REFUSED_FORMS, VISITS, Visit, open_page
+from tests.support.factories import make_organiser, make_user
+from tests.support.site import serving
+from vocboard import migrations
+from vocboard.app.accounts.models import Role
+from vocboard.app.settings import Settings
+
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser_errors")]
+
+AXE = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
+SERIOUS = {"serious", "critical"}  # impacts
+THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+# Routes that answer with something other than a page; all others are visited.
+NO_PAGES = {
+    "/healthz",
+    "/readyz",
+    "/.well-known/security.txt",
+    "/organise/log.csv",
+    "/organise/{slug}/log.csv",
+    "/submissions/{submission_id}/flickr-images",
+}
+PEOPLE: Mapping[str, Person] = {
+    "visitor": Person.VISITOR,
+    "participant": Person.OWNER,
+    "organiser": Person.ORGANISER,
+    "administrator": Person.ADMINISTRATOR,
+}
+FIND_PROBLEMS = """async () => {
+  for (const closed of document.querySelectorAll("details:not([open])")) closed.open = true;
+  await Promise.all(document.getAnimations().map((animation) => animation.finished.catch(() => null)));
+  const found = await axe.run(document, { resultTypes: ["violations"] });
+  return found.violations.map(({ id, impact, help, nodes }) => (
+    { id, impact, help, nodes: nodes.map((node) => `${node.html}\\n      ${node.failureSummary}`) }
+  ));
+}"""
+
+
+def pages_of(application: FastAPI) -> list[str]:
+    """Return the routes of all pages, in the order in which they are matched."""
+    routes = (context.path for context in iter_route_contexts(application.routes) if "GET" in (context.methods or ()))
+    return [path for path in routes if not path.startswith("/api/v1/") and path not in NO_PAGES]
+
+
+def route_of(path: str, routes: list[str]) -> str:
+    """Return the route of the address of a page; empty if none matches."""
+    return next((route for route in routes if compile_path(route)[0].match(path.partition("?")[0])), "")
+
+
+def seen_by_everybody() -> Iterator[Visit]:
+    """Yield each page as everybody who may open it, beside the visits that are already as somebody."""
+    routes = [route.removeprefix("GET ") for route in TABLE if route.startswith("GET ")]
+    routes.sort(key=lambda path: path.count("{"))  # `/organise/new` is no challenge
+    seen = set()
+    for visit in VISITS:
+        rules = TABLE.get(f"GET {route_of(visit.path, routes)}", ())
+        allowed = {name for name, person in PEOPLE.items() if any(person in rule.allowed for rule in rules)}
+        for who in ({*allowed} - {"administrator"}) | {visit.who}:
+            seen.add(replace(visit, who=who))
+    return iter(sorted(seen, key=str))
+
+
+def test_every_page_is_visited(exhibition: Exhibition) -> None:
+    pages = pages_of(exhibition.site.application)
+    visited = {route_of(visit.path, pages) for visit in VISITS}
+    assert set(pages) - visited == set(), "add a visit to tests/browser/visits.py"
+
+
+@pytest.mark.parametrize("visit", [*seen_by_everybody(), *REFUSED_FORMS], ids=str)
+def test_page_is_accessible(page: Page, exhibition: Exhibition, visit: Visit) -> None:
+    open_page(page, exhibition, visit)
+    check(page)
+
+
+@pytest.mark.parametrize("path", ["/", "/submissions", "/invitations", "/organise", "/organise/registrations"])
+def test_page_without_content_is_accessible(page: Page, nothing: Exhibition, path: str) -> None:
+    open_page(page, nothing, Visit("organiser", path))
+    check(page)
+
+
+@pytest.fixture(scope="module")
+def nothing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Exhibition]:
+    """Give a running site with people and nothing else."""
+    settings = Settings(data_directory=tmp_path_factory.mktemp("nothing"))
+    migrations.upgrade(settings.database)
+    with serving(settings) as site:
+        with site.writing() as session:
+            gallery = Gallery(
+                participant=make_user(session).email,
+                organiser=make_organiser(session).email,
+                administrator=make_user(session, role=Role.ADMINISTRATOR).email,
+            )
+        yield Exhibition(site, gallery)
+
+
+def check(page: Page) -> None:
+    """Let axe-core look at the page in both themes."""
+    page.evaluate(AXE)
+    serious = []
+    for theme in THEMES:
+        page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+        found: list[dict[str, Any]] = page.evaluate(FIND_PROBLEMS)
+        serious += [
+            f"{theme}: {one['id']} ({one['impact']}), {one['help']}\n    " + "\n    ".join(one["nodes"])
+            for one in found
+            if one["impact"] in SERIOUS
+        ]
+    assert not serious, f"{page.url}\n" + "\n".join(serious)

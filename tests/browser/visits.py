@@ -1,0 +1,142 @@
+"""Every page of the application, as somebody sees it: what the tests of all pages visit."""
+
+from dataclasses import dataclass
+
+from playwright.sync_api import FilePayload, Page
+
+from tests.browser.conftest import Exhibition
+
+NO_ARCHIVE = FilePayload(name="results.tar.gz", mimeType="application/gzip", buffer=b"no archive")
+
+
+@dataclass(frozen=True)
+class Visit:
+    """A page as somebody sees it.
+
+    Attributes:
+        who: a visitor, or somebody of the gallery.
+        path: may name something of the gallery in braces.
+        press: a button to press there without filling in the form (files are no archives), to see the errors.
+    """
+
+    who: str
+    path: str
+    press: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.who} {self.path}" + (f" ({self.press})" if self.press else "")
+
+
+VISITS = [
+    Visit("visitor", "/"),
+    Visit("visitor", "/sign-in"),
+    Visit("visitor", "/register"),
+    Visit("visitor", "/register/sent"),
+    Visit("visitor", "/forgotten-password"),
+    Visit("visitor", "/forgotten-password/sent"),
+    Visit("visitor", "/confirm?token=no-such"),
+    Visit("visitor", "/challenges/no-such"),
+    Visit("visitor", "/challenges/voc2012/leaderboards/comp3"),
+    Visit("visitor", "/anonymous/{anonymous}"),
+    Visit("visitor", "/anonymous/{anonymous}?competition=comp5"),
+    Visit("visitor", "/api/docs"),
+    Visit("visitor", "/confirm?token={confirm_link}"),
+    Visit("visitor", "/reset-password?token={reset_link}"),
+    Visit("visitor", "/challenges/hidden/leaderboards/comp1"),
+    Visit("visitor", "/challenges/anonymous/leaderboards/comp1"),
+    Visit("visitor", "/challenges/frozen/leaderboards/comp1"),
+    Visit("visitor", "/challenges/frozen/leaderboards/comp1?results=later"),
+    Visit("visitor", "/challenges/archived"),
+    Visit("visitor", "/challenges/phased"),
+    Visit("participant", "/"),
+    Visit("participant", "/challenges/voc2012"),
+    Visit("participant", "/challenges/next"),
+    Visit("participant", "/challenges/voc2012/submit"),
+    Visit("participant", "/challenges/past/submit"),
+    Visit("participant", "/challenges/voc2012/leaderboards/comp5"),
+    Visit("participant", "/challenges/voc2012/leaderboards/comp7?sort=head"),
+    Visit("participant", "/challenges/voc2012/leaderboards/comp9"),
+    Visit("participant", "/challenges/voc2012/leaderboards/comp3?q=nobody"),
+    Visit("participant", "/submissions"),
+    Visit("participant", "/submissions/{scored}"),
+    Visit("participant", "/submissions/{scored}?competition=comp3"),
+    Visit("participant", "/submissions/{scored}?competition=comp5"),
+    Visit("participant", "/submissions/{scored}?competition=comp7"),
+    Visit("participant", "/submissions/{queued}"),
+    Visit("participant", "/submissions/{evaluating}"),
+    Visit("participant", "/submissions/{failed}"),
+    Visit("participant", "/submissions/{withdrawn}"),
+    Visit("participant", "/submissions/{scored}/declarations"),
+    Visit("participant", "/account"),
+    Visit("participant", "/organise"),
+    Visit("participant", "/submissions/{disqualified}"),
+    Visit("participant", "/challenges/phased/submit?phase=test"),
+    Visit("participant", "/challenges/archived/submit"),
+    Visit("participant", "/invitations"),
+    Visit("organiser", "/organise"),
+    Visit("organiser", "/organise/registrations"),
+    Visit("organiser", "/organise/new"),
+    Visit("organiser", "/organise/voc2012"),
+    Visit("organiser", "/organise/draft"),
+    Visit("organiser", "/organise/voc2012/edit"),
+    Visit("organiser", "/organise/voc2012/phases"),
+    Visit("organiser", "/organise/voc2012/phases/new"),
+    Visit("organiser", "/challenges/voc2012/submit?rehearsal=true"),
+    Visit("organiser", "/organise/import"),
+    Visit("organiser", "/organise/voc2012/submissions"),
+    Visit("organiser", "/organise/voc2012/submissions?state=failed&sort=mean"),
+    Visit("organiser", "/organise/voc2012/submissions?q=nobody"),
+    Visit("organiser", "/organise/voc2012/entrants"),
+    Visit("organiser", "/organise/voc2012/queue"),
+    Visit("organiser", "/organise/voc2012/people"),
+    Visit("organiser", "/organise/past/rescores/{rescore}"),
+    Visit("organiser", "/organise/voc2012/log"),
+    Visit("organiser", "/organise/voc2012/archive"),
+    Visit("organiser", "/organise/draft/archive"),
+    Visit("organiser", "/submissions/{scored}"),
+    Visit("organiser", "/submissions/{failed}"),
+    Visit("organiser", "/submissions/{disqualified}"),
+    Visit("organiser", "/invitations"),
+    Visit("organiser", "/submissions"),
+    Visit("organiser", "/organise/doubtful"),
+    Visit("organiser", "/organise/corrected"),
+    Visit("organiser", "/organise/phased"),
+    Visit("organiser", "/organise/phased/phases"),
+    Visit("organiser", "/organise/phased/phases/test"),
+    Visit("organiser", "/organise/archived/archive"),
+    Visit("organiser", "/organise/corrected/rescores/{rescore_ready}"),
+    Visit("organiser", "/organise/corrected/rescores/{rescore_applied}"),
+    Visit("organiser", "/organise/corrected/rescores/{rescore_discarded}"),
+    Visit("organiser", "/organise/corrected/rescores/{rescore_failed}"),
+    Visit("organiser", "/organise/draft/submissions"),
+    Visit("organiser", "/organise/draft/entrants"),
+    Visit("administrator", "/organise/log"),
+    Visit("administrator", "/organise/registrations"),
+]
+
+REFUSED_FORMS = [
+    Visit("visitor", "/sign-in", "Sign in"),
+    Visit("visitor", "/register", "Register"),
+    Visit("visitor", "/reset-password?token={reset_link}", "Set password"),
+    Visit("participant", "/account", "Change password"),
+    Visit("participant", "/challenges/voc2007/submit", "Upload and check"),
+    Visit("organiser", "/organise/new", "Create challenge"),
+    Visit("organiser", "/organise/voc2012/phases/new", "Add phase"),
+    Visit("organiser", "/organise/voc2012/people", "Invite"),
+    Visit("organiser", "/organise/voc2012/phases", "Give extra quota"),
+    Visit("organiser", "/organise/import", "Import"),
+]
+
+
+def open_page(page: Page, exhibition: Exhibition, visit: Visit) -> None:
+    """Go there, and send an empty form if the visit says so."""
+    if visit.who != "visitor":
+        page.context.add_cookies(exhibition.cookies(visit.who))
+    page.goto(exhibition.url + exhibition.gallery.address(visit.path))
+    if visit.press:
+        # Otherwise the browser itself asks for what is missing, and the server is never asked.
+        page.evaluate("() => { for (const form of document.forms) form.noValidate = true; }")
+        for file in page.locator("form[data-upload] input[type=file]").all():
+            file.set_input_files(NO_ARCHIVE)
+        page.get_by_role("button", name=visit.press, exact=True).click()
+        page.locator(".wrong, .note.bad, [role=alert]").first.wait_for()
