@@ -48,6 +48,7 @@ class Settings(BaseSettings):
     secret_key: SecretStr = SecretStr("")  # web only
     proxy_secret: SecretStr = SecretStr("")  # web only: forwarding headers of requests with this secret are trusted
     public_url: str = "http://127.0.0.1:8000"
+    notice: str = ""  # plain text on the home page; blank lines separate paragraphs
 
     data_directory: Path = Path("demo-data")
     database_url: str = ""  # default: SQLite in the data directory

@@ -13,7 +13,7 @@ from vocboard.app.challenges.service import Phase, PhaseState
 from vocboard.app.database import now
 from vocboard.app.pages import wording
 from vocboard.app.pages.rendering import render
-from vocboard.app.web.dependencies import DatabaseDep
+from vocboard.app.web.dependencies import DatabaseDep, SettingsDep
 from vocboard.app.web.identity import CurrentIdentity
 from vocboard.evaluator.editions import Competition, Edition, TaskRules
 from vocboard.evaluator.tasks.definition import TaskDefinition
@@ -70,11 +70,13 @@ class TaskFormat:
 
 
 @router.get("/")
-def challenge_list(request: Request, database: DatabaseDep, identity: CurrentIdentity) -> Response:
+def challenge_list(
+    request: Request, database: DatabaseDep, settings: SettingsDep, identity: CurrentIdentity
+) -> Response:
     """List all challenges that the user may see."""
     with database.reading() as session:
         found = challenges.visible_challenges(session, identity.user)
-    return render(request, "challenges.html", challenges=listed(found))
+    return render(request, "challenges.html", challenges=listed(found), notice=settings.notice)
 
 
 @router.get("/challenges/{slug}")

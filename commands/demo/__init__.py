@@ -10,12 +10,15 @@ from functools import cache
 from pathlib import Path
 from types import FrameType
 
+import httpx
+
 from vocboard import migrations
 from vocboard.app.accounts.models import Role
 from vocboard.app.database import Database
 from vocboard.app.settings import Settings
 from vocboard.commands.demo.accounts import Account, DemoFile, ensure_account
 from vocboard.commands.demo.development_kit import write_development_kit
+from vocboard.commands.demo.examples import fill_examples
 from vocboard.commands.demo.methods import Method
 from vocboard.commands.demo.scenes import draw_world
 from vocboard.commands.demo.seeding import (
@@ -34,14 +37,25 @@ EDITION = "VOC2012"
 DIRECTORY = Path("demo-data")
 READY_FILE = "demo.json"  # exists while the demo runs
 STOPPED_FILE = "demo-stopped.json"  # the same file while the demo is stopped, so that accounts persist
+EXAMPLES_FILLED = "examples.filled"  # exists once the example challenges are complete
 SEED = 2005  # of the synthetic scenes; the year of the first challenge
 DOMAIN = "demo.vocboard.example"  # of the accounts' addresses; a reserved domain, so that no mail is ever delivered
+PARTICIPANT, ORGANISER = f"participant@{DOMAIN}", f"organiser@{DOMAIN}"
+PARTICIPANT_NAME = "Demo Participant"
 
 SYNTHETIC_DESCRIPTION = (
     "A synthetic test set for trying vocboard: random scenes of ellipses, scored by the rules of {title}.\n\n"
     "The methods are synthetic too: each one's results are the ground truth with noise; better methods have less "
     "noise. "
     "Sign in as the participant to submit your own results, or as the organiser to see all submissions."
+)
+NOTICE = (
+    "This is a demo, with synthetic test sets and methods. Its challenges are in different states: open, open with two "
+    "phases (Harbour 2026), scored again after a correction (Orchard 2026), with a frozen leaderboard (Harbour 2025), "
+    "closed (Orchard 2025) and archived (Harbour 2024). They appear within a minute after the first start.\n\n"
+    "Sign in as {participant} to submit results and to see submissions of your own; as {organiser} to see what "
+    "organisers see, under Organise, and a draft (Harbour 2027). The passwords are in the terminal, and in "
+    "{ready_file}."
 )
 REAL_DESCRIPTION = "The ground truth of {tree}, scored by the rules of {title}."
 
@@ -97,8 +111,8 @@ def _edition_of(tree: Path | None) -> str:
 
 def _serve(arguments: argparse.Namespace, edition: Edition) -> None:
     arguments.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    settings = Settings(data_directory=arguments.data)
     ready_file, stopped_file = arguments.data / READY_FILE, arguments.data / STOPPED_FILE
+    settings = _settings(arguments, ready_file)
     if ready_file.exists():  # it was killed
         ready_file.replace(stopped_file)
     earlier = DemoFile.read(stopped_file)
@@ -106,15 +120,15 @@ def _serve(arguments: argparse.Namespace, edition: Edition) -> None:
     database = Database(settings.database)
     participant = ensure_account(
         database,
-        email=f"participant@{DOMAIN}",
-        name="Demo Participant",
+        email=PARTICIPANT,
+        name=PARTICIPANT_NAME,
         affiliation="vocboard demo",
         role=Role.PARTICIPANT,
         known=earlier.participant if earlier else None,
     )
     organiser = ensure_account(
         database,
-        email=f"organiser@{DOMAIN}",
+        email=ORGANISER,
         name="Demo Organiser",
         affiliation="vocboard demo",
         role=Role.ORGANISER,
@@ -123,8 +137,8 @@ def _serve(arguments: argparse.Namespace, edition: Edition) -> None:
     print(f"Starting the server on port {arguments.port} ...", flush=True)
     with DemoServer(settings, host=arguments.host, port=arguments.port) as server:
         filled = arguments.data / f"{edition.name.lower()}.filled"
+        own, organising = Api(server.url, participant.token), Api(server.url, organiser.token)
         if not filled.exists():
-            own, organising = Api(server.url, participant.token), Api(server.url, organiser.token)
             if arguments.devkit is None:
                 _fill_with_synthetic(edition, server.url, database, own=own, organiser=organising)
             else:
@@ -134,6 +148,8 @@ def _serve(arguments: argparse.Namespace, edition: Edition) -> None:
         demo.write(ready_file)
         _tell(demo, ready_file)
         try:
+            if arguments.devkit is None:
+                _add_examples(arguments.data / EXAMPLES_FILLED, database, own=own, organiser=organising, url=server.url)
             server.wait()
         finally:
             ready_file.replace(stopped_file)
@@ -157,11 +173,36 @@ def _fill_with_synthetic(edition: Edition, url: str, database: Database, *, own:
     if not has_ground_truth(organiser, slug):
         with tempfile.TemporaryDirectory(prefix="vocboard-") as directory:
             upload_ground_truth(organiser, slug, write_development_kit(world, edition, Path(directory)))
-    submit_cast(slug, edition, world, _authors(url, database), own)
+    submit_cast(slug, edition, world, _authors(url, database, own), own)
 
 
-def _authors(url: str, database: Database) -> Callable[[Method], Api]:
-    """Return the API as the author of a method: one account per first contributor."""
+def _settings(arguments: argparse.Namespace, ready_file: Path) -> Settings:
+    """Return the settings of the demo; the home page of the synthetic one says what there is to see."""
+    settings = Settings(data_directory=arguments.data)
+    if arguments.devkit is not None or settings.notice:
+        return settings
+    notice = NOTICE.format(participant=PARTICIPANT, organiser=ORGANISER, ready_file=ready_file)
+    return Settings(data_directory=arguments.data, notice=notice)
+
+
+def _add_examples(filled: Path, database: Database, *, own: Api, organiser: Api, url: str) -> None:
+    """Add the example challenges while the server already serves; an interrupted start is continued by the next."""
+    if filled.exists():
+        return
+    print("\nAdding example challenges in other states. You can already use the server.", flush=True)
+    try:
+        fill_examples(database, organiser, _authors(url, database, own), PARTICIPANT)
+    except httpx.TransportError:
+        return  # the server has exited, as the caller finds out
+    except SeedingError as error:
+        print(f"vocboard demo: not all example challenges could be added: {error}", file=sys.stderr)
+        return
+    filled.touch()
+    print("The example challenges are complete.", flush=True)
+
+
+def _authors(url: str, database: Database, own: Api) -> Callable[[Method], Api]:
+    """Return the API as the author of a method: one account per first contributor, among them the participant's own."""
 
     @cache
     def api(affiliation: str, name: str) -> Api:
@@ -169,7 +210,11 @@ def _authors(url: str, database: Database) -> Callable[[Method], Api]:
         account = ensure_account(database, email=email, name=name, affiliation=affiliation, role=Role.PARTICIPANT)
         return Api(url, account.token)
 
-    return lambda method: api(method.affiliation, method.contributors.partition(",")[0])
+    def author(method: Method) -> Api:
+        name = method.contributors.partition(",")[0]
+        return own if name == PARTICIPANT_NAME else api(method.affiliation, name)
+
+    return author
 
 
 def _tell(demo: DemoFile, ready_file: Path) -> None:

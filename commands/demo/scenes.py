@@ -66,6 +66,7 @@ def draw_world(
     segmented: int = SEGMENTED_IMAGES,
     layout: int = LAYOUT_IMAGES,
     action: int = ACTION_IMAGES,
+    first: int = 1,
 ) -> World:
     """Generate the test set of a small challenge that contains every class of the edition.
 
@@ -74,6 +75,7 @@ def draw_world(
         segmented: how many of them are segmented as well.
         layout: number of images for layout.
         action: number of images for action.
+        first: number of the first image for classification and detection.
     """
     random = np.random.default_rng(seed)
     shared: dict[str, tuple[Scene, ...]] = {}
@@ -87,7 +89,7 @@ def draw_world(
             sets[key] = tuple(_people(random, _image(edition, first + n), parts, actions) for n in range(people))
             continue
         if image_set not in shared:
-            numbers = range(1 + main * len(shared), 1 + main * (len(shared) + 1))
+            numbers = range(first + main * len(shared), first + main * (len(shared) + 1))
             shared[image_set] = tuple(_scene(random, edition, number) for number in numbers)
         sets[key] = shared[image_set][: segmented if task is Task.SEGMENTATION else main]
     return World(sets)

@@ -79,35 +79,52 @@ def has_ground_truth(organiser: Api, slug: str) -> bool:
     return any(version["is_current"] for version in organiser.get(f"/challenges/{slug}/ground-truth")["items"])
 
 
-def upload_ground_truth(organiser: Api, slug: str, tree: Path) -> None:
-    """Upload a development kit tree and wait until it is in use.
+def upload_ground_truth(
+    organiser: Api,
+    slug: str,
+    tree: Path,
+    *,
+    phase: str = "main",
+    becomes_current: bool = True,
+    must_be_valid: bool = True,
+) -> None:
+    """Upload a development kit tree and wait until it is imported.
 
     Competitions that the tree cannot score are removed from the challenge.
+
+    Args:
+        phase: key of the phase that it is for.
+        becomes_current: wait until it is in use. Once there are submissions, only a re-score does that.
+        must_be_valid: otherwise the demo shows what is wrong with it.
 
     Raises:
         SeedingError: the tree is invalid; the message lists all problems.
     """
+    path = f"/challenges/{slug}/ground-truth"
     with _packed(tree) as archive, archive.open("rb") as file:
-        version = organiser.post(f"/challenges/{slug}/ground-truth", files={"archive": (archive.name, file)})
+        version = organiser.post(path, params={"phase": phase}, files={"archive": (archive.name, file)})
 
     def state() -> dict[str, Any]:
-        versions = organiser.get(f"/challenges/{slug}/ground-truth")["items"]
-        found: dict[str, Any] = next(one for one in versions if one["id"] == version["id"])
+        found: dict[str, Any] = next(one for one in organiser.get(path)["items"] if one["id"] == version["id"])
         return found
 
-    imported = _wait("the import of the ground truth", state, lambda found: found["state"] in {"ready", "failed"})
+    imported = wait_for("the import of the ground truth", state, lambda found: found["state"] in {"ready", "failed"})
     if imported["state"] == "failed":
+        if not must_be_valid:
+            return
         listed = "\n".join(
             f"  {problem['file'] or tree}:{problem['line'] or ''} {problem['message']}"
             for problem in imported["problems"]
         )
         raise SeedingError(f"{tree} cannot be used as ground truth:\n{listed}")
     if imported["needs_confirmation"]:  # made up, or the operator's own
-        organiser.post(f"/challenges/{slug}/ground-truth/{imported['number']}/confirm")
+        organiser.post(f"{path}/{imported['number']}/confirm")
+    if not becomes_current:
+        return
     offered = {competition["key"] for competition in organiser.get(f"/challenges/{slug}")["competitions"]}
     if offered - set(imported["competitions"]):
         organiser.patch(f"/challenges/{slug}", json={"competitions": imported["competitions"]})
-    _wait("the first scoring", state, lambda found: found["is_current"])
+    wait_for("the first scoring", state, lambda found: found["is_current"])
 
 
 def submit_cast(slug: str, edition: Edition, world: World, api_of: Callable[[Method], Api], own: Api) -> None:
@@ -116,7 +133,7 @@ def submit_cast(slug: str, edition: Edition, world: World, api_of: Callable[[Met
     cast = [(api_of(method), method) for method in PUBLISHED] + [(own, PRIVATE), (own, WITHDRAWN)]
     submitted = [(api, method) for api, method in cast if enters(method, edition, offered)]
     ids = {
-        method.name: _submit(api, slug, method, partial(results_archive, method, world, edition, offered), edition)
+        method.name: submit(api, slug, method, partial(results_archive, method, world, edition, offered), edition)
         for api, method in submitted
     }
     if WITHDRAWN.name in ids:
@@ -125,36 +142,66 @@ def submit_cast(slug: str, edition: Edition, world: World, api_of: Callable[[Met
         if method is WITHDRAWN:
             continue
         path = f"/submissions/{ids[method.name]}"
-        result = _wait(f"the scores of {method.name}", partial(api.get, path), _is_final)
+        result = wait_for(f"the scores of {method.name}", partial(api.get, path), is_final)
         if result["state"] != "scored":
             raise SeedingError(f"{method.name}: {result['failure']}")
         if method is not PRIVATE and result["published_at"] is None:
             api.post(f"{path}/publish")
 
 
-def _submit(api: Api, slug: str, method: Method, archive: Callable[[], bytes], edition: Edition) -> str:
-    """Upload a method's results if an earlier start has not; return the submission's id."""
+def submission_named(api: Api, slug: str, method: str, phase: str = "main") -> dict[str, Any] | None:
+    """Return a user's submission of a method, if an earlier start has made it."""
     for submission in api.get("/submissions?per_page=100")["items"]:
-        if submission["method_name"] == method.name and submission["challenge"] == slug:
-            return str(submission["id"])
+        if (submission["method_name"], submission["challenge"], submission["phase"]) == (method, slug, phase):
+            found: dict[str, Any] = submission
+            return found
+    return None
+
+
+def submit(
+    api: Api,
+    slug: str,
+    method: Method,
+    archive: Callable[[], bytes],
+    edition: Edition,
+    *,
+    phase: str = "main",
+    publish: bool = False,
+) -> str:
+    """Upload a method's results if an earlier start has not; return the submission's id.
+
+    Args:
+        publish: publish the result as soon as it is scored.
+    """
+    if (known := submission_named(api, slug, method.name, phase)) is not None:
+        return str(known["id"])
     fields = {
         "method_name": method.name,
         "method_description": method.description,
         "contributors": method.contributors,
         "affiliation": method.affiliation,
+        "publish": str(publish).lower(),
         **DECLARATIONS[method.training],
         "segmentation_classes": [name for name in edition.classes if name in method.only_classes],
     }
     name = f"{method.name.lower().replace(' ', '-')}.tar.gz"
-    answer = api.post(f"/challenges/{slug}/submissions", data=fields, files={"archive": (name, archive())})
-    return str(answer["id"])
+    path, files = f"/challenges/{slug}/submissions", {"archive": (name, archive())}
+    return str(api.post(path, params={"phase": phase}, data=fields, files=files)["id"])
 
 
-def _is_final(submission: dict[str, Any]) -> bool:
+def is_final(submission: dict[str, Any]) -> bool:
+    """Whether the submission will not be evaluated any more."""
     return submission["state"] in {"scored", "failed", "withdrawn"}
 
 
-def _wait(what: str, look: Callable[[], dict[str, Any]], is_done: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+def wait_for(
+    what: str, look: Callable[[], dict[str, Any]], is_done: Callable[[dict[str, Any]], bool]
+) -> dict[str, Any]:
+    """Ask until something is done, and return the last answer.
+
+    Raises:
+        SeedingError: it takes too long.
+    """
     deadline = time.monotonic() + WAIT_SECONDS
     while not is_done(found := look()):
         if time.monotonic() > deadline:

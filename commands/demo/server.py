@@ -98,9 +98,9 @@ class DemoServer:
 
 
 def environment(settings: Settings) -> dict[str, str]:
-    """Return the environment of the server process: ours, plus its data directory and a secret key."""
+    """Return the environment of the server process: ours, plus its data directory, its notice and a secret key."""
     directory = settings.data_directory.resolve()
-    own = {"VOCBOARD_DATA_DIRECTORY": str(directory)}
+    own = {"VOCBOARD_DATA_DIRECTORY": str(directory), "VOCBOARD_NOTICE": settings.notice}
     if not settings.secret_key.get_secret_value():
         own["VOCBOARD_SECRET_KEY"] = _secret(directory / SECRET_FILE)
     return os.environ | own
