@@ -23,11 +23,19 @@ from vocboard.commands.offline import (
 from vocboard.commands.problem_text import image_set_hint, problem_lines, summary
 from vocboard.commands.progress import Progress
 from vocboard.commands.score_tables import score_lines
-from vocboard.evaluator.editions import image_sets_of
-from vocboard.evaluator.evaluation import Evaluation, evaluate
+from vocboard.evaluator.editions import Edition, image_sets_of
+from vocboard.evaluator.evaluation import Evaluation, read_for_scoring, score_results
 from vocboard.evaluator.problems import has_errors
 from vocboard.evaluator.reports import as_csv, as_latex, write_curves, write_report
+from vocboard.evaluator.statistics.bootstrap import Bootstrap, bootstrap
+from vocboard.evaluator.statistics.collect import collect_evidence
+from vocboard.evaluator.statistics.evidence import Evidence
+from vocboard.evaluator.statistics.weights import REPLICATES
 from vocboard.evaluator.whole_output import OutputExistsError
+
+LEAST_REPLICATES, MOST_REPLICATES = 100, 10_000
+
+Bootstraps = Mapping[str, Bootstrap]  # by competition
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -51,6 +59,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="write an HTML report with tables, curves and warnings to this directory",
     )
     add("--curves", metavar="DIR", type=Path, help="write the curves to this directory, each as CSV and all as JSON")
+    add(
+        "--bootstrap",
+        metavar="REPLICATES",
+        type=_replicates,
+        help="add the 95 %% interval of each score: the bootstrap over test images, with this many replicates, such as "
+        f"{REPLICATES}",
+    )
     add("--csv", action="store_true", help="print CSV, one line per score")
     add("--latex", action="store_true", help="print LaTeX tables")
 
@@ -61,13 +76,14 @@ def run(arguments: argparse.Namespace) -> int:
     edition = chosen_edition(arguments.edition)
     classes = chosen_classes(arguments.segmentation_classes, edition)
     chosen = editions_of_image_sets(edition, arguments.image_set)
-    evaluations = {}
+    evaluations: dict[str | None, Evaluation] = {}
+    bootstraps: dict[str | None, Bootstraps] = {}
     with Progress("files") as progress:
         for name, of_set in chosen.items():
             progress.stage("files of the ground truth")
             truth = read_truth(arguments.ground_truth, of_set, progress.advance)
             progress.stage("result files")
-            evaluations[name] = evaluate(
+            read, confusions = read_for_scoring(
                 arguments.results,
                 of_set,
                 truth,
@@ -75,6 +91,12 @@ def run(arguments: argparse.Namespace) -> int:
                 other_editions=others(chosen, name),
                 progress=progress.advance,
             )
+            evaluations[name] = score_results(read, of_set, truth, confusions, progress=progress.advance)
+            bootstraps[name] = {}
+            if arguments.bootstrap is not None and read.is_valid:
+                progress.stage("bootstrap")
+                evidence = collect_evidence(read.results, of_set, truth, confusions)
+                bootstraps[name] = _bootstraps(evidence, of_set, arguments.bootstrap)
     named = {name or ", ".join(image_sets_of(edition)): evaluation for name, evaluation in evaluations.items()}
     try:
         if arguments.report is not None:
@@ -84,30 +106,60 @@ def run(arguments: argparse.Namespace) -> int:
     except OutputExistsError as error:
         raise MisuseError(str(error)) from error
     if arguments.json:
-        print_json(_document(edition.name, evaluations))
+        print_json(_document(edition.name, evaluations, bootstraps))
     elif arguments.csv:
         print(as_csv(named), end="")
     elif arguments.latex:
         print(as_latex(named), end="")
     else:
         for name, evaluation in evaluations.items():
-            print("\n".join(_lines(evaluation, name)))
+            print("\n".join(_lines(evaluation, name, bootstraps[name])))
     return PROBLEMS if any(has_errors(evaluation.problems) for evaluation in evaluations.values()) else VALID
 
 
-def _document(edition: str, evaluations: Mapping[str | None, Evaluation]) -> dict[str, Any]:
+def _replicates(text: str) -> int:
+    """Return the number of replicates."""
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if not LEAST_REPLICATES <= number <= MOST_REPLICATES:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a whole number from {LEAST_REPLICATES} to {MOST_REPLICATES:,}"
+        )
+    return number
+
+
+def _bootstraps(evidence: Mapping[str, Evidence], edition: Edition, replicates: int) -> Bootstraps:
+    """Return the bootstrap of each competition.
+
+    Raises:
+        MisuseError: there are too few test images.
+    """
+    try:
+        return {key: bootstrap(each, edition, edition.competitions[key], replicates) for key, each in evidence.items()}
+    except ValueError as error:
+        raise MisuseError(f"no bootstrap is possible: {error}") from error
+
+
+def _document(
+    edition: str, evaluations: Mapping[str | None, Evaluation], bootstraps: Mapping[str | None, Bootstraps]
+) -> dict[str, Any]:
     """Return one JSON object; for several image sets, an object per image set by name."""
     documents = {name: evaluation.as_json() for name, evaluation in evaluations.items()}
+    for name, document in documents.items():
+        for key, found in bootstraps[name].items():
+            document["competitions"][key]["bootstrap"] = found.as_json()
     if len(documents) == 1:
         return next(iter(documents.values()))
     return {"edition": edition, "image_sets": documents}
 
 
-def _lines(evaluation: Evaluation, image_set: str | None) -> Iterator[str]:
+def _lines(evaluation: Evaluation, image_set: str | None, bootstraps: Bootstraps) -> Iterator[str]:
     where = "" if image_set is None else f" on {image_set}"
     for key, scores in evaluation.scores.items():
         yield f"{evaluation.edition} {key}{where}: {scores.task.value}"
-        yield from score_lines(competition_scores(key, scores.as_json()))
+        yield from score_lines(competition_scores(key, scores.as_json()), _intervals(bootstraps.get(key)))
         yield ""
     for key in evaluation.unavailable:
         yield f"{evaluation.edition} {key}{where}: not scored, the tree has no ground truth for it"
@@ -115,3 +167,11 @@ def _lines(evaluation: Evaluation, image_set: str | None) -> Iterator[str]:
     yield from problem_lines(evaluation.problems)
     yield from image_set_hint(evaluation.problems)
     yield summary(evaluation.problems)
+
+
+def _intervals(found: Bootstrap | None) -> dict[str | None, tuple[float, float]] | None:
+    """Return the ends of the intervals of the primary metric, by class, and of the mean under None."""
+    if found is None:
+        return None
+    ends: dict[str | None, tuple[float, float]] = {None: (found.mean.low, found.mean.high)}
+    return ends | {name: (interval.low, interval.high) for name, interval in found.per_class.items()}

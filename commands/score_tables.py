@@ -1,6 +1,7 @@
 """Score tables for the terminal, for scores from a server or from the evaluator."""
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping
 
 from vocboard.client.scores import CompetitionScores, Measure
 from vocboard.client.terminal import printable
@@ -10,16 +11,25 @@ from vocboard.evaluator.tasks.names import Metric
 
 UNDEFINED = "n/a"
 DECIMALS = 4
+INTERVAL = "95 % interval"
 
 
-def score_lines(scores: CompetitionScores) -> Iterator[str]:
+def score_lines(
+    scores: CompetitionScores, intervals: Mapping[str | None, tuple[float, float]] | None = None
+) -> Iterator[str]:
     """Yield a table with a row per class and a column per metric, and the classes that were not entered.
 
     The mean is over the classes for which the metric is defined.
+
+    Args:
+        scores: of one competition.
+        intervals: ends of the interval of the first metric, by class, and of the mean under None.
     """
     names = list(scores.primary.per_class)
-    columns = [Column("", [*map(printable, names), "mean"])]
-    columns += [_measure_column(measure, names) for measure in (scores.primary, *scores.secondary)]
+    columns = [Column("", [*map(printable, names), "mean"]), _measure_column(scores.primary, names)]
+    if intervals is not None:
+        columns.append(Column(INTERVAL, [_interval(intervals.get(name)) for name in (*names, None)], right=True))
+    columns += [_measure_column(measure, names) for measure in scores.secondary]
     if scores.details:
         found = [scores.details.get(name) for name in names]
         columns.append(_count_column("positives", [None if item is None else item.positives for item in found]))
@@ -58,6 +68,12 @@ def _unknown(name: str) -> str:
 def _measure_column(measure: Measure, names: list[str]) -> Column:
     values = [*(measure.per_class.get(name) for name in names), measure.mean]
     return Column(_short_title(measure.metric), [fraction(value) for value in values], right=True)
+
+
+def _interval(ends: tuple[float, float] | None) -> str:
+    if ends is None or math.isnan(ends[0]):
+        return UNDEFINED
+    return f"{fraction(ends[0])} - {fraction(ends[1])}"
 
 
 def _count_column(heading: str, counts: list[int | None]) -> Column:

@@ -9,7 +9,7 @@ from vocboard.evaluator.problems import has_errors
 from vocboard.evaluator.reading import ReadResults, read_results
 from vocboard.evaluator.scoring import Confusions, Evaluation, check_edition, score
 
-__all__ = ["Confusions", "Evaluation", "check_edition", "evaluate", "score_results"]
+__all__ = ["Confusions", "Evaluation", "check_edition", "evaluate", "read_for_scoring", "score_results"]
 
 
 def evaluate(
@@ -35,6 +35,27 @@ def evaluate(
         ValueError: the ground truth belongs to another edition.
         OSError: the upload cannot be read.
     """
+    read, confusions = read_for_scoring(
+        path,
+        edition,
+        truth,
+        segmentation_classes=segmentation_classes,
+        other_editions=other_editions,
+        progress=progress,
+    )
+    return score_results(read, edition, truth, confusions, progress=progress)
+
+
+def read_for_scoring(
+    path: Path,
+    edition: Edition,
+    truth: GroundTruth,
+    *,
+    segmentation_classes: Sequence[str] | None = None,
+    other_editions: Sequence[Edition] = (),
+    progress: Callable[[int], None] | None = None,
+) -> tuple[ReadResults, Confusions]:
+    """Read an upload, and count the pixels of its label maps; arguments and exceptions are those of `evaluate`."""
     check_edition(truth, edition)
     confusions = Confusions(truth)
     read = read_results(
@@ -46,7 +67,7 @@ def evaluate(
         other_editions=other_editions,
         progress=progress,
     )
-    return score_results(read, edition, truth, confusions, progress=progress)
+    return read, confusions
 
 
 def score_results(

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from vocboard.evaluator.editions import Competition, Edition
 from vocboard.evaluator.ground_truth import GroundTruth, SegmentationTruth
-from vocboard.evaluator.metrics.confusion_matrix import Confusion
+from vocboard.evaluator.metrics.confusion_matrix import Confusion, ImageConfusions
 from vocboard.evaluator.problems import Problem
 from vocboard.evaluator.results import Results
 from vocboard.evaluator.scores import CompetitionScores
@@ -62,7 +62,7 @@ class Confusions:
         """
         truth = self._truth.truths.get((competition.task, competition.image_set))
         if isinstance(truth, SegmentationTruth):
-            self._of(competition).add(truth.runs(image), label_map)
+            self._of(competition).add(image, truth.runs(image), label_map)
 
     def matrix(self, competition: Competition) -> NDArray[np.int64] | None:
         """Return the (n + 1, n + 1) pixel counts; see `Confusion.matrix`. None for tasks without label maps."""
@@ -72,6 +72,11 @@ class Confusions:
     def images(self, competition: Competition) -> NDArray[np.int64]:
         """Return the number of images with each label."""
         return self._of(competition).images
+
+    def by_image(self, competition: Competition) -> ImageConfusions | None:
+        """Return the pixel counts of each image. None for tasks without label maps."""
+        truth = self._truth.truths.get((competition.task, competition.image_set))
+        return self._of(competition).by_image() if isinstance(truth, SegmentationTruth) else None
 
     def _of(self, competition: Competition) -> Confusion:
         return self._confusions.setdefault(competition.key, Confusion(len(competition.classes)))

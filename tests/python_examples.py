@@ -18,6 +18,7 @@ from vocboard.evaluator.metrics.confusion_matrix import VOID
 
 ROOT = Path(__file__).parents[1]
 PYTHON_PAGE = ROOT / "docs" / "python.md"
+STATISTICS_PAGE = ROOT / "docs" / "statistics.md"
 README = ROOT / "README.md"
 INSTANCES = ROOT / "docs" / "editions" / "examples" / "instances.toml"
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))

@@ -1,12 +1,23 @@
 """What the documentation shows of Python runs, on a development kit tree."""
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.python_examples import NOTEBOOKS, PYTHON_PAGE, README, blocks, cells, needs_server, run, write_files
+from tests.python_examples import (
+    NOTEBOOKS,
+    PYTHON_PAGE,
+    README,
+    STATISTICS_PAGE,
+    blocks,
+    cells,
+    needs_server,
+    run,
+    write_files,
+)
 from vocboard.evaluator.editions import Task
 
 MOST_LINES = 20  # of code in a notebook
@@ -31,6 +42,13 @@ def test_the_examples_of_the_page_run(in_files: Path, capsys: pytest.CaptureFixt
     run(offline, PYTHON_PAGE.name)
     assert "comp3['car'] boxes has the shape (2, 3); expected (2, 4)." in capsys.readouterr().out
     assert (in_files / "page" / "index.html").exists()
+
+
+def test_the_examples_of_the_page_of_statistics_run(in_files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.copy("results.tar.gz", "other.tar.gz")
+    found = run(blocks(STATISTICS_PAGE), STATISTICS_PAGE.name)
+    assert found["comparison"].first_group == ("ours", "theirs")
+    assert "ours theirs 0.0 0.0 False" in capsys.readouterr().out
 
 
 def test_the_example_of_the_readme_runs(in_files: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,6 +21,9 @@ _MODULES: Mapping[str, str] = {
     "draining": "draining",
     "board": "board",
     "board-json": "board",
+    "bootstrap": "bootstrapping",
+    "bootstrap-one": "bootstrapping",
+    "bootstrap-many": "bootstrapping",
     "growing": "growing",
 }
 CASES = tuple(name for name in _MODULES if name != "growing")  # those of `make bench`

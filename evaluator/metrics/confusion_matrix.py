@@ -5,6 +5,7 @@ VOC2010 document section 5.4.
 """
 
 import threading
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +19,31 @@ PIXELS_AT_ONCE = 65536
 BEFORE_FIRST = np.array([-1])  # index before an image's first pixel
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class ImageConfusions:
+    """The confusion matrices of all images, without the zeros.
+
+    Attributes:
+        image: (k,) int32 index into `ImageSet.images`, non-decreasing.
+        true: (k,) uint8 true label, 0 for background.
+        found: (k,) uint8 label of the result.
+        pixels: (k,) int64 number of pixels, positive.
+    """
+
+    image: NDArray[np.int32]
+    true: NDArray[np.uint8]
+    found: NDArray[np.uint8]
+    pixels: NDArray[np.int64]
+
+    def matrix(self, labels: int) -> NDArray[np.int64]:
+        """Return the (labels, labels) matrix of all images; rows are ground truth, background first."""
+        matrix = np.zeros((labels, labels), dtype=np.int64)
+        np.add.at(matrix, (self.true, self.found), self.pixels)
+        return matrix
+
+
 class Confusion:
-    """Counts pixels by true and predicted label. Thread-safe."""
+    """Counts pixels by true and predicted label, of all images and of each. Thread-safe."""
 
     def __init__(self, classes: int) -> None:
         """Create an empty matrix for this number of classes plus background."""
@@ -27,6 +51,7 @@ class Confusion:
         self._counts = np.zeros((classes + 1) * LABELS)
         self._labels = classes + 1
         self._images = np.zeros(self._labels, dtype=np.int64)
+        self._by_image: dict[int, tuple[NDArray[np.intp], NDArray[np.float64]]] = {}
         self._adding = threading.Lock()
 
     @property
@@ -46,10 +71,25 @@ class Confusion:
         """(n + 1,) number of images with each true label, background first."""
         return self._images.copy()
 
-    def add(self, truth: LabelRuns, result: NDArray[np.uint8]) -> None:
+    def by_image(self) -> ImageConfusions:
+        """Return the matrix of each image."""
+        images = sorted(self._by_image)
+        pairs, counts = [self._by_image[image][0] for image in images], [self._by_image[image][1] for image in images]
+        pair = np.concatenate([np.empty(0, dtype=np.intp), *pairs])
+        true = pair % LABELS
+        counted = true < self._labels
+        return ImageConfusions(
+            image=np.repeat(np.array(images, dtype=np.int32), [len(each) for each in pairs])[counted],
+            true=true[counted].astype(np.uint8),
+            found=(pair // LABELS)[counted].astype(np.uint8),
+            pixels=np.concatenate([np.empty(0), *counts])[counted].astype(np.int64),
+        )
+
+    def add(self, image: int, truth: LabelRuns, result: NDArray[np.uint8]) -> None:
         """Count one image's pixels, except those that are void in the ground truth.
 
         Args:
+            image: index of the image.
             truth: labels: 0 background, 1 to n classes, 255 void.
             result: (height, width) labels 0 to n.
 
@@ -62,7 +102,9 @@ class Confusion:
         if len(counts) > len(self._counts):
             raise ValueError(f"a label map holds labels other than 0 to {self._labels - 1}")
         shown = counts.reshape(self._labels, LABELS)[:, : self._labels].any(axis=0)
+        pairs = np.flatnonzero(counts)
         with self._adding:
+            self._by_image[image] = pairs, counts[pairs]
             self._counts += counts
             self._images += shown
 

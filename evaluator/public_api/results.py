@@ -11,18 +11,22 @@ from numpy.typing import NDArray
 from vocboard.evaluator.evaluation import Evaluation
 from vocboard.evaluator.problems import Problem, Severity, counted, has_errors
 from vocboard.evaluator.public_api.errors import located
+from vocboard.evaluator.public_api.statistics import Statistics
 from vocboard.evaluator.public_api.tables import problems_table, scores_table, summary_table, validation_table
 from vocboard.evaluator.results import Results
 from vocboard.evaluator.scores import AnyCurve, ClassDetails, CompetitionScores, Measure
+from vocboard.evaluator.statistics.bootstrap import Bootstrap
+from vocboard.evaluator.statistics.weights import REPLICATES
 
 
 class CompetitionResult:
     """The scores of one competition. Notebooks show them as a table."""
 
-    def __init__(self, edition: str, scores: CompetitionScores) -> None:
-        """Take the scores."""
+    def __init__(self, edition: str, scores: CompetitionScores, statistics: Statistics | None = None) -> None:
+        """Take the scores, and what statistics need; None if they are not possible."""
         self.edition = edition
         self._scores = scores
+        self._statistics = statistics
 
     @property
     def competition(self) -> str:
@@ -90,6 +94,27 @@ class CompetitionResult:
             raise KeyError(f"{self.competition} has no curve of {name!r}; {has}")
         return found
 
+    def bootstrap(self, replicates: int = REPLICATES) -> Bootstrap:
+        """Return the 95 % intervals of the scores, by the bootstrap over test images; docs/statistics.md explains them.
+
+        Args:
+            replicates: number of replicates.
+
+        Returns:
+            An object with `mean` and `per_class`, each interval with `low`, `high` and `standard_error`.
+
+        Raises:
+            ValueError: there are fewer than two test images.
+        """
+        if self._statistics is None:
+            raise ValueError("only results of vocboard.evaluate have intervals")
+        return self._statistics.bootstrap(self.competition, replicates)
+
+    @property
+    def ground_truth(self) -> str | None:
+        """The hexadecimal SHA-256 of the ground truth, which is the same for results that can be compared."""
+        return None if self._statistics is None else self._statistics.ground_truth
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything except the curves, for JSON: fractions at full precision, None for undefined values."""
         return self._scores.as_json()
@@ -113,10 +138,12 @@ class EvaluationResult(Mapping[str, CompetitionResult]):
         unavailable: competitions that could not be scored because the ground truth lacks their task.
     """
 
-    def __init__(self, evaluation: Evaluation) -> None:
-        """Take the scores."""
+    def __init__(self, evaluation: Evaluation, statistics: Statistics | None = None) -> None:
+        """Take the scores, and what statistics need."""
         self._evaluation = evaluation
-        self._results = {key: CompetitionResult(evaluation.edition, each) for key, each in evaluation.scores.items()}
+        self._results = {
+            key: CompetitionResult(evaluation.edition, each, statistics) for key, each in evaluation.scores.items()
+        }
         self.edition = evaluation.edition
         self.problems = evaluation.problems
         self.unavailable = evaluation.unavailable
@@ -137,16 +164,20 @@ class EvaluationResult(Mapping[str, CompetitionResult]):
     @property
     def mean(self) -> float:
         """The mean of the only competition; see `CompetitionResult.mean`."""
-        return self._only.mean
+        return self.only.mean
 
     @property
     def per_class(self) -> Mapping[str, float]:
         """The scores of the only competition; see `CompetitionResult.per_class`."""
-        return self._only.per_class
+        return self.only.per_class
 
     def curve(self, name: str) -> AnyCurve:
         """Return a curve of the only competition; see `CompetitionResult.curve`."""
-        return self._only.curve(name)
+        return self.only.curve(name)
+
+    def bootstrap(self, replicates: int = REPLICATES) -> Bootstrap:
+        """Return the intervals of the only competition; see `CompetitionResult.bootstrap`."""
+        return self.only.bootstrap(replicates)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `vocboard evaluate --json` prints."""
@@ -160,7 +191,12 @@ class EvaluationResult(Mapping[str, CompetitionResult]):
         return "".join([summary_table(self._evaluation), *tables, problems_table(self.problems)])
 
     @property
-    def _only(self) -> CompetitionResult:
+    def only(self) -> CompetitionResult:
+        """The result of the only competition.
+
+        Raises:
+            ValueError: there are several, or none.
+        """
         if len(self._results) != 1:
             keys = ", ".join(self._results) or "none"
             raise ValueError(f"these are results of several competitions ({keys}); choose one, such as result['comp4']")

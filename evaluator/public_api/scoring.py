@@ -20,6 +20,7 @@ from vocboard.evaluator.public_api.inputs import (
     read_image_sets,
 )
 from vocboard.evaluator.public_api.results import EvaluationResult, ValidationResult
+from vocboard.evaluator.public_api.statistics import Statistics
 from vocboard.evaluator.reading import ReadResults, read_results
 from vocboard.evaluator.rules import Edition
 from vocboard.evaluator.tasks.format import SegmentationSink
@@ -70,7 +71,8 @@ def evaluate(
     )
     if has_errors(read.problems):
         raise InvalidResultsError(read.problems)
-    return EvaluationResult(score_results(read, chosen, ground_truth, confusions))
+    statistics = Statistics(read.results, chosen, ground_truth, confusions)
+    return EvaluationResult(score_results(read, chosen, ground_truth, confusions), statistics)
 
 
 def validate(

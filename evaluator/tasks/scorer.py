@@ -6,9 +6,12 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.metrics.confusion_matrix import ImageConfusions
 from vocboard.evaluator.results import Entry
 from vocboard.evaluator.rules import Edition
 from vocboard.evaluator.scores import CompetitionScores
+from vocboard.evaluator.statistics.evidence import Evidence
 from vocboard.evaluator.tasks.truth import Truth
 
 SomeTruth = TypeVar("SomeTruth", bound=Truth)
@@ -28,4 +31,18 @@ class Scorer(ABC, Generic[SomeTruth]):
             truth: ground truth of its task and image set.
             edition: the edition, whose rules apply.
             confusion_matrix: pixel counts of label maps, counted while they were read; None for other tasks.
+        """
+
+    @abstractmethod
+    def evidence(
+        self, entry: Entry, truth: SomeTruth, edition: Edition, public: ImageSet, confusions: ImageConfusions | None
+    ) -> Evidence:
+        """Return what statistics need of an entry.
+
+        Args:
+            entry: entry in one competition.
+            truth: ground truth of its task and image set.
+            edition: the edition, whose rules apply.
+            public: the image set.
+            confusions: pixel counts of each image; None for tasks without label maps.
         """

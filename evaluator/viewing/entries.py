@@ -15,11 +15,12 @@ from vocboard.evaluator.editions import Competition, Edition, LayoutProtocol, Ta
 from vocboard.evaluator.ground_truth import DetectionTruth, GroundTruth, LabelTruth, LayoutTruth
 from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.metrics.boxes import best_overlapping, is_enough
+from vocboard.evaluator.metrics.matches import overlap_of
 from vocboard.evaluator.metrics.precision_recall import by_confidence
 from vocboard.evaluator.results import Detections, Entry, Layouts
 from vocboard.evaluator.tasks.instance_segmentation import rle
 from vocboard.evaluator.tasks.instance_segmentation.results import Regions
-from vocboard.evaluator.tasks.instance_segmentation.scoring import BestOverlaps, overlap_of
+from vocboard.evaluator.tasks.instance_segmentation.scoring import BestOverlaps
 from vocboard.evaluator.tasks.instance_segmentation.truth import InstanceTruth
 from vocboard.evaluator.tasks.layout.parts import judge_parts
 from vocboard.evaluator.tasks.layout.people import people_by_index
@@ -185,9 +186,9 @@ def _regions(entry: Entry, image_set: ImageSet, page: Page) -> Iterator[Claims]:
         mark, matched = _unjudged(len(order))
         if isinstance(truth, InstanceTruth):
             overlaps = BestOverlaps(found, truth, index)
-            matches = overlaps.matches(overlap_of(rules.metric, page.edition))
+            matches = overlaps.matched.matches(overlap_of(rules.metric, page.edition))
             mark = np.full(len(order), Mark.BACKGROUND, dtype=np.uint8)
-            mark[overlaps.overlap >= LEAST_OVERLAP] = Mark.LOCATION
+            mark[overlaps.matched.overlap >= LEAST_OVERLAP] = Mark.LOCATION
             mark[matches.enough] = Mark.REPEATED
             mark[matches.judge().true] = Mark.CORRECT
         shapes = [_shape(found, region, image_set) for region in order.tolist()]

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from vocboard.client.client import Client
     from vocboard.client.errors import ClientError
     from vocboard.evaluator.conversion.colour_map import label_colour_map
+    from vocboard.evaluator.public_api.comparing import compare
     from vocboard.evaluator.public_api.errors import InvalidResultsError
     from vocboard.evaluator.public_api.inputs import load_edition, read_ground_truth, read_image_sets
     from vocboard.evaluator.public_api.kit import convert, example, view
@@ -27,6 +28,7 @@ __all__ = [
     "InvalidResultsError",
     "ValidationResult",
     "__version__",
+    "compare",
     "convert",
     "evaluate",
     "example",
@@ -45,6 +47,7 @@ _MODULES = {
     "EvaluationResult": "evaluator.public_api.results",
     "InvalidResultsError": "evaluator.public_api.errors",
     "ValidationResult": "evaluator.public_api.results",
+    "compare": "evaluator.public_api.comparing",
     "convert": "evaluator.public_api.kit",
     "evaluate": "evaluator.public_api.scoring",
     "example": "evaluator.public_api.kit",

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -158,3 +159,54 @@ class TestMisuse:
             main(arguments)
         assert caught.value.code == 2
         assert "usage: vocboard" in capsys.readouterr().err
+
+
+class TestBootstrap:
+    def arguments(self, name: str = "voc2012-synthetic") -> list[object]:
+        case = golden(name)
+        return ["evaluate", case.edition, case.results, "--ground-truth", case.ground_truth]
+
+    def test_json_has_an_interval_for_every_score(self, capsys: pytest.CaptureFixture[str]) -> None:
+        status, out, _ = run(capsys, *self.arguments(), "--bootstrap", 200, "--json")
+        assert status == 0
+        competitions = json.loads(out)["competitions"]
+        for scores in competitions.values():
+            found = scores["bootstrap"]
+            assert (found["replicates"], found["resampled"], found["level"]) == (200, "images", 0.95)
+            assert found["mean"]["low"] <= found["mean"]["high"]
+            assert list(found["per_class"]) == list(scores["per_class"])
+            assert list(found["secondary"]) == list(scores["secondary"])
+
+    def test_scores_are_the_same_with_and_without(self, capsys: pytest.CaptureFixture[str]) -> None:
+        _, out, _ = run(capsys, *self.arguments(), "--json")
+        plain = json.loads(out)
+        _, out, _ = run(capsys, *self.arguments(), "--bootstrap", 100, "--json")
+        found = json.loads(out)
+        for scores in found["competitions"].values():
+            del scores["bootstrap"]
+        assert found == plain
+
+    def test_the_same_command_gives_the_same_intervals(self, capsys: pytest.CaptureFixture[str]) -> None:
+        command = [*self.arguments(), "--bootstrap", 100, "--json"]
+        assert run(capsys, *command) == run(capsys, *command)
+
+    def test_the_table_shows_them(self, capsys: pytest.CaptureFixture[str]) -> None:
+        _, out, _ = run(capsys, *self.arguments(), "--bootstrap", 100)
+        assert "95 % interval" in out
+        assert re.search(r"^mean +0\.\d{4}  0\.\d{4} - 0\.\d{4}", out, re.M)
+
+    @pytest.mark.parametrize("number", ["99", "10001", "-5", "many", "1e3", ""])
+    def test_a_wrong_number_of_replicates_is_a_usage_error(
+        self, number: str, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        with pytest.raises(SystemExit) as ended:
+            run(capsys, *self.arguments(), f"--bootstrap={number}")
+        assert ended.value.code == 2
+        assert "is not a whole number from 100 to 10,000" in capsys.readouterr().err
+
+    def test_results_with_errors_have_none(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        upload = tar(tmp_path / "a.tgz", {"results/VOC2012/Main/comp3_det_test_car.txt": "x\n"})
+        command = ["evaluate", "VOC2012", upload, *self.arguments()[3:], "--bootstrap", 100]
+        status, out, _ = run(capsys, *command)
+        assert status == 1
+        assert "interval" not in out

@@ -10,10 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vocboard.evaluator.editions import Competition
+from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.metrics.confusion_matrix import ImageConfusions
 from vocboard.evaluator.results import Confidences, Entry
 from vocboard.evaluator.rules import Edition
 from vocboard.evaluator.scores import CompetitionScores
-from vocboard.evaluator.tasks.classification.scoring import rank
+from vocboard.evaluator.statistics.evidence import EvidenceByClass
+from vocboard.evaluator.statistics.ranked_evidence import LabelledItems
+from vocboard.evaluator.tasks.classification.scoring import labelled, rank
 from vocboard.evaluator.tasks.classification.truth import LabelTruth
 from vocboard.evaluator.tasks.ranked_classes import score as score_classes
 from vocboard.evaluator.tasks.scorer import Scorer
@@ -37,3 +41,13 @@ class ActionScorer(Scorer[LabelTruth]):
     ) -> CompetitionScores:
         """Score an entry."""
         return score(entry.competition, entry.classes, entry.content, truth)
+
+    def evidence(
+        self, entry: Entry, truth: LabelTruth, edition: Edition, public: ImageSet, confusions: ImageConfusions | None
+    ) -> EvidenceByClass[LabelledItems]:
+        """Return the labelled people of each action."""
+        if public.persons is None:
+            raise ValueError("the image set does not list its people")
+        image = public.persons[:, 0]
+        classes = {name: labelled(entry.content[name], truth.labels[name], image) for name in entry.classes}
+        return EvidenceByClass(len(public.images), classes)

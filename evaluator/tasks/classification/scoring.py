@@ -9,11 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vocboard.evaluator.editions import Competition
+from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.metrics.confusion_matrix import ImageConfusions
 from vocboard.evaluator.metrics.precision_recall import Judgement, by_confidence
 from vocboard.evaluator.metrics.roc import RankedItems
 from vocboard.evaluator.results import Confidences, Entry
 from vocboard.evaluator.rules import Edition
 from vocboard.evaluator.scores import CompetitionScores
+from vocboard.evaluator.statistics.evidence import EvidenceByClass
+from vocboard.evaluator.statistics.ranked_evidence import LabelledItems
 from vocboard.evaluator.tasks.classification.truth import Labels, LabelTruth
 from vocboard.evaluator.tasks.ranked_classes import RankedClass
 from vocboard.evaluator.tasks.ranked_classes import score as score_classes
@@ -53,6 +57,20 @@ def rank(confidences: Confidences, labels: Labels) -> RankedClass:
     )
 
 
+def labelled(confidences: Confidences, labels: Labels, image_of: NDArray[np.int32] | None = None) -> LabelledItems:
+    """Rank the test items of one class as `rank` does, and return their labels.
+
+    Args:
+        confidences: as in `rank`.
+        labels: as in `rank`.
+        image_of: the image of each item; None if items are images.
+    """
+    confidence = _confidence_of(confidences, labels)
+    by_rank = by_confidence(confidence)
+    item = labels.item[by_rank]
+    return LabelledItems(item if image_of is None else image_of[item], confidence[by_rank], labels.label[by_rank])
+
+
 def _check(positive: NDArray[np.bool_], negative: NDArray[np.bool_]) -> Judgement:
     return Judgement(true=positive, false=negative, positives=int(np.count_nonzero(positive)))
 
@@ -73,3 +91,10 @@ class ClassificationScorer(Scorer[LabelTruth]):
     ) -> CompetitionScores:
         """Score an entry."""
         return score(entry.competition, entry.classes, entry.content, truth)
+
+    def evidence(
+        self, entry: Entry, truth: LabelTruth, edition: Edition, public: ImageSet, confusions: ImageConfusions | None
+    ) -> EvidenceByClass[LabelledItems]:
+        """Return the labelled images of each class."""
+        classes = {name: labelled(entry.content[name], truth.labels[name]) for name in entry.classes}
+        return EvidenceByClass(len(public.images), classes)

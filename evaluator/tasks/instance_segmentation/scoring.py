@@ -8,33 +8,24 @@ Source: Hariharan, Arbeláez, Girshick and Malik, "Simultaneous Detection and Se
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.evaluator.metrics.boxes import is_enough
-from vocboard.evaluator.metrics.confusion_matrix import LABELS, VOID
+from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.metrics.confusion_matrix import LABELS, VOID, ImageConfusions
 from vocboard.evaluator.metrics.label_runs import LabelRuns
+from vocboard.evaluator.metrics.matches import overlap_of
 from vocboard.evaluator.metrics.precision_recall import Judgement, by_confidence
 from vocboard.evaluator.results import Entry
 from vocboard.evaluator.rules import Competition, Edition, Overlap
 from vocboard.evaluator.scores import CompetitionScores, Measure
-from vocboard.evaluator.tasks.detection.scoring import Matches
+from vocboard.evaluator.statistics.evidence import EvidenceByClass
+from vocboard.evaluator.statistics.ranked_evidence import MatchedResults
 from vocboard.evaluator.tasks.instance_segmentation.results import Regions
 from vocboard.evaluator.tasks.instance_segmentation.truth import InstanceTruth
 from vocboard.evaluator.tasks.names import Metric
 from vocboard.evaluator.tasks.scorer import Scorer
-
-_THRESHOLDS: Mapping[Metric, float] = {
-    Metric.REGION_AVERAGE_PRECISION_50: 0.5,
-    Metric.REGION_AVERAGE_PRECISION_70: 0.7,
-}
-
-
-def overlap_of(metric: Metric, edition: Edition) -> Overlap:
-    """Return the overlap that a metric requires: its own threshold, or the edition's if it has none."""
-    return replace(edition.overlap, threshold=_THRESHOLDS.get(metric, edition.overlap.threshold))
 
 
 class InstanceSegmentationScorer(Scorer[InstanceTruth]):
@@ -46,6 +37,18 @@ class InstanceSegmentationScorer(Scorer[InstanceTruth]):
         """Score the classes entered."""
         found = {name: BestOverlaps(entry.content[name], truth, edition.classes.index(name)) for name in entry.classes}
         return _scores(entry.competition, found, edition)
+
+    def evidence(
+        self,
+        entry: Entry,
+        truth: InstanceTruth,
+        edition: Edition,
+        public: ImageSet,
+        confusions: ImageConfusions | None,
+    ) -> EvidenceByClass[MatchedResults]:
+        """Return the matched regions of each class."""
+        found = {name: BestOverlaps(entry.content[name], truth, edition.classes.index(name)) for name in entry.classes}
+        return EvidenceByClass(len(public.images), {name: overlaps.matched for name, overlaps in found.items()})
 
 
 def _scores(competition: Competition, found: Mapping[str, "BestOverlaps"], edition: Edition) -> CompetitionScores:
@@ -75,15 +78,18 @@ def _scores(competition: Competition, found: Mapping[str, "BestOverlaps"], editi
 
 
 class BestOverlaps:
-    """The instance that each region of one class overlaps most."""
+    """The instance that each region of one class overlaps most.
+
+    Attributes:
+        matched: the regions in rank order, with these instances.
+    """
 
     def __init__(self, regions: Regions, truth: InstanceTruth, class_index: int) -> None:
         """Compare the regions of one class with its instances."""
         self._rank = by_confidence(regions.confidence)
         own = np.flatnonzero(truth.class_index == class_index)
-        self._instances = len(own)
-        self._instance = np.zeros(len(regions.image), dtype=np.int64)
-        self._overlap = np.zeros(len(regions.image))
+        instance = np.zeros(len(regions.image), dtype=np.int32)
+        most = np.zeros(len(regions.image))
         first, stop = (np.searchsorted(truth.image[own], regions.image, side=side) for side in ("left", "right"))
         for image in np.unique(regions.image[first < stop]).tolist():
             runs = truth.runs(image)
@@ -96,28 +102,25 @@ class BestOverlaps:
                 both = pixels[numbers]
                 overlap = both / (pixels[:VOID].sum() + area[numbers] - both)
                 best = int(np.argmax(overlap))
-                self._instance[region] = here.start + best
-                self._overlap[region] = overlap[best]
+                instance[region] = here.start + best
+                most[region] = overlap[best]
+        self.matched = MatchedResults(
+            image=regions.image[self._rank],
+            confidence=regions.confidence[self._rank],
+            object=instance[self._rank],
+            overlap=most[self._rank],
+            object_image=truth.image[own],
+            object_difficult=np.zeros(len(own), dtype=np.bool_),
+        )
 
     def judge(self, rule: Overlap) -> Judgement:
         """Classify each region as true or false positive, in rank order."""
-        return self.matches(rule).judge()
-
-    def matches(self, rule: Overlap) -> Matches:
-        """Return what each region meets, in rank order."""
-        enough = is_enough(self._overlap, rule) & (self._overlap > 0)
-        difficult = np.zeros(self._instances, dtype=np.bool_)
-        return Matches(self._instance[self._rank], enough[self._rank], difficult)
+        return self.matched.matches(rule).judge()
 
     @property
     def rank(self) -> NDArray[np.intp]:
         """(n,) index of each region, by decreasing confidence."""
         return self._rank
-
-    @property
-    def overlap(self) -> NDArray[np.float64]:
-        """(n,) overlap of each region, by decreasing confidence, with the instance that it overlaps most."""
-        return self._overlap[self._rank]
 
 
 def _pixels_by_label(runs: LabelRuns, start: NDArray[np.int64], stop: NDArray[np.int64]) -> NDArray[np.float64]:

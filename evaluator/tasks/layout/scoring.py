@@ -8,10 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vocboard.evaluator.editions import Competition, Edition, LayoutProtocol, Metric
+from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.metrics.confusion_matrix import ImageConfusions
 from vocboard.evaluator.metrics.precision_recall import Judgement
 from vocboard.evaluator.results import Entry, Layouts
 from vocboard.evaluator.scores import CompetitionScores, Measure
+from vocboard.evaluator.statistics.evidence import EvidenceByClass
+from vocboard.evaluator.statistics.ranked_evidence import JudgedResults
 from vocboard.evaluator.tasks.layout.definition import PERSON
+from vocboard.evaluator.tasks.layout.evidence import judged_parts, judged_people
 from vocboard.evaluator.tasks.layout.parts import judge as judge_parts
 from vocboard.evaluator.tasks.layout.truth import LayoutTruth
 from vocboard.evaluator.tasks.layout.whole_person import judge_by_box, judge_by_index
@@ -36,15 +41,7 @@ def score(competition: Competition, layouts: Layouts, truth: LayoutTruth, editio
     rules = competition.rules
 
     def whole_people(metric: Metric) -> Measure:
-        if metric not in (Metric.WHOLE_PERSON_AVERAGE_PRECISION, Metric.AVERAGE_PRECISION_BY_CONFIDENCE):
-            raise ValueError(f"{metric} is not defined for this task")
-        judgement = judge_by_index(
-            layouts,
-            truth,
-            edition.overlap,
-            types,
-            single_part_may_be_right=metric is Metric.WHOLE_PERSON_AVERAGE_PRECISION,
-        )
+        judgement = judge_secondary(metric, layouts, truth, edition)
         return Measure(metric, {PERSON: judgement.average_precision(rules.interpolation, rules.without_positives)})
 
     if rules.layout_protocol is LayoutProtocol.PARTS:
@@ -53,6 +50,23 @@ def score(competition: Competition, layouts: Layouts, truth: LayoutTruth, editio
         judgement = judge_whole_people(competition, layouts, truth, edition)
         ranked = {PERSON: RankedClass(judgement, results=len(layouts.confidence))}
     return score_classes(competition, ranked, tuple(whole_people(metric) for metric in rules.secondary))
+
+
+def judge_secondary(metric: Metric, layouts: Layouts, truth: LayoutTruth, edition: Edition) -> Judgement:
+    """Judge layouts in rank order for one of the secondary metrics; see `score`.
+
+    Raises:
+        ValueError: it is another metric.
+    """
+    if metric not in (Metric.WHOLE_PERSON_AVERAGE_PRECISION, Metric.AVERAGE_PRECISION_BY_CONFIDENCE):
+        raise ValueError(f"{metric} is not defined for this task")
+    return judge_by_index(
+        layouts,
+        truth,
+        edition.overlap,
+        len(edition.parts),
+        single_part_may_be_right=metric is Metric.WHOLE_PERSON_AVERAGE_PRECISION,
+    )
 
 
 def judge_whole_people(competition: Competition, layouts: Layouts, truth: LayoutTruth, edition: Edition) -> Judgement:
@@ -77,3 +91,19 @@ class LayoutScorer(Scorer[LayoutTruth]):
     ) -> CompetitionScores:
         """Score an entry."""
         return score(entry.competition, entry.content, truth, edition)
+
+    def evidence(
+        self, entry: Entry, truth: LayoutTruth, edition: Edition, public: ImageSet, confusions: ImageConfusions | None
+    ) -> EvidenceByClass[JudgedResults]:
+        """Return the judged parts of each type, or the judged layouts."""
+        layouts, rules = entry.content, entry.competition.rules
+        if rules.layout_protocol is LayoutProtocol.PARTS:
+            classes = judged_parts(layouts, truth, edition)
+        else:
+            judgement = judge_whole_people(entry.competition, layouts, truth, edition)
+            classes = {PERSON: judged_people(layouts, judgement, truth, rules.layout_protocol)}
+        others = {
+            metric: {PERSON: judged_people(layouts, judge_secondary(metric, layouts, truth, edition), truth, None)}
+            for metric in rules.secondary
+        }
+        return EvidenceByClass(len(public.images), classes, others)

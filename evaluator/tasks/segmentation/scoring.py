@@ -7,10 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vocboard.evaluator.editions import BACKGROUND, Competition, Metric, WithoutPositives
-from vocboard.evaluator.metrics.confusion_matrix import intersection_over_union, pixel_accuracy
+from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.metrics.confusion_matrix import ImageConfusions, intersection_over_union, pixel_accuracy
 from vocboard.evaluator.results import Entry
 from vocboard.evaluator.rules import Edition
 from vocboard.evaluator.scores import CompetitionScores, Measure
+from vocboard.evaluator.statistics.pixels import SegmentationEvidence
 from vocboard.evaluator.tasks.scorer import Scorer
 from vocboard.evaluator.tasks.segmentation.truth import SegmentationTruth
 
@@ -58,3 +60,16 @@ class SegmentationScorer(Scorer[SegmentationTruth]):
         if confusion_matrix is None:
             raise ValueError("segmentation is scored by its confusion matrix")
         return score(entry.competition, entry.classes, confusion_matrix)
+
+    def evidence(
+        self,
+        entry: Entry,
+        truth: SegmentationTruth,
+        edition: Edition,
+        public: ImageSet,
+        confusions: ImageConfusions | None,
+    ) -> SegmentationEvidence:
+        """Return the confusion matrix of each image."""
+        if confusions is None:
+            raise ValueError("the evidence of segmentation is the confusion matrix of each image")
+        return SegmentationEvidence(len(public.images), entry.classes, confusions)

@@ -17,8 +17,8 @@ LabelMap = list[list[int]]
 
 def matrix_of(truths: list[LabelMap], results: list[LabelMap]) -> np.ndarray:
     confusion = Confusion(20)
-    for truth, result in zip(truths, results, strict=True):
-        confusion.add(LabelRuns.of(np.array(truth, dtype=np.uint8)), np.array(result, dtype=np.uint8))
+    for image, (truth, result) in enumerate(zip(truths, results, strict=True)):
+        confusion.add(image, LabelRuns.of(np.array(truth, dtype=np.uint8)), np.array(result, dtype=np.uint8))
     return confusion.matrix
 
 
@@ -120,6 +120,6 @@ def test_refuses_maps_that_do_not_fit(truth: LabelMap, result: LabelMap) -> None
 def test_counts_the_images_that_show_each_label() -> None:
     confusion = Confusion(2)
     empty = np.zeros((2, 2), dtype=np.uint8)
-    for labels in ([[0, 1], [1, 1]], [[0, 0], [255, 255]], [[1, 0], [0, 2]]):
-        confusion.add(LabelRuns.of(np.array(labels, dtype=np.uint8)), empty)
+    for image, labels in enumerate([[[0, 1], [1, 1]], [[0, 0], [255, 255]], [[1, 0], [0, 2]]]):
+        confusion.add(image, LabelRuns.of(np.array(labels, dtype=np.uint8)), empty)
     assert confusion.images.tolist() == [3, 2, 1]

@@ -1,0 +1,41 @@
+"""The public function to compare methods."""
+
+from collections.abc import Mapping
+
+from vocboard.evaluator.public_api.results import CompetitionResult, EvaluationResult
+from vocboard.evaluator.statistics.comparison import Comparison
+from vocboard.evaluator.statistics.comparison import compare as compare_scores
+from vocboard.evaluator.statistics.weights import REPLICATES
+from vocboard.evaluator.tasks.definitions import METRICS
+from vocboard.evaluator.tasks.names import Metric
+
+
+def compare(
+    results: Mapping[str, CompetitionResult | EvaluationResult],
+    *,
+    class_name: str | None = None,
+    replicates: int = REPLICATES,
+) -> Comparison:
+    """Compare methods on the same test images, by the bootstrap; docs/statistics.md explains the comparison.
+
+    Args:
+        results: by method, of the same competition and ground truth.
+        class_name: the class whose scores are compared. Default: the mean.
+        replicates: number of replicates.
+
+    Returns:
+        An object with `methods` by score, `first_group` (those that cannot be distinguished from the best one),
+        `rank_ranges` and `differences`.
+
+    Raises:
+        ValueError: the results are not of the same competition, metric and ground truth, or a score is undefined.
+        KeyError: a result does not have the class.
+    """
+    chosen = {name: each.only if isinstance(each, EvaluationResult) else each for name, each in results.items()}
+    kinds = {(each.edition, each.competition, each.metric, each.ground_truth) for each in chosen.values()}
+    if len(kinds) != 1:
+        raise ValueError("only results of the same competition and ground truth can be compared")
+    drawn = {name: each.bootstrap(replicates).primary for name, each in chosen.items()}
+    scores = {name: each.mean if class_name is None else each.of_class(class_name) for name, each in drawn.items()}
+    metric = Metric(next(iter(chosen.values())).metric)
+    return compare_scores(scores, higher_is_better=METRICS[metric].higher_is_better)

@@ -1,0 +1,106 @@
+"""The bootstrap over test images: how much scores would change with another test set like this one.
+
+Source: M. Everingham, S. M. A. Eslami, L. Van Gool, C. K. I. Williams, J. Winn and A. Zisserman, "Assessing the
+Significance of Performance Differences on the PASCAL VOC Challenges via Bootstrapping", 2013.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from vocboard.evaluator.rules import Competition, Edition
+from vocboard.evaluator.scores import Measure
+from vocboard.evaluator.statistics.evidence import Evidence
+from vocboard.evaluator.statistics.intervals import LEAST_IMAGES, LEVEL, Interval, ReplicatedMeasure
+from vocboard.evaluator.statistics.weights import REPLICATES, SEED, Weights, draw_weights
+from vocboard.evaluator.tasks.names import Metric
+
+AT_ONCE = 1_000  # replicates, to limit memory
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Bootstrap:
+    """The replicates of one competition's entry.
+
+    Attributes:
+        images: number of test images.
+        replicates: number of replicates.
+        measures: the primary metric first, then the secondary ones.
+    """
+
+    images: int
+    replicates: int
+    measures: Mapping[Metric, ReplicatedMeasure]
+
+    @property
+    def primary(self) -> ReplicatedMeasure:
+        """The metric that ranks methods."""
+        return next(iter(self.measures.values()))
+
+    @property
+    def mean(self) -> Interval:
+        """The interval of the mean, with 95 % confidence."""
+        return self.primary.mean.interval()
+
+    @property
+    def per_class(self) -> Mapping[str, Interval]:
+        """The interval of each class, with 95 % confidence."""
+        return {name: self.primary.of_class(name).interval() for name in self.primary.measure.per_class}
+
+    def as_json(self, level: float = LEVEL) -> dict[str, Any]:
+        """Return the intervals of all metrics, and how they were computed."""
+        primary, *secondary = self.measures
+        return {
+            "resampled": "images",
+            "images": self.images,
+            "replicates": self.replicates,
+            "seed": SEED,
+            "level": level,
+            "interval": "percentile",
+            **self.measures[primary].as_json(level),
+            "secondary": {metric.value: self.measures[metric].as_json(level) for metric in secondary},
+        }
+
+
+def bootstrap(
+    evidence: Evidence, edition: Edition, competition: Competition, replicates: int = REPLICATES
+) -> Bootstrap:
+    """Score each replicate of the test images in all metrics of the competition.
+
+    Raises:
+        ValueError: there are fewer than two test images or two replicates.
+    """
+    if evidence.images < LEAST_IMAGES or replicates < LEAST_IMAGES:
+        raise ValueError(f"{replicates} replicates of {evidence.images} test images; each must be at least 2")
+    weights = draw_weights(evidence.images, replicates)
+    rules = competition.rules
+    measures = {
+        metric: replicate(evidence, metric, edition, competition, weights)
+        for metric in (rules.metric, *rules.secondary)
+    }
+    return Bootstrap(evidence.images, replicates, measures)
+
+
+def replicate(
+    evidence: Evidence, metric: Metric, edition: Edition, competition: Competition, weights: Weights
+) -> ReplicatedMeasure:
+    """Score selections of the test images in one metric.
+
+    Args:
+        evidence: of an entry in the competition.
+        metric: primary or secondary metric of the competition.
+        edition: the edition, whose rules apply.
+        competition: the competition.
+        weights: (images, b) how often each selection draws each image.
+    """
+    classes = evidence.resampled(metric, edition, competition)
+    scores = Measure(metric, {name: resampled.score() for name, resampled in classes.items()})
+    number = weights.shape[1]
+    per_class = np.empty((len(classes), number))
+    for start in range(0, number, AT_ONCE):
+        block = np.ascontiguousarray(weights[:, start : start + AT_ONCE])
+        for place, resampled in enumerate(classes.values()):
+            per_class[place, start : start + AT_ONCE] = resampled.replicates(block)
+    return ReplicatedMeasure(scores, per_class)

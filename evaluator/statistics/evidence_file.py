@@ -1,0 +1,136 @@
+"""Evidence in a file: the arrays, compressed, and what they were collected from."""
+
+import hashlib
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, BinaryIO, TypeVar, get_args
+
+import numpy as np
+
+from vocboard.evaluator.metrics.confusion_matrix import ImageConfusions
+from vocboard.evaluator.statistics.evidence import ClassEvidence, Evidence, EvidenceByClass
+from vocboard.evaluator.statistics.pixels import SegmentationEvidence
+from vocboard.evaluator.statistics.ranked_evidence import JudgedResults, LabelledItems, MatchedResults
+from vocboard.evaluator.stored_results.columns_file import ColumnsError, ColumnsFile, ColumnsWriter
+from vocboard.evaluator.tasks.names import Metric
+
+EVIDENCE_VERSION = 1  # increase it when the arrays or their meaning change
+MOST_BYTES = 1024**3
+
+_KINDS: Mapping[str, type[ClassEvidence]] = {
+    "matched": MatchedResults,
+    "labelled": LabelledItems,
+    "judged": JudgedResults,
+}
+_PIXELS = "pixels"
+
+
+class EvidenceFileError(Exception):
+    """The file is not stored evidence, is of another version, or was collected from something else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What evidence was collected from.
+
+    Attributes:
+        competition: key of the competition.
+        ground_truth: hexadecimal SHA-256 of the ground truth; see `GroundTruth.sha256`.
+        results: hexadecimal SHA-256 of the archive of results; empty if there is none.
+    """
+
+    competition: str
+    ground_truth: str
+    results: str = ""
+
+
+def store_evidence(evidence: Evidence, origin: Origin) -> bytes:
+    """Return the content of a file.
+
+    Raises:
+        ValueError: it is larger than 1 GiB.
+    """
+    file = io.BytesIO()
+    writer = ColumnsWriter(file.write, limit=MOST_BYTES)
+    header: dict[str, Any] = {
+        "evidence": EVIDENCE_VERSION,
+        "images": evidence.images,
+        "origin": [origin.competition, origin.ground_truth, origin.results],
+    }
+    if isinstance(evidence, SegmentationEvidence):
+        header |= {"kind": _PIXELS, "entered": list(evidence.entered)}
+        _write(writer, _PIXELS, evidence.confusions)
+    elif isinstance(evidence, EvidenceByClass):
+        listed = [["", name, each] for name, each in evidence.classes.items()]
+        listed += [[metric.value, name, each] for metric, own in evidence.others.items() for name, each in own.items()]
+        kinds = {type(each) for _, _, each in listed}
+        header["kind"] = next((kind for kind, of in _KINDS.items() if kinds <= {of}), None)
+        header["classes"] = [[metric, name] for metric, name, _ in listed]
+        for number, (_, _, each) in enumerate(listed):
+            _write(writer, str(number), each)
+    writer.finish(header)
+    if not writer.is_complete:
+        raise ValueError(f"evidence of more than {MOST_BYTES:,} bytes")
+    return file.getvalue()
+
+
+def load_evidence(file: BinaryIO, origin: Origin) -> Evidence:
+    """Read what `store_evidence` returned.
+
+    Args:
+        file: the content.
+        origin: what the evidence must have been collected from.
+
+    Raises:
+        EvidenceFileError: it was collected from something else, is of another version, or is damaged. Collect the
+            evidence again.
+    """
+    try:
+        columns = ColumnsFile(file)
+        header = columns.header
+        if header["evidence"] != EVIDENCE_VERSION:
+            raise EvidenceFileError(
+                f"evidence of version {header['evidence']!r}; this program reads {EVIDENCE_VERSION}"
+            )
+        if header["origin"] != [origin.competition, origin.ground_truth, origin.results]:
+            raise EvidenceFileError("evidence of other results or another ground truth")
+        if header["kind"] == _PIXELS:
+            return SegmentationEvidence(
+                header["images"], tuple(header["entered"]), _read(columns, _PIXELS, ImageConfusions)
+            )
+        kind = _KINDS[header["kind"]]
+        by_metric: dict[str, dict[str, ClassEvidence]] = {"": {}}
+        for number, (metric, name) in enumerate(header["classes"]):
+            by_metric.setdefault(metric, {})[name] = _read(columns, str(number), kind)
+        classes = by_metric.pop("")
+        return EvidenceByClass(header["images"], classes, {Metric(metric): own for metric, own in by_metric.items()})
+    except (ColumnsError, ValueError, LookupError, TypeError) as error:
+        raise EvidenceFileError(f"this is not stored evidence: {error}") from error
+
+
+def digest(content: bytes) -> str:
+    """Return the hexadecimal SHA-256 of stored evidence."""
+    return hashlib.sha256(content).hexdigest()
+
+
+Arrays = TypeVar("Arrays", ClassEvidence, ImageConfusions)
+
+
+def _write(writer: ColumnsWriter, prefix: str, evidence: ClassEvidence | ImageConfusions) -> None:
+    for name, kind in _types(type(evidence)).items():
+        writer.add(f"{prefix}/{name}", getattr(evidence, name).astype(_stored(kind)))
+
+
+def _read(columns: ColumnsFile, prefix: str, kind: type[Arrays]) -> Arrays:
+    types = _types(kind)
+    return kind(**{name: columns.array(f"{prefix}/{name}", _stored(of)).astype(of) for name, of in types.items()})
+
+
+def _types(kind: type) -> dict[str, type[np.generic]]:
+    """Return the types of the arrays of a dataclass, from their annotations: `NDArray[np.int32]`."""
+    return {each.name: get_args(get_args(each.type)[1])[0] for each in fields(kind)}
+
+
+def _stored(kind: type[np.generic]) -> type[np.generic]:
+    return np.uint8 if kind is np.bool_ else kind

@@ -1,0 +1,103 @@
+"""Confidence intervals from bootstrap replicates."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vocboard.evaluator.scores import Measure
+
+LEVEL = 0.95  # of confidence
+LEAST_IMAGES = 2  # a single image says nothing about others
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A confidence interval of a score.
+
+    Attributes:
+        low: lower end, a fraction; NaN if no replicate defines the score.
+        high: upper end.
+        standard_error: standard deviation of the replicates.
+    """
+
+    low: float
+    high: float
+    standard_error: float
+
+    def as_json(self) -> dict[str, float | None]:
+        """Return the numbers for JSON; undefined values are None."""
+        values = {"low": self.low, "high": self.high, "standard_error": self.standard_error}
+        return {name: None if np.isnan(value) else value for name, value in values.items()}
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ReplicatedScore:
+    """A score, and the same score of each replicate.
+
+    Attributes:
+        score: on the test images; NaN if undefined.
+        replicates: (b,) scores; NaN where undefined.
+    """
+
+    score: float
+    replicates: NDArray[np.float64]
+
+    def interval(self, level: float = LEVEL) -> Interval:
+        """Return the percentile interval: the middle part of the replicates that define the score."""
+        defined = self.replicates[~np.isnan(self.replicates)]
+        if len(defined) < 2:
+            return Interval(float("nan"), float("nan"), float("nan"))
+        low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
+        return Interval(float(low), float(high), float(defined.std(ddof=1)))
+
+    @property
+    def undefined(self) -> int:
+        """The number of replicates that do not define the score."""
+        return int(np.count_nonzero(np.isnan(self.replicates)))
+
+    def as_json(self, level: float = LEVEL) -> dict[str, Any]:
+        """Return the interval, and how many replicates do not define the score."""
+        return {**self.interval(level).as_json(), "undefined_replicates": self.undefined}
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ReplicatedMeasure:
+    """One metric of one method, of each replicate.
+
+    Attributes:
+        measure: the scores on the test images.
+        per_class: (classes, b) scores of the classes in `measure`, in its order; NaN where undefined.
+    """
+
+    measure: Measure
+    per_class: NDArray[np.float64]
+
+    @property
+    def mean(self) -> ReplicatedScore:
+        """The mean over classes. As in the evaluation, each replicate's is over the classes that it defines."""
+        defined = ~np.isnan(self.per_class)
+        number = defined.sum(axis=0)
+        total = np.where(defined, self.per_class, 0.0).sum(axis=0)
+        mean = np.full(len(number), np.nan)
+        np.divide(total, number, out=mean, where=number > 0)
+        return ReplicatedScore(self.measure.mean, mean)
+
+    def of_class(self, name: str) -> ReplicatedScore:
+        """Return the score of a class.
+
+        Raises:
+            KeyError: it was not entered.
+        """
+        place = list(self.measure.per_class).index(name) if name in self.measure.per_class else None
+        if place is None:
+            raise KeyError(name)
+        return ReplicatedScore(self.measure.per_class[name], self.per_class[place])
+
+    def as_json(self, level: float = LEVEL) -> dict[str, Any]:
+        """Return the intervals of the mean and of each class."""
+        return {
+            "mean": self.mean.as_json(level),
+            "per_class": {name: self.of_class(name).as_json(level) for name in self.measure.per_class},
+        }

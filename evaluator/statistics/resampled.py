@@ -1,0 +1,31 @@
+"""A score of one class that can be computed for any selection of the test images."""
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vocboard.evaluator.statistics.weights import Weights
+
+
+class Resampled(ABC):
+    """One metric of one class of one method."""
+
+    @abstractmethod
+    def score(self) -> float:
+        """Return the score on the test images, to the last bit what the evaluation returns; NaN if undefined."""
+
+    @abstractmethod
+    def replicates(self, weights: Weights) -> NDArray[np.float64]:
+        """Return the scores on selections of the test images.
+
+        An image that is drawn k times counts as k images, each with a copy of its ground truth and of its results.
+        Copies of a result follow each other in the ranking, at the place of the result; of a layout, those of each
+        part.
+
+        Args:
+            weights: (images, b) how often each selection draws each image.
+
+        Returns:
+            (b,) scores; NaN where undefined. Up to rounding they are what the evaluation returns for the copies.
+        """

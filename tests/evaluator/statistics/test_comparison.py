@@ -1,0 +1,134 @@
+"""Comparisons of methods: corrected for their number, on the same replicates, in the direction of the metric."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from vocboard.evaluator.statistics.comparison import Comparison, compare
+from vocboard.evaluator.statistics.intervals import ReplicatedScore
+
+
+def noisy(score: float, noise: np.ndarray) -> ReplicatedScore:
+    return ReplicatedScore(score, score + noise)
+
+
+def methods(number: int, *, gap: float, noise: float = 0.01, shared: float = 0.05) -> dict[str, ReplicatedScore]:
+    """Return methods with scores that are so far apart, the best last."""
+    random = np.random.default_rng(1)
+    common = random.normal(0, shared, 1_000)  # replicates that are hard for all
+    return {str(n): noisy(0.5 + gap * n, common + random.normal(0, noise, 1_000)) for n in range(number)}
+
+
+def test_what_is_hard_for_all_methods_cancels() -> None:
+    found = compare(methods(2, gap=0.05))
+    assert found.methods == ("1", "0")
+    assert found.differences["1", "0"].is_significant  # though the intervals of both overlap
+    assert found.differences["1", "0"].difference == pytest.approx(0.05)
+    assert found.first_group == ("1",)
+    assert found.rank_ranges == {"1": (1, 1), "0": (2, 2)}
+
+
+def test_ranks_and_the_first_group_of_methods_of_which_some_differ() -> None:
+    scores = methods(4, gap=0.02)
+    found = compare(scores)
+    assert found.methods == ("3", "2", "1", "0")
+    significant = {pair for pair, each in found.differences.items() if each.is_significant}
+    assert significant == {("3", "1"), ("3", "0"), ("2", "0")}
+    assert found.first_group == ("3", "2")
+    assert found.rank_ranges == {"3": (1, 2), "2": (1, 3), "1": (2, 4), "0": (3, 4)}
+
+
+def test_lower_can_be_better() -> None:
+    scores = methods(4, gap=0.02)
+    found = compare(scores, higher_is_better=False)
+    assert found.methods == ("0", "1", "2", "3")
+    assert found.first_group == ("0", "1")
+    assert found.rank_ranges["0"] == (1, 2)
+    assert found.rank_shares[0, 0] > 0.5
+
+
+def test_equal_results_do_not_differ_and_share_their_rank() -> None:
+    [score] = methods(1, gap=0).values()
+    found = compare({"one": score, "other": score})
+    assert found.differences["one", "other"].as_json() == {
+        "difference": 0.0,
+        "low": 0.0,
+        "high": 0.0,
+        "p_value": 1.0,
+        "significant": False,
+    }
+    assert found.rank_shares.tolist() == [[1, 0], [1, 0]]
+    assert found.rank_ranges == {"one": (1, 2), "other": (1, 2)}
+
+
+def test_a_pair_differs_exactly_if_its_corrected_p_value_is_small() -> None:
+    for seed in range(20):
+        random = np.random.default_rng(seed)
+        scores = {str(n): noisy(random.normal(0.5, 0.02), random.normal(0, 0.01, 999)) for n in range(6)}
+        for each in compare(scores).differences.values():
+            if not 0.049 <= each.p_value <= 0.052:  # of 999 replicates
+                assert each.is_significant == (each.p_value <= 0.05)
+
+
+def plain_critical_value(scores: dict[str, ReplicatedScore]) -> float:
+    """Return the quantile of the largest deviation of any pair, replicate by replicate."""
+    largest = []
+    pairs = list(itertools.combinations(scores.values(), 2))
+    errors = [np.std(one.replicates - other.replicates, ddof=1) for one, other in pairs]
+    for replicate in range(len(pairs[0][0].replicates)):
+        deviations = []
+        for (one, other), error in zip(pairs, errors, strict=True):
+            deviation = (one.replicates[replicate] - other.replicates[replicate]) - (one.score - other.score)
+            deviations.append(abs(deviation) / error)
+        largest.append(max(deviations))
+    return float(np.quantile(largest, 0.95))
+
+
+def test_intervals_are_those_of_a_plain_max_t_method() -> None:
+    scores = methods(5, gap=0.01)
+    critical = plain_critical_value(scores)
+    for (one, other), found in compare(scores).differences.items():
+        error = np.std(scores[one].replicates - scores[other].replicates, ddof=1)
+        difference = scores[one].score - scores[other].score
+        assert found.low == pytest.approx(difference - critical * error)
+        assert found.high == pytest.approx(difference + critical * error)
+
+
+def test_the_more_methods_the_wider_the_intervals() -> None:
+    def width(found: Comparison) -> float:
+        difference = next(iter(found.differences.values()))
+        return difference.high - difference.low
+
+    many = methods(30, gap=0.0)
+    few = {name: many[name] for name in ("0", "1")}
+    first, second = compare(many).differences, compare(few).differences
+    assert width(compare(few)) < first["0", "1"].high - first["0", "1"].low
+    assert first["0", "1"].p_value >= second["0", "1"].p_value
+
+
+def test_replicates_that_do_not_define_all_scores_are_left_out() -> None:
+    scores = methods(2, gap=0.05)
+    with_gaps = scores["0"].replicates.copy()
+    with_gaps[::10] = np.nan
+    found = compare({"1": scores["1"], "0": ReplicatedScore(scores["0"].score, with_gaps)})
+    assert found.differences["1", "0"].is_significant
+    assert found.rank_shares.sum() == pytest.approx(2)
+
+
+def test_one_method_is_alone() -> None:
+    found = compare(methods(1, gap=0))
+    assert (found.first_group, found.rank_ranges, found.differences) == (("0",), {"0": (1, 1)}, {})
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        {},
+        {"a": ReplicatedScore(float("nan"), np.full(10, np.nan))},
+        {"a": ReplicatedScore(0.5, np.array([0.5, np.nan])), "b": ReplicatedScore(0.5, np.array([np.nan, 0.5]))},
+    ],
+)
+def test_undefined_scores_cannot_be_compared(scores: dict[str, ReplicatedScore]) -> None:
+    with pytest.raises(ValueError, match=r"defined|define"):
+        compare(scores)

@@ -1,0 +1,43 @@
+"""Intervals contain the true score as often as they say, and equal methods are rarely called different.
+
+By default a few repetitions with wide limits, which only gross errors violate. VOCBOARD_COVERAGE_REPETITIONS=500 makes
+the claims of docs/statistics.md: 93 to 97 % coverage, and at most 6 % of the pairs of equal methods called different.
+"""
+
+import os
+
+import numpy as np
+import pytest
+
+from tests.evaluator.statistics.populations import POPULATIONS
+from vocboard.evaluator.statistics.comparison import compare
+from vocboard.evaluator.statistics.intervals import ReplicatedScore
+from vocboard.evaluator.statistics.weights import draw_weights
+
+REPETITIONS = int(os.environ.get("VOCBOARD_COVERAGE_REPETITIONS", "40"))
+IS_LONG = REPETITIONS >= 500
+IMAGES = 500
+REPLICATES = 1_000
+METHODS = 3
+COVERAGE = (0.93, 0.97) if IS_LONG else (0.8, 1.0)
+MOST_DIFFERENT = 0.06 if IS_LONG else 0.2
+
+
+@pytest.mark.timeout(0 if IS_LONG else 120)
+@pytest.mark.parametrize("name", POPULATIONS)
+def test_intervals_cover_and_equal_methods_are_equal(name: str) -> None:
+    population = POPULATIONS[name]
+    truth, weights = population.true_score(), draw_weights(IMAGES, REPLICATES)
+    covered, different, different_of_three = [], [], []
+    for repetition in range(REPETITIONS):
+        random = np.random.default_rng([2007, repetition])
+        methods = population.draw(IMAGES, METHODS, random)
+        scores = {str(n): ReplicatedScore(each.score(), each.replicates(weights)) for n, each in enumerate(methods)}
+        interval = scores["0"].interval()
+        covered.append(interval.low <= truth <= interval.high)
+        two = compare({method: scores[method] for method in ("0", "1")})
+        different += [difference.is_significant for difference in two.differences.values()]
+        different_of_three += [difference.is_significant for difference in compare(scores).differences.values()]
+    assert COVERAGE[0] <= np.mean(covered) <= COVERAGE[1]
+    assert np.mean(different) <= MOST_DIFFERENT
+    assert np.mean(different_of_three) <= MOST_DIFFERENT
