@@ -54,13 +54,13 @@ def mark_detections(
     detections: Detections, truth: DetectionTruth, class_index: int, edition: Edition, competition: Competition
 ) -> Marked:
     """Judge one class's detections as `detection.score` does, and classify the wrong ones."""
-    matched = match(detections, truth, class_index)
+    best = match(detections, truth, class_index)
     repeats_are_false = competition.rules.repeats_on_difficult_are_false
-    matches = matched.matches(edition.overlap, repeats_on_difficult_are_false=repeats_are_false)
+    matches = best.matches(edition.overlap, repeats_on_difficult_are_false=repeats_are_false)
     judgement, order = matches.judge(), by_confidence(detections.confidence)
     box, image = detections.box[order], detections.image[order]
     of_class = np.flatnonzero(truth.class_index == class_index)
-    nearest, overlap = matched.object, matched.overlap
+    nearest, overlap = best.object, best.overlap
     others = np.flatnonzero(truth.class_index != class_index)
     other, overlap_of_other = best_overlapping(box, image, truth.box[others], truth.image[others])
 
