@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from vocboard.app.database import OutcomeError
 from vocboard.evaluator.problems import Problem
+from vocboard.evaluator.problems.groups import ProblemGroup, groups_of
 
 
 class ServiceError(Exception):
@@ -71,13 +72,18 @@ class WrongPasswordError(InvalidInputError, OutcomeError):
 
 
 class InvalidArchiveError(ServiceError):
-    """The upload has problems; contains all of them, including warnings."""
+    """The upload has problems; contains all of them, including warnings.
+
+    Args:
+        groups: the problems by cause; by default, as the list of problems alone allows.
+    """
 
     status, code, title = 422, "invalid_archive", "The archive has problems"
 
-    def __init__(self, problems: Sequence[Problem]) -> None:
+    def __init__(self, problems: Sequence[Problem], groups: Sequence[ProblemGroup] | None = None) -> None:
         super().__init__("The upload was rejected and uses no quota. Fix the problems below and upload it again.")
         self.problems = tuple(problems)
+        self.groups = groups_of(self.problems) if groups is None else tuple(groups)
 
 
 class TooLargeError(ServiceError):

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from vocboard.client.errors import UnexpectedAnswerError
 from vocboard.client.scores import CompetitionScores, competition_scores
 from vocboard.evaluator.problems import Problem, Severity
+from vocboard.evaluator.problems.groups import ProblemGroup
 
 Content = TypeVar("Content")
 FINAL_STATES = frozenset({"scored", "failed", "withdrawn", "disqualified"})
@@ -156,6 +157,18 @@ def problem(answer: Mapping[str, Any]) -> Problem:
         message=str(answer["message"]),
         file=None if file is None else str(file),
         line=None if line is None else int(line),
+    )
+
+
+def problem_group(answer: Mapping[str, Any], problems: Sequence[Problem]) -> ProblemGroup:
+    """Read one group of the problems of an upload."""
+    return ProblemGroup.of(
+        str(answer["code"]),
+        Severity(answer["severity"]),
+        str(answer["headline"]),
+        int(answer["count"]),
+        int(answer["file_count"]),
+        problems,
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from vocboard.evaluator.problems import Problem
+from vocboard.evaluator.problems.groups import ProblemGroup, groups_of
 
 
 class ClientError(Exception):
@@ -55,11 +56,20 @@ class InvalidFieldsError(MisdirectedError):
 
 
 class InvalidArchiveError(RefusedError):
-    """The archive has problems: `problems` lists all of them, including warnings."""
+    """The archive has problems: `problems` lists all of them, including warnings; `groups` has them by cause."""
 
-    def __init__(self, message: str, *, problems: Sequence[Problem], status: int = 422, code: str = "") -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        problems: Sequence[Problem],
+        groups: Sequence[ProblemGroup] | None = None,
+        status: int = 422,
+        code: str = "",
+    ) -> None:
         super().__init__(message, status=status, code=code)
         self.problems = tuple(problems)
+        self.groups = groups_of(self.problems) if groups is None else tuple(groups)
 
 
 class LimitedError(RefusedError):

@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 
-from vocboard.client.answers import problem, understood
+from vocboard.client.answers import problem, problem_group, understood
 from vocboard.client.errors import (
     InvalidArchiveError,
     InvalidFieldsError,
@@ -74,7 +74,10 @@ def retry_after(answer: httpx.Response, now: datetime | None = None) -> float | 
 def _unprocessable(details: Mapping[str, Any], code: str, detail: str) -> RefusedError:
     if details.get("problems"):
         problems = understood(lambda items: [problem(item) for item in items], details["problems"])
-        return InvalidArchiveError(detail or "the archive has problems", problems=problems, code=code)
+        groups = None  # from a server without groups
+        if details.get("groups"):
+            groups = understood(lambda items: [problem_group(item, problems) for item in items], details["groups"])
+        return InvalidArchiveError(detail or "the archive has problems", problems=problems, groups=groups, code=code)
     fields = details.get("fields")
     if isinstance(fields, Mapping) and fields:
         texts = {str(field): printable(str(message)) for field, message in fields.items()}

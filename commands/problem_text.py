@@ -1,4 +1,4 @@
-"""Format problems as text: grouped by file, with a count at the end."""
+"""Format problems as text: grouped by cause or by file, with a count at the end."""
 
 import itertools
 import shutil
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from vocboard.client.terminal import printable
 from vocboard.evaluator.problems import Problem, Severity, counted, has_errors
+from vocboard.evaluator.problems.groups import PLACES, ProblemGroup, counted_in_files
 
 _NARROWEST, _WIDEST = 60, 120  # columns of the terminal
 
@@ -18,6 +19,36 @@ def problem_lines(problems: Sequence[Problem]) -> Iterator[str]:
         yield "whole archive" if file is None else printable(file)
         yield from _file_lines(list(group), width)
         yield ""
+
+
+def group_lines(groups: Sequence[ProblemGroup], *, every_place: bool = False) -> Iterator[str]:
+    """Yield the lines that describe problems by cause: what to do, then the first places.
+
+    Args:
+        every_place: whether to name all listed places.
+    """
+    width = min(max(shutil.get_terminal_size().columns, _NARROWEST), _WIDEST)
+    for group in groups:
+        head = f"{group.severity.value}: {printable(group.headline)} [{group.code}]"
+        yield textwrap.fill(head, width, subsequent_indent="  ", break_long_words=False)
+        shown = group.problems if every_place else group.problems[:PLACES]
+        for problem in () if group.is_said_by_headline else shown:
+            line = "" if problem.line is None else f", line {problem.line}"
+            place = printable(problem.file or "whole archive") + line
+            text = place if problem.message == group.headline else f"{place}: {printable(problem.message)}"
+            yield textwrap.fill(text, width, initial_indent="  - ", subsequent_indent="    ", break_long_words=False)
+        if group.count > len(shown):
+            listed = "" if every_place or len(group.problems) == len(shown) else "; --all shows those that are listed"
+            yield f"  - and {counted(group.count - len(shown), 'more place')}{listed}"
+        yield ""
+
+
+def group_summary(groups: Sequence[ProblemGroup]) -> str:
+    """Return whether the results are valid, with the number of errors and warnings and their files."""
+    found = [group.severity for group in groups]
+    counts = [counted_in_files(groups, severity) for severity in Severity if severity in found]
+    verdict = "Not valid" if Severity.ERROR in found else "Valid"
+    return f"{verdict}: {', '.join(counts)}." if counts else f"{verdict}."
 
 
 def summary(problems: Sequence[Problem]) -> str:

@@ -1,6 +1,7 @@
 """`vocboard submit`: upload an archive of results."""
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 from vocboard.client.answers import Challenge, SubmissionDetails, challenge, submission_details, understood
@@ -18,9 +19,9 @@ from vocboard.commands.connecting import (
     reporting_errors,
     say,
 )
-from vocboard.commands.problem_text import problem_lines, summary
+from vocboard.commands.problem_text import group_lines, group_summary
 from vocboard.commands.submissions import exit_status, followed, scores_in_full, state_in_words
-from vocboard.evaluator.problems import Problem
+from vocboard.evaluator.problems.groups import ProblemGroup, groups_of
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -65,6 +66,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="CLASSES",
         help="classes entered for segmentation, separated by commas (default: all)",
     )
+    parser.add_argument("--all", action="store_true", help="show all listed places of each problem, not only three")
     parser.add_argument("--wait", action="store_true", help="wait until the submission is scored, and print the scores")
     add_json_argument(parser)
     add_server_argument(parser)
@@ -81,13 +83,19 @@ def run(arguments: argparse.Namespace) -> int:
             answer = _upload(connection, arguments, archive)
         except InvalidArchiveError as error:
             if arguments.json:
-                print_json({"problems": [problem.as_json() for problem in error.problems]})
+                print_json(
+                    {
+                        "problems": [problem.as_json() for problem in error.problems],
+                        "groups": [group.as_json() for group in error.groups],
+                    }
+                )
             else:
-                print("\n".join(report(error.problems)))
+                print("\n".join(report(error.groups, every_place=arguments.all)))
             return PROBLEMS
         accepted = understood(submission_details, answer)
         if not arguments.json:
-            print("\n".join([*report(accepted.warnings), _accepted_message(accepted, arguments.wait)]), flush=True)
+            warnings = report(groups_of(accepted.warnings), every_place=arguments.all)
+            print("\n".join([*warnings, _accepted_message(accepted, arguments.wait)]), flush=True)
         if not arguments.wait:
             if arguments.json:
                 print_json(answer)
@@ -104,9 +112,9 @@ def run(arguments: argparse.Namespace) -> int:
     return exit_status(ended)
 
 
-def report(problems: tuple[Problem, ...]) -> list[str]:
+def report(groups: Sequence[ProblemGroup], *, every_place: bool) -> list[str]:
     """Return the lines of a validation report, the same as `vocboard validate` prints."""
-    return [*problem_lines(problems), summary(problems)]
+    return [*group_lines(groups, every_place=every_place), group_summary(groups)]
 
 
 def _check_that_it_is_open(found: Challenge) -> None:

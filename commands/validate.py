@@ -18,7 +18,7 @@ from vocboard.commands.offline import (
     read_public_part,
     reporting_misuse,
 )
-from vocboard.commands.problem_text import image_set_hint, problem_lines, summary
+from vocboard.commands.problem_text import group_lines, group_summary, image_set_hint
 from vocboard.commands.progress import Progress
 from vocboard.commands.tables import Column, render
 from vocboard.evaluator.problems import counted
@@ -38,6 +38,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="development kit tree (directory or archive), or a server's image sets (JSON); without it, image "
         "identifiers and sizes are not checked",
     )
+
+    parser.add_argument("--all", action="store_true", help="show all listed places of each problem, not only three")
 
 
 @reporting_misuse
@@ -66,7 +68,8 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         for name, results in read.items():
             heading = edition.name if name is None else f"{edition.name} {name}"
-            print("\n".join(_lines(heading, results, tree is not None)))
+            lines = _lines(heading, results, items_known=tree is not None, every_place=arguments.all)
+            print("\n".join(lines))
     return VALID if all(results.is_valid for results in read.values()) else PROBLEMS
 
 
@@ -87,11 +90,12 @@ def _as_json(edition: str, read: ReadResults) -> dict[str, Any]:
             for key, entry in read.results.items()
         },
         "problems": [problem.as_json() for problem in read.problems],
+        "groups": [group.as_json() for group in read.groups],
     }
 
 
-def _lines(edition: str, read: ReadResults, items_known: bool) -> Iterator[str]:
-    if read.results:
+def _lines(edition: str, read: ReadResults, *, items_known: bool, every_place: bool) -> Iterator[str]:
+    if read.results and read.is_valid:
         entries = list(read.results.values())
         columns = [
             Column(edition, [entry.competition.key for entry in entries]),
@@ -101,8 +105,8 @@ def _lines(edition: str, read: ReadResults, items_known: bool) -> Iterator[str]:
         ]
         yield render(columns)
         yield ""
-    yield from problem_lines(read.problems)
+    yield from group_lines(read.groups, every_place=every_place)
     yield from image_set_hint(read.problems)
-    yield summary(read.problems)
+    yield group_summary(read.groups)
     if not items_known:
         yield "Image identifiers and sizes were not checked; use --image-sets with a development kit tree to do so."

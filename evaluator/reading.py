@@ -9,10 +9,12 @@ from vocboard.evaluator.editions import Competition, Edition, Task
 from vocboard.evaluator.image_sets import ImageSets
 from vocboard.evaluator.problems import Kind, Problem, counted, has_errors, quoted
 from vocboard.evaluator.problems.files import COMPETITION_NOT_OPEN, DUPLICATE_FILE, NO_RESULT_FILES, UNKNOWN_FILE
+from vocboard.evaluator.problems.groups import ProblemGroup, ReportedProblems, grouped
 from vocboard.evaluator.result_files.items import Items
 from vocboard.evaluator.result_files.names import FileName, FileNames
 from vocboard.evaluator.result_files.report import FileReport
 from vocboard.evaluator.result_files.unrecognised_files import UnrecognisedFile, UnrecognisedFiles, look_at
+from vocboard.evaluator.result_files.upload_facts import facts_of
 from vocboard.evaluator.results import Results
 from vocboard.evaluator.tasks.format import ResultFiles, SegmentationSink, Upload
 from vocboard.evaluator.tasks.formats import FORMATS
@@ -27,10 +29,12 @@ class ReadResults:
     Attributes:
         results: from valid files only; complete if there are no errors.
         problems: ordered by file, then by line.
+        groups: the same problems by cause, with the number of those that are not listed; errors first.
     """
 
     results: Results
     problems: tuple[Problem, ...]
+    groups: tuple[ProblemGroup, ...] = ()
 
     @property
     def is_valid(self) -> bool:
@@ -80,9 +84,9 @@ def read_results(
                 progress(1)
     except ArchiveError as error:
         reader.wait()
-        return ReadResults(reader.results(), (error.problem, *reader.problems()))
+        return ReadResults(reader.results(), (error.problem, *reader.problems()), reader.groups(error.problem))
     reader.finish()
-    return ReadResults(reader.results(), reader.problems())
+    return ReadResults(reader.results(), reader.problems(), reader.groups())
 
 
 class _Reader:
@@ -104,7 +108,7 @@ class _Reader:
         self._edition = edition
         self._names = FileNames(edition)
         self._others = [FileNames(other) for other in other_editions]
-        self._passed_over = 0
+        self._taken = self._passed_over = 0
         self._image_sets = image_sets
         self._open = _known(edition.competitions if competitions is None else competitions, edition.competitions)
         self._segmentation_classes = _known(declared, edition.classes)
@@ -117,6 +121,7 @@ class _Reader:
 
     def take(self, member: Member) -> None:
         """Read one member, and report its problems."""
+        self._taken += 1
         name = self._names.identify(member.name)
         if name is None and any(other.identify(member.name) for other in self._others):
             self._passed_over += 1
@@ -158,6 +163,21 @@ class _Reader:
     def problems(self) -> tuple[Problem, ...]:
         """The problems of the whole archive, then those of its files, in order."""
         return tuple(problem for report in self._reports for problem in report.problems())
+
+    def groups(self, *first: Problem) -> tuple[ProblemGroup, ...]:
+        """The problems by cause, after those of the archive itself."""
+        reported = [report.reported() for report in self._reports]
+        if not first and not any(report.problems for report in reported):
+            return ()
+        facts = facts_of(
+            self._edition,
+            [self._edition.competitions[key] for key in self._open],
+            member_of=self._member_of,
+            unrecognised=[file.name for file in self._unrecognised],
+            file_count=self._taken,
+            items_of=self._items_of,
+        )
+        return grouped([ReportedProblems(first), *reported], facts)
 
     def results(self) -> Results:
         """The valid results, in the edition's order."""

@@ -29,12 +29,33 @@ class UploadProblem(BaseModel):
     message: str
 
 
+class Place(BaseModel):
+    """Where a problem is."""
+
+    file: str | None
+    line: int | None
+
+
+class UploadProblemGroup(BaseModel):
+    """The problems of an upload that have the same cause."""
+
+    code: str = Field(description="Code of the problems.", examples=["unknown_image"])
+    severity: Severity
+    headline: str = Field(description="The cause, and what to do.")
+    count: int = Field(description="Number of problems, including those that are not listed.")
+    file_count: int = Field(description="Number of files; 0 if the problem concerns the archive as a whole.")
+    places: list[Place] = Field(description="The first places.")
+
+
 class UnprocessableDetails(ProblemDetails):
     """Form fields or the uploaded archive are invalid; all errors are listed."""
 
     fields: dict[str, str] | None = Field(None, description="Messages by field, with code `invalid_input`.")
     problems: list[UploadProblem] | None = Field(
         None, description="Problems of the archive, with code `invalid_archive`."
+    )
+    groups: list[UploadProblemGroup] | None = Field(
+        None, description="The same problems by cause: errors first, and in the order in which to solve them."
     )
 
 

@@ -1,10 +1,11 @@
-"""The validation report of an upload for pages: errors and warnings, each grouped by file."""
+"""The validation report of an upload for pages: errors and warnings, by cause or by file."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from vocboard.evaluator.problems import Problem, Severity
+from vocboard.evaluator.problems.groups import ProblemGroup, counted_in_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,25 +21,29 @@ class ReportView:
     """A validation report.
 
     Attributes:
+        errors, warnings: by cause.
+        counted_errors, counted_warnings: how many there are, in how many files: "30 errors in 6 files".
         text: the whole report, one problem per line, for copying.
     """
 
-    errors: tuple[FileProblems, ...]
-    warnings: tuple[FileProblems, ...]
-    error_count: int
-    warning_count: int
+    errors: tuple[ProblemGroup, ...]
+    warnings: tuple[ProblemGroup, ...]
+    counted_errors: str
+    counted_warnings: str
     text: str
 
 
-def report_view(problems: Sequence[Problem]) -> ReportView:
-    """Group problems for a page, keeping their order within a file."""
-    errors = [problem for problem in problems if problem.severity is Severity.ERROR]
-    warnings = [problem for problem in problems if problem.severity is Severity.WARNING]
+def report_view(problems: Sequence[Problem], groups: Sequence[ProblemGroup]) -> ReportView:
+    """Prepare problems for a page.
+
+    Args:
+        groups: the same problems by cause.
+    """
     return ReportView(
-        errors=by_file(errors),
-        warnings=by_file(warnings),
-        error_count=len(errors),
-        warning_count=len(warnings),
+        errors=tuple(group for group in groups if group.severity is Severity.ERROR),
+        warnings=tuple(group for group in groups if group.severity is Severity.WARNING),
+        counted_errors=counted_in_files(groups, Severity.ERROR),
+        counted_warnings=counted_in_files(groups, Severity.WARNING),
         text="\n".join(as_text(problem) for problem in problems),
     )
 

@@ -154,7 +154,7 @@ def _page(
         wrong=errors.wrong,
         message=errors.message,
         limit=error if isinstance(error, LimitedError) else None,
-        report=report_view(error.problems) if isinstance(error, InvalidArchiveError) else None,
+        report=report_view(error.problems, error.groups) if isinstance(error, InvalidArchiveError) else None,
     )
 
 

@@ -51,4 +51,4 @@ def check(  # noqa: PLR0917  # requests pass arguments by position
         segmentation_sink=writer.add_label_map,
     )
     entries = tuple(EnteredCompetition(key, tuple(entry.classes)) for key, entry in read.results.items())
-    return Report(read.problems, entries, has_columns=read.is_valid and writer.finish(read.results))
+    return Report(read.problems, entries, has_columns=read.is_valid and writer.finish(read.results), groups=read.groups)

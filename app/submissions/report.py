@@ -1,9 +1,11 @@
 """The validation report of an upload, as sent by the process that read it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
 from vocboard.evaluator.problems import Problem, Severity, has_errors
+from vocboard.evaluator.problems.groups import ProblemGroup, groups_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +24,18 @@ class Report:
         problems: errors and warnings, in file order.
         entries: in the edition's order; complete if the upload is valid.
         has_columns: whether all results were also sent as columns.
+        groups: the problems by cause; by default, as the list of problems alone allows.
     """
 
     problems: tuple[Problem, ...]
     entries: tuple[EnteredCompetition, ...] = ()
     has_columns: bool = False
+    groups: tuple[ProblemGroup, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Group the problems of a report that was not read from an upload."""
+        if self.problems and not self.groups:
+            object.__setattr__(self, "groups", groups_of(self.problems))
 
     @property
     def refuses(self) -> bool:
@@ -39,6 +48,7 @@ class Report:
             "problems": [problem.as_json() for problem in self.problems],
             "entries": [[entry.competition, list(entry.classes)] for entry in self.entries],
             "columns": self.has_columns,
+            "groups": [group.as_json() for group in self.groups],
         }
 
     @classmethod
@@ -62,7 +72,19 @@ class Report:
             EnteredCompetition(_text(competition), tuple(_text(name) for name in classes))
             for competition, classes in content["entries"]
         )
-        return cls(problems, entries, content["columns"] is True)
+        groups = tuple(_group(one, problems) for one in content["groups"])
+        return cls(problems, entries, content["columns"] is True, groups)
+
+
+def _group(one: Any, problems: Sequence[Problem]) -> ProblemGroup:
+    return ProblemGroup.of(
+        _text(one["code"]),
+        Severity(one["severity"]),
+        _text(one["headline"]),
+        _number(one["count"]),
+        _number(one["file_count"]),
+        problems,
+    )
 
 
 def _text(value: Any) -> str:

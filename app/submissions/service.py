@@ -75,7 +75,7 @@ def submit(
         LimitedError: the quota is used up; `allowed_at` is when the next submission is allowed.
     """
     if report.refuses:
-        raise InvalidArchiveError(report.problems)
+        raise InvalidArchiveError(report.problems, report.groups)
     _take_turn(session, user)
     instant = now()
     began_at = max(began_at or instant, instant - LONGEST_UPLOAD)

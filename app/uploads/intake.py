@@ -134,7 +134,7 @@ class Intake:
                             segmentation_classes=form.segmentation_classes,
                         )
                     if report.refuses:
-                        raise InvalidArchiveError(report.problems)
+                        raise InvalidArchiveError(report.problems, report.groups)
 
                     def queue() -> uuid.UUID:
                         if report.has_columns:

@@ -47,7 +47,7 @@ class ProblemDetails:
         code: stable error code, the last part of `type`.
         title: the kind of error.
         detail: what happened, and what to do.
-        members: additional members of this kind of error: `fields`, `problems`, `allowed_at`.
+        members: additional members of this kind of error: `fields`, `problems`, `groups`, `allowed_at`.
     """
 
     status: int
@@ -103,8 +103,11 @@ def _(error: InvalidInputError) -> ProblemDetails:
 
 @details_of.register
 def _(error: InvalidArchiveError) -> ProblemDetails:
-    problems = [problem.as_json() for problem in error.problems]
-    return ProblemDetails(error.status, error.code, error.title, str(error), {"problems": problems})
+    members = {
+        "problems": [problem.as_json() for problem in error.problems],
+        "groups": [group.as_json() for group in error.groups],
+    }
+    return ProblemDetails(error.status, error.code, error.title, str(error), members)
 
 
 @details_of.register

@@ -25,7 +25,7 @@ from vocboard.evaluator.result_files.large_files import (
 from vocboard.evaluator.result_files.line_diagnosis import LineDiagnosis
 from vocboard.evaluator.result_files.line_format import LineFormat
 from vocboard.evaluator.result_files.report import FileReport
-from vocboard.evaluator.result_files.text import Lines, read_lines, without_blank
+from vocboard.evaluator.result_files.text import Lines, line_count, read_lines, without_blank
 
 _LINES_EXPLAINED = 256  # lines around an error that are read one by one
 _MARK = " \ud800 "  # replaces line ends when fields are split; does not occur in decoded UTF-8
@@ -60,7 +60,10 @@ def read_columns(
         if blocks is None:
             return None
         reader.take_lines(blocks)
-    return None if report.has_errors else reader.columns()
+    if report.has_errors:
+        report.lines = line_count(data)
+        return None
+    return reader.columns()
 
 
 def _is_for_column_reader(line_format: LineFormat, items: Items) -> bool:

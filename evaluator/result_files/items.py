@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from vocboard.evaluator.editions import Task
 from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.problems import counted, quoted
+from vocboard.evaluator.problems.identifiers import UnknownImages
 
 _Key = TypeVar("_Key", bound=Hashable)
 
@@ -64,6 +65,7 @@ class Items:
         image_set: None if unknown.
         images: index of the images by identifier.
         sizes: (n, 2) int32 width and height by image position; None if unknown.
+        unknown: identifiers in the upload that are not in the image set.
     """
 
     def __init__(self, task: Task, image_set: ImageSet | None, others: Mapping[Task, ImageSet] | None = None):
@@ -73,6 +75,7 @@ class Items:
         self._others = others or {}
         self.images = Index[str](None if image_set is None else image_set.images)
         self.sizes = None if image_set is None else image_set.sizes
+        self.unknown = UnknownImages()
         self._compared = 0
 
     @cached_property

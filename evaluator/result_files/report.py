@@ -5,6 +5,7 @@ from collections import Counter
 
 from vocboard.evaluator.problems import Kind, Problem, Severity, counted
 from vocboard.evaluator.problems.files import MORE_PROBLEMS, MORE_WARNINGS, READING_STOPPED
+from vocboard.evaluator.problems.groups import ReportedProblems
 
 LISTED = 20
 MOST_PROBLEMS = 20_000  # errors after which reading a file stops
@@ -16,11 +17,13 @@ class FileReport:
     Attributes:
         file: name of the member, the default of `add`; None for the archive itself.
         habits: properties that all files of a program share, such as line ends; reported once per upload.
+        lines: number of lines of a file with errors; None if it has none.
     """
 
     def __init__(self, file: str | None):
         self.file = file
         self.habits: set[Kind] = set()
+        self.lines: int | None = None
         self._listed: list[Problem] = []
         self._rest: dict[Severity, Counter[str]] = {severity: Counter() for severity in Severity}
         self._errors = 0
@@ -76,6 +79,13 @@ class FileReport:
         if self._stopped_at is not None:
             listed.append(READING_STOPPED.at(self.file, self._stopped_at, last=self._stopped_at))
         return listed
+
+    def reported(self) -> ReportedProblems:
+        """Return the problems with the number of those that are not listed, for groups."""
+        unlisted = self._rest[Severity.ERROR] + self._rest[Severity.WARNING]
+        is_one_file = all(problem.file == self.file for problem in self._listed)
+        lines = self.lines if self._stopped_at is None else self._stopped_at
+        return ReportedProblems(self.problems(), unlisted, is_one_file, lines)
 
     def _count(self, code: str, severity: Severity) -> None:
         self._errors += severity is Severity.ERROR

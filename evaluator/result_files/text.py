@@ -67,6 +67,16 @@ def read_lines(data: bytes, limits: Limits, report: FileReport) -> Iterator[Line
     return _lines(data)
 
 
+def line_count(data: bytes) -> int:
+    """Return the number of lines, without blank ones at the end.
+
+    >>> line_count(b"a\\nb\\n\\n"), line_count(b"a\\rb"), line_count(b"")
+    (2, 2, 0)
+    """
+    content = data.rstrip()
+    return (content.count(b"\n") or content.count(b"\r")) + 1 if content else 0
+
+
 def _lines(data: bytes) -> Iterator[Lines]:
     first = 1
     for block in blocks(data, _BLOCK_BYTES):

@@ -116,7 +116,7 @@ def submit(page: Page, files: dict[str, Path]) -> None:
     page.get_by_label("Result files in one archive").set_input_files(files["wrong"])
     page.get_by_role("button", name="Upload and check").click()
     report = page.locator("#report")
-    expect(report.get_by_role("heading", name="Errors")).to_be_visible(timeout=PATIENCE_MS)
+    expect(report.get_by_role("heading", name="No quota was used")).to_be_visible(timeout=PATIENCE_MS)
     for found in ("must be a finite number", "The runs of this region have", "is not a compressed COCO RLE"):
         expect(report).to_contain_text(found)
     page.get_by_label("Result files in one archive").set_input_files(files["results"])

@@ -121,7 +121,7 @@ def submit(page: Page, files: dict[str, Path]) -> None:
     page.get_by_label("Result files in one archive").set_input_files(files["wrong"])
     page.get_by_role("button", name="Upload and check").click()
     report = page.locator("#report")
-    expect(report.get_by_role("heading", name="Errors")).to_be_visible(timeout=PATIENCE_MS)
+    expect(report.get_by_role("heading", name="No quota was used")).to_be_visible(timeout=PATIENCE_MS)
     expect(report).to_contain_text("comp3_det_test_dog.txt")
     expect(report.locator('[data-line="2"]')).not_to_have_count(0)
     expect(page.get_by_label("Name", exact=True)).to_have_value("Small detector")

@@ -57,16 +57,16 @@ def test_report_on_the_page_is_the_list_of_the_api(page: Page, sign_in: SignIn, 
         found = page.evaluate(
             """() => [...document.querySelectorAll("#report [data-code]")].map((item) => [
               item.dataset.code,
-              item.closest(".report-file").querySelector("h4").textContent,
+              item.dataset.file || null,
               item.dataset.line ? Number(item.dataset.line) : null,
-              item.querySelector(".message").textContent,
+              (item.querySelector(".message") ?? item.closest(".cause").querySelector("h2 .to-do, h3")).textContent,
             ])"""
         )
         assert sorted(map(tuple, found), key=str) == sorted(expected, key=str)
         expect(page.get_by_label("Description")).to_have_value("Kept as it is typed.")
         expect(page.locator("#report")).to_be_focused()
-        expect(page.get_by_role("button", name="Copy as text")).to_be_visible()
-        page.get_by_text("Show as text").click()
+        page.get_by_text("All as text").click()
+        expect(page.get_by_role("button", name="Copy")).to_be_visible()
         expect(page.locator("#report-text")).to_contain_text("comp3_det_test_car.txt:2: error:")
 
 

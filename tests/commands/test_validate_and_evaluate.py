@@ -52,15 +52,15 @@ class TestValidate:
         done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
         assert done.stdout.splitlines()[-1] == "1 False False"
 
-    def test_problems_exit_1_and_are_grouped_by_file(
+    def test_problems_exit_1_and_are_grouped_by_cause(
         self, tmp_path: Path, public: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         upload = directory(tmp_path / "upload", WRONG)
         status, out, _ = run(capsys, "validate", "VOC2012", upload, "--image-sets", public)
         assert status == 1
-        assert out.count("comp3_det_test_car.txt\n") == 1
-        assert "line 3  error    " in out
-        assert out.endswith("Not valid: 4 errors.\n")
+        assert out.startswith("error: ")
+        assert "comp3_det_test_car.txt, line 3" in out
+        assert out.endswith("Not valid: 4 errors in 2 files.\n")
 
     def test_json_is_the_same_list_as_the_servers(
         self, tmp_path: Path, public: Path, capsys: pytest.CaptureFixture[str]
@@ -68,13 +68,14 @@ class TestValidate:
         upload = tar(tmp_path / "a.tgz", WRONG)
         status, out, _ = run(capsys, "validate", "VOC2012", upload, "--image-sets", public, "--json")
         document = json.loads(out)
-        expected = read_results(upload, load("VOC2012"), image_sets()).problems
+        expected = read_results(upload, load("VOC2012"), image_sets())
         assert status == 1
         assert document == {
             "edition": "VOC2012",
             "valid": False,
             "competitions": {},
-            "problems": [problem.as_json() for problem in expected],
+            "problems": [problem.as_json() for problem in expected.problems],
+            "groups": [group.as_json() for group in expected.groups],
         }
 
     def test_json_contains_what_was_entered(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

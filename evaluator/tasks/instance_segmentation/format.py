@@ -14,7 +14,7 @@ from vocboard.evaluator.problems.text_files import EMPTY_FILE
 from vocboard.evaluator.result_files.fields import check_confidence, find_image, read_number
 from vocboard.evaluator.result_files.line_format import CONFIDENCE, IMAGE, LineFormat, field_count_problem
 from vocboard.evaluator.result_files.report import FileReport
-from vocboard.evaluator.result_files.text import read_lines
+from vocboard.evaluator.result_files.text import line_count, read_lines
 from vocboard.evaluator.tasks.detection.problems import TOO_MANY_DETECTIONS
 from vocboard.evaluator.tasks.format import FilesByClass
 from vocboard.evaluator.tasks.instance_segmentation import rle
@@ -53,6 +53,7 @@ class InstanceSegmentationFiles(FilesByClass[Regions]):
                     return None
         self._refuse_too_many(found.in_image, report)
         if report.has_errors:
+            report.lines = line_count(data)
             return None
         _warn(found, report)
         return found.regions()

@@ -10,6 +10,7 @@ from vocboard.app.pages import formats
 from vocboard.app.pages.reports import report_view, stored
 from vocboard.app.pages.results import ConfusionCell
 from vocboard.evaluator.problems import Problem, Severity
+from vocboard.evaluator.problems.groups import groups_of
 
 
 @pytest.mark.parametrize(
@@ -58,20 +59,20 @@ def test_paragraphs_escape_what_people_write() -> None:
     assert written == "<p>One &lt;b&gt;<br>line</p><p>Two &amp; more</p>"
 
 
-def test_report_keeps_errors_and_warnings_apart_and_files_together() -> None:
+def test_report_keeps_errors_and_warnings_apart_and_causes_together() -> None:
     problems = [
         Problem("a", Severity.ERROR, "First.", "x.txt", 3),
         Problem("b", Severity.WARNING, "Mild.", "x.txt", 1),
         Problem("c", Severity.ERROR, "Whole.", None),
         Problem("a", Severity.ERROR, "Second.", "x.txt", 9),
     ]
-    view = report_view(problems)
-    assert [(group.file, [item.line for item in group.problems]) for group in view.errors] == [
-        ("x.txt", [3, 9]),
-        (None, [None]),
+    view = report_view(problems, groups_of(problems))
+    assert [(group.code, [item.line for item in group.problems]) for group in view.errors] == [
+        ("a", [3, 9]),
+        ("c", [None]),
     ]
-    assert [group.file for group in view.warnings] == ["x.txt"]
-    assert (view.error_count, view.warning_count) == (3, 1)
+    assert [group.code for group in view.warnings] == ["b"]
+    assert (view.counted_errors, view.counted_warnings) == ("3 errors in 1 file", "1 warning in 1 file")
     assert view.text.splitlines() == [
         "x.txt:3: error: First. [a]",
         "x.txt:1: warning: Mild. [b]",

@@ -1,0 +1,240 @@
+"""Headlines of groups of problems: one sentence for the cause, one for what to do.
+
+A headline is never taken from the ground truth: it is made of the upload and of the public image sets.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from vocboard.evaluator.problems import Kind, Problem, counted, quoted
+from vocboard.evaluator.problems.identifiers import UnknownImages, example_of
+
+_LONGEST_NAME = 100  # characters of a file name in a headline
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known about an upload besides its problems.
+
+    Attributes:
+        edition: name of the edition.
+        image_set: name of the image set.
+        images: identifiers of the test set.
+        unknown_images: identifiers in the upload that are not in the test set.
+        file_count: number of files in the archive.
+        result_file_count: number of these that are result files by their names.
+        result_folder: the folder that all result files are in, the archive's root being empty; None if they are in
+            several folders or if there are none.
+        map_folders: folders of the label maps of each competition.
+        misplaced_maps: label maps of test images that are in no such folder.
+        map_count: number of label maps.
+    """
+
+    edition: str = "the edition"
+    image_set: str = "test"
+    images: Sequence[str] = ()
+    unknown_images: UnknownImages = field(default_factory=UnknownImages)
+    file_count: int = 0
+    result_file_count: int = 0
+    result_folder: str | None = None
+    map_folders: Sequence[str] = ()
+    misplaced_maps: Sequence[str] = ()
+    map_count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The problems of one kind in an upload.
+
+    Attributes:
+        kind: None for codes of another version of this program.
+        problems: those that are listed; may be empty.
+        count, files: how many problems there are, in how many files.
+        lines: number of lines of these files; None for files without lines.
+    """
+
+    code: str
+    kind: Kind | None
+    problems: Sequence[Problem]
+    count: int
+    files: int
+    lines: int | None
+
+
+def headline(found: Found, facts: Facts) -> str:
+    """Return the headline for problems of one kind."""
+    special = _SPECIAL.get(found.code)
+    text = special(found, facts) if special is not None else None
+    if text is not None:
+        return text
+    if found.count == 1 and found.problems:
+        return found.problems[0].message
+    if found.kind is None:
+        return f"{found.code}: {_times(found)}."
+    if "{" in found.kind.remedy:  # it differs from place to place
+        return f"{found.kind.title}: {_times(found)}." + (
+            f" For example: {found.problems[0].message}" if found.problems else ""
+        )
+    return f"{found.kind.title}: {_times(found)}. {found.kind.remedy}".strip()
+
+
+def _quoted_name(name: str) -> str:
+    """Return the name of a file in quotes. Names of archives are printable, and backslashes in them are not doubled."""
+    return f"'{name}'" if name.isprintable() and len(name) <= _LONGEST_NAME else quoted(name)
+
+
+def _times(found: Found) -> str:
+    places = f" in {counted(found.files, 'file')}" if 0 < found.files < found.count else ""
+    what = "files" if found.files == found.count else "places"
+    return f"{found.count:,} {what}{places}" if found.count > 1 else "1 place"
+
+
+def _have(number: int) -> str:
+    return "has" if number == 1 else "have"
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"
+
+
+def _in_files(found: Found) -> str:
+    return f" in {counted(found.files, 'file')}" if found.files > 1 else ""
+
+
+def _unknown_image(found: Found, facts: Facts) -> str | None:
+    if found.count == 1:
+        return None
+    total: int | None = facts.map_count if found.lines is None else found.lines
+    noun = "label map" if found.lines is None else "line"
+    if facts.unknown_images.number != found.count:  # in text files and label maps
+        noun, total = "result", None
+    looks = facts.unknown_images.looks_like(facts.images)
+    is_all = total is not None and found.count >= total
+    is_other_split = "another split" in looks
+    which = "images that are not in the test set" if is_other_split or not looks else "images of another test set"
+    if is_all:
+        of = f" of {counted(found.files, 'file')}" if noun == "line" and found.files < facts.result_file_count else ""
+        subject = f"All {counted(found.count, noun)}{of} {'name' if noun == 'line' else 'are of'} {which}"
+    else:
+        of = f" of {total:,}" if total is not None else ""
+        name = "name" if noun == "line" else "are of"
+        subject = f"{found.count:,}{of} {noun}s{_in_files(found)} {name} {which}"
+    if looks:
+        subject += f"; {looks}" if looks.startswith("they") else f": {looks}"
+    remedy = "Run the method on" if is_all else "Remove them, and enter only"
+    return f"{subject}. {remedy} the {facts.image_set} images of {facts.edition}{example_of(facts.images)}."
+
+
+def _comma_decimal(found: Found, _facts: Facts) -> str:
+    numbers = f"{counted(found.count, 'number')}{_in_files(found)} {_have(found.count)} a decimal comma"
+    return f"{numbers}. Write a decimal point: 0.75, not 0,75."
+
+
+def _wrong_image_set(found: Found, facts: Facts) -> str | None:
+    if found.count == 1 or not found.problems:
+        return None
+    files = counted(found.files, "file")
+    return (
+        f"{files} are named for another image set than {quoted(facts.image_set)}, such as "
+        f"{_quoted_name(_name(found.problems[0]))}. Run the method on the {facts.image_set} images; if you did, write "
+        f"{facts.image_set} in the names."
+    )
+
+
+def _name(problem: Problem) -> str:
+    return (problem.file or "").rpartition("/")[2]
+
+
+def _no_result_files(found: Found, facts: Facts) -> str | None:
+    return _misplaced(facts) if facts.misplaced_maps and found.count == 1 else None
+
+
+def _misplaced(facts: Facts) -> str:
+    number = len(facts.misplaced_maps)
+    folders = {name.rpartition("/")[0] for name in facts.misplaced_maps}
+    maps = counted(number, "label map")
+    if folders == {""}:
+        where = f"{maps} {_are(number)} not in a folder"
+    elif len(folders) == 1:
+        where = f"{maps} {_are(number)} in the folder {_quoted_name(folders.pop() + '/')}"
+    else:
+        where = f"{maps} {_are(number)} in folders with other names"
+    them = "it" if number == 1 else "them"
+    return f"{where}; put {them} into {' or '.join(facts.map_folders)}."
+
+
+def _unknown_file(found: Found, facts: Facts) -> str | None:
+    if facts.misplaced_maps and (found.count - len(facts.misplaced_maps) <= 1 or not facts.result_file_count):
+        rest = found.count - len(facts.misplaced_maps)
+        others = "1 other file is not a result file" if rest == 1 else f"{rest:,} other files are not result files"
+        return f"{_misplaced(facts)} {others}." if rest else _misplaced(facts)
+    if found.count == 1:
+        return None
+    which = f"{found.count:,} of the {facts.file_count:,} files in the archive are not result files"
+    if facts.result_folder:
+        return f"{which}. Pack only the folder {_quoted_name(facts.result_folder + '/')}."
+    return f"{which}. Pack only the result files."
+
+
+def _duplicate_file(found: Found, _facts: Facts) -> str | None:
+    if found.count == 1:
+        return None
+    return f"{counted(found.count, 'result file')} {_are(found.count)} in the archive twice. Keep one of each."
+
+
+def _nested_too_deep(found: Found, facts: Facts) -> str | None:
+    if found.count == 1:
+        return None
+    folders = " or ".join(facts.map_folders)
+    return f"{counted(found.count, 'label map')} are in subfolders of {folders}. Move them to that folder itself."
+
+
+def _nested_archive(found: Found, _facts: Facts) -> str | None:
+    if not found.problems:
+        return None
+    name = _quoted_name(found.problems[0].file or "")
+    if found.count == 1:
+        return f"The archive contains another archive, {name}. Unpack it, and pack the result files themselves."
+    others = f"The archive contains {counted(found.count, 'other archive')}, such as {name}"
+    return f"{others}. Unpack them, and pack the result files themselves."
+
+
+def _unsafe_name(found: Found, _facts: Facts) -> str | None:
+    if found.count == 1:
+        return None
+    names = f"{counted(found.count, 'file name')} cannot be used, such as {_quoted_name(found.problems[0].file or '')}"
+    return f"{names}. Pack the folder from within, so that names begin with 'results/', not with a drive or '/'."
+
+
+def _image_with_file_name(found: Found, _facts: Facts) -> str | None:
+    if found.count == 1:
+        return None
+    lines = f"{counted(found.count, 'line')}{_in_files(found)} {_have(found.count)} a file name or path"
+    return f"{lines} in place of the image identifier. Remove directories and the file extension."
+
+
+def _png_rgb(found: Found, _facts: Facts) -> str | None:
+    if found.count == 1:
+        return None
+    maps = f"{counted(found.count, 'label map')} hold colours instead of class indices"
+    return f"{maps}. Save the class indices, with the VOC palette, as PNG of 8 bits per pixel."
+
+
+def _competition_not_open(found: Found, _facts: Facts) -> str | None:
+    return None if found.count == 1 else " ".join(problem.message for problem in found.problems)
+
+
+_SPECIAL: Mapping[str, Callable[[Found, Facts], str | None]] = {
+    "unknown_image": _unknown_image,
+    "comma_decimal": _comma_decimal,
+    "wrong_image_set": _wrong_image_set,
+    "no_result_files": _no_result_files,
+    "unknown_file": _unknown_file,
+    "duplicate_file": _duplicate_file,
+    "nested_archive": _nested_archive,
+    "nested_too_deep": _nested_too_deep,
+    "unsafe_name": _unsafe_name,
+    "image_with_file_name": _image_with_file_name,
+    "png_rgb": _png_rgb,
+    "competition_not_open": _competition_not_open,
+}

@@ -1,0 +1,90 @@
+"""Recognises which data set the image identifiers of an upload come from, by their form.
+
+Sources: the image set files of VOC2006 to VOC2012, the file names of COCO 2014 and 2017 and of ILSVRC 2012.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from vocboard.evaluator.problems import quoted
+
+_YEAR = re.compile(r"((?:19|20)[0-9]{2})_[0-9]{6}")  # from VOC2008 on: the year in which the image was first released
+_OTHER_FORMS = (
+    (re.compile(r"[0-9]{6}"), "VOC2007"),  # VOC2006 has the same form
+    (re.compile(r"(?:COCO_[a-z]+[0-9]{4}_)?[0-9]{12}"), "COCO"),
+    (re.compile(r"ILSVRC[0-9]{4}_(?:train|val|test)_[0-9]{8}"), "ImageNet"),
+)
+_LONGEST = 60  # characters; no identifier of these data sets is longer
+
+
+def form_of(identifier: str) -> str | None:
+    """Return the form of an identifier: a year, or the name of a data set; None if it is not known.
+
+    >>> form_of("2008_000123"), form_of("000123"), form_of("COCO_val2014_000000000042"), form_of("IMG_1")
+    ('2008', 'VOC2007', 'COCO', None)
+    """
+    if len(identifier) > _LONGEST:
+        return None
+    if year := _YEAR.fullmatch(identifier):
+        return year[1]
+    return next((name for pattern, name in _OTHER_FORMS if pattern.fullmatch(identifier)), None)
+
+
+class UnknownImages:
+    """Counts the identifiers that are not in the test set, by their form.
+
+    Attributes:
+        number: of identifiers, repeated ones included.
+    """
+
+    def __init__(self) -> None:
+        self.number = 0
+        self._forms: Counter[str | None] = Counter()
+
+    def note(self, identifier: str) -> None:
+        """Count one identifier."""
+        self.number += 1
+        self._forms[form_of(identifier)] += 1
+
+    def add(self, other: "UnknownImages") -> None:
+        """Count those of another task, too."""
+        self.number += other.number
+        self._forms += other._forms
+
+    def looks_like(self, known: Iterable[str]) -> str:
+        """Say which images they seem to be, as the end of a sentence; empty if most of them are not recognised.
+
+        Args:
+            known: the identifiers of the test set. Those of train and val have the same form.
+        """
+        forms_of_test_set = {form_of(identifier) for identifier in known}
+        named: Counter[str] = Counter()
+        years: Counter[str] = Counter()
+        for form, number in self._forms.items():
+            if form is None:
+                continue
+            if form in forms_of_test_set:
+                named["images of another split (train or val)"] += number
+            elif form.isdecimal():
+                years[form] += number
+            else:
+                named[form] += number
+        if years:  # an edition also has the images of the years before
+            named[f"VOC{max(years)}"] += years.total()
+        if 2 * named.total() < self.number:
+            return ""
+        return _listed(named)
+
+
+def example_of(known: Iterable[str]) -> str:
+    """Return an identifier of the test set for a message; empty without any."""
+    first = next(iter(known), None)
+    return "" if first is None else f", such as {quoted(first)}"
+
+
+def _listed(named: Mapping[str, int]) -> str:
+    if len(named) == 1:
+        return f"they look like {next(iter(named))}"
+    parts = [f"{number:,} look like {name}" for name, number in sorted(named.items(), key=lambda item: -item[1])]
+    return " and ".join([", ".join(parts[:-1]), parts[-1]])

@@ -1,0 +1,193 @@
+"""Problems grouped by cause: what the first line tells people to do, and how much there is of it."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.evaluator.uploads import IMAGES, any_edition, directory, image_sets, label_map
+from tests.support.golden import golden
+from vocboard.evaluator.editions import load
+from vocboard.evaluator.image_sets import ImageSet, ImageSets
+from vocboard.evaluator.problems import Problem, Severity
+from vocboard.evaluator.problems.groups import ProblemGroup, counted_in_files, groups_of
+from vocboard.evaluator.public_tree import read_image_sets
+from vocboard.evaluator.reading import read_results
+from vocboard.evaluator.result_files.report import LISTED
+
+TEST_SET_OF_2012 = ("2008_000001", "2010_000002", "2011_000003")
+
+
+def groups(tmp_path: Path, content: dict[str, bytes | str], images: tuple[str, ...] = IMAGES) -> list[ProblemGroup]:
+    read = read_results(directory(tmp_path / "upload", content), any_edition(), image_sets(images=images))
+    return list(read.groups)
+
+
+def only(tmp_path: Path, content: dict[str, bytes | str], images: tuple[str, ...] = IMAGES) -> ProblemGroup:
+    (group,) = groups(tmp_path, content, images)
+    return group
+
+
+def detections(*images: str) -> str:
+    return "".join(f"{image} 0.9 1 1 5 5\n" for image in images)
+
+
+def test_counts_what_the_list_leaves_out(tmp_path: Path) -> None:
+    many = 2 * LISTED + 3
+    lines = "000001 x 1 1 5 5\n" * many
+    group = only(tmp_path, {"comp3_det_test_car.txt": lines, "comp3_det_test_dog.txt": "000001 x 1 1 5 5\n"})
+    assert (group.code, group.count, group.file_count, len(group.problems)) == ("not_a_number", many + 1, 2, LISTED + 1)
+    assert group.headline == (
+        f"Not a number: {many + 1} places in 2 files. Write decimal numbers such as 0.75, -12 or 1e-5."
+    )
+
+
+def test_a_kind_that_is_only_counted_has_a_group_too(tmp_path: Path) -> None:
+    lines = "000001 x 1 1 5 5\n" * LISTED + "000001 0,5 1 1 5 5\n" * 7
+    numbers, commas = sorted(groups(tmp_path, {"comp3_det_test_car.txt": lines}), key=lambda group: -group.count)
+    assert (numbers.count, commas.count, commas.file_count, commas.problems) == (LISTED, 7, 1, ())
+    assert commas.headline.startswith("7 numbers have a decimal comma. Write a decimal point")
+
+
+def test_a_single_problem_is_its_own_headline(tmp_path: Path) -> None:
+    group = only(tmp_path, {"comp3_det_test_car.txt": "000001 high 1 1 5 5\n"})
+    assert group.headline == group.problems[0].message
+
+
+class TestAnotherTestSet:
+    def test_all_lines_of_the_real_results_of_another_year(self, tmp_path: Path) -> None:
+        case = golden("voc2007-real")
+        sets = {
+            (competition.task, "test"): ImageSet(TEST_SET_OF_2012)
+            for competition in load("VOC2012").competitions.values()
+        }
+        read = read_results(case.results, load("VOC2012"), ImageSets("VOC2012", sets), competitions=["comp2", "comp4"])
+        (unknown,) = [group for group in read.groups if group.code == "unknown_image"]
+        lines = 52_404 + 12_134  # of detection and of classification
+        assert (unknown.count, unknown.file_count) == (lines, 40)
+        assert unknown.headline == (
+            f"All {lines:,} lines name images of another test set; they look like VOC2007. Run the method on the test "
+            f"images of VOC2012, such as '2008_000001'."
+        )
+
+    def test_another_year_of_the_same_form(self, tmp_path: Path) -> None:
+        content: dict[str, bytes | str] = {"comp3_det_test_car.txt": detections("2008_000007", "2009_000008")}
+        group = only(tmp_path, content)
+        assert "All 2 lines name images of another test set; they look like VOC2009." in group.headline
+
+    def test_images_of_train_or_val_have_the_years_of_the_test_set(self, tmp_path: Path) -> None:
+        content: dict[str, bytes | str] = {"comp3_det_test_car.txt": detections("2008_000007", "2010_000008")}
+        group = only(tmp_path, content, TEST_SET_OF_2012)
+        assert group.headline == (
+            "All 2 lines name images that are not in the test set; they look like images of another split (train or "
+            "val). Run the method on the test images of VOC2012, such as '2008_000001'."
+        )
+
+    def test_mixed_years_are_counted_apart(self, tmp_path: Path) -> None:
+        content: dict[str, bytes | str] = {
+            "comp3_det_test_car.txt": detections("000007", "000008", "2010_000002", "2011_000009"),
+            "comp3_det_test_dog.txt": detections("2010_000002"),
+        }
+        group = only(tmp_path, content, TEST_SET_OF_2012)
+        assert group.headline == (
+            "3 of 4 lines name images that are not in the test set: 2 look like VOC2007 and 1 look like images of "
+            "another split (train or val). Remove them, and enter only the test images of VOC2012, such as "
+            "'2008_000001'."
+        )
+
+    def test_one_file_of_several(self, tmp_path: Path) -> None:
+        content: dict[str, bytes | str] = {
+            "comp3_det_test_car.txt": detections("2008_000007", "2008_000008"),
+            "comp3_det_test_dog.txt": detections("000001"),
+        }
+        assert only(tmp_path, content).headline.startswith("All 2 lines of 1 file name images of another test set")
+
+    def test_unrecognised_identifiers_are_not_guessed(self, tmp_path: Path) -> None:
+        group = only(tmp_path, {"comp3_det_test_car.txt": detections("img_a", "img_b")})
+        assert group.headline.startswith("All 2 lines name images that are not in the test set. Run")
+
+
+class TestNames:
+    def test_label_maps_without_a_folder(self, tmp_path: Path) -> None:
+        content: dict[str, bytes | str] = {f"{image}.png": label_map() for image in IMAGES}
+        group = only(tmp_path, content)
+        assert group.headline == (
+            "3 label maps are not in a folder; put them into Segmentation/comp5_test_cls/ or "
+            "Segmentation/comp6_test_cls/."
+        )
+
+    def test_only_the_challenges_folders_are_named(self, tmp_path: Path) -> None:
+        upload = directory(tmp_path, {f"maps/{image}.png": label_map() for image in IMAGES})
+        read = read_results(upload, any_edition(), image_sets(), competitions=["comp3", "comp6"])
+        assert read.groups[0].headline == (
+            "3 label maps are in the folder 'maps/'; put them into Segmentation/comp6_test_cls/."
+        )
+
+    def test_label_maps_without_a_folder_beside_other_results(self, tmp_path: Path) -> None:
+        content: dict[str, bytes | str] = {f"{image}.png": label_map() for image in IMAGES}
+        content |= {"comp3_det_test_car.txt": detections("000001"), "notes.txt": "x"}
+        group = only(tmp_path, content)
+        assert (group.code, group.count) == ("unknown_file", 4)
+        assert group.headline.startswith("3 label maps are not in a folder; put them into ")
+        assert group.headline.endswith(" 1 other file is not a result file.")
+
+    def test_a_whole_experiment_names_the_folder_to_pack(self, tmp_path: Path) -> None:
+        content: dict[str, bytes | str] = {f"exp7/{name}": "x" for name in ("config.yaml", "train.log", "model.pth")}
+        content["exp7/eval/VOC2012/Main/comp3_det_test_car.txt"] = detections("000001")
+        content["exp7/eval/VOC2012/Main/comp3_det_test_dog.txt"] = detections("000001")
+        group = only(tmp_path, content)
+        assert group.headline == (
+            "3 of the 5 files in the archive are not result files. Pack only the folder 'exp7/eval/VOC2012/'."
+        )
+
+    def test_names_of_another_split(self, tmp_path: Path) -> None:
+        content: dict[str, bytes | str] = {
+            f"Main/comp3_det_val_{name}.txt": detections("000001") for name in ("car", "dog")
+        }
+        group = only(tmp_path, content)
+        assert group.headline == (
+            "2 files are named for another image set than 'test', such as 'comp3_det_val_car.txt'. Run the method on "
+            "the test images; if you did, write test in the names."
+        )
+
+    def test_names_come_before_lines(self, tmp_path: Path) -> None:
+        content: dict[str, bytes | str] = {
+            "comp3_det_test_car.txt": "000001 x 1 1 5 5\n",
+            "comp3_det_test_dog.txt.zip": b"PK\x03\x04" + bytes(30),
+        }
+        assert [group.code for group in groups(tmp_path, content)] == ["nested_archive", "not_a_number"]
+
+
+def test_warnings_come_last(tmp_path: Path) -> None:
+    content: dict[str, bytes | str] = {"comp3_det_test_car.txt": "000001\t0.5 1 1 5 5\r\n000001 x 1 1 5 5\r\n"}
+    found = groups(tmp_path, content)
+    assert [group.severity for group in found] == [Severity.ERROR, Severity.WARNING, Severity.WARNING]
+
+
+def test_colours_instead_of_indices(tmp_path: Path) -> None:
+    content: dict[str, bytes | str] = {f"comp5_test_cls/{image}.png": label_map(mode="RGB") for image in IMAGES}
+    group = only(tmp_path, content)
+    assert (group.count, group.file_count) == (3, 3)
+    assert group.headline.startswith("3 label maps hold colours instead of class indices. Save the class indices")
+
+
+def test_the_text_of_an_upload_is_quoted(tmp_path: Path) -> None:
+    content: dict[str, bytes | str] = {"x\u202ey.zip": b"PK\x03\x04" + bytes(30)}
+    for group in groups(tmp_path, content):
+        assert "\u202e" not in group.headline
+
+
+def test_a_list_alone_can_be_grouped() -> None:
+    problems = [Problem("not_a_number", Severity.ERROR, "Bad.", "a.txt", line) for line in (1, 2)]
+    problems.append(Problem("from_another_version", Severity.ERROR, "New.", "b.txt"))
+    found = groups_of(problems)
+    assert {group.code: group.count for group in found} == {"not_a_number": 2, "from_another_version": 1}
+    assert counted_in_files(found, Severity.ERROR) == "3 errors in 2 files"
+
+
+@pytest.mark.parametrize("name", ["voc2007-real", "voc2012-synthetic"])
+def test_valid_results_have_no_groups_of_errors(name: str) -> None:
+    case = golden(name)
+    edition = load(case.edition)
+    read = read_results(case.results, edition, read_image_sets(case.ground_truth, edition))
+    assert [group for group in read.groups if group.severity is Severity.ERROR] == []
+    assert sum(group.count for group in read.groups) == len(read.problems)
