@@ -1,0 +1,48 @@
+"""The forms of rules give back every rule: none is reset by an organiser who edits another one."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from tests.support.factories import make_challenge
+from tests.support.site import Site
+from vocboard.app.challenges.models import Admission, Detail, Freeze, Visibility
+from vocboard.app.challenges.rules import ChallengeRules, PhaseRules, rules_of
+from vocboard.app.pages.organise.challenge_form import ChallengeForm
+
+START = datetime(2027, 1, 1, 12, tzinfo=UTC)
+NOT_DEFAULT: dict[str, Any] = {
+    "title": "A workshop",
+    "description": "About it",
+    "visibility": Visibility.UNLISTED,
+    "decimals": 3,
+    "phase_title": "Test",
+    "anywhere_on_earth": True,
+    "competitions": ("comp1",),
+    "opens_at": START,
+    "closes_at": START + timedelta(days=1),
+    "quota_count": 7,
+    "quota_period_seconds": 3 * 86_400,
+    "detail": Detail.CLASSES,
+    "admission": Admission.APPROVED,
+    "leaderboard_from": START + timedelta(days=2),
+    "freeze": Freeze.DATE,
+    "freezes_at": START + timedelta(days=3),
+    "anonymous_until": START + timedelta(days=4),
+}
+
+
+def test_every_rule_has_another_value_than_by_default() -> None:
+    """So that the test below notices a rule that a form lacks."""
+    defaults = ChallengeRules(title="").model_dump()
+    assert set(NOT_DEFAULT) == set(ChallengeRules.model_fields) >= set(PhaseRules.model_fields)
+    assert [name for name, value in NOT_DEFAULT.items() if value == defaults[name]] == []
+
+
+def test_the_form_of_a_challenge_gives_its_rules_back(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        challenge = make_challenge(session, edition="VOC2007")
+        for name, value in ChallengeRules(**NOT_DEFAULT).columns().items():
+            setattr(challenge, name, value)
+        session.flush()
+        before = rules_of(challenge)
+        assert ChallengeForm.of(challenge).rules() == before
