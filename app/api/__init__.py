@@ -35,18 +35,19 @@ class Api(APIRouter):
 
 
 router = Api(prefix=PREFIX, responses=problem_responses(422))
+# Routes are tried in this order, at some microseconds each: what is requested most comes first.
 _PARTS = (
+    leaderboards,
+    submissions,
+    events,
     challenges,
     phases,
     phase_people,
-    submissions,
     submission_changes,
     moderation,
     overview,
     organisers,
     transfer,
-    events,
-    leaderboards,
     ground_truth,
     rescores,
     accounts,

@@ -76,8 +76,9 @@ def revision(session: Session, slug: str, viewer: User | None) -> Revision | Non
     """
     if not (slug.isascii() and slug.isprintable()):  # not a slug; PostgreSQL rejects some of these characters
         return None
-    visible = challenges.is_visible(bindparam("slug"), viewer)
-    query = _REVISION_FOR_VISITORS if viewer is None else _REVISION.where(*visible)
+    query = _REVISION_FOR_VISITORS
+    if viewer is not None:
+        query = _REVISION.where(*challenges.is_visible(bindparam("slug"), viewer))
     row = session.execute(query, {"slug": slug}).one_or_none()
     return None if row is None else Revision(*row)
 

@@ -17,6 +17,7 @@ from vocboard.app.pages import (
 )
 
 router = APIRouter(include_in_schema=False)
+# Routes are tried in this order: what is requested most comes first.
 _PARTS = (
     leaderboards,
     challenges,
