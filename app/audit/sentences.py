@@ -3,7 +3,9 @@
 Names are as they were when it happened, where the event has them, and present ones otherwise.
 """
 
+import re
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 Details = Mapping[str, Any]
@@ -22,7 +24,15 @@ _RULES = {
     "visibility": "visibility",
     "decimals": "decimals",
     "detail": "detail level",
+    "admission": "admission",
+    "leaderboard_from": "date from which leaderboards are visible",
+    "anonymous_until": "date until which leaderboards are anonymous",
+    "freeze": "time of freezing",
+    "freezes_at": "freezing date",
+    "phase_title": "name of the main phase",
+    "anywhere_on_earth": "display of dates anywhere on Earth",
 }
+_INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)")
 _LONG = frozenset({"description", "edition_file"})  # that they changed is said, not how
 
 
@@ -50,7 +60,8 @@ def _plain(text: str) -> Callable[[str, Details], str]:
     """Return a phrase with `{subject}` and keys of the details, to which a reason is added if there is one."""
 
     def phrase(subject: str, details: Details) -> str:
-        said = text.format_map(_Known(details, subject=subject))
+        known = _Known({name: _instant(value) or value for name, value in details.items()}, subject=subject)
+        said = text.format_map(known)
         return f"{said}: “{details['reason']}”" if details.get("reason") else said
 
     return phrase
@@ -88,8 +99,18 @@ def _changes(details: Details, of: str) -> str:
 def _value(value: Any) -> str:
     if value is None or value == "":
         return "none"
+    if (instant := _instant(value)) is not None:
+        return instant
     text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
     return f"“{text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + '…'}”"
+
+
+def _instant(value: Any) -> str | None:
+    """Return a date of the details as pages write it; None if the value is not one."""
+    if not isinstance(value, str) or not _INSTANT.fullmatch(value):
+        return None
+    at = datetime.fromisoformat(value).astimezone(UTC)
+    return f"{at.day} {at:%b %Y, %H:%M} UTC"
 
 
 def _listed(parts: list[str]) -> str:

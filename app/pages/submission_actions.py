@@ -28,7 +28,7 @@ def actions_of(submission: Submission) -> list[Action]:
         return found
     if submission.published_at is not None:
         found.append(Action("unpublish", "Unpublish", "plain"))
-    elif submission.state is State.SCORED and submission.held_back_at is None:
+    elif submission.state is State.SCORED and submission.held_back_at is None and not submission.is_rehearsal:
         found.append(Action("publish", "Publish", ""))
     if submission.state in {State.QUEUED, State.EVALUATING, State.SCORED}:
         warning = "You cannot undo this. A withdrawn submission no longer counts."

@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.support.browsing import sign_in
 from tests.support.clock import Clock, clock
 from tests.support.entrants import make_scored
 from tests.support.factories import make_challenge, make_organiser, make_token, make_user
@@ -174,6 +175,20 @@ def test_a_rehearsal_uses_no_quota_and_cannot_be_published(world: World) -> None
     answer = world.client.post(f"/api/v1/submissions/{one.id}/publish")
     assert answer.status_code == 409
     assert "rehearsal" in answer.json()["detail"]
+
+
+def test_the_page_of_a_rehearsal_does_not_offer_to_publish_it(world: World) -> None:
+    with world.site.writing() as session:
+        one = make_scored(
+            session, world.challenge(), world.organiser, "Rehearsal", 0.9, published=False, is_rehearsal=True
+        )
+    with world.site.client() as browser:
+        sign_in(browser, world.organiser.email)
+        page = browser.get(f"/submissions/{one.id}").text
+        listed = browser.get("/organise/harbour/submissions").text
+    assert f"/submissions/{one.id}/publish" not in page
+    assert "A rehearsal: only you and the other organisers see the result." in page
+    assert ">rehearsal<" in listed
 
 
 def test_a_hidden_leaderboard_and_its_results_appear_on_their_date(world: World, clock: Clock) -> None:

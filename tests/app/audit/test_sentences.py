@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from vocboard.app.audit.sentences import PHRASES, sentence
+from vocboard.app.challenges.rules import ChallengeRules
 
 ROOT = Path(__file__).parents[3]
 
@@ -53,9 +54,21 @@ def test_what_was_changed_is_reported() -> None:
         "description": {"from": "One", "to": "Two"},
     }
     assert sentence("Olga", "challenge.update", "?", details) == (
-        "Olga changed the title from “Spring” to “Summer”, the closing date from none to “2026-05-01T00:00:00+00:00” "
+        "Olga changed the title from “Spring” to “Summer”, the closing date from none to 1 May 2026, 00:00 UTC "
         "and the description of the challenge."
     )
+
+
+def test_dates_are_written_as_on_pages() -> None:
+    details = {"email": "ada@lab.example", "count": 2, "phase": "main", "until": "2026-05-01T02:00:00+02:00"}
+    written = sentence("Olga", "quota.grant", "?", details)
+    assert written == "Olga gave ada@lab.example 2 extra submissions in the phase main until 1 May 2026, 00:00 UTC."
+
+
+def test_every_rule_of_a_challenge_has_a_name() -> None:
+    for name in ChallengeRules.model_fields:
+        written = sentence("Olga", "challenge.update", "?", {name: {"from": None, "to": "x"}})
+        assert "_" not in written, name
 
 
 def test_a_ban_tells_what_happened_to_results() -> None:
