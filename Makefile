@@ -17,7 +17,7 @@ export PYTEST_TIMEOUT ?= 300
 TEST_PROCESSES ?= $(shell $(PYTHON) -c 'import os; print(min(4, (os.cpu_count() or 1) + 1))')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-pythons bench growth lint format lock deploy-env set-up set-up-server
+.PHONY: help demo test test-pythons bench growth pictures lint format lock deploy-env set-up set-up-server
 
 help: ## list what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' Makefile
@@ -36,6 +36,9 @@ bench: set-up ## ours next to peers and floors, in one table; ARGS="--quick" for
 
 growth: set-up ## how cost grows with detections, methods and workers, as tables and plots
 	@.venv/bin/python -m benchmarks.growth $(ARGS)
+
+pictures: set-up ## the pictures of docs/a-year.md, taken in Chromium
+	@.venv/bin/python -m tools.year
 
 lint: set-up ## ruff's rules and format, and the type checker
 	.venv/bin/ruff check .

@@ -25,6 +25,36 @@ def test_every_kind_of_problem_has_its_heading(code: str) -> None:
     assert f"\n### {code}\n" in problem_pages.page()
 
 
+ROOT = Path(__file__).parents[1]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the addresses of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_links_and_images_of_a_page_are_there(page: Path) -> None:
+    for target in LINK.findall(page.read_text(encoding="utf-8")):
+        path, _, anchor = target.partition("#")
+        if re.match(r"https?:|mailto:|/", path):
+            continue
+        file = (page.parent / path).resolve() if path else page
+        assert file.exists(), target
+        if anchor and file.suffix == ".md":
+            assert anchor in anchors(file), target
+
+
+def test_every_image_of_the_documentation_is_shown() -> None:
+    shown = {
+        (page.parent / target).resolve() for page in PAGES for target in LINK.findall(page.read_text(encoding="utf-8"))
+    }
+    assert {path for path in (ROOT / "docs" / "images").rglob("*") if path.is_file()} <= shown
+
+
 TESTS = Path(__file__).parent
 THREAT_MODEL = TESTS.parent / "docs" / "threat-model.md"
 
