@@ -1,5 +1,6 @@
 """The submit page, and its streaming upload."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -24,13 +25,15 @@ from vocboard.app.pages.challenges import competitions_of, edition_argument
 from vocboard.app.pages.forms import FormErrors, go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.pages.reports import report_view
-from vocboard.app.quotas.service import quotas
+from vocboard.app.quotas.service import Quota, quotas
 from vocboard.app.settings import Settings
 from vocboard.app.submissions.declarations import needed_by
+from vocboard.app.submissions.previous_answers import previous_answers
 from vocboard.app.uploads.multipart import StreamedForm
 from vocboard.app.web.csrf import FIELD, ForgedRequestError, verify_csrf
 from vocboard.app.web.dependencies import DatabaseDep, IntakeDep, SettingsDep
 from vocboard.app.web.identity import SignedIn
+from vocboard.evaluator.editions import Competition
 from vocboard.evaluator.tasks.definitions import TASKS
 
 router = APIRouter()
@@ -70,9 +73,7 @@ def submit_page(
     rehearsal: bool = False,
 ) -> Response:
     """The form to submit results with."""
-    wanted = _Wanted(slug, phase, rehearsal)
-    form = {"affiliation": user.affiliation, "contributors": user.name}
-    return _page(request, database, settings, user, wanted, form=form)
+    return _page(request, database, settings, user, _Wanted(slug, phase, rehearsal))
 
 
 @router.post("/challenges/{slug}/submit")
@@ -116,7 +117,7 @@ def _page(
     user: User,
     wanted: _Wanted,
     *,
-    form: dict[str, Any],
+    form: dict[str, Any] | None = None,
     error: ServiceError | None = None,
 ) -> Response:
     at = now()
@@ -127,6 +128,7 @@ def _page(
         phase = wanted.phase(challenge, at)
         left = quotas(session, user=user, challenge=challenge, phase=phase, now=at)
         obstacle = _obstacle(session, user, challenge, phase, wanted)
+        previous = previous_answers(session, user=user, challenge=challenge)
     state = phase.state(at)
     edition = challenges.edition_of_phase(challenge, phase)
     competitions = competitions_of(challenge, phase)
@@ -148,14 +150,25 @@ def _page(
         obstacle=obstacle,
         state_message="" if wanted.accepts(phase, at) else wording.CANNOT_SUBMIT[state],
         upload_limit=settings.upload_limit_bytes,
-        quotas=left,
+        quotas=_by_task(competitions, left),
+        allowed=next((quota.allowed for quota in left.values()), phase.rules.quota_count),
         needed=needed_by(competitions),
-        form=form,
+        form=previous.fields if form is None else form,
+        filled_from=previous.method if form is None else None,
+        methods=previous.methods,
         wrong=errors.wrong,
         message=errors.message,
         limit=error if isinstance(error, LimitedError) else None,
         report=report_view(error.problems, error.groups) if isinstance(error, InvalidArchiveError) else None,
     )
+
+
+def _by_task(competitions: Sequence[Competition], left: Mapping[str, Quota]) -> dict[str, list[tuple[str, Quota]]]:
+    """Return the competitions with their quota, by the title of their task."""
+    by_task: dict[str, list[tuple[str, Quota]]] = {}
+    for competition in competitions:
+        by_task.setdefault(wording.task_title(competition), []).append((competition.key, left[competition.key]))
+    return by_task
 
 
 def _obstacle(

@@ -29,6 +29,22 @@ function working(isWorking) {
   form.setAttribute("aria-busy", String(isWorking));
 }
 
+// The same file may be chosen again: after it was corrected, it has the same name.
+function askForCorrected() {
+  form.elements.archive.value = "";
+  form.querySelector("#archive-title").textContent = "Choose the corrected archive";
+  showChosen();
+}
+
+// The file comes last, so that the server knows the fields even if it stops reading the file.
+function content() {
+  const data = new FormData(form);
+  const file = data.get("archive");
+  data.delete("archive");
+  data.append("archive", file);
+  return data;
+}
+
 function progress(sent, total) {
   const bar = form.querySelector("progress");
   const text = part("progress-text");
@@ -55,6 +71,7 @@ function answered(request) {
     document.dispatchEvent(new CustomEvent("contentchange"));
     report.focus();
     report.scrollIntoView({ block: "start" });
+    if (report.querySelector("[data-cause]")) askForCorrected();
   } else {
     const text = page.querySelector(".page-head p:not(.crumbs)") ?? page.querySelector("h1");
     say(text ? text.textContent : `The server answered ${request.status}.`);
@@ -81,7 +98,7 @@ function send(event) {
   part("cancel").onclick = () => request.abort();
   working(true);
   progress(0, form.elements.archive.files[0].size);
-  request.send(new FormData(form));
+  request.send(content());
 }
 
 if (form) {

@@ -107,3 +107,71 @@ def test_a_user_who_may_not_submit_yet_is_reported_before_filling_in_the_form(
         page = client.get(f"/challenges/{small.slug}/submit")
     assert "Your account is not approved yet" in page.text
     assert 'name="archive"' not in page.text
+
+
+def test_the_form_begins_with_the_archive(embedded_site: Site, small: Challenge) -> None:
+    with embedded_site.writing() as session:
+        email = make_user(session).email
+    with embedded_site.client() as client:
+        sign_in(client, email)
+        page = client.get(f"/challenges/{small.slug}/submit").text
+    places = [page.index(f'name="{name}"') for name in ("csrf_token", "archive", "method_name", "training_data")]
+    assert places == sorted(places)
+
+
+def test_fields_after_the_archive_are_kept_as_well(embedded_site: Site, small: Challenge) -> None:
+    """As browsers send the form without scripts: in the order of its fields."""
+    with embedded_site.writing() as session:
+        email = make_user(session).email
+    path = f"/challenges/{small.slug}/submit"
+    with embedded_site.client() as client:
+        sign_in(client, email)
+        parts = {
+            "csrf_token": (None, token_of(client.get(path))),
+            "archive": ("results.tar.gz", b"no archive"),
+            "method_name": (None, "Typed after the archive"),
+        }
+        refused = client.post(path, files=parts, headers=from_here(client))
+    assert refused.status_code == 422
+    assert "Choose the corrected archive" in refused.text
+    assert 'value="Typed after the archive"' in refused.text
+
+
+def test_the_next_form_is_filled_in_with_the_previous_answers(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        challenge = make_challenge(session, competitions=["comp3", "comp4"], quota_count=3)
+        other, user = make_challenge(session), make_user(session, name="Ada", affiliation="Laboratory")
+    path = f"/challenges/{challenge.slug}/submit"
+    answers = {
+        "method_name": "Mine",
+        "method_description": "Finds things.",
+        "contributors": "Ada, Bob",
+        "affiliation": "Elsewhere",
+        "training_data": "COCO",
+        "flickr_images": "no",
+    }
+    with embedded_site.client() as client:
+        sign_in(client, user.email)
+        first = client.get(path)
+        assert 'value="Ada"' in first.text
+        assert "Filled in from" not in first.text
+        archive = packed([("comp4_det_test_car.txt", b"000001 0.5 1 1 9 9\n")])
+        sent = client.post(
+            path,
+            data={"csrf_token": token_of(first), **answers},
+            files={"archive": ("results.tar.gz", archive)},
+            headers=from_here(client),
+        )
+        assert sent.status_code == 303, sent.text
+        again, elsewhere = client.get(path).text, client.get(f"/challenges/{other.slug}/submit").text
+    assert "Filled in from your last submission, Mine." in again
+    for value in ("Mine", "Ada, Bob", "Elsewhere"):
+        assert f'value="{value}"' in again
+    assert ">Finds things.</textarea>" in again
+    assert ">COCO</textarea>" in again
+    assert 'name="flickr_images" value="no" checked' in again
+    assert 'value="Ada, Bob"' in elsewhere
+    assert "Finds things." not in elsewhere
+    assert again.count('class="pip used"') == 1
+    assert again.count('class="pip"') == 2 * 3 - 1
+    assert "2 of 3 left" in again
