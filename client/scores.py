@@ -55,6 +55,7 @@ class BoardRow:
 
     Attributes:
         rank: None if the mean is undefined.
+        is_complete: whether every class of the competition was entered.
         per_class: fractions; a class that was not entered is missing.
         best: classes in which no method has a better score; contains `mean` if this holds for the mean.
     """
@@ -63,6 +64,7 @@ class BoardRow:
     method: str
     contributors: str
     mean: float | None
+    is_complete: bool
     per_class: Mapping[str, float | None]
     best: frozenset[str]
 
@@ -116,6 +118,7 @@ def _board_row(answer: Mapping[str, Any]) -> BoardRow:
         method=str(answer["method"]),
         contributors=str(answer["contributors"]),
         mean=_fraction(answer["mean"]),
+        is_complete=bool(answer["is_complete"]),
         per_class={str(name): _fraction(value) for name, value in answer["per_class"].items()},
         best=frozenset(str(name) for name in answer["best"]),
     )

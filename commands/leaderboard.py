@@ -8,9 +8,11 @@ from vocboard.client.connection import Connection, path
 from vocboard.client.scores import Board, board
 from vocboard.client.terminal import printable
 from vocboard.commands.connecting import DONE, add_server_argument, connect, print_json, reporting_errors
-from vocboard.commands.score_tables import fraction, metric_title
+from vocboard.commands.score_tables import UNDEFINED, metric_title
 from vocboard.commands.tables import Column, render, shortened, terminal_width
 
+BEST = "^"  # for bold type
+SYMBOLS = f"{BEST} best of the column   n/a undefined   – class not entered   * not all classes entered"
 MEDIA_TYPES = {"csv": "text/csv", "latex": "application/x-tex"}
 
 
@@ -53,18 +55,28 @@ def _table(board: Board) -> str:
     columns = [
         Column("RANK", ["n/a" if row.rank is None else str(row.rank) for row in board.rows], right=True),
         Column("METHOD", [shortened(printable(row.method)) for row in board.rows]),
-        Column("MEAN", [_marked(fraction(row.mean, decimals), "mean" in row.best) for row in board.rows], right=True),
+        Column(
+            "MEAN",
+            [
+                _marked(row.mean, decimals, is_best="mean" in row.best, is_complete=row.is_complete)
+                for row in board.rows
+            ],
+            right=True,
+        ),
     ]
     for name in board.classes:
         cells = [
-            _marked(fraction(row.per_class[name], decimals), name in row.best) if name in row.per_class else "-"
+            _marked(row.per_class[name], decimals, is_best=name in row.best) if name in row.per_class else "–  "
             for row in board.rows
         ]
         columns.append(Column(printable(name), cells, right=True))
     columns.append(Column("CONTRIBUTORS", [shortened(printable(row.contributors)) for row in board.rows]))
     title = f"{printable(f'{board.challenge} {board.competition}')}: {metric_title(board.metric)}"
-    return f"{title} (* best)\n\n{render(columns, repeated=2, width=terminal_width())}"
+    table = render(columns, repeated=2, width=terminal_width())
+    return f"{title}, in per cent\n\n{table}\n\n{SYMBOLS}"
 
 
-def _marked(text: str, is_best: bool) -> str:
-    return text + ("*" if is_best else " ")
+def _marked(score: float | None, decimals: int, *, is_best: bool, is_complete: bool = True) -> str:
+    """Return a score in per cent, with its marks in columns of their own."""
+    text = UNDEFINED if score is None else f"{100 * score:.{max(decimals - 2, 0)}f}"
+    return f"{text}{' ' if is_complete else '*'}{BEST if is_best else ' '}"

@@ -10,7 +10,7 @@ from vocboard.app.api.schemas.leaderboards import Correction, Leaderboard, Leade
 from vocboard.app.challenges.models import MAIN_PHASE
 from vocboard.app.errors import ServiceError
 from vocboard.app.leaderboards import export
-from vocboard.app.leaderboards.service import Board, BoardRow, Part
+from vocboard.app.leaderboards.board import Board, BoardRow, Part
 from vocboard.app.web.cached_responses import KEPT_BUT_ASKED_FOR, Rendering, answer
 from vocboard.app.web.dependencies import BoardsDep
 from vocboard.app.web.identity import Viewer
@@ -172,5 +172,10 @@ def _row(row: BoardRow, board: Board) -> LeaderboardRow:
         other_means={metric: cell.value for metric, cell in zip(board.others, row.others, strict=True)},
         is_complete=row.is_complete,
         per_class={name: cell.value for name, cell in cells.items() if cell.is_entered},
+        other_per_class={
+            metric: {name: cell.value for name, cell in zip(board.classes, scores, strict=True) if cell.is_entered}
+            for metric, scores in zip(board.others, row.other_cells, strict=True)
+            if metric in board.class_metrics
+        },
         best=[name for name, cell in (("mean", row.mean), *cells.items()) if cell.is_best],
     )

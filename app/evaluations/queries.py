@@ -19,8 +19,8 @@ from vocboard.app.evaluations.models import (
     PublicConfusionMatrix,
     PublicCurve,
 )
-from vocboard.app.evaluations.visibility import StoredDetail
-from vocboard.app.submissions.models import Submission
+from vocboard.app.evaluations.visibility import StoredCurves, StoredDetail
+from vocboard.app.submissions.models import State, Submission
 from vocboard.evaluator.metrics.definitions import CurveKind
 from vocboard.evaluator.scores import AnyCurve
 
@@ -45,13 +45,7 @@ def detail(session: Session, evaluation: Evaluation, curves_of: str | None) -> S
     """Return the curves (of one competition) and confusion matrices of an evaluation that the web process can read."""
     ids = [result.id for result in evaluation.results]
     with_curves = [result.id for result in evaluation.results if result.competition == curves_of]
-    eleven: defaultdict[uuid.UUID, dict[str, tuple[CurveKind, list[float]]]] = defaultdict(dict)
-    for point in session.scalars(select(Curve).where(Curve.result_id.in_(with_curves)).order_by(Curve.position)):
-        eleven[point.result_id][point.class_name] = CurveKind(point.kind), point.values
-    exact: defaultdict[uuid.UUID, dict[str, AnyCurve]] = defaultdict(dict)
-    copies = select(PublicCurve).where(PublicCurve.result_id.in_(with_curves)).order_by(PublicCurve.position)
-    for copy in session.scalars(copies):
-        exact[copy.result_id][copy.class_name] = curves.unpack(copy.points, CurveKind(copy.kind))
+    stored = _curves(session, with_curves)
     shares = session.scalars(select(ConfusionShares).where(ConfusionShares.result_id.in_(ids)))
     matrices = session.scalars(select(PublicConfusionMatrix).where(PublicConfusionMatrix.result_id.in_(ids)))
     version = (
@@ -60,12 +54,34 @@ def detail(session: Session, evaluation: Evaluation, curves_of: str | None) -> S
         .where(Scoring.id == evaluation.scoring_id)
     )
     return StoredDetail(
-        eleven_points=eleven,
-        exact_curves=exact,
+        eleven_points=stored.eleven_points,
+        exact_curves=stored.exact_curves,
         shares={row.result_id: row.shares for row in shares},
         exact_matrices={row.result_id: row.counts for row in matrices},
         ground_truth_version=session.scalars(version).one(),
     )
+
+
+def published_curves(
+    session: Session, submission_ids: Collection[uuid.UUID], competition: str, class_name: str
+) -> tuple[Mapping[uuid.UUID, uuid.UUID], StoredCurves]:
+    """Return the curves of one class of published submissions that the web process can read.
+
+    Returns:
+        The submission of each result, and the curves by result.
+    """
+    query = _current(
+        select(CompetitionResult.id, Evaluation.submission_id).join(
+            Evaluation, Evaluation.id == CompetitionResult.evaluation_id
+        )
+    ).where(
+        Submission.id.in_(submission_ids),
+        Submission.state == State.SCORED,
+        Submission.published_at.is_not(None),
+        CompetitionResult.competition == competition,
+    )
+    results = {row.id: row.submission_id for row in session.execute(query)}
+    return results, _curves(session, results, class_name)
 
 
 def current_means(
@@ -86,3 +102,21 @@ def current_means(
 def _current(query: Select[*Columns]) -> Select[*Columns]:
     """Keep of a query over evaluations those that count now."""
     return query.join(Submission, Submission.current_evaluation_id == Evaluation.id)
+
+
+def _curves(session: Session, result_ids: Collection[uuid.UUID], class_name: str | None = None) -> StoredCurves:
+    """Return eleven points and public copies of exact curves of results, of all classes or one."""
+    points = select(Curve).where(Curve.result_id.in_(result_ids)).order_by(Curve.position)
+    copies = select(PublicCurve).where(PublicCurve.result_id.in_(result_ids)).order_by(PublicCurve.position)
+    if class_name is not None:
+        points, copies = (
+            points.where(Curve.class_name == class_name),
+            copies.where(PublicCurve.class_name == class_name),
+        )
+    eleven: defaultdict[uuid.UUID, dict[str, tuple[CurveKind, list[float]]]] = defaultdict(dict)
+    for point in session.scalars(points):
+        eleven[point.result_id][point.class_name] = CurveKind(point.kind), point.values
+    exact: defaultdict[uuid.UUID, dict[str, AnyCurve]] = defaultdict(dict)
+    for copy in session.scalars(copies):
+        exact[copy.result_id][copy.class_name] = curves.unpack(copy.points, CurveKind(copy.kind))
+    return StoredCurves(eleven, exact)

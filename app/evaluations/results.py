@@ -1,16 +1,17 @@
 """Results as a viewer may see them. Pages, API responses and exports must use these functions."""
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
+from vocboard.app.challenges.models import Detail
 from vocboard.app.challenges.phases import phase_named
 from vocboard.app.challenges.queries import organises
 from vocboard.app.evaluations import queries
 from vocboard.app.evaluations.rounding import shown
-from vocboard.app.evaluations.visibility import VisibleEvaluation, visible
+from vocboard.app.evaluations.visibility import VisibleCurve, VisibleEvaluation, visible, visible_curves
 from vocboard.app.submissions.models import Submission
 
 
@@ -37,6 +38,19 @@ def visible_evaluation(
         decimals=submission.challenge.decimals,
         is_organiser=organises(session, viewer, submission.challenge_id),
     )
+
+
+def published_curves(
+    session: Session, submission_ids: Collection[uuid.UUID], competition: str, class_name: str, *, detail: Detail
+) -> Mapping[uuid.UUID, VisibleCurve]:
+    """Return the curves of one class, by submission, of those submissions that are published and have one.
+
+    Args:
+        detail: level of the submissions' phase.
+    """
+    results, stored = queries.published_curves(session, submission_ids, competition, class_name)
+    found = visible_curves(stored, detail=detail)
+    return {results[result_id]: of_class[class_name] for result_id, of_class in found.items() if class_name in of_class}
 
 
 def visible_means(

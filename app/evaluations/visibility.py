@@ -117,19 +117,28 @@ class VisibleEvaluation:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredDetail:
-    """Curves and confusion matrices of an evaluation that the web process can read, by result id.
+class StoredCurves:
+    """Curves that the web process can read, by result id.
 
     Attributes:
         eleven_points: kind and values by class.
         exact_curves: by class; only for challenges with public ground truth.
+    """
+
+    eleven_points: Mapping[Any, Mapping[str, tuple[CurveKind, Sequence[float]]]]
+    exact_curves: Mapping[Any, Mapping[str, AnyCurve]]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDetail(StoredCurves):
+    """Curves and confusion matrices of an evaluation that the web process can read, by result id.
+
+    Attributes:
         shares: shares of confusion matrices.
         exact_matrices: pixels; only for challenges with public ground truth.
         ground_truth_version: number of what it was evaluated against.
     """
 
-    eleven_points: Mapping[Any, Mapping[str, tuple[CurveKind, Sequence[float]]]]
-    exact_curves: Mapping[Any, Mapping[str, AnyCurve]]
     shares: Mapping[Any, Sequence[Sequence[float | None]]]
     exact_matrices: Mapping[Any, Sequence[Sequence[int]]]
     ground_truth_version: int
@@ -179,7 +188,7 @@ def _result(result: CompetitionResult, stored: StoredDetail, permitted: Allowed,
         measures=tuple(_measure(measure, permitted, decimals) for measure in result.measures),
         not_entered=tuple(result.not_entered),
         counts={name: _counts(counts, decimals) for name, counts in result.details.items()} if permitted.counts else {},
-        curves=_curves(result, stored, permitted),
+        curves=_curves(result.id, stored, permitted),
         confusion=_confusion(result, stored, permitted, decimals),
     )
 
@@ -204,14 +213,24 @@ def _counts(counts: Mapping[str, Any], decimals: int) -> VisibleCounts:
     )
 
 
-def _curves(result: CompetitionResult, stored: StoredDetail, permitted: Allowed) -> Mapping[str, VisibleCurve]:
-    if permitted.exact and (exact := stored.exact_curves.get(result.id)):
+def visible_curves(stored: StoredCurves, *, detail: Detail) -> Mapping[Any, Mapping[str, VisibleCurve]]:
+    """Return the curves that participants may see, by result id and class.
+
+    Args:
+        detail: level of the submissions' phase.
+    """
+    permitted = allowed(detail, is_organiser=False)
+    return {result_id: _curves(result_id, stored, permitted) for result_id in stored.eleven_points}
+
+
+def _curves(result_id: Any, stored: StoredCurves, permitted: Allowed) -> Mapping[str, VisibleCurve]:
+    if permitted.exact and (exact := stored.exact_curves.get(result_id)):
         return {
             name: VisibleCurve(curve.kind, tuple(plot_points(curve, EXACT_DECIMALS))) for name, curve in exact.items()
         }
     if not permitted.curves:
         return {}
-    found = stored.eleven_points.get(result.id, {})
+    found = stored.eleven_points.get(result_id, {})
     return {
         name: VisibleCurve(kind, tuple(zip(GRID, values, strict=True)) if values else ())
         for name, (kind, values) in found.items()

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import threading
-from collections.abc import Callable, Hashable, Sized
+from collections.abc import Callable, Hashable, Mapping, Sized
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
@@ -17,9 +17,9 @@ from vocboard.app.challenges.phases import Phase
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ForbiddenError
 from vocboard.app.leaderboards import freezing, queries, service
+from vocboard.app.leaderboards.board import Board, Part
 from vocboard.app.leaderboards.coalesced_queries import CoalescedQueries
 from vocboard.app.leaderboards.queries import Revision
-from vocboard.app.leaderboards.service import Board, Part
 
 CACHED_CELLS = 250_000  # cells of all cached leaderboards, at about a hundred bytes each
 CACHED_BYTES = 64 * 1024 * 1024  # bytes of all cached renderings
@@ -35,12 +35,14 @@ class CurrentBoard:
         challenge: with its competitions and phases; belongs to no session.
         phase: the one that the leaderboard is of.
         revision: None if the database has none; then nothing is cached.
+        counts: methods on the leaderboards of the phase's competitions, without those that have none.
     """
 
     challenge: Challenge
     phase: Phase
     board: Board
     revision: Revision | None
+    counts: Mapping[str, int]
 
     @property
     def identity(self) -> Hashable:
@@ -175,7 +177,8 @@ class Boards:
             phase = wanted.phase(challenge, at)
             self._check_visible(challenge, phase, viewer, at)
             board = service.board(session, challenge, phase, wanted.competition, part=wanted.part, at=at)
-        return CurrentBoard(challenge, phase, board, revision)
+            counts = service.counts(session, challenge, phase, at=at)
+        return CurrentBoard(challenge, phase, board, revision, counts)
 
     def _check_visible(self, challenge: Challenge, phase: Phase, viewer: User | None, at: datetime) -> None:
         if phase.is_leaderboard_visible(at):

@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -23,6 +23,7 @@ class Entry:
         is_complete: whether every class of the competition was entered.
         classes: score by class; without those that were not entered.
         others: means of the other measures that the leaderboard shows.
+        other_classes: their scores by class; none in leaderboards that earlier versions froze.
     """
 
     submission_id: uuid.UUID
@@ -36,6 +37,7 @@ class Entry:
     is_complete: bool
     classes: Mapping[str, float | None]
     others: Mapping[Metric, float | None]
+    other_classes: Mapping[Metric, Mapping[str, float | None]] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """Return all of it in JSON's types."""
@@ -54,6 +56,7 @@ class Entry:
             "is_complete": self.is_complete,
             "classes": dict(self.classes),
             "others": {metric.value: mean for metric, mean in self.others.items()},
+            "other_classes": {metric.value: dict(scores) for metric, scores in self.other_classes.items()},
         }
 
     @classmethod
@@ -77,6 +80,7 @@ class Entry:
             is_complete=kept["is_complete"],
             classes=kept["classes"],
             others={Metric(metric): mean for metric, mean in kept["others"].items()},
+            other_classes={Metric(metric): scores for metric, scores in kept.get("other_classes", {}).items()},
         )
 
 
@@ -101,11 +105,11 @@ def published(
     """Return all published results of a phase in a competition, in the order of submission.
 
     Args:
-        others: measures beside the primary one whose means are wanted.
+        others: measures beside the primary one that are wanted.
     """
     rows = queries.published(session, challenge, phase_key, competition)
     values = queries.values(session, challenge, phase_key, competition)
-    means = queries.other_means(session, [row.result_id for row in rows], others)
+    other_measures = queries.other_measures(session, challenge, phase_key, competition, others)
     return [
         Published(
             Entry(
@@ -119,7 +123,8 @@ def published(
                 mean_over=row.mean_over,
                 is_complete=not row.not_entered,
                 classes=values[row.measure_id],
-                others=means[row.result_id],
+                others={metric: mean for metric, (mean, _) in other_measures[row.result_id].items()},
+                other_classes={metric: scores for metric, (_, scores) in other_measures[row.result_id].items()},
             ),
             published_at=row.published_at,
             began_at=row.began_at,

@@ -1,11 +1,17 @@
-"""Export of leaderboards as CSV and LaTeX."""
+"""Export of leaderboards as CSV and LaTeX.
+
+Programs read CSV, so its scores are fractions; people read LaTeX, so there they are in per cent, as on the page. Both
+say so. `n/a` is undefined, and `*` marks the mean of a method that did not enter all classes. A class that was not
+entered is a dash, as on the page, or an empty field of CSV.
+"""
 
 import csv
 import io
 
 from vocboard.app.evaluations.rounding import written
 from vocboard.app.forms.spreadsheets import defused
-from vocboard.app.leaderboards.service import Board, Cell
+from vocboard.app.leaderboards.board import Board, BoardRow, Cell
+from vocboard.evaluator.tasks.definitions import METRICS
 
 _LATEX = str.maketrans(
     {
@@ -32,13 +38,21 @@ _LATEX = str.maketrans(
 
 
 def as_csv(board: Board) -> str:
-    """Return the leaderboard as RFC 4180 CSV with a header; undefined scores are `n/a`, missing classes empty."""
+    """Return the leaderboard as RFC 4180 CSV with a header; undefined scores are `n/a`, missing classes empty.
+
+    Scores by class of other metrics follow those of the first, in columns like `equal_error_rate_car`.
+    """
     output = io.StringIO()
     writer = csv.writer(output)
     means = ["mean", *(f"mean_{metric}" for metric in board.others)]
+    others = [place for place, metric in enumerate(board.others) if metric in board.class_metrics]
+    classes = [*board.classes, *(f"{board.others[place]}_{name}" for place in others for name in board.classes)]
     stated = [f"declared_{declaration}" for declaration in board.competition.declarations]
     writer.writerow(
-        ["rank", "method", "contributors", "affiliation", "submitted", *means, "mean_over", *board.classes, *stated]
+        [
+            *("rank", "method", "contributors", "affiliation", "submitted", *means),
+            *("mean_over", "complete", "unit", *classes, *stated),
+        ]
     )
     for row in board.rows:
         writer.writerow(
@@ -48,7 +62,13 @@ def as_csv(board: Board) -> str:
                 row.submitted_at.isoformat(timespec="seconds"),
                 *(written(mean.value, board.decimals) for mean in (row.mean, *row.others)),
                 row.mean_over,
-                *(written(cell.value, board.decimals) if cell.is_entered else "" for cell in row.cells),
+                "yes" if row.is_complete else "no",
+                "fraction",
+                *(
+                    written(cell.value, board.decimals) if cell.is_entered else ""
+                    for cells in (row.cells, *(row.other_cells[place] for place in others))
+                    for cell in cells
+                ),
                 *(defused("not declared" if one.text is None else one.text) for one in row.declared),
             ]
         )
@@ -58,6 +78,8 @@ def as_csv(board: Board) -> str:
 def as_latex(board: Board) -> str:
     """Return the leaderboard as a LaTeX `tabular` for booktabs, with scores in per cent and the best in bold."""
     lines = [
+        f"% {board.challenge} {board.competition.key}: {METRICS[board.metric].title.lower()}, in per cent.",
+        "% Bold: best of the column. n/a: undefined. --: class not entered. *: not all classes entered.",
         rf"\begin{{tabular}}{{l{'r' * (1 + len(board.others) + len(board.classes))}}}",
         r"\toprule",
         " & ".join(
@@ -67,7 +89,7 @@ def as_latex(board: Board) -> str:
         r"\midrule",
     ]
     lines += [
-        " & ".join([escaped(row.method), *(_latex_cell(cell, board) for cell in (row.mean, *row.others, *row.cells))])
+        " & ".join([escaped(row.method), *_latex_means(row, board), *(_latex_cell(cell, board) for cell in row.cells)])
         + r" \\"
         for row in board.rows
     ]
@@ -81,6 +103,11 @@ def escaped(text: str) -> str:
     'R-CNN\\_50\\% \\{\\$x\\$\\}'
     """
     return " ".join(text.split()).translate(_LATEX)
+
+
+def _latex_means(row: BoardRow, board: Board) -> list[str]:
+    star = "" if row.is_complete else r"\rlap{*}"  # takes no room, so that the columns stay aligned
+    return [f"{_latex_cell(mean, board)}{star}" for mean in (row.mean, *row.others)]
 
 
 def _latex_cell(cell: Cell, board: Board) -> str:

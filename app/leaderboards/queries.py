@@ -3,19 +3,21 @@
 import uuid
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import and_, bindparam, select
-from sqlalchemy.orm import Session
+from sqlalchemy import and_, bindparam, func, select
+from sqlalchemy.orm import Session, aliased
 
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges import queries as challenges
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.evaluations.models import ClassScore, CompetitionResult, Evaluation, Measure
-from vocboard.app.leaderboards.models import LeaderboardRevision
+from vocboard.app.leaderboards.models import FrozenLeaderboard, LeaderboardRevision
 from vocboard.app.submissions.models import Method, State, Submission
 from vocboard.evaluator.editions import Metric
 
+_OTHER = aliased(Measure)
 _IS_PUBLISHED = (Submission.state == State.SCORED, Submission.published_at.is_not(None))
 
 
@@ -64,6 +66,12 @@ _PUBLISHED = (
     .order_by(Submission.created_at, Submission.id)
 )
 _MEASURES = _PUBLISHED.with_only_columns(Measure.id, maintain_column_froms=True).order_by(None)
+_RESULTS = _PUBLISHED.with_only_columns(CompetitionResult.id, maintain_column_froms=True).order_by(None)
+_OTHER_MEASURES = (
+    select(_OTHER.result_id, _OTHER.metric, _OTHER.mean, ClassScore.class_name, ClassScore.value)
+    .outerjoin(ClassScore, ClassScore.measure_id == _OTHER.id)
+    .where(_OTHER.result_id.in_(_RESULTS), _OTHER.metric.in_(bindparam("metrics", expanding=True)))
+)
 _VALUES = select(ClassScore.measure_id, ClassScore.class_name, ClassScore.value).where(
     ClassScore.measure_id.in_(_MEASURES)
 )
@@ -98,17 +106,49 @@ def values(
     return found
 
 
-def other_means(
-    session: Session, result_ids: Collection[uuid.UUID], metrics: Collection[Metric]
-) -> Mapping[uuid.UUID, Mapping[Metric, float | None]]:
-    """Return the unrounded means of secondary metrics, by result."""
-    means: defaultdict[uuid.UUID, dict[Metric, float | None]] = defaultdict(dict)
-    query = select(Measure.result_id, Measure.metric, Measure.mean).where(
-        Measure.result_id.in_(result_ids), Measure.metric.in_([metric.value for metric in metrics])
+def other_measures(
+    session: Session, challenge: Challenge, phase_key: str, competition: str, metrics: Collection[Metric]
+) -> Mapping[uuid.UUID, Mapping[Metric, tuple[float | None, Mapping[str, float | None]]]]:
+    """Return the unrounded means and class scores of secondary metrics, by result."""
+    found: defaultdict[uuid.UUID, dict[Metric, tuple[float | None, dict[str, float | None]]]] = defaultdict(dict)
+    if not metrics:
+        return found
+    of = _of(challenge, phase_key, competition) | {"metrics": [metric.value for metric in metrics]}
+    for result_id, metric, mean, name, value in session.execute(_OTHER_MEASURES, of):
+        _, scores = found[result_id].setdefault(Metric(metric), (mean, {}))
+        if name is not None:
+            scores[name] = value
+    return found
+
+
+def counts(session: Session, challenge: Challenge, phase_key: str) -> Mapping[str, int]:
+    """Return how many published results a phase has, by competition."""
+    query = (
+        select(CompetitionResult.competition, func.count())
+        .select_from(Submission)
+        .join(CompetitionResult, CompetitionResult.evaluation_id == Submission.current_evaluation_id)
+        .where(Submission.challenge_id == challenge.id, Submission.phase_key == phase_key, *_IS_PUBLISHED)
+        .group_by(CompetitionResult.competition)
     )
-    for result_id, metric, mean in session.execute(query) if metrics else ():
-        means[result_id][Metric(metric)] = mean
-    return means
+    return {row[0]: row[1] for row in session.execute(query)}
+
+
+def frozen_counts(session: Session, challenge: Challenge, phase_key: str, frozen_at: datetime) -> Mapping[str, int]:
+    """Return how many results the frozen leaderboards of a phase have, by competition."""
+    query = select(FrozenLeaderboard.competition, func.json_array_length(FrozenLeaderboard.content["entries"])).where(
+        FrozenLeaderboard.challenge_id == challenge.id,
+        FrozenLeaderboard.phase_key == phase_key,
+        FrozenLeaderboard.frozen_at == frozen_at,
+    )
+    return {row[0]: row[1] for row in session.execute(query)}
+
+
+def published_by(session: Session, challenge: Challenge, user: User) -> frozenset[uuid.UUID]:
+    """Return a person's published submissions to a challenge."""
+    query = select(Submission.id).where(
+        Submission.challenge_id == challenge.id, Submission.user_id == user.id, *_IS_PUBLISHED
+    )
+    return frozenset(session.scalars(query))
 
 
 def _of(challenge: Challenge, phase_key: str, competition: str) -> dict[str, Any]:

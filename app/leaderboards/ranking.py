@@ -36,12 +36,6 @@ def ranks(ordered: Iterable[Standing]) -> list[int | None]:
     return [None if standing.mean is None else rank for rank, standing in enumerate(ordered, 1)]
 
 
-def best(values: Iterable[float | None], *, higher_is_better: bool) -> float | None:
-    """Return the best defined value of a column; None if there is none."""
-    choose = max if higher_is_better else min
-    return choose((value for value in values if value is not None), default=None)
-
-
 def _key(standing: Standing, sign: int) -> tuple[bool, bool, float, datetime]:
     return (
         standing.mean is None,

@@ -2,10 +2,9 @@
 
 import hashlib
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from enum import StrEnum
 from typing import Any
 
 from sqlalchemy.orm import Session
@@ -14,24 +13,16 @@ from vocboard.app.challenges.models import Challenge, Detail
 from vocboard.app.challenges.phases import Phase, edition_of_phase
 from vocboard.app.database import now
 from vocboard.app.errors import NotFoundError
-from vocboard.app.evaluations.rounding import shown
 from vocboard.app.evaluations.visibility import allowed
-from vocboard.app.leaderboards import entries, freezing
+from vocboard.app.leaderboards import entries, freezing, queries
+from vocboard.app.leaderboards.board import Board, Part
 from vocboard.app.leaderboards.entries import Entry
-from vocboard.app.leaderboards.ranking import Standing, best, order, ranks
+from vocboard.app.leaderboards.ranked_rows import RankedRows
 from vocboard.app.rescores.queries import Correction, corrections
-from vocboard.app.submissions.declarations import Statement, statements
-from vocboard.evaluator.editions import BACKGROUND, Competition, Metric
-from vocboard.evaluator.tasks.definitions import METRICS, TASKS
+from vocboard.evaluator.editions import BACKGROUND, Competition
+from vocboard.evaluator.tasks.definitions import TASKS
 
 HIDDEN = "hidden"  # what people have written, on an anonymous leaderboard
-
-
-class Part(StrEnum):
-    """Which results of a phase a leaderboard shows."""
-
-    COUNTING = "counting"
-    LATER = "later"  # published after it was frozen
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,83 +34,6 @@ class _Content:
     detail: Detail
     entries: tuple[Entry, ...]
     corrections: tuple[Correction, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A score for display.
-
-    Attributes:
-        value: a fraction, rounded to the challenge's decimals; None if undefined or not entered.
-        is_entered: False for a class without results, as opposed to an undefined score.
-        is_best: whether no score in its column is better, before rounding.
-    """
-
-    value: float | None
-    is_entered: bool
-    is_best: bool
-
-
-@dataclass(frozen=True, slots=True)
-class BoardRow:
-    """One published method.
-
-    Attributes:
-        rank: 1 for the first; None if the mean is undefined.
-        submission_id: None on an anonymous leaderboard, where `method` is a label and nothing is said of people.
-        declared: what the competition asks its entrants to state.
-        mean_over: how many classes the mean is over.
-        is_complete: whether every class of the competition was entered.
-        cells: one for each class of the leaderboard.
-        others: the means of the leaderboard's other metrics.
-    """
-
-    rank: int | None
-    submission_id: uuid.UUID | None
-    method: str
-    contributors: str
-    affiliation: str
-    declared: tuple[Statement, ...]
-    submitted_at: datetime
-    mean: Cell
-    mean_over: int
-    is_complete: bool
-    cells: tuple[Cell, ...]
-    others: tuple[Cell, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Board:
-    """The leaderboard of one competition in one phase of a challenge.
-
-    Attributes:
-        phase: its key.
-        metric: what the columns are of, and what ranks.
-        classes: the columns; none where the detail level is `mean`.
-        decimals: how many of a score's are shown.
-        rows: by rank.
-        has_curves: whether curves are visible.
-        others: metrics whose mean is shown next to that of `metric`.
-        corrections: re-scores that have been applied, the latest first.
-        part: whether it shows what counts, or what was published after it was frozen.
-        frozen_at: when what counts stopped changing; None if it still may.
-        is_anonymous: whether it shows no names.
-    """
-
-    challenge: str
-    challenge_title: str
-    phase: str
-    competition: Competition
-    metric: Metric
-    classes: tuple[str, ...]
-    decimals: int
-    rows: tuple[BoardRow, ...]
-    others: tuple[Metric, ...] = ()
-    has_curves: bool = False
-    corrections: tuple[Correction, ...] = ()
-    part: Part = Part.COUNTING
-    frozen_at: datetime | None = None
-    is_anonymous: bool = False
 
 
 class NotFrozenYetError(Exception):
@@ -176,13 +90,20 @@ def board(
         others=rules.rules.board,
         classes=classes,
         decimals=content.decimals,
-        rows=_ranked(content, rules, classes, is_anonymous=is_anonymous),
+        rows=RankedRows(content.entries, rules, classes, decimals=content.decimals, is_anonymous=is_anonymous),
         has_curves=permitted.curves and TASKS[rules.task].has_curves and not is_anonymous,
         corrections=content.corrections,
         part=part,
         frozen_at=None if kept is None else kept.frozen_at,
         is_anonymous=is_anonymous,
     )
+
+
+def counts(session: Session, challenge: Challenge, phase: Phase, *, at: datetime) -> Mapping[str, int]:
+    """Return how many methods the leaderboards of a phase show, by competition; without those that show none."""
+    if phase.freezes_at is not None and phase.is_frozen(at):
+        return queries.frozen_counts(session, challenge, phase.key, phase.freezes_at)
+    return queries.counts(session, challenge, phase.key)
 
 
 def rules_of(challenge: Challenge, phase: Phase, competition: str) -> Competition:
@@ -230,7 +151,7 @@ def _without_names(content: _Content) -> _Content:
         entries=tuple(
             replace(
                 entry,
-                method=_label(entry.submission_id),
+                method=anonymous_label(entry.submission_id),
                 contributors="",
                 affiliation="",
                 declared=replace(entry.declared, training_data=HIDDEN if entry.declared.training_data else ""),
@@ -241,46 +162,9 @@ def _without_names(content: _Content) -> _Content:
     )
 
 
-def _label(submission_id: uuid.UUID) -> str:
-    """What a method is called on an anonymous leaderboard: always the same, and without a way back to its id."""
+def anonymous_label(submission_id: uuid.UUID) -> str:
+    """Return what a method is called on an anonymous leaderboard: always the same, and without a way back to its id."""
     return f"Method {hashlib.sha256(submission_id.bytes).hexdigest()[:6]}"
-
-
-def _ranked(
-    content: _Content, rules: Competition, classes: Sequence[str], *, is_anonymous: bool
-) -> tuple[BoardRow, ...]:
-    found, others, metric = content.entries, rules.rules.board, rules.rules.metric
-    standings = [Standing(entry.mean, entry.is_complete, entry.submitted_at) for entry in found]
-    places = order(standings, higher_is_better=METRICS[metric].higher_is_better)
-    best_of_class = {name: _best(metric, (entry.classes.get(name) for entry in found)) for name in classes}
-    best_mean = _best(metric, (entry.mean for entry in found))
-    best_others = {other: _best(other, (entry.others.get(other) for entry in found)) for other in others}
-
-    def cell(value: float | None, is_entered: bool, best_value: float | None) -> Cell:
-        return Cell(shown(value, content.decimals), is_entered, value is not None and value == best_value)
-
-    def row(rank: int | None, entry: Entry) -> BoardRow:
-        return BoardRow(
-            rank=rank,
-            submission_id=None if is_anonymous else entry.submission_id,
-            method=entry.method,
-            contributors=entry.contributors,
-            affiliation=entry.affiliation,
-            declared=statements(entry.declared, rules.declarations),
-            submitted_at=entry.submitted_at,
-            mean=cell(entry.mean, True, best_mean),
-            mean_over=entry.mean_over,
-            others=tuple(cell(entry.others.get(other), other in entry.others, best_others[other]) for other in others),
-            is_complete=entry.is_complete,
-            cells=tuple(cell(entry.classes.get(name), name in entry.classes, best_of_class[name]) for name in classes),
-        )
-
-    ranked = ranks(standings[place] for place in places)
-    return tuple(row(rank, found[place]) for rank, place in zip(ranked, places, strict=True))
-
-
-def _best(metric: Metric, values: Iterable[float | None]) -> float | None:
-    return best(values, higher_is_better=METRICS[metric].higher_is_better)
 
 
 def columns(competition: Competition) -> tuple[str, ...]:

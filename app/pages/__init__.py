@@ -6,6 +6,7 @@ from vocboard.app.pages import (
     account,
     anonymous,
     challenges,
+    comparison,
     forgotten_password,
     leaderboards,
     moderation,
@@ -20,6 +21,7 @@ router = APIRouter(include_in_schema=False)
 # Routes are tried in this order: what is requested most comes first.
 _PARTS = (
     leaderboards,
+    comparison,
     challenges,
     signing_in,
     registering,

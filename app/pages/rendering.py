@@ -85,6 +85,7 @@ def environment() -> Environment:
         metric_title=wording.metric_title,
         short_metric=wording.short_metric,
         competition_title=wording.competition_title,
+        board_title=wording.board_title,
         task_title=wording.task_title,
         short_task_title=wording.short_task_title,
     )

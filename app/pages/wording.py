@@ -218,6 +218,11 @@ def competition_title(competition: Competition) -> str:
     return f"{competition.key} · {task_title(competition)}, {SHORT_TRAINING[competition.training]}"
 
 
+def board_title(competition: Competition) -> str:
+    """Return the heading of a competition's leaderboard: `Detection · any data`."""
+    return f"{task_title(competition)} · {SHORT_TRAINING[competition.training]}"
+
+
 def _titled(competition: Competition, title: str) -> str:
     if competition.variant:
         title = f"{competition.variant.capitalize()} {title.lower()}"

@@ -249,6 +249,7 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "GET /": (Rule(EVERYONE),),
     "GET /challenges/{slug}": of_challenges(EVERYONE),
     "GET /challenges/{slug}/leaderboards/{competition}": of_challenges(EVERYONE, path=COMPETITION),
+    "GET /challenges/{slug}/leaderboards/{competition}/compare": of_challenges(EVERYONE, path=COMPETITION),
     "GET /anonymous/{token}": (
         Rule(EVERYONE, {"token": "anonymous"}),
         Rule(NOBODY, {"token": "guessed"}, hidden=True),

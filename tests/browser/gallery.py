@@ -52,6 +52,7 @@ class Gallery:
     participant: str = ""
     organiser: str = ""
     administrator: str = ""
+    rival: str = ""
     submissions: dict[str, uuid.UUID] = field(default_factory=dict)
     anonymous: str = ""
     rescore: str = ""
@@ -87,6 +88,7 @@ def fill(session: Session, *, methods: int = 200) -> Gallery:
     gallery.states = add_states(session, organiser, participant)
     _truth_versions(session, challenge, organiser)
     others = [make_user(session, name=f"Rival {number}") for number in range(4)]
+    gallery.rival = others[1].email
     for number in range(methods):
         _board_row(session, random, challenge, others[number % 4], number, ["comp3"])
     for number in range(12):

@@ -1,116 +1,310 @@
 """The leaderboard of 20 classes and 200 methods."""
 
 import re
-import time
-from collections.abc import Callable
+from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.browser.conftest import Exhibition
 from tests.browser.gallery import EDITION
-from tests.support.browser import SECONDS_TO_WAIT
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser_errors")]
 
 METHODS = 200
+PATH = "/challenges/voc2012/leaderboards/comp3"
+DESK = {"width": 1440, "height": 900}
+TELEPHONE = {"width": 390, "height": 844}
 
 
 @pytest.fixture
 def board(page: Page, exhibition: Exhibition) -> Page:
-    page.goto(f"{exhibition.url}/challenges/voc2012/leaderboards/comp3")
+    page.goto(exhibition.url + PATH)
     return page
 
 
-def left_of(page: Page, selector: str) -> float:
-    box = page.locator(selector).first.bounding_box()
+@pytest.fixture
+def plain(browser_context: BrowserContext, exhibition: Exhibition) -> Iterator[Page]:
+    """Give the leaderboard in a browser without scripts."""
+    browser = browser_context.browser
+    assert browser is not None
+    context = browser.new_context(java_script_enabled=False, viewport=DESK)  # type: ignore[arg-type]
+    page = context.new_page()
+    page.goto(exhibition.url + PATH)
+    yield page
+    context.close()
+
+
+def box_of(found: Locator) -> dict[str, float]:
+    box = found.bounding_box()
     assert box is not None
-    return box["x"]
+    return dict(box)  # type: ignore[arg-type]
+
+
+def row(page: Page, number: int) -> Locator:
+    return page.locator(".board tbody tr").nth(number - 1)
+
+
+def name_of(found: Locator) -> str:
+    return found.get_by_role("rowheader").get_by_role("link").inner_text()
 
 
 def test_all_columns_are_in_view_at_1280_pixels(board: Page) -> None:
     expect(board.locator(".board tbody tr")).to_have_count(METHODS)
-    for name in ("Mean", *EDITION.classes):
-        box = board.get_by_role("columnheader", name=name, exact=True).bounding_box()
-        assert box is not None
+    for name in ("Mean, %", *EDITION.classes):
+        box = box_of(board.get_by_role("columnheader", name=name, exact=True))
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= 1280
     size = board.locator(".board tbody td").nth(5).evaluate("cell => parseFloat(getComputedStyle(cell).fontSize)")
     assert size >= 12
 
 
-def test_head_and_first_columns_stay_in_view(board: Page) -> None:
-    board.set_viewport_size({"width": 390, "height": 844})
+def test_eighteen_rows_of_34_pixels_are_in_view_on_a_desk(board: Page) -> None:
+    board.set_viewport_size(DESK)  # type: ignore[arg-type]
+    heights = {box_of(row(board, number))["height"] for number in (1, 7, 110)}
+    assert all(33.5 <= height <= 34.5 for height in heights), heights
+    last = box_of(row(board, 18))
+    assert last["y"] + last["height"] <= 900
+
+
+def test_three_digits_of_a_rank_are_whole(board: Page) -> None:
+    for size in (DESK, TELEPHONE):
+        board.set_viewport_size(size)  # type: ignore[arg-type]
+        rank = row(board, 118).locator(".rank")
+        assert rank.inner_text().strip() == "118"
+        cell, number = box_of(rank), box_of(rank.locator("span"))
+        assert number["x"] >= cell["x"]
+        assert number["x"] + number["width"] <= cell["x"] + cell["width"]
+        assert rank.evaluate("cell => cell.scrollWidth <= cell.clientWidth")
+
+
+def test_rank_name_and_mean_stay_in_view_on_a_telephone(board: Page) -> None:
+    board.set_viewport_size(TELEPHONE)  # type: ignore[arg-type]
+    widths = [box_of(row(board, 1).locator(column))["width"] for column in (".rank", ".name", ".mean")]
+    assert widths == pytest.approx([32, 124, 56], abs=1)
     frame = board.locator(".board-scroll")
-    before = left_of(board, ".board tbody .name")
+    before = [box_of(row(board, 1).locator(column))["x"] for column in (".rank", ".name", ".mean")]
     frame.evaluate("frame => frame.scrollTo(400, 2000)")
     assert frame.evaluate("frame => frame.scrollLeft") > 100
-    row = board.locator(".board tbody tr", has_text=re.compile(r"^\s*60\b")).first
-    name = row.locator(".name").bounding_box()
-    assert name is not None
-    assert name["x"] == pytest.approx(before, abs=1)
-    head, framed = board.locator(".board thead .name").bounding_box(), frame.bounding_box()
-    assert head is not None
-    assert framed is not None
+    after = [box_of(row(board, 60).locator(column))["x"] for column in (".rank", ".name", ".mean")]
+    assert after == pytest.approx(before, abs=1)
+    head, framed = box_of(board.locator(".board thead .name")), box_of(frame)
     assert head["y"] == pytest.approx(framed["y"], abs=2)
     assert board.evaluate("scrollX") == 0
 
 
-def test_sorts_by_the_class_that_is_clicked(board: Page) -> None:
+def test_sorts_by_the_class_that_is_clicked_and_tints_its_column(board: Page) -> None:
     board.get_by_role("columnheader", name="sofa").get_by_role("link").click()
     head = board.get_by_role("columnheader", name="sofa")
     expect(head).to_have_attribute("aria-sort", "descending")
     column = head.evaluate("head => head.cellIndex")
-    cells = board.locator(f".board tbody tr > :nth-child({column + 1})").all_inner_texts()
-    scores = [float(text) for text in cells if re.fullmatch(r"[\d.]+", text)]
+    cells = board.locator(f".board tbody tr > :nth-child({column + 1})")
+    assert cells.count() == board.locator(".board tbody td.key").count() == METHODS
+    texts = cells.all_inner_texts()
+    scores = [float(text) for text in texts if re.fullmatch(r"[\d.]+", text)]
     assert scores == sorted(scores, reverse=True)
-    assert not any(re.fullmatch(r"[\d.]+", text) for text in cells[len(scores) :]), "n/a and not entered come last"
+    assert not any(re.fullmatch(r"[\d.]+", text) for text in texts[len(scores) :]), "n/a and not entered come last"
     assert len(scores) < METHODS
     head.get_by_role("link").click()
     expect(board.get_by_role("columnheader", name="sofa")).to_have_attribute("aria-sort", "ascending")
+    board.go_back()
+    expect(board.get_by_role("columnheader", name="sofa")).to_have_attribute("aria-sort", "descending")
 
 
-def test_filters_while_one_types(board: Page) -> None:
-    board.get_by_label("Filter by method").fill("dpm institute")
+def test_filters_while_one_types_and_says_how_many(board: Page) -> None:
+    field = board.get_by_label("Filter by method")
+    field.fill("dpm institute")
     shown = board.locator(".board tbody tr:visible")
     expect(shown).not_to_have_count(METHODS)
-    for text in shown.locator(".name").all_inner_texts():
+    for text in shown.locator(".name").evaluate_all("names => names.map((name) => name.title)"):
         assert "DPM" in text
         assert "Institute" in text
-    board.get_by_label("Filter by method").press("Enter")
-    board.wait_for_url(re.compile(r"q=dpm"))
+    expect(board.get_by_text(f"{shown.count()} of {METHODS} methods")).to_be_visible()
+    board.reload()
+    expect(board.get_by_label("Filter by method")).to_have_value("dpm institute")
     expect(board.locator(".board tbody tr").first).to_contain_text("DPM")
 
 
-def test_marks_the_best_of_a_column_alone(board: Page) -> None:
-    for position in (3, 4, 12):
-        cells = board.locator(f".board tbody tr > :nth-child({position + 1})")
-        best = board.locator(f".board tbody tr > :nth-child({position + 1}).best")
+def test_a_filter_without_match_says_so(board: Page) -> None:
+    board.get_by_label("Filter by method").fill("nobody has this name")
+    expect(board.get_by_text("No method matches")).to_be_visible()
+    expect(board.locator(".board")).to_be_hidden()
+    expect(board.get_by_text(f"0 of {METHODS} methods")).to_be_visible()
+
+
+def test_marks_the_best_of_a_column_alone_and_shades_fifths(board: Page) -> None:
+    for position in (4, 5, 13):
+        cells = board.locator(f".board tbody tr > :nth-child({position})")
+        best = board.locator(f".board tbody tr > :nth-child({position}).best")
         scores = [float(text) for text in cells.all_inner_texts() if re.fullmatch(r"[\d.]+", text)]
         assert {float(text) for text in best.all_inner_texts()} == {max(scores)}
         assert int(best.first.evaluate("cell => getComputedStyle(cell).fontWeight")) >= 700
+        colours = {
+            fifth: board.locator(f".board tbody tr > :nth-child({position}).q{fifth}").first.evaluate(
+                "cell => getComputedStyle(cell).backgroundColor"
+            )
+            for fifth in range(1, 6)
+        }
+        assert len(set(colours.values())) == 5
+    board.get_by_role("link", name=re.compile("Shade")).click()
+    shade = "cell => getComputedStyle(cell).backgroundColor"
+    expect(board.locator(".board:not(.shaded)")).to_be_visible()
+    assert board.locator("td.q5").first.evaluate(shade) == board.locator("td.q1").first.evaluate(shade)
+    assert "shade=off" in board.url
 
 
-def test_overlays_the_curves_of_the_chosen_methods(board: Page) -> None:
-    chart = "Chart.getChart(document.querySelector('[data-plot] canvas'))"
-    drawn = f"() => ({chart}?.data.datasets ?? []).map((line) => line.label)"
-    expect(board.locator("[data-plot]")).to_be_visible()
-    _wait(board, drawn, lambda lines: len(lines) == 3)
-    seventh = board.locator(".board tbody tr").nth(6)
-    method = seventh.get_by_role("rowheader").get_by_role("link").inner_text()
-    seventh.get_by_role("checkbox").check()
-    _wait(board, drawn, lambda lines: method in lines)
-    board.get_by_label("Class").select_option("dog")
-    _wait(board, drawn, lambda lines: len(lines) == 4)
-    with board.expect_response(re.compile(r"/curves/comp3")) as answer:
-        board.locator(".board tbody tr").nth(7).get_by_role("checkbox").check()
-    curve = answer.value.json()["curves"]["dog"]
-    assert len(curve["recall"]) == len(curve["precision"]) > 10
+def test_the_readout_is_within_the_window(board: Page) -> None:
+    board.set_viewport_size(DESK)  # type: ignore[arg-type]
+    row(board, 3).locator("td").nth(6).hover()
+    readout = board.locator("[data-readout]")
+    expect(readout).to_contain_text(name_of(row(board, 3)))
+    box = box_of(readout)
+    assert box["y"] + box["height"] <= 900
 
 
-def _wait(board: Page, expression: str, is_there: Callable[[list[str]], bool]) -> None:
-    """Wait until the page's value is right. Not by `wait_for_function`, which our content security policy refuses."""
-    deadline = time.monotonic() + SECONDS_TO_WAIT
-    while not is_there(board.evaluate(expression)):
-        assert time.monotonic() < deadline, board.evaluate(expression)
-        time.sleep(0.05)
+def test_own_rows_are_marked_for_their_owner_alone(page: Page, exhibition: Exhibition) -> None:
+    page.goto(exhibition.url + PATH)
+    expect(page.locator("tr.own")).to_have_count(0)
+    page.context.add_cookies(exhibition.cookies("rival"))
+    page.reload()
+    expect(page.locator("tr.own")).to_have_count(METHODS // 4)
+    expect(page.locator("tr.own").first).to_contain_text("yours")
+
+
+def test_chosen_methods_keep_their_colour_and_are_compared(board: Page) -> None:
+    bar = board.locator(".board-bar")
+    expect(bar).to_be_hidden()
+    chosen = [row(board, 7), row(board, 2)]
+    names = [name_of(each) for each in chosen]
+    for each in chosen:
+        each.get_by_role("checkbox").check()
+    expect(bar).to_be_visible()
+    assert box_of(bar)["y"] + box_of(bar)["height"] <= 800
+    assert bar.locator(".chips li").all_inner_texts() == names
+    mark = "item => getComputedStyle(item.querySelector('i')).backgroundColor"
+    colours = [bar.locator(".chips li").nth(number).evaluate(mark) for number in (0, 1)]
+    assert len(set(colours)) == 2
+    line = "row => getComputedStyle(row.querySelector('.rank')).boxShadow"
+    for each, colour in zip(chosen, colours, strict=True):
+        assert colour in each.evaluate(line)
+    board.get_by_role("columnheader", name="sofa").get_by_role("link").click()
+    expect(bar.locator(".chips li")).to_have_text(names)
+    board.get_by_role("link", name=re.compile(r"^Action classification|^Action")).first.click()
+    board.go_back()
+    expect(bar.locator(".chips li")).to_have_text(names)
+    board.get_by_label("Filter by method").fill("nobody has this name")
+    expect(bar.locator(".chips li")).to_have_text(names)
+    bar.get_by_label("Class").select_option("dog")
+    board.reload()
+    expect(bar.get_by_label("Class")).to_have_value("dog")
+    bar.get_by_role("button", name="Compare").click()
+    expect(board.get_by_role("heading", name="Comparison")).to_be_visible()
+    expect(board.get_by_role("heading", name=re.compile("curves: dog"))).to_be_visible()
+    compared = board.locator(".compared li")
+    assert [names[number] in compared.nth(number).inner_text() for number in (0, 1)] == [True, True]
+    mean_of_dots = board.locator("tr.means circle")
+    assert [mean_of_dots.nth(number).evaluate("dot => getComputedStyle(dot).fill") for number in (0, 1)] == colours
+    expect(board.locator(".plot-of-lines polyline")).to_have_count(2)
+    board.get_by_role("link", name="Choose other methods").click()
+    expect(bar.locator(".chips li")).to_have_text(names)
+    bar.get_by_role("link", name="Clear").click()
+    expect(bar).to_be_hidden()
+    assert "method=" not in board.url
+
+
+def test_a_dot_for_each_method_and_class(board: Page) -> None:
+    for number in (1, 2, 3):
+        row(board, number).get_by_role("checkbox").check()
+    board.get_by_role("button", name="Compare").click()
+    expect(board.locator(".compare tbody tr")).to_have_count(1 + len(EDITION.classes))
+    for name in EDITION.classes[5:8]:
+        line = board.locator(".compare tbody tr", has=board.get_by_role("rowheader", name=name, exact=True))
+        values = [float(text) for text in line.locator("td.value").all_inner_texts()]
+        where = line.locator("circle").evaluate_all("dots => dots.map((dot) => dot.getBoundingClientRect().x)")
+        assert len(where) == 3
+        by_value = sorted(range(3), key=lambda number: values[number])
+        assert by_value == sorted(range(3), key=lambda number: where[number])
+        expect(line.locator("td.best")).to_have_text(f"{max(values):.2f}")
+    board.get_by_role("rowheader", name="sofa").get_by_role("link").click()
+    expect(board.get_by_role("heading", name=re.compile("curves: sofa"))).to_be_visible()
+
+
+def test_progress_over_time_leads_to_the_record(board: Page) -> None:
+    records = board.locator(".progress a")
+    assert records.count() >= 2
+    last = records.last
+    label = last.get_attribute("aria-label")
+    assert label is not None
+    last.click()
+    target = board.locator("tr:target")
+    expect(target).to_be_in_viewport()
+    assert name_of(target) in label
+    expect(target.locator(".rank")).to_have_text("1")
+
+
+def test_it_says_which_competitions_have_entries(board: Page) -> None:
+    links = board.get_by_role("navigation", name="Competitions")
+    expect(links.get_by_role("link", name="Detection")).to_have_text(f"Detection {METHODS}")
+    expect(links.get_by_role("link", name=re.compile("^any data"))).to_have_text("any data 0")
+    links.get_by_role("link", name="Segmentation").click()
+    expect(board.get_by_role("heading", level=1)).to_contain_text("Segmentation · trainval")
+
+
+def test_sorts_filters_and_compares_without_scripts(plain: Page) -> None:
+    plain.get_by_role("columnheader", name="sheep").get_by_role("link").click()
+    expect(plain.locator("th[aria-sort=descending]")).to_have_text("sheep")
+    plain.get_by_label("Filter by method").fill("dpm")
+    plain.get_by_role("button", name="Filter").click()
+    expect(plain.locator("th[aria-sort=descending]")).to_have_text("sheep")
+    names = [name_of(row(plain, number)) for number in (1, 2)]
+    for number in (1, 2):
+        row(plain, number).get_by_role("checkbox").check()
+    plain.get_by_role("button", name="Compare").click()
+    for name in names:
+        expect(plain.locator(".compared")).to_contain_text(name)
+    expect(plain.locator(".compare circle").first).to_be_visible()
+    expect(plain.locator(".plot-of-lines polyline")).to_have_count(2)
+    plain.get_by_role("link", name="Choose other methods").click()
+    expect(plain.locator(".chips li")).to_have_count(2)
+    plain.get_by_role("link", name="Clear").click()
+    expect(plain.locator(".board-bar")).to_be_hidden()
+
+
+def test_chooses_and_compares_by_keyboard(board: Page) -> None:
+    row(board, 1).get_by_role("checkbox").focus()
+    board.keyboard.press("Space")
+    board.keyboard.press("Tab")  # the name
+    board.keyboard.press("Tab")
+    board.keyboard.press("Space")
+    expect(board.locator(".chips li")).to_have_count(2)
+    board.get_by_role("button", name="Compare").focus()
+    board.keyboard.press("Enter")
+    expect(board.locator(".compared li")).to_have_count(2)
+
+
+def test_prints_all_rows_without_controls(board: Page) -> None:
+    row(board, 1).get_by_role("checkbox").check()
+    board.emulate_media(media="print", color_scheme="dark")
+    for hidden in (".board-bar", "[data-readout]", ".board-tools form", ".menu"):
+        expect(board.locator(hidden)).to_be_hidden()
+    frame = board.locator(".board-scroll")
+    assert frame.evaluate("frame => frame.scrollHeight <= frame.clientHeight + 1")
+    background = board.evaluate("() => getComputedStyle(document.documentElement).backgroundColor")
+    ink = row(board, 1).locator(".name a").evaluate("link => getComputedStyle(link).color")
+    assert _brightness(ink) < 80 < 200 < _brightness(background)
+
+
+def test_nothing_moves_while_it_loads(page: Page, exhibition: Exhibition) -> None:
+    page.add_init_script(
+        "window.shifts = [];"
+        "new PerformanceObserver((list) => shifts.push(...list.getEntries().map((one) => one.value)))"
+        ".observe({ type: 'layout-shift', buffered: true });"
+    )
+    page.goto(exhibition.url + PATH)
+    page.wait_for_timeout(500)
+    assert sum(page.evaluate("window.shifts")) < 0.01
+
+
+def _brightness(colour: str) -> float:
+    parts = [float(part) for part in re.findall(r"[\d.]+", colour)[:3]]
+    return sum(parts) / 3 if max(parts) > 1 else 255 * sum(parts) / 3

@@ -9,7 +9,7 @@ from vocboard.app.challenges import queries
 from vocboard.app.challenges.models import MAIN_PHASE, Challenge, GroundTruthVersion
 from vocboard.app.challenges.phases import Phase, phase_named
 from vocboard.app.leaderboards import freezing, service
-from vocboard.app.leaderboards.service import Board, Part
+from vocboard.app.leaderboards.board import Board, Part
 
 
 def complete(session: Session, challenge_id: uuid.UUID) -> Challenge:

@@ -26,7 +26,7 @@ from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import now
 from vocboard.app.errors import ConflictError
 from vocboard.app.evaluations.models import Evaluation
-from vocboard.app.leaderboards.service import Board
+from vocboard.app.leaderboards.board import Board
 from vocboard.app.rescores import queries, service
 from vocboard.app.rescores.models import Rescore, RescoreItem, RescoreState
 from vocboard.app.submissions import publishing

@@ -25,8 +25,12 @@ class LeaderboardRow(BaseModel):
     other_means: dict[Metric, Fraction] = Field(description="Means of the leaderboard's secondary metrics.")
     is_complete: bool = Field(description="Whether every class was entered; such methods rank first.")
     per_class: dict[str, Fraction] = Field(description="Scores by class, without the classes that were not entered.")
+    other_per_class: dict[Metric, dict[str, Fraction]] = Field(
+        description="Scores by class of the leaderboard's secondary metrics, for those that have any."
+    )
     best: list[str] = Field(
-        description="Classes in which no method has a better score; contains `mean` if this holds for the mean."
+        description="Classes in which no method has a better score; contains `mean` if this holds for the mean. "
+        "The mean of a method that did not enter every class is never the best."
     )
 
 

@@ -1,4 +1,4 @@
-// Curves of the chosen classes (a submission's page) or methods (a leaderboard), overlaid in one plot.
+// Curves of the chosen classes of a submission, overlaid in one plot.
 const root = document.querySelector("[data-curves]");
 const AT_MOST = 12;
 const FEW_POINTS = 11; // of a curve that is known at so many recalls only: each is marked
@@ -7,6 +7,7 @@ const AXES = {
   precision_recall: ["recall", "precision"],
   roc: ["false_positive_rate", "true_positive_rate"],
 };
+const DASH = 9; // pixels, of lines that lie on each other
 const DASHES = [[], [8, 4], [2, 3]];
 const loaded = new Map(); // by address
 
@@ -61,6 +62,19 @@ function capitalized(text) {
   return text[0].toUpperCase() + text.slice(1);
 }
 
+// Of lines that lie on each other, each shows through the gaps of the others.
+function separated(datasets) {
+  const alike = Map.groupBy(datasets, (line) => JSON.stringify(line.data));
+  for (const group of alike.values()) {
+    if (group.length < 2) continue;
+    group.forEach((line, number) => {
+      line.borderDash = [DASH, DASH * (group.length - 1)];
+      line.borderDashOffset = -DASH * number;
+    });
+  }
+  return datasets;
+}
+
 function options({ ink, grid, font }, [right, up]) {
   const axis = (text) => ({
     type: "linear",
@@ -79,6 +93,9 @@ function options({ ink, grid, font }, [right, up]) {
     plugins: {
       legend: { position: "bottom", labels: { color: ink, boxWidth: 24, boxHeight: 2, font: { family: font, size: 13 } } },
       tooltip: {
+        position: "corner",
+        titleFont: { family: font },
+        bodyFont: { family: font, size: 13 },
         callbacks: {
           title: () => "",
           label: ({ dataset: { label }, parsed }) => `${label}: ${right} ${(100 * parsed.x).toFixed(1)} %, ${up} ${(100 * parsed.y).toFixed(1)} %`,
@@ -106,7 +123,7 @@ class CurvePlot {
     const colours = palette();
     this.chart = new window.Chart(this.canvas, {
       type: "scatter",
-      data: { datasets: curves.map((curve, index) => ({ ...dataset(curve, index, colours.lines), showLine: true })) },
+      data: { datasets: separated(curves.map((curve, index) => ({ ...dataset(curve, index, colours.lines), showLine: true }))) },
       options: options(colours, AXES[root.dataset.curves].map(spoken)),
     });
   }
@@ -114,9 +131,7 @@ class CurvePlot {
 
 function start() {
   const plot = new CurvePlot(root.querySelector("[data-plot]"));
-  const chooser = root.querySelector("[data-curve-class]");
-  const status = root.querySelector("[data-curve-status]");
-  const boxes = [...document.querySelectorAll("input[data-pick], input[data-curve]")];
+  const boxes = [...document.querySelectorAll("input[data-curve]")];
   let round = 0;
 
   async function draw() {
@@ -125,7 +140,7 @@ function start() {
     const wanted = await Promise.allSettled(
       chosen.slice(0, AT_MOST).map(async (box) => {
         const answer = await fetchCurves(box.dataset.source);
-        const name = chooser ? chooser.value : box.dataset.curve;
+        const name = box.dataset.curve;
         const [right, up] = AXES[answer.kind ?? root.dataset.curves];
         const curve = answer.curves[name] ?? { [right]: [], [up]: [] };
         return { label: box.dataset.label, points: curve[right].map((x, index) => ({ x, y: curve[up][index] })) };
@@ -134,26 +149,22 @@ function start() {
     if (mine !== round) return; // a later choice is on its way
     const curves = wanted.filter((one) => one.status === "fulfilled").map((one) => one.value);
     plot.show(curves.filter((curve) => curve.points.length));
-    if (!status) return;
-    const missing = curves.filter((curve) => !curve.points.length).map((curve) => curve.label);
-    const failed = wanted.some((one) => one.status === "rejected");
-    status.textContent = [
-      chosen.length ? "" : "No methods are chosen.",
-      chosen.length > AT_MOST ? `The first ${AT_MOST} of ${chosen.length} are shown.` : "",
-      missing.length ? `Without a curve of this class: ${missing.join(", ")}.` : "",
-      failed ? "Some curves could not be loaded." : "",
-    ].join(" ").trim();
   }
 
-  const rows = boxes.filter((box) => box.dataset.pick !== undefined);
   root.hidden = false;
   for (const box of boxes) {
     box.hidden = false;
     box.addEventListener("change", draw);
   }
-  if (!boxes.some((box) => box.checked)) for (const box of (rows.length ? rows.slice(0, 3) : boxes.slice(0, 1))) box.checked = true;
-  chooser?.addEventListener("change", draw);
+  if (!boxes.some((box) => box.checked)) boxes[0].checked = true;
   draw();
 }
 
-if (root && window.Chart && document.querySelector("input[data-pick], input[data-curve]")) start();
+// Values are read out in the lower left corner, which the curves of a good method leave free, and never over the lines.
+function cornerOfPlot(items) {
+  const area = this.chart.chartArea;
+  return items.length ? { x: area.left + 4, y: area.bottom - 4, xAlign: "left", yAlign: "bottom" } : false;
+}
+
+if (window.Chart) window.Chart.Tooltip.positioners.corner = cornerOfPlot;
+if (root && window.Chart && document.querySelector("input[data-curve]")) start();

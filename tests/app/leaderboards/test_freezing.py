@@ -20,8 +20,8 @@ from vocboard.app.challenges.models import Detail, Freeze
 from vocboard.app.challenges.rules import rules_of
 from vocboard.app.database import Database, now
 from vocboard.app.leaderboards import freezing
+from vocboard.app.leaderboards.board import Board, Part
 from vocboard.app.leaderboards.models import FrozenLeaderboard
-from vocboard.app.leaderboards.service import Board, Part
 from vocboard.app.submissions import publishing
 from vocboard.app.submissions import service as submissions
 from vocboard.app.submissions.models import State, Submission

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from vocboard.app.leaderboards.ranking import Standing, best, order, ranks
+from vocboard.app.leaderboards.ranking import Standing, order, ranks
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
@@ -31,13 +31,6 @@ def test_entering_one_easy_class_does_not_lead() -> None:
     assert order([standing(0.99, is_complete=False), standing(0.4), standing(None)], higher_is_better=True) == [1, 0, 2]
 
 
-def test_the_best_of_a_column_ignores_what_is_undefined() -> None:
-    assert best([None, 0.0, 0.25], higher_is_better=True) == 0.25
-    assert best([None], higher_is_better=True) is None
-    assert best([], higher_is_better=True) is None
-
-
 def test_of_errors_the_lower_is_better() -> None:
     standings = [standing(0.3), standing(0.1), standing(None), standing(0.05, is_complete=False)]
     assert order(standings, higher_is_better=False) == [1, 0, 3, 2]
-    assert best([None, 0.25, 0.125], higher_is_better=False) == 0.125

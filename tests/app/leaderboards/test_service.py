@@ -18,9 +18,9 @@ from vocboard.app.challenges.models import Challenge, Scoring
 from vocboard.app.database import now
 from vocboard.app.errors import NotFoundError
 from vocboard.app.evaluations import service as evaluations
+from vocboard.app.leaderboards.board import Board
 from vocboard.app.leaderboards.export import as_csv, as_latex
-from vocboard.app.leaderboards.service import Board
-from vocboard.app.pages.leaderboards import Order
+from vocboard.app.pages.board_state import Asked, BoardState
 from vocboard.app.submissions.models import State, Submission
 from vocboard.evaluator.editions import Metric, Task, load
 from vocboard.evaluator.scores import CompetitionScores, Measure
@@ -149,7 +149,8 @@ def test_csv_says_everything_and_runs_nothing(backend: Backend) -> None:
     publish(backend, challenge, '=HYPERLINK("x")', {"car": 0.5, "dog": NAN}, contributors="A, B", affiliation="@lab")
     header, row = csv.reader(io.StringIO(as_csv(show(backend, challenge))))
     record = dict(zip(header, row, strict=True))
-    assert header[7:] == list(CLASSES)
+    assert header[9:] == list(CLASSES)
+    assert (record["complete"], record["unit"]) == ("no", "fraction")
     assert record["method"] == '\'=HYPERLINK("x")'
     assert (record["contributors"], record["affiliation"]) == ("A, B", "'@lab")
     assert (record["rank"], record["mean"], record["mean_over"]) == ("1", "0.500", "1")
@@ -168,11 +169,21 @@ def test_latex_prints_names_as_they_are_and_the_best_in_bold(backend: Backend) -
     challenge = backend.challenge(decimals=3)
     publish(backend, challenge, r"R\&D_50% \input{x}", everywhere(0.5, car=NAN))
     lines = as_latex(show(backend, challenge)).splitlines()
-    assert lines[0] == r"\begin{tabular}{l" + "r" * 21 + "}"
-    name, mean, *cells = lines[4].removesuffix(r" \\").split(" & ")
+    assert "in per cent" in lines[0]
+    assert lines[2] == r"\begin{tabular}{l" + "r" * 21 + "}"
+    name, mean, *cells = lines[6].removesuffix(r" \\").split(" & ")
     assert name == r"R\textbackslash{}\&D\_50\% \textbackslash{}input\{x\}"
     assert mean == r"\textbf{50.0}"
     assert cells[CLASSES.index("car")] == "n/a"
+
+
+def test_symbols_of_latex_are_those_of_the_page(backend: Backend) -> None:
+    challenge = backend.challenge(decimals=3)
+    publish(backend, challenge, "Some", {"car": NAN, "dog": 0.25})
+    _, mean, *cells = as_latex(show(backend, challenge)).splitlines()[6].removesuffix(r" \\").split(" & ")
+    assert mean == r"25.0\rlap{*}"
+    found = dict(zip(CLASSES, cells, strict=True))
+    assert (found["car"], found["dog"], found["cat"]) == ("n/a", r"\textbf{25.0}", "--")
 
 
 def test_a_name_in_latex_is_no_argument_of_the_row_before(backend: Backend) -> None:
@@ -180,7 +191,7 @@ def test_a_name_in_latex_is_no_argument_of_the_row_before(backend: Backend) -> N
     challenge = backend.challenge()
     publish(backend, challenge, "[9cm] first", everywhere(0.6))
     publish(backend, challenge, "*second", everywhere(0.5))
-    first, second = as_latex(show(backend, challenge)).splitlines()[4:6]
+    first, second = as_latex(show(backend, challenge)).splitlines()[6:8]
     assert first.startswith("{[}9cm{]} first & ")
     assert second.startswith("{*}second & ")
 
@@ -218,6 +229,9 @@ def test_a_board_of_two_measures_ranks_by_the_first_and_gives_the_mean_of_the_ot
     assert [(row.others[0].value, row.others[0].is_best) for row in found.rows] == [(0.7, False), (0.75, True)]
     header, first, _ = csv.reader(io.StringIO(as_csv(found)))
     assert dict(zip(header, first, strict=True))["mean_equal_error_rate"] == "0.7000"
+    assert dict(zip(header, first, strict=True))["equal_error_rate_cars"] == "0.7000"
+    assert found.class_metrics == (Metric.ROC_AUC, Metric.EQUAL_ERROR_RATE)
+    assert {cell.value for cell in found.rows[1].other_cells[0]} == {0.75}
     assert r"mean equal\_error\_rate" in as_latex(found)
 
 
@@ -233,5 +247,29 @@ def test_where_a_measure_is_an_error_the_lower_mean_leads(backend: Backend, monk
     assert [row.mean.is_best for row in found.rows] == [True, False]
     car = found.classes.index("car")
     assert [row.cells[car].is_best for row in found.rows] == [False, True]
-    natural = Order.asked("mean", None, "", found)
-    assert [row.method for row in natural.sorted(found.rows, found)] == ["few errors", "many errors"]
+    natural = BoardState.of(Asked(sort="mean"), found)
+    assert [found.rows[place].method for place in natural.places(found)] == ["few errors", "many errors"]
+    assert [row.mean.fifth for row in found.rows] == [4, 2]  # of a high fifth are the better ones
+
+
+def test_the_mean_of_an_incomplete_entry_is_never_the_best(backend: Backend) -> None:
+    challenge = backend.challenge()
+    publish(backend, challenge, "Only cars", {"car": 0.99})
+    assert not show(backend, challenge).rows[0].mean.is_best  # even where nobody else has a mean
+    publish(backend, challenge, "Everything", everywhere(0.5))
+    everything, only_cars = show(backend, challenge).rows
+    assert (everything.mean.is_best, only_cars.mean.is_best) == (True, False)
+    assert (everything.mean.value, only_cars.mean.value) == (0.5, 0.99)
+    car = CLASSES.index("car")
+    assert (everything.cells[car].is_best, only_cars.cells[car].is_best) == (False, True)
+
+
+def test_cells_are_in_fifths_of_what_is_shown(backend: Backend) -> None:
+    challenge = backend.challenge(decimals=2)
+    for number in range(10):
+        publish(backend, challenge, f"Method {number}", everywhere(number / 10, car=0.301 + number / 10_000, dog=NAN))
+    rows = show(backend, challenge).rows
+    assert [row.mean.fifth for row in rows] == [5, 5, 4, 4, 3, 3, 2, 2, 1, 1]
+    car, dog = CLASSES.index("car"), CLASSES.index("dog")
+    assert {(row.cells[car].value, row.cells[car].fifth) for row in rows} == {(0.3, 3)}  # they look equal
+    assert {row.cells[dog].fifth for row in rows} == {None}

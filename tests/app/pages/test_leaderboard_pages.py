@@ -10,43 +10,55 @@ from lxml import html
 
 from tests.browser.gallery import fill
 from tests.support.site import Site
-from vocboard.app.leaderboards.service import Board, BoardRow, Cell
-from vocboard.app.pages.leaderboards import Order
-from vocboard.evaluator.editions import load
+from vocboard.app.leaderboards.board import Board
+from vocboard.app.leaderboards.entries import Entry
+from vocboard.app.leaderboards.ranked_rows import RankedRows
+from vocboard.app.pages.board_state import Asked, BoardState
+from vocboard.app.submissions.models import Declared
+from vocboard.evaluator.editions import Competition, Metric, load
 
 COMP3 = load("VOC2012").competitions["comp3"]
 PATH = "/challenges/voc2012/leaderboards/comp3"
 
 
-def row(rank: int | None, method: str, *scores: float | None, entered: bool = True) -> BoardRow:
-    mean = None if rank is None else 1 - rank / 10
-    return BoardRow(
-        rank=rank,
+def entry(method: str, day: int, mean: float | None, **scores: float | None) -> Entry:
+    return Entry(
         submission_id=uuid4(),
         method=method,
         contributors="",
         affiliation="",
-        declared=(),
-        submitted_at=datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=rank or 0),
-        mean=Cell(mean, True, False),
+        declared=Declared(),
+        submitted_at=datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=day),
+        mean=mean,
         mean_over=len(scores),
         is_complete=True,
-        cells=tuple(Cell(score, entered, False) for score in scores),
+        classes=scores,
+        others={},
     )
 
 
-ROWS = (
-    row(1, "beta", 0.5, None),
-    row(2, "Alpha", 0.7, 0.1),
-    row(3, "gamma", 0.5, 0.3),
-    row(4, "delta", None, None, entered=False),
-    row(None, "omega", None, None),
+def board(*entries: Entry, competition: Competition = COMP3, classes: tuple[str, ...] = ("cat", "dog")) -> Board:
+    rows = RankedRows(entries, competition, classes, decimals=4)
+    rules = competition.rules
+    return Board("slug", "Title", "main", competition, rules.metric, classes, 4, rows, others=rules.board)
+
+
+BOARD = board(
+    entry("beta", 1, 0.9, cat=0.5, dog=None),
+    entry("Alpha", 2, 0.8, cat=0.7, dog=0.1),
+    entry("gamma", 3, 0.7, cat=0.5, dog=0.3),
+    entry("delta", 4, 0.6),
+    entry("omega", 0, None, cat=None, dog=None),
 )
-BOARD = Board("slug", "Title", "main", COMP3, COMP3.rules.metric, ("cat", "dog"), 4, ROWS)
+
+
+def order(sort: str | None, direction: str | None = None, shown: Board = BOARD) -> list[str]:
+    state = BoardState.of(Asked(sort=sort, order=direction), shown)
+    return [shown.rows[place].method for place in state.places(shown)]
 
 
 @pytest.mark.parametrize(
-    ("sort", "order", "expected"),
+    ("sort", "direction", "expected"),
     [
         (None, None, ["beta", "Alpha", "gamma", "delta", "omega"]),
         ("nonsense", "desc", ["beta", "Alpha", "gamma", "delta", "omega"]),
@@ -60,26 +72,43 @@ BOARD = Board("slug", "Title", "main", COMP3, COMP3.rules.metric, ("cat", "dog")
         ("submitted", None, ["delta", "gamma", "Alpha", "beta", "omega"]),
     ],
 )
-def test_order(sort: str | None, order: str | None, expected: list[str]) -> None:
-    asked = Order.asked(sort, order, "", BOARD)
-    assert [item.method for item in asked.sorted(ROWS, BOARD)] == expected
+def test_order(sort: str | None, direction: str | None, expected: list[str]) -> None:
+    assert order(sort, direction) == expected
 
 
-def test_a_board_with_two_measures_can_be_sorted_by_either() -> None:
+def test_a_board_with_two_measures_can_be_sorted_by_either_and_shows_the_classes_of_either() -> None:
     comp1 = load("VOC2005").competitions["comp1"]
-    one, two = (replace(ROWS[place], others=(Cell(mean, True, False),)) for place, mean in ((0, 0.6), (1, 0.8)))
-    both = replace(BOARD, competition=comp1, metric=comp1.rules.metric, rows=(one, two), others=comp1.rules.board)
-    by_error = Order.asked("equal_error_rate", None, "", both)
-    assert [item.method for item in by_error.sorted(both.rows, both)] == ["Alpha", "beta"]
-    assert [item.method for item in Order.asked("mean", None, "", both).sorted(both.rows, both)] == ["beta", "Alpha"]
-    assert Order.asked("equal_error_rate", None, "", BOARD).column == "rank"  # a board without that measure
+    error = Metric.EQUAL_ERROR_RATE
+    one = replace(entry("beta", 1, 0.9, cars=0.9), others={error: 0.6}, other_classes={error: {"cars": 0.6}})
+    two = replace(entry("Alpha", 2, 0.8, cars=0.8), others={error: 0.8}, other_classes={error: {"cars": 0.8}})
+    both = board(one, two, competition=comp1, classes=("cars",))
+    assert order("equal_error_rate", shown=both) == ["Alpha", "beta"]
+    assert order("mean", shown=both) == ["beta", "Alpha"]
+    assert order("equal_error_rate") == order(None)  # a board without that measure
+    state = BoardState.of(Asked(sort="cars", metric="equal_error_rate"), both)
+    assert [both.rows[place].method for place in state.places(both)] == ["Alpha", "beta"]
+    assert [row.other_cells[0][0].value for row in both.rows] == [0.6, 0.8]
 
 
-def test_a_second_click_turns_the_order_round_and_keeps_the_filter() -> None:
-    first = Order.asked(None, None, "lab x", BOARD)
-    assert first.address("cat") == "?sort=cat&order=desc&q=lab+x"
-    assert Order.asked("cat", "desc", "", BOARD).address("cat") == "?sort=cat&order=asc"
-    assert first.address("method") == "?sort=method&order=asc&q=lab+x"
+def test_a_second_click_turns_the_order_round_and_keeps_everything_but_the_page() -> None:
+    chosen = str(BOARD.rows[2].submission_id)
+    first = BoardState.of(Asked(q="lab  x", shade="off", class_name="dog", method=[chosen]), BOARD)
+    kept = f"q=lab+x&shade=off&class=dog&method={chosen}"
+    assert first.sorted_by("cat") == f"?{kept}&sort=cat&order=desc"
+    again = BoardState.of(Asked(sort="cat", order="desc", page="3"), BOARD)
+    assert again.sorted_by("cat") == "?sort=cat&order=asc"
+    assert first.sorted_by("method") == f"?{kept}&sort=method&order=asc"
+
+
+@pytest.mark.parametrize("odd", ["0", "-1", "x", "²", "9" * 50, "2"])
+def test_a_page_that_does_not_exist_is_the_nearest_one(odd: str) -> None:
+    assert BoardState.of(Asked(page=odd), BOARD).page == 1
+
+
+def test_methods_in_the_address_are_at_most_twelve_and_each_once() -> None:
+    ids = [str(uuid4()) for _ in range(14)]
+    state = BoardState.of(Asked(method=["nonsense", ids[0], *ids]), BOARD)
+    assert [str(each) for each in state.methods] == ids[:12]
 
 
 @pytest.fixture
@@ -115,7 +144,7 @@ def test_undefined_is_not_available_and_missing_is_a_dash(site: Site) -> None:
     with site.client() as client:
         page = client.get(PATH).text
     assert re.search(r'<td class="none">n/a</td>', page)
-    assert re.search(r'<td class="none"><span title="not entered">–</span></td>', page)
+    assert re.search(r'<td class="none">–</td>', page)
     assert "not all classes entered" in page
 
 

@@ -23,8 +23,8 @@ from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge, Visibility
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidArchiveError
+from vocboard.app.leaderboards.board import Board
 from vocboard.app.leaderboards.export import as_csv, as_latex
-from vocboard.app.leaderboards.service import Board
 from vocboard.app.moderation import submissions as moderation
 from vocboard.app.settings import Settings
 from vocboard.app.storage.directory_store import DirectoryStore

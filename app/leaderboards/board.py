@@ -1,0 +1,69 @@
+"""What a leaderboard shows: its rows, ranked, and its cells."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from vocboard.app.leaderboards.ranked_rows import BoardRow, RankedRows
+from vocboard.app.leaderboards.score_tables import Cell
+from vocboard.app.rescores.queries import Correction
+from vocboard.evaluator.editions import Competition, Metric
+
+__all__ = ["Board", "BoardRow", "Cell", "Part", "RankedRows"]
+
+
+class Part(StrEnum):
+    """Which results of a phase a leaderboard shows."""
+
+    COUNTING = "counting"
+    LATER = "later"  # published after it was frozen
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """The leaderboard of one competition in one phase of a challenge.
+
+    Attributes:
+        phase: its key.
+        metric: what the columns are of, and what ranks.
+        classes: the columns; none where the detail level is `mean`.
+        decimals: how many of a score's are shown.
+        rows: by rank.
+        has_curves: whether curves are visible.
+        others: metrics whose mean is shown next to that of `metric`.
+        corrections: re-scores that have been applied, the latest first.
+        part: whether it shows what counts, or what was published after it was frozen.
+        frozen_at: when what counts stopped changing; None if it still may.
+        is_anonymous: whether it shows no names.
+    """
+
+    challenge: str
+    challenge_title: str
+    phase: str
+    competition: Competition
+    metric: Metric
+    classes: tuple[str, ...]
+    decimals: int
+    rows: RankedRows
+    others: tuple[Metric, ...] = ()
+    has_curves: bool = False
+    corrections: tuple[Correction, ...] = ()
+    part: Part = Part.COUNTING
+    frozen_at: datetime | None = None
+    is_anonymous: bool = False
+
+    @property
+    def class_metrics(self) -> tuple[Metric, ...]:
+        """The metrics that it has scores by class of, the one that ranks first."""
+        return tuple(metric for metric in (self.metric, *self.others) if self.rows.tables[metric].has_classes)
+
+    def place_of(self, submission_id: uuid.UUID) -> int | None:
+        """Return the index of a submission's row, from 0; None if there is none or it must not be found."""
+        return None if self.is_anonymous else self.rows.place_of(submission_id)
+
+    def chosen(self, submission_ids: Sequence[uuid.UUID]) -> list[BoardRow]:
+        """Return the rows of those of these submissions that it has, in their order."""
+        places = (self.place_of(each) for each in submission_ids)
+        return [self.rows[place] for place in places if place is not None]

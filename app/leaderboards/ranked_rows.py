@@ -1,0 +1,146 @@
+"""The rows of a leaderboard by rank. Each is built when it is asked for: a page shows 200 of perhaps 10,000."""
+
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import overload
+
+from vocboard.app.leaderboards.entries import Entry
+from vocboard.app.leaderboards.ranking import Standing, order, ranks
+from vocboard.app.leaderboards.score_tables import Cell, ScoreTable
+from vocboard.app.submissions.declarations import Statement, statements
+from vocboard.evaluator.editions import Competition, Metric
+from vocboard.evaluator.tasks.definitions import METRICS
+
+
+@dataclass(frozen=True, slots=True)
+class BoardRow:
+    """One published method.
+
+    Attributes:
+        rank: 1 for the first; None if the mean is undefined.
+        submission_id: None on an anonymous leaderboard, where `method` is a label and nothing is said of people.
+        declared: what the competition asks its entrants to state.
+        mean_over: how many classes the mean is over.
+        is_complete: whether every class of the competition was entered.
+        cells: one for each class of the leaderboard.
+        others: the means of the leaderboard's other metrics.
+        other_cells: of each of these metrics, one for each class.
+    """
+
+    rank: int | None
+    submission_id: uuid.UUID | None
+    method: str
+    contributors: str
+    affiliation: str
+    declared: tuple[Statement, ...]
+    submitted_at: datetime
+    mean: Cell
+    mean_over: int
+    is_complete: bool
+    cells: tuple[Cell, ...]
+    others: tuple[Cell, ...] = ()
+    other_cells: tuple[tuple[Cell, ...], ...] = ()
+
+
+class RankedRows(Sequence[BoardRow]):
+    """All rows, by rank.
+
+    Attributes:
+        entries: what they are of, by rank.
+        ranks: 1, 2, ...; None for those without a mean.
+        tables: scores by metric, the one that ranks first, in the order of `entries`.
+    """
+
+    def __init__(
+        self,
+        entries: Sequence[Entry],
+        competition: Competition,
+        classes: Sequence[str],
+        *,
+        decimals: int,
+        is_anonymous: bool = False,
+    ) -> None:
+        """Rank entries.
+
+        Args:
+            classes: those whose scores are shown.
+            is_anonymous: whether rows must not lead to submissions.
+        """
+        rules, self._is_anonymous, self._declarations = competition.rules, is_anonymous, competition.declarations
+        standings = [Standing(entry.mean, entry.is_complete, entry.submitted_at) for entry in entries]
+        places = order(standings, higher_is_better=METRICS[rules.metric].higher_is_better)
+        self.entries: Sequence[Entry] = [entries[place] for place in places]
+        self.ranks: Sequence[int | None] = ranks(standings[place] for place in places)
+        is_complete = [entry.is_complete for entry in self.entries]
+        tables = {
+            rules.metric: ScoreTable.of(
+                rules.metric,
+                [entry.mean for entry in self.entries],
+                [entry.classes for entry in self.entries],
+                is_complete,
+                classes=classes,
+                decimals=decimals,
+            )
+        }
+        for other in rules.board:
+            tables[other] = ScoreTable.of(
+                other,
+                [entry.others.get(other) for entry in self.entries],
+                [entry.other_classes.get(other, {}) for entry in self.entries],
+                is_complete,
+                classes=classes,
+                decimals=decimals,
+            )
+        self.tables: Mapping[Metric, ScoreTable] = tables
+        self._primary, self._others = self.tables[rules.metric], rules.board
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    @overload
+    def __getitem__(self, place: int) -> BoardRow: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[BoardRow]: ...
+    def __getitem__(self, place: int | slice) -> BoardRow | list[BoardRow]:
+        if isinstance(place, slice):
+            return [self._row(each) for each in range(*place.indices(len(self)))]
+        return self._row(range(len(self))[place])
+
+    def __iter__(self) -> Iterator[BoardRow]:
+        return map(self._row, range(len(self)))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RankedRows) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]  # compared by content
+
+    def place_of(self, submission_id: uuid.UUID) -> int | None:
+        """Return the index of a submission's row; None if there is none."""
+        return self._places.get(submission_id)
+
+    @cached_property
+    def _places(self) -> Mapping[uuid.UUID, int]:
+        return {entry.submission_id: place for place, entry in enumerate(self.entries)}
+
+    def _row(self, place: int) -> BoardRow:
+        entry = self.entries[place]
+        mean, *cells = self._primary.row(place)
+        others = [self.tables[other].row(place) for other in self._others]
+        return BoardRow(
+            rank=self.ranks[place],
+            submission_id=None if self._is_anonymous else entry.submission_id,
+            method=entry.method,
+            contributors=entry.contributors,
+            affiliation=entry.affiliation,
+            declared=statements(entry.declared, self._declarations),
+            submitted_at=entry.submitted_at,
+            mean=mean,
+            mean_over=entry.mean_over,
+            is_complete=entry.is_complete,
+            cells=tuple(cells),
+            others=tuple(each[0] for each in others),
+            other_cells=tuple(each[1:] for each in others),
+        )

@@ -1,0 +1,150 @@
+"""The scores of one metric on a leaderboard: a row for each method, a column for the mean and one for each class."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vocboard.app.evaluations.rounding import shown
+from vocboard.evaluator.editions import Metric
+from vocboard.evaluator.tasks.definitions import METRICS
+
+FIFTHS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A score for display.
+
+    Attributes:
+        value: a fraction, rounded to the challenge's decimals; None if undefined or not entered.
+        is_entered: False for a class without results, as opposed to an undefined score.
+        is_best: whether no score in its column is better, before rounding. Never true for the mean of an incomplete
+            entry, nor do other means compete with that.
+        fifth: in which fifth of the column's shown scores it is, 5 for the best; None if it has no value.
+    """
+
+    value: float | None
+    is_entered: bool
+    is_best: bool
+    fifth: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreTable:
+    """All scores of one metric.
+
+    Attributes:
+        scores: (n, 1 + k) unrounded fractions, the mean first and then k classes; NaN where undefined or not entered.
+        is_entered: (n, 1 + k)
+        is_best: (n, 1 + k)
+        cuts: for each column the four scores between its fifths; none without any score.
+        decimals: how many of a score's are shown.
+        has_classes: whether there are scores of classes, for at least one method.
+    """
+
+    scores: NDArray[np.float64]
+    is_entered: NDArray[np.bool_]
+    is_best: NDArray[np.bool_]
+    cuts: Sequence[Sequence[float]]
+    decimals: int
+    higher_is_better: bool
+    has_classes: bool
+
+    @classmethod
+    def of(
+        cls,
+        metric: Metric,
+        means: Sequence[float | None],
+        per_class: Sequence[Mapping[str, float | None]],
+        is_complete: Sequence[bool],
+        *,
+        classes: Sequence[str],
+        decimals: int,
+    ) -> "ScoreTable":
+        """Return the table of a metric; each sequence has one item for each method.
+
+        Args:
+            per_class: scores of the classes that were entered.
+            classes: the columns.
+        """
+        count, width = len(means), 1 + len(classes)
+        scores = np.full((count, width), np.nan)
+        is_entered = np.ones((count, width), dtype=bool)
+        scores[:, 0] = np.array(means, dtype=float)
+        if count and classes:
+            scores[:, 1:] = np.array([[*map(of_method.get, classes)] for of_method in per_class], dtype=float)
+            wanted = set(classes)
+            for place, of_method in enumerate(per_class):
+                if not wanted <= of_method.keys():
+                    is_entered[place, 1:] = [name in of_method for name in classes]
+        higher_is_better = METRICS[metric].higher_is_better
+        competing = scores.copy()
+        competing[~np.array(is_complete, dtype=bool), 0] = np.nan
+        return cls(
+            scores,
+            is_entered,
+            _best(competing, higher_is_better),
+            _cuts(scores, decimals),
+            decimals,
+            higher_is_better,
+            has_classes=not bool(np.isnan(scores[:, 1:]).all()),
+        )
+
+    def shown(self, column: int) -> list[float | None]:
+        """Return a column for display: 0 is the mean, 1 the first class."""
+        values = self.scores[:, column].tolist()
+        return [None if value != value else shown(value, self.decimals) for value in values]  # noqa: PLR0124  # NaN
+
+    def row(self, place: int) -> tuple[Cell, ...]:
+        """Return the cells of a method, the mean first."""
+        cells = zip(
+            self.scores[place].tolist(),
+            self.is_entered[place].tolist(),
+            self.is_best[place].tolist(),
+            self.cuts,
+            strict=True,
+        )
+        return tuple(self._cell(*cell) for cell in cells)
+
+    def _cell(self, score: float, is_entered: bool, is_best: bool, cuts: Sequence[float]) -> Cell:
+        if score != score:  # noqa: PLR0124  # NaN
+            return Cell(None, is_entered, False)
+        value = shown(score, self.decimals)
+        if value is None:
+            return Cell(None, is_entered, False)
+        # Of equal scores, all are in the middle of the fifths that they reach over.
+        below = (bisect_left(cuts, value) + bisect_right(cuts, value)) // 2
+        return Cell(value, is_entered, is_best, 1 + below if self.higher_is_better else FIFTHS - below)
+
+
+def _best(scores: NDArray[np.float64], higher_is_better: bool) -> NDArray[np.bool_]:
+    """Where a score is the best of its column. (n, m) like the scores; False where they are NaN."""
+    if not len(scores):
+        return np.zeros(scores.shape, dtype=bool)
+    is_defined = ~np.isnan(scores)
+    if higher_is_better:
+        best = np.where(is_defined, scores, -np.inf).max(axis=0)
+    else:
+        best = np.where(is_defined, scores, np.inf).min(axis=0)
+    is_best: NDArray[np.bool_] = is_defined & (scores == best)
+    return is_best
+
+
+def _cuts(scores: NDArray[np.float64], decimals: int) -> Sequence[Sequence[float]]:
+    # Of what is shown: unrounded scores would tell more about each than its digits.
+    in_order = np.sort(np.round(scores, decimals), axis=0)  # NaN last
+    counts = np.count_nonzero(~np.isnan(in_order), axis=0).tolist()
+    return [
+        [_cut(in_order[:count, column].tolist(), part, decimals) for part in range(1, FIFTHS)] if count else []
+        for column, count in enumerate(counts)
+    ]
+
+
+def _cut(in_order: Sequence[float], part: int, decimals: int) -> float:
+    """Return the score between two fifths, or the one that belongs to both."""
+    whole, rest = divmod(len(in_order) * part, FIFTHS)
+    first, second = in_order[whole if rest else whole - 1], in_order[whole]
+    return (round(first, decimals) + round(second, decimals)) / 2

@@ -1,0 +1,151 @@
+"""The rows of a leaderboard's page. They are most of it, so they are rendered once for everybody and kept.
+
+Rows that differ for a reader (their own, and those chosen for a comparison) are rendered again and put in their place.
+"""
+
+import uuid
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from vocboard.app.leaderboards.board import Board, BoardRow
+from vocboard.app.leaderboards.entries import Entry
+from vocboard.app.pages.board_state import PER_PAGE, BoardState
+from vocboard.app.pages.rendering import environment
+from vocboard.evaluator.editions import Declaration
+
+LONGEST_TITLE = 200  # characters of the text that appears over a name
+
+
+@dataclass(frozen=True, slots=True)
+class RowsPage:
+    """One page of rows.
+
+    Attributes:
+        places: of these rows on the leaderboard.
+        markup: of each.
+        found: how many rows all pages have.
+    """
+
+    places: tuple[int, ...]
+    markup: tuple[str, ...]
+    found: int
+
+    def __len__(self) -> int:
+        """Size in bytes, about."""
+        return sum(map(len, self.markup)) + 64 * len(self.places)
+
+    @property
+    def pages(self) -> int:
+        """How many pages there are, at least one."""
+        return max(-(-self.found // PER_PAGE), 1)
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatedTexts:
+    """What is the same in all rows, and is said once instead.
+
+    Attributes:
+        affiliation: empty if it differs.
+        declared: by declaration, for those that are the same.
+    """
+
+    affiliation: str
+    declared: dict[str, str]
+
+    @classmethod
+    def of(cls, board: Board) -> "RepeatedTexts":
+        """Return what repeats on a leaderboard of at least two methods."""
+        entries = board.rows.entries
+        if len(entries) < 2:
+            return cls("", {})
+        first = entries[0]
+        same_affiliation = all(entry.affiliation == first.affiliation for entry in entries)
+        declared = {
+            str(one.declaration): one.text
+            for one in board.rows[0].declared
+            if one.text is not None and all(_same(entry, first, one.declaration) for entry in entries)
+        }
+        return cls(first.affiliation if same_affiliation else "", declared)
+
+
+def render_page(board: Board, state: BoardState) -> RowsPage:
+    """Render one page of rows, as everybody sees them; the last one if there are fewer pages than asked for."""
+    places = state.places(board)
+    last = max(-(-len(places) // PER_PAGE), 1)
+    first = (min(max(state.page, 1), last) - 1) * PER_PAGE
+    shown = places[first : first + PER_PAGE]
+    render = _Renderer(board, state)
+    return RowsPage(tuple(shown), tuple(render(board.rows[place]) for place in shown), len(places))
+
+
+def marked(
+    page: RowsPage, board: Board, state: BoardState, *, own: Collection[uuid.UUID], chosen: Sequence[uuid.UUID]
+) -> Markup:
+    """Return the rows of a page for a reader.
+
+    Args:
+        own: the reader's submissions.
+        chosen: the submissions of the board that are chosen, in the order of their colours.
+    """
+    if not own and not chosen:
+        return Markup("\n").join(map(Markup, page.markup))
+    series = {submission_id: number for number, submission_id in enumerate(chosen)}
+    render = _Renderer(board, state)
+    entries = board.rows.entries
+    lines = []
+    for place, markup in zip(page.places, page.markup, strict=True):
+        submission_id = entries[place].submission_id
+        number = None if board.is_anonymous else series.get(submission_id)
+        if submission_id in own or number is not None:
+            markup = render(board.rows[place], is_own=submission_id in own, series=number)  # noqa: PLW2901
+        lines.append(Markup(markup))  # noqa: S704  # the template escapes
+    return Markup("\n").join(lines)
+
+
+class _Renderer:
+    """Renders rows of a leaderboard in one state of its page."""
+
+    def __init__(self, board: Board, state: BoardState) -> None:
+        self._row = environment().get_template("leaderboard_row.html").module.row  # type: ignore[attr-defined]
+        self._repeated = RepeatedTexts.of(board)
+        self._board, self._state = board, state
+        self._metric = None if state.metric is None else board.others.index(state.metric)
+        self._key_class = board.classes.index(state.column) if state.column in board.classes else None
+
+    def __call__(self, row: BoardRow, *, is_own: bool = False, series: int | None = None) -> str:
+        return str(
+            self._row(
+                row,
+                self._board,
+                row.cells if self._metric is None else row.other_cells[self._metric],
+                self._repeated,
+                key=self._state.column if self._state.is_sorted else None,
+                key_class=self._key_class,
+                is_own=is_own,
+                series=series,
+                title=title_of(row),
+            )
+        )
+
+
+def _same(entry: Entry, other: Entry, declaration: Declaration) -> bool:
+    return entry.declared.flickr_count == other.declared.flickr_count and bool(
+        getattr(entry.declared, declaration.value) == getattr(other.declared, declaration.value)
+    )
+
+
+def title_of(row: BoardRow) -> str:
+    """Return everything that is said of whom a row is of, on one line."""
+    text = " · ".join(filter(None, (row.method, row.contributors, row.affiliation)))
+    return text if len(text) <= LONGEST_TITLE else f"{text[:LONGEST_TITLE]}…"
+
+
+def anchor(submission_id: uuid.UUID) -> str:
+    """Return the name of a submission's row in addresses.
+
+    >>> anchor(uuid.UUID("12345678-1234-4234-9234-123456789abc"))
+    'm-12345678'
+    """
+    return f"m-{submission_id.hex[:8]}"

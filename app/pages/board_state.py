@@ -1,0 +1,191 @@
+"""What the address of a leaderboard says: order, filter, page, measure, and the methods that are to be compared.
+
+All of it is in the address, so that it survives a reload and can be bookmarked. What makes no sense is ignored.
+"""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+from fastapi import Query
+
+from vocboard.app.leaderboards.board import Board, Part
+from vocboard.evaluator.editions import Metric
+from vocboard.evaluator.tasks.definitions import METRICS
+
+RANK, METHOD, MEAN, SUBMITTED = "rank", "method", "mean", "submitted"
+LONGEST_FILTER = 200  # characters
+PER_PAGE = 200  # methods
+MOST_COMPARED = 12  # methods: as many as there are combinations of colour and mark
+ASCENDING_AT_FIRST = frozenset({RANK, METHOD})
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The fields of an address, as they are; a dependency of handlers."""
+
+    sort: str | None = None
+    order: str | None = None
+    q: Annotated[str, Query(max_length=LONGEST_FILTER)] = ""
+    page: str = ""
+    phase: str | None = None
+    results: Part = Part.COUNTING
+    metric: str | None = None
+    shade: str | None = None
+    class_name: Annotated[str | None, Query(alias="class")] = None
+    method: Annotated[list[str] | None, Query()] = None
+
+
+@dataclass(frozen=True, slots=True)
+class BoardState:
+    """What is shown of a leaderboard, and how.
+
+    Attributes:
+        column: rank, method, mean, submitted, another measure of the board, or a class.
+        is_sorted: whether the address says so; else it is by rank.
+        page: from 1.
+        metric: the measure whose scores by class are shown; None for the one that ranks.
+        is_shaded: whether cells are coloured by their fifth of the column.
+        class_name: the one whose curves are compared; None for the first.
+        methods: submissions that are chosen for the comparison, whether or not this board has them.
+        ascending_at_first: columns that the first click sorts upwards.
+        part: fields of the address that say which phase and results are shown.
+    """
+
+    column: str
+    descending: bool
+    is_sorted: bool
+    filter: str
+    page: int
+    metric: Metric | None
+    is_shaded: bool
+    class_name: str | None
+    methods: tuple[uuid.UUID, ...]
+    ascending_at_first: frozenset[str] = ASCENDING_AT_FIRST
+    part: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of(cls, asked: Asked, board: Board) -> "BoardState":
+        """Return what an address asks for, of this leaderboard."""
+        part = (("phase", asked.phase),) if asked.phase else ()
+        if asked.results is Part.LATER:
+            part = (*part, ("results", asked.results.value))
+        ascending = _ascending_at_first(board)
+        column, is_sorted = asked.sort or RANK, asked.sort is not None
+        if column not in {RANK, METHOD, MEAN, SUBMITTED, *board.others, *board.classes}:
+            column, is_sorted = RANK, False
+        descending = asked.order == "desc" if asked.order in {"asc", "desc"} else column not in ascending
+        return cls(
+            column=column,
+            descending=descending and is_sorted,
+            is_sorted=is_sorted,
+            filter=" ".join(asked.q.split()),
+            page=_page(asked.page, len(board.rows)),
+            metric=next((each for each in board.class_metrics[1:] if each == asked.metric), None),
+            is_shaded=asked.shade != "off",
+            class_name=asked.class_name if asked.class_name in board.classes else None,
+            methods=_identifiers(asked.method or []),
+            ascending_at_first=ascending,
+            part=part,
+        )
+
+    @property
+    def fields(self) -> list[tuple[str, str]]:
+        """The fields of the address that are not as they would be without it."""
+        fields = list(self.part)
+        if self.metric is not None:
+            fields.append(("metric", self.metric.value))
+        if self.is_sorted:
+            fields += [("sort", self.column), ("order", "desc" if self.descending else "asc")]
+        if self.filter:
+            fields.append(("q", self.filter))
+        if self.page > 1:
+            fields.append(("page", str(self.page)))
+        if not self.is_shaded:
+            fields.append(("shade", "off"))
+        if self.class_name is not None:
+            fields.append(("class", self.class_name))
+        return fields + [("method", str(each)) for each in self.methods]
+
+    @property
+    def of_rows(self) -> "BoardState":
+        """Return what the rows of a page depend on, as everybody sees them."""
+        return replace(self, is_shaded=True, class_name=None, methods=(), part=())
+
+    def fields_without(self, *names: str) -> list[tuple[str, str]]:
+        """Return the fields of the address but for some, for a form that has these itself."""
+        return [(name, value) for name, value in self.fields if name not in names]
+
+    def address(self, **changed: str | None) -> str:
+        """Return the query with some fields changed; None takes one away."""
+        fields = [(name, value) for name, value in self.fields if name not in changed]
+        fields += [(name, value) for name, value in changed.items() if value is not None]
+        return "?" + urlencode(fields) if fields else ""
+
+    def sorted_by(self, column: str) -> str:
+        """Return the query that sorts by a column: first in its natural order, then reversed."""
+        descending = column not in self.ascending_at_first
+        if column == self.column:
+            descending = not self.descending
+        return self.address(sort=column, order="desc" if descending else "asc", page=None)
+
+    def places(self, board: Board) -> list[int]:
+        """Return the rows to show of all pages, as indices: filtered, then sorted with the undefined last.
+
+        Among equals the better rank is first.
+        """
+        rows = board.rows
+        found: Sequence[int] = range(len(rows))
+        if self.filter:
+            found = [place for place in found if _matches(board, place, self.filter)]
+        if self.column == RANK:
+            ranked = [place for place in found if rows.ranks[place] is not None]
+            others = [place for place in found if rows.ranks[place] is None]
+            return (ranked[::-1] if self.descending else ranked) + others
+        values = self._values(board)
+        defined = [place for place in found if values[place] is not None]
+        undefined = [place for place in found if values[place] is None]
+        return sorted(defined, key=values.__getitem__, reverse=self.descending) + undefined
+
+    def _values(self, board: Board) -> Sequence[Any]:
+        rows = board.rows
+        if self.column == METHOD:
+            return [entry.method.casefold() for entry in rows.entries]
+        if self.column == SUBMITTED:
+            return [entry.submitted_at for entry in rows.entries]
+        if self.column == MEAN:
+            return rows.tables[board.metric].shown(0)
+        if self.column in set(board.others):
+            return rows.tables[Metric(self.column)].shown(0)
+        return rows.tables[self.metric or board.metric].shown(1 + board.classes.index(self.column))
+
+
+def _ascending_at_first(board: Board) -> frozenset[str]:
+    """Return the columns with ascending natural order: rank, name, and metrics where lower is better."""
+    errors = {other.value for other in board.others if not METRICS[other].higher_is_better}
+    if not METRICS[board.metric].higher_is_better:
+        errors |= {MEAN, *board.classes}
+    return ASCENDING_AT_FIRST | errors
+
+
+def _page(text: str, rows: int) -> int:
+    wanted = int(text) if text.isascii() and text.isdigit() and len(text) < 7 else 1
+    return min(max(wanted, 1), max(-(-rows // PER_PAGE), 1))
+
+
+def _identifiers(texts: Sequence[str]) -> tuple[uuid.UUID, ...]:
+    found = []
+    for text in texts[: 2 * MOST_COMPARED]:
+        try:
+            found.append(uuid.UUID(text))
+        except ValueError:
+            continue
+    return tuple(dict.fromkeys(found))[:MOST_COMPARED]
+
+
+def _matches(board: Board, place: int, text: str) -> bool:
+    entry = board.rows.entries[place]
+    searched = f"{entry.method} {entry.contributors} {entry.affiliation}".casefold()
+    return all(word in searched for word in text.casefold().split())
