@@ -131,6 +131,26 @@ class Boards:
         wanted = _Wanted(slug, competition, phase_key, part)
         return await self._queries.run((wanted, who), lambda: self._get(wanted, viewer))
 
+    async def first(self, slug: str, viewer: User | None, *, phase_key: str | None = None) -> CurrentBoard:
+        """Return the leaderboard of a phase's first competition with entries, or of its first one if none has any.
+
+        Raises:
+            NotFoundError: the person cannot see such a challenge, or it has no such phase.
+            HiddenLeaderboardError: its leaderboards are not visible yet.
+        """
+        phase = await asyncio.to_thread(self._phase, slug, viewer, phase_key)
+        current = await self.get(slug, phase.competitions[0], viewer, phase_key=phase_key)
+        found = next((key for key in current.phase.competitions if current.counts.get(key)), None)
+        if found is None or found == current.board.competition.key:
+            return current
+        return await self.get(slug, found, viewer, phase_key=phase_key)
+
+    def _phase(self, slug: str, viewer: User | None, phase_key: str | None) -> Phase:
+        at = now()
+        with self._database.reading() as session:
+            challenge = challenges.get_visible(session, slug, viewer)
+            return _Wanted(slug, "", phase_key, Part.COUNTING).phase(challenge, at)
+
     async def rendered(self, current: CurrentBoard, key: Hashable, render: Callable[[], Rendering]) -> Rendering:
         """Return the cached rendering of a board, or render it in a thread.
 

@@ -42,6 +42,17 @@ def percent(value: float | None, decimals: int) -> str:
     return f"{100 * round(value, decimals):.{max(decimals - 2, 0)}f}"
 
 
+def signed_percent(value: float, decimals: int) -> str:
+    """Format a difference of two fractions as percentage points, with its sign.
+
+    >>> signed_percent(0.0123, 4), signed_percent(-0.5, 3), signed_percent(0.0, 4)
+    ('+1.23', '−50.0', '±0.00')
+    """
+    rounded = round(value, decimals)
+    sign = "+" if rounded > 0 else "−" if rounded < 0 else "±"
+    return f"{sign}{percent(abs(rounded), decimals)}"
+
+
 def bar_length(value: float | None) -> str:
     """Return the length of a score's bar as an SVG length.
 

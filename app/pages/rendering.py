@@ -71,6 +71,7 @@ def environment() -> Environment:
     )
     templates.filters.update(
         percent=formats.percent,
+        signed_percent=formats.signed_percent,
         bar_length=formats.bar_length,
         instant=formats.instant,
         deadline=formats.deadline,

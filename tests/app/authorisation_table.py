@@ -70,6 +70,13 @@ RESCORE = {"rescore_id": "rescore"}
 NEW_RESCORE = {"ground_truth_version": 1, "reason": "Labels corrected"}
 
 
+# What is the same for everybody, whoever asks: what visitors see, so nobody sees it of a draft.
+SEEN_BY_VISITORS = (
+    Rule(EVERYONE, PUBLIC | COMPETITION),
+    Rule(NOBODY, DRAFT | COMPETITION, hidden=True),
+)
+
+
 def of_challenges(allowed: frozenset[Person], scope: Scope | None = None, **given: Any) -> tuple[Rule, ...]:
     """Rules of a route about challenges that everyone sees, and drafts."""
     path = given.pop("path", {})
@@ -248,6 +255,9 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     # Pages for everyone.
     "GET /": (Rule(EVERYONE),),
     "GET /challenges/{slug}": of_challenges(EVERYONE),
+    "GET /challenges/{slug}/leaderboards/{competition}/embed": SEEN_BY_VISITORS,
+    "GET /challenges/{slug}/leaderboards/{competition}/preview.png": SEEN_BY_VISITORS,
+    "GET /challenges/{slug}/leaderboards": of_challenges(EVERYONE),
     "GET /challenges/{slug}/leaderboards/{competition}": of_challenges(EVERYONE, path=COMPETITION),
     "GET /challenges/{slug}/leaderboards/{competition}/compare": of_challenges(EVERYONE, path=COMPETITION),
     "GET /anonymous/{token}": (

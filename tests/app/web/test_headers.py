@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.browser.gallery import fill
 from tests.support.browsing import send_form
 from tests.support.factories import PASSWORD, make_user
 from tests.support.site import Site, serving
@@ -87,3 +88,25 @@ def test_a_signed_in_cookie_is_out_of_reach_for_scripts_and_other_sites(embedded
     cookie = response.headers["set-cookie"].split("; ")
     assert cookie[0].startswith("vocboard_session=")
     assert {"HttpOnly", "SameSite=lax", "Path=/"} <= set(cookie)
+
+
+def test_only_the_embeddable_leaderboard_may_be_shown_in_a_frame(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        fill(session, methods=3)
+    board = "/challenges/voc2012/leaderboards/comp3"
+    with embedded_site.client() as client:
+        embedded = client.get(f"{board}/embed")
+        others = [client.get(path) for path in (board, f"{board}/compare", "/challenges/voc2012/leaderboards", "/")]
+    assert embedded.status_code == 200
+    policy = embedded.headers["content-security-policy"]
+    assert "frame-ancestors *" in policy
+    assert "form-action 'none'" in policy
+    assert "script-src" not in policy  # default-src 'none' forbids scripts
+    assert "x-frame-options" not in embedded.headers
+    assert embedded.headers["x-content-type-options"] == "nosniff"
+    assert "<form" not in embedded.text
+    assert "<script" not in embedded.text
+    for other in others:
+        assert other.status_code == 200
+        assert other.headers["x-frame-options"] == "DENY"
+        assert "frame-ancestors 'none'" in other.headers["content-security-policy"]

@@ -1,0 +1,105 @@
+"""All leaderboards of a phase on one page: which method entered which competition, and test sets side by side."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fastapi import APIRouter, Request
+from fastapi.concurrency import run_in_threadpool
+from markupsafe import Markup
+from starlette.responses import Response
+
+from vocboard.app.leaderboards.board import Board, BoardRow
+from vocboard.app.leaderboards.current import CurrentBoard, HiddenLeaderboardError
+from vocboard.app.leaderboards.participation import Participant, SetComparison, compare_test_sets, participants
+from vocboard.app.pages import comparison_drawings as drawings
+from vocboard.app.pages.board_rows import title_of
+from vocboard.app.pages.board_state import PER_PAGE
+from vocboard.app.pages.challenges import competitions_of
+from vocboard.app.pages.leaderboards import hidden_page
+from vocboard.app.pages.rendering import environment, render
+from vocboard.app.web.dependencies import BoardsDep
+from vocboard.app.web.identity import CurrentIdentity
+
+router = APIRouter()
+MOST_COMPARED = 50  # methods of a comparison of test sets
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedSets:
+    """What is shown of two test sets: for each method its row on both leaderboards, and the dots of both means."""
+
+    sets: SetComparison
+    scale: drawings.Scale
+    rows: tuple[tuple[BoardRow, BoardRow, tuple[drawings.Dot, ...]], ...]
+
+
+@router.get("/challenges/{slug}/leaderboards")
+async def participation_page(
+    request: Request, boards: BoardsDep, identity: CurrentIdentity, slug: str, phase: str | None = None, page: str = ""
+) -> Response:
+    """Methods by competition."""
+    try:
+        first = await boards.first(slug, identity.user, phase_key=phase)
+        shown = [first]
+        for competition in first.phase.competitions:
+            if first.counts.get(competition) and competition != first.board.competition.key:
+                shown.append(await boards.get(slug, competition, identity.user, phase_key=phase))
+    except HiddenLeaderboardError as error:
+        return await run_in_threadpool(hidden_page, request, error)
+    found = {current.board.competition.key: current.board for current in shown if current.board.rows}
+    in_order = [found[key] for key in first.phase.competitions if key in found]
+    number = int(page) if page.isascii() and page.isdigit() and len(page) < 7 else 1
+    tables = await boards.rendered(first, ("participation", phase, number), lambda: _tables(in_order, phase, number))
+    return await run_in_threadpool(_page, request, first, in_order, tables, phase)
+
+
+def _page(request: Request, first: CurrentBoard, found: Sequence[Board], tables: Markup, phase: str | None) -> Response:
+    return render(
+        request,
+        "participation.html",
+        challenge=first.challenge,
+        phase=first.phase,
+        phase_query=f"?phase={phase}" if phase else "",
+        found=found,
+        without=[each for each in competitions_of(first.challenge, first.phase) if not first.counts.get(each.key)],
+        tables=tables,
+    )
+
+
+def _tables(found: Sequence[Board], phase: str | None, number: int) -> Markup:
+    methods = participants(found)
+    pages = max(-(-len(methods) // PER_PAGE), 1)
+    number = min(max(number, 1), pages)
+    shown = methods[(number - 1) * PER_PAGE : number * PER_PAGE]
+    rows = [(method, [_row(board, method) for board in found]) for method in shown]
+    sets = [_compared(each) for each in compare_test_sets({each.competition.key: each for each in found}, methods)]
+    template = environment().get_template("participation_tables.html")
+    return Markup(  # noqa: S704  # the template escapes
+        template.render(
+            boards=found,
+            rows=rows,
+            title_of=title_of,
+            sets=sets,
+            count=len(methods),
+            number=number,
+            pages=pages,
+            per_page=PER_PAGE,
+            phase=phase,
+            decimals=found[0].decimals if found else 0,
+        )
+    )
+
+
+def _row(board: Board, method: Participant) -> BoardRow | None:
+    place = method.places.get(board.competition.key)
+    return None if place is None else board.rows[place]
+
+
+def _compared(sets: SetComparison) -> ComparedSets:
+    rows = sets.rows[:MOST_COMPARED]
+    scale = drawings.Scale.over([row.mean.value for pair in rows for row in pair if row.mean.value is not None])
+    return ComparedSets(
+        sets,
+        scale,
+        tuple((one, other, tuple(drawings.dots((one.mean, other.mean), scale))) for one, other in rows),
+    )

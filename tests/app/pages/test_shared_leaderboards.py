@@ -1,0 +1,135 @@
+"""What leaves the site of a leaderboard: previews of links, the embedded board; and the overview of all boards."""
+
+import io
+import re
+
+import pytest
+from lxml import html
+from PIL import Image
+from sqlalchemy import update
+
+from tests.browser.gallery import fill, make_submission
+from tests.support.browsing import sign_in
+from tests.support.factories import make_challenge, make_user
+from tests.support.site import Site
+from vocboard.app.challenges.models import Challenge, Detail, Visibility
+from vocboard.app.database import now
+from vocboard.app.evaluations import service as evaluations
+from vocboard.evaluator.editions import Metric, Task, load
+from vocboard.evaluator.scores import CompetitionScores, Measure
+
+VOC2005 = load("VOC2005")
+BOARD = "/challenges/voc2012/leaderboards/comp3"
+
+
+@pytest.fixture
+def site(embedded_site: Site) -> Site:
+    with embedded_site.writing() as session:
+        fill(session, methods=30)
+    return embedded_site
+
+
+def scores_of(competition: str, area: float) -> CompetitionScores:
+    """Return scores of a competition of VOC2005: in all classes this area under the ROC curve, and an EER of half."""
+    classes = VOC2005.competitions[competition].classes
+    primary = Measure(Metric.ROC_AUC, dict.fromkeys(classes, area))
+    other = Measure(Metric.EQUAL_ERROR_RATE, dict.fromkeys(classes, area / 2))
+    return CompetitionScores(competition, Task.CLASSIFICATION, primary, (other,))
+
+
+def change(site: Site, **columns: object) -> None:
+    with site.writing() as session:
+        session.execute(update(Challenge).where(Challenge.slug == "voc2012").values(**columns))
+
+
+def test_a_preview_is_a_picture_of_the_size_that_previews_show(site: Site) -> None:
+    with site.client() as client:
+        page = html.fromstring(client.get(BOARD).text)
+        [address] = page.xpath("//meta[@property='og:image']/@content")
+        assert address.startswith(site.settings.public_url)
+        answer = client.get(f"{BOARD}/preview.png")
+        assert answer.headers["content-type"] == "image/png"
+        with Image.open(io.BytesIO(answer.content)) as picture:
+            assert picture.size == (1200, 630)
+        assert len(answer.content) < 100_000
+        again = client.get(f"{BOARD}/preview.png", headers={"If-None-Match": answer.headers["etag"]})
+        assert again.status_code == 304
+
+
+def test_previews_and_embedded_boards_show_what_a_visitor_sees_whoever_asks(site: Site) -> None:
+    shared = (f"{BOARD}/preview.png", f"{BOARD}/embed")
+    with site.client() as visitor, site.client() as organiser:
+        with site.writing() as session:
+            email = make_user(session, name="Someone").email
+        sign_in(organiser, email)
+        for path in shared:
+            assert visitor.get(path).content == organiser.get(path).content
+        change(site, detail=Detail.MEAN)
+        embedded = visitor.get(f"{BOARD}/embed").text
+        assert "aeroplane" not in embedded
+        change(site, visibility=Visibility.DRAFT)
+        for path in shared:
+            assert visitor.get(path).status_code == 404
+
+
+def test_an_anonymous_board_is_shared_without_names(site: Site) -> None:
+    with site.client() as client:
+        named = client.get(f"{BOARD}/preview.png").content
+        assert "DPM" in client.get(f"{BOARD}/embed").text
+        with site.writing() as session:
+            challenge = session.query(Challenge).filter_by(slug="voc2012").one()
+            challenge.anonymous_until = now().replace(year=now().year + 1)
+        for path in (BOARD, f"{BOARD}/embed", "/challenges/voc2012/leaderboards", f"{BOARD}/compare"):
+            text = client.get(path).text
+            assert not re.search("DPM|Institute|Turing", text), path
+            assert "/submissions/" not in text
+        assert client.get(f"{BOARD}/preview.png").content != named
+
+
+def test_methods_are_listed_by_the_competitions_that_they_entered(site: Site) -> None:
+    with site.client() as client:
+        page = html.fromstring(client.get("/challenges/voc2012/leaderboards").text)
+    heads = [
+        " ".join(head.text_content().split()) for head in page.xpath("//table[contains(@class,'matrix')]//thead//th")
+    ]
+    assert heads == ["Method", "Classificationtrainval", "Detectiontrainval", "Segmentationtrainval", "Layouttrainval"]
+    rows = page.xpath("//table[contains(@class,'matrix')]/tbody/tr")
+    assert len(rows) == 42
+    entered = [len(row.xpath("td[not(contains(@class,'none'))]")) for row in rows]
+    assert entered == [3] * 12 + [1] * 30
+    [missing] = {cell.text_content() for cell in page.xpath("//td[contains(@class,'none')]")}
+    assert missing == "–"
+
+
+def test_two_test_sets_are_compared(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        challenge = make_challenge(
+            session, slug="voc2005", edition="VOC2005", competitions=["comp1", "comp2"], title="VOC2005"
+        )
+        for number, (first, second) in enumerate(((0.9, 0.6), (0.7, 0.75))):
+            user = make_user(session)
+            made = make_submission(session, challenge, user, name=f"Method {number}", keys=["comp1", "comp2"])
+            assert challenge.current_scoring_id is not None
+            evaluations.store(
+                session,
+                submission_id=made.id,
+                scoring_id=challenge.current_scoring_id,
+                scores={"comp1": scores_of("comp1", first), "comp2": scores_of("comp2", second)},
+                ground_truth_sha256="0" * 64,
+                archive_sha256="0" * 64,
+                started_at=now(),
+                seconds=1.0,
+            )
+            made.published_at = now()
+    with embedded_site.client() as client:
+        page = html.fromstring(client.get("/challenges/voc2005/leaderboards").text)
+        board = client.get("/challenges/voc2005/leaderboards/comp1?metric=equal_error_rate").text
+    [title] = page.xpath("//h2/text()")
+    assert title == "test1 against test2: Classification · trainval"
+    rows = page.xpath("//table[contains(@class,'compare')]/tbody/tr")
+    values = [[cell.text_content() for cell in row.xpath("td[contains(@class,'value')]")] for row in rows]
+    assert values == [["90.00", "60.00", "−30.00"], ["70.00", "75.00", "+5.00"]]
+    cells = html.fromstring(board).xpath(
+        "//table[contains(@class,'board')]/tbody/tr[1]/td[contains(@class,'q')]/text()"
+    )
+    assert cells == ["45.00"] * 4  # the equal error rate of each class
