@@ -1,6 +1,6 @@
 """A leaderboard for other people's pages: read-only, in a frame; and the picture that previews of links show.
 
-Both are what a visitor sees, whoever asks.
+Both are what a visitor sees, also for signed-in users.
 """
 
 from typing import Annotated

@@ -70,7 +70,7 @@ RESCORE = {"rescore_id": "rescore"}
 NEW_RESCORE = {"ground_truth_version": 1, "reason": "Labels corrected"}
 
 
-# What is the same for everybody, whoever asks: what visitors see, so nobody sees it of a draft.
+# Shows signed-in users, too, what visitors see, so nobody sees it of a draft.
 SEEN_BY_VISITORS = (
     Rule(EVERYONE, PUBLIC | COMPETITION),
     Rule(NOBODY, DRAFT | COMPETITION, hidden=True),

@@ -90,7 +90,7 @@ def fill(session: Session, *, methods: int = 200) -> Gallery:
     others = [make_user(session, name=f"Rival {number}") for number in range(4)]
     gallery.rival = others[1].email
     for number in range(methods):
-        _board_row(session, random, challenge, others[number % 4], number, ["comp3"])
+        gallery.submissions["published"] = _board_row(session, random, challenge, others[number % 4], number, ["comp3"])
     for number in range(12):
         _board_row(session, random, challenge, others[number % 4], methods + number, ["comp5", "comp7", "comp1"])
     _own_submissions(session, random, challenge, participant, gallery)
@@ -152,7 +152,7 @@ def _truth_versions(session: Session, challenge: Challenge, organiser: User) -> 
 
 def _board_row(
     session: Session, random: np.random.Generator, challenge: Challenge, user: User, number: int, keys: list[str]
-) -> None:
+) -> uuid.UUID:
     quality = float(np.clip(random.beta(6, 3), 0.42, 0.97))
     submission = make_submission(
         session,
@@ -167,6 +167,7 @@ def _board_row(
     subset = number % 17 == 3
     _score(session, random, challenge, submission, quality, subset=subset, undefined=number % 23 == 5)
     submission.published_at = now()
+    return submission.id
 
 
 def _own_submissions(
