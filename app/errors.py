@@ -92,6 +92,12 @@ class TooLargeError(ServiceError):
     status, code, title = 413, "too_large", "Too large"
 
 
+class StorageFullError(ServiceError):
+    """The disk of the server is full."""
+
+    status, code, title = 507, "storage_full", "The server's disk is full"
+
+
 class TooSlowError(ServiceError):
     """The body of a request arrives too slowly, or takes too long."""
 

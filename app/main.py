@@ -20,7 +20,7 @@ from starlette.types import Scope
 from vocboard.app import api, pages
 from vocboard.app.accounts.password_work import PasswordWork
 from vocboard.app.accounts.signing_in import SignInDesk
-from vocboard.app.api import documentation
+from vocboard.app.api import documentation, uploads
 from vocboard.app.database import Database
 from vocboard.app.leaderboards.current import Boards
 from vocboard.app.messaging.notifier import WorkerNotifier
@@ -30,6 +30,7 @@ from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox
 from vocboard.app.storage.stores import archive_store
 from vocboard.app.submissions.pruning import prune
 from vocboard.app.submissions.validation import Validator
+from vocboard.app.uploads.expiry import remove_expired
 from vocboard.app.web import access_log, health, problem_details, security_txt
 from vocboard.app.web.body_limit import BodyLimit
 from vocboard.app.web.csrf import ForgeryProtection
@@ -39,6 +40,7 @@ from vocboard.app.web.head import HeadAsGet
 from vocboard.app.web.headers import SecurityHeaders
 from vocboard.app.web.open_streams import OpenStreams
 from vocboard.app.web.public_host import PublicHost
+from vocboard.app.web.tus import TusProtocol
 from vocboard.evaluator.version import VERSION
 
 PRUNING_DELAY = timedelta(seconds=30)  # after the start, so as not to delay the first requests
@@ -137,6 +139,7 @@ async def _keep_pruned(services: Services) -> None:
             await anyio.to_thread.run_sync(
                 partial(prune, services.database, services.store, withdrawn_kept_for=kept_for)
             )
+            await anyio.to_thread.run_sync(remove_expired, services.database, services.store)
         except (OSError, SQLAlchemyError):
             _log.exception("pruning the archives failed")
         await anyio.sleep(PRUNING_INTERVAL.total_seconds())
@@ -148,6 +151,7 @@ def _middleware(settings: Settings) -> list[Middleware]:
         Middleware(Forwarded, secret=settings.proxy_secret.get_secret_value()),
         Middleware(SecurityHeaders, tls=settings.secure_cookies),
         Middleware(HeadAsGet),
+        Middleware(TusProtocol, path=uploads.PATH),
         Middleware(problem_details.ErrorResponses, error_page=error_page),
         Middleware(BodyLimit),
         Middleware(ForgeryProtection, settings=settings),

@@ -69,6 +69,9 @@ class Settings(BaseSettings):
     concurrent_uploads: int = Field(default=2, gt=0)  # of one person
     concurrent_uploads_per_address: int = Field(default=8, gt=0)  # a lab may share an address
     concurrent_uploads_in_all: int = Field(default=64, gt=0)
+    unfinished_uploads: int = Field(default=4, gt=0)  # of one person; the oldest make way
+    # No longer than a day, for which the bytes of an upload count.
+    unfinished_uploads_kept_for: timedelta = Field(default=timedelta(days=1), gt=timedelta(), le=timedelta(days=1))
     withdrawn_archives_kept_for: timedelta = Field(default=timedelta(days=30), ge=timedelta())
 
     validation_processes: int = Field(default=2, gt=0)

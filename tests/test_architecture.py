@@ -28,6 +28,9 @@ WEB = (
     "app.uploads.in_progress",
     "app.web",
     "app.uploads.multipart",
+    "app.uploads.accepting",
+    "app.uploads.resumable_intake",
+    "app.uploads.submission_intake",
 )
 WEB_LIBRARIES = ("fastapi", "starlette", "sse_starlette", "uvicorn")
 # What reads the ground truth, or judges results by it; so does the half of each task's folder named here.

@@ -20,6 +20,7 @@ from vocboard.app.api import (
     submission_changes,
     submissions,
     transfer,
+    uploads,
 )
 from vocboard.app.api.problems import problem_responses
 
@@ -41,6 +42,7 @@ _PARTS = (
     submissions,
     events,
     challenges,
+    uploads,
     phases,
     phase_people,
     submission_changes,

@@ -72,10 +72,13 @@ _KINDS: dict[int, tuple[type[ProblemDetails], str]] = {
     404: (ProblemDetails, "The object does not exist, or you may not see it."),
     408: (ProblemDetails, "The body arrived too slowly, or took too long."),
     409: (ProblemDetails, "Not possible in the object's current state."),
+    412: (ProblemDetails, "The version of the tus protocol is not supported; see `Tus-Version`."),
     413: (ProblemDetails, "The upload is larger than allowed."),
     415: (ProblemDetails, "The body has the wrong media type."),
     422: (UnprocessableDetails, "Form fields or the uploaded archive are invalid."),
+    423: (ProblemDetails, "Another request is sending this upload."),
     429: (LimitedDetails, "A quota or rate limit is exceeded; see `allowed_at` and `Retry-After`."),
+    507: (ProblemDetails, "The server's disk is full."),
 }
 
 

@@ -4,7 +4,7 @@ import uuid
 from typing import Annotated, Any
 
 from anyio import to_thread
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Header, Query, Request, Response
 
 from vocboard.app.api.paging import DEFAULT_PER_PAGE, FIRST_PAGE, ItemPage, PageNumber, PerPage, item_page
 from vocboard.app.api.phase_views import PhaseKey
@@ -16,8 +16,11 @@ from vocboard.app.errors import NotFoundError
 from vocboard.app.evaluations.results import visible_evaluation
 from vocboard.app.submissions import declaring, queries
 from vocboard.app.submissions.forms import read_listed_images
+from vocboard.app.submissions.idempotency import LONGEST_KEY
 from vocboard.app.submissions.models import FlickrImages, TrainingAnnotation
-from vocboard.app.web.dependencies import DatabaseDep, IntakeDep
+from vocboard.app.uploads.accepting import Wanted
+from vocboard.app.uploads.targets import Destination
+from vocboard.app.web.dependencies import DatabaseDep, SubmissionIntakeDep
 from vocboard.app.web.identity import ApiIdentity, ReadingUser, SubmittingUser, Viewer
 
 router = APIRouter(tags=["submissions"])
@@ -25,6 +28,25 @@ router = APIRouter(tags=["submissions"])
 Rehearsal = Annotated[
     bool,
     Query(description="For organisers: try the challenge out. No leaderboard shows the result, and it uses no quota."),
+]
+UploadId = Annotated[
+    uuid.UUID | None,
+    Query(
+        description="A finished resumable upload (`POST /api/v1/uploads`), which has the archive; then the form has no "
+        "`archive`. The upload's id is the idempotency key if there is no other."
+    ),
+]
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        min_length=1,
+        max_length=LONGEST_KEY,
+        pattern="^[!-~]+$",
+        description="A random text that you choose, such as a UUID. A request that is repeated with its key within 24 "
+        "hours returns the submission that it has made, with `Idempotent-Replayed: true`, and uses no quota. The last "
+        "100 keys of accepted submissions are kept.",
+    ),
 ]
 
 UPLOAD_FORM: dict[str, Any] = {
@@ -40,7 +62,12 @@ UPLOAD_FORM: dict[str, Any] = {
                             "type": "string",
                             "format": "binary",
                             "description": "Result files of one or more competitions: .tar, .tar.gz, .tgz, .tar.xz, "
-                            ".tar.bz2 or .zip.",
+                            ".tar.bz2 or .zip. Left out if `upload` names one that was sent before.",
+                        },
+                        "archive_sha256": {
+                            "type": "string",
+                            "description": "SHA-256 of the archive, in hexadecimal. If what arrives has another, it is "
+                            "refused with 409 and the code `wrong_digest`.",
                         },
                         "method_name": {"type": "string"},
                         "method_description": {"type": "string"},
@@ -84,12 +111,12 @@ UPLOAD_FORM: dict[str, Any] = {
 @router.post(
     "/challenges/{slug}/submissions",
     status_code=201,
-    responses=problem_responses(400, 401, 403, 404, 408, 409, 413, 415, 422, 429),
+    responses=problem_responses(400, 401, 403, 404, 408, 409, 413, 415, 422, 423, 429, 507),
     openapi_extra=UPLOAD_FORM,
 )
 async def create_submission(
     request: Request,
-    intake: IntakeDep,
+    intake: SubmissionIntakeDep,
     database: DatabaseDep,
     response: Response,
     user: SubmittingUser,
@@ -97,12 +124,18 @@ async def create_submission(
     slug: str,
     phase: PhaseKey = None,
     rehearsal: Rehearsal = False,
+    upload: UploadId = None,
+    idempotency_key: IdempotencyKey = None,
 ) -> SubmissionDetails:
     """Upload results. They are checked at once; a valid upload is queued and answered with 201 and its address.
 
     An upload that begins before the deadline counts, also if it ends after it.
     """
-    submission_id = await intake.take_submission(request, slug=slug, user=user, phase_key=phase, is_rehearsal=rehearsal)
+    wanted = Wanted(request, Destination(slug, phase, rehearsal), user, idempotency_key)
+    taken = await intake.take(wanted, upload_id=upload)
+    submission_id = taken.submission_id
+    if taken.is_repeated:
+        response.headers["Idempotent-Replayed"] = "true"
     response.headers["Location"] = request.app.url_path_for("get_submission", submission_id=str(submission_id))
 
     def described() -> SubmissionDetails:
@@ -114,11 +147,21 @@ async def create_submission(
 
 @router.get("/submissions", responses=problem_responses(401, 403))
 def list_submissions(
-    database: DatabaseDep, user: ReadingUser, page: PageNumber = FIRST_PAGE, per_page: PerPage = DEFAULT_PER_PAGE
+    database: DatabaseDep,
+    user: ReadingUser,
+    challenge: Annotated[str | None, Query(description="Only those to this challenge.")] = None,
+    archive_sha256: Annotated[
+        str | None, Query(pattern="^[0-9a-f]{64}$", description="Only those of the archive with this SHA-256.")
+    ] = None,
+    page: PageNumber = FIRST_PAGE,
+    per_page: PerPage = DEFAULT_PER_PAGE,
 ) -> ItemPage[SubmissionSummary]:
     """List your own submissions, newest first."""
     with database.reading() as session:
-        return item_page(queries.mine(session, user=user, page=page, per_page=per_page), summary)
+        found = queries.mine(
+            session, user=user, challenge=challenge, archive_sha256=archive_sha256, page=page, per_page=per_page
+        )
+        return item_page(found, summary)
 
 
 @router.get("/submissions/{submission_id}", responses=problem_responses(401, 403, 404))

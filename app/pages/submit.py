@@ -1,14 +1,15 @@
 """The submit page, and its streaming upload."""
 
+import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from anyio import to_thread
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
@@ -28,15 +29,24 @@ from vocboard.app.pages.reports import report_view
 from vocboard.app.quotas.service import Quota, quotas
 from vocboard.app.settings import Settings
 from vocboard.app.submissions.declarations import needed_by
+from vocboard.app.submissions.idempotency import LONGEST_KEY, ReusedKeyError
 from vocboard.app.submissions.previous_answers import previous_answers
+from vocboard.app.submissions.queries import IdenticalArchiveError
+from vocboard.app.uploads.accepting import Wanted
 from vocboard.app.uploads.multipart import StreamedForm
+from vocboard.app.uploads.targets import Destination
 from vocboard.app.web.csrf import FIELD, ForgedRequestError, verify_csrf
-from vocboard.app.web.dependencies import DatabaseDep, IntakeDep, SettingsDep
+from vocboard.app.web.dependencies import DatabaseDep, SettingsDep, SubmissionIntakeDep
 from vocboard.app.web.identity import SignedIn
 from vocboard.evaluator.editions import Competition
 from vocboard.evaluator.tasks.definitions import TASKS
 
 router = APIRouter()
+
+_USED_FORM = (
+    "This form was already sent, and made the submission {}. Nothing was submitted now. If you want to submit this as "
+    "well, choose the archive again and send the form once more."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +62,10 @@ class _Wanted:
         fields = {"phase": self.phase_key, "rehearsal": "true" if self.is_rehearsal else None}
         given = {name: value for name, value in fields.items() if value is not None}
         return "?" + urlencode(given) if given else ""
+
+    def action(self) -> str:
+        """The address that the form is sent to, with a new idempotency key: a form that is sent twice counts once."""
+        return f"/challenges/{self.slug}/submit{self.query}{'&' if self.query else '?'}idempotency_key={uuid.uuid4()}"
 
     def phase(self, challenge: Challenge, at: datetime) -> Phase:
         if self.phase_key is None:
@@ -81,11 +95,13 @@ async def submit(
     request: Request,
     database: DatabaseDep,
     settings: SettingsDep,
-    intake: IntakeDep,
+    intake: SubmissionIntakeDep,
     user: SignedIn,
     slug: str,
     phase: str | None = None,
     rehearsal: bool = False,
+    upload: uuid.UUID | None = None,
+    idempotency_key: Annotated[str | None, Query(max_length=LONGEST_KEY)] = None,
 ) -> Response:
     """Take an upload; whatever is wrong is told above the form, which keeps what was typed."""
     typed, wanted = StreamedForm(), _Wanted(slug, phase, rehearsal)
@@ -96,9 +112,9 @@ async def submit(
         verify_csrf(request, form.value(FIELD))
 
     try:
-        submission_id = await intake.take_submission(
-            request, slug=slug, user=user, phase_key=phase, is_rehearsal=rehearsal, before_file=before_file
-        )
+        destination = Destination(slug, phase, rehearsal)
+        sent = Wanted(request, destination, user, idempotency_key or None, refuses_identical=True)
+        taken = await intake.take(sent, upload_id=upload, before_file=before_file)
     except (NotFoundError, ForgedRequestError):
         raise
     except ServiceError as error:
@@ -107,7 +123,7 @@ async def submit(
         return await to_thread.run_sync(
             partial(_page, request, database, settings, user, wanted, form=form, error=error)
         )
-    return go_to(f"/submissions/{submission_id}")
+    return go_to(f"/submissions/{taken.submission_id}")
 
 
 def _page(
@@ -142,7 +158,7 @@ def _page(
         edition_argument=edition_argument(challenge),
         segmentation_classes=edition.classes if segments else (),
         phase=phase,
-        query=wanted.query,
+        action=wanted.action(),
         state=state,
         rehearsal=wanted.is_rehearsal,
         open_phases=[each for each in challenges.phases_of(challenge) if each.state(at) is PhaseState.OPEN],
@@ -157,7 +173,8 @@ def _page(
         filled_from=previous.method if form is None else None,
         methods=previous.methods,
         wrong=errors.wrong,
-        message=errors.message,
+        message=_USED_FORM.format(error.submission_id) if isinstance(error, ReusedKeyError) else errors.message,
+        identical=error.submission_id if isinstance(error, IdenticalArchiveError) else None,
         limit=error if isinstance(error, LimitedError) else None,
         report=report_view(error.problems, error.groups) if isinstance(error, InvalidArchiveError) else None,
     )

@@ -21,6 +21,7 @@ from typing import BinaryIO, Protocol
 
 from vocboard.app.errors import TooLargeError
 from vocboard.app.storage.incoming_file import IncomingFile
+from vocboard.app.storage.unfinished_files import UnfinishedFiles
 
 SET_ASIDE_FOR = timedelta(days=7)  # how long unreferenced files are set aside before they are deleted
 COLUMNS_PER_ARCHIVE = 4  # maximum bytes of columns per byte of the archive
@@ -55,6 +56,20 @@ class ArchiveStore(Protocol):
 
     def receive(self, *, limit: int) -> "IncomingArchive":
         """Begin an upload of at most `limit` bytes. Use it in a `with` block, which removes it unless it is stored."""
+        ...
+
+    @property
+    def unfinished(self) -> UnfinishedFiles:
+        """Files of resumable uploads, which all web processes share, in the file system of `incoming`."""
+        ...
+
+    def adopt(self, content: Path) -> "IncomingArchive":
+        """Take a finished file of `unfinished` as an upload, and hash it. The file stays until it is removed there.
+
+        Raises:
+            FileNotFoundError: there is none.
+            BlockingIOError: somebody still writes to it.
+        """
         ...
 
     def keep(self, archive: "IncomingArchive") -> str:
@@ -132,12 +147,20 @@ class IncomingArchive(IncomingFile):
         limit: maximum number of bytes.
     """
 
-    def __init__(self, store: ArchiveStore, *, limit: int) -> None:
-        super().__init__(store.incoming)
+    def __init__(self, store: ArchiveStore, *, limit: int, content: Path | None = None) -> None:
+        super().__init__(store.incoming, content=content)
         self._store = store
         self.limit = limit
         self._hash = hashlib.sha256()
         self.size = 0
+        if content is not None:
+            try:
+                while chunk := self._file.read(CHUNK_BYTES):
+                    self._hash.update(chunk)
+                    self.size += len(chunk)
+            except BaseException:
+                self.remove()
+                raise
 
     def write(self, chunk: bytes) -> None:
         """Append data to the upload.

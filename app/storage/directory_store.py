@@ -12,8 +12,9 @@ from typing import BinaryIO
 
 from vocboard.app.storage.archives import SET_ASIDE_FOR, IncomingArchive, check_content, check_name, is_name
 from vocboard.app.storage.incoming_file import remove_abandoned
+from vocboard.app.storage.unfinished_files import UnfinishedFiles
 
-_INCOMING, _SET_ASIDE = "incoming", "set-aside"
+_INCOMING, _SET_ASIDE, _UNFINISHED = "incoming", "set-aside", "unfinished"
 
 
 class DirectoryStore:
@@ -39,6 +40,16 @@ class DirectoryStore:
         """Begin an upload."""
         self.incoming.mkdir(parents=True, exist_ok=True)
         return IncomingArchive(self, limit=limit)
+
+    @property
+    def unfinished(self) -> UnfinishedFiles:
+        """In a folder of the directory, so that a finished upload can be stored without being copied."""
+        return UnfinishedFiles(self._directory / _UNFINISHED)
+
+    def adopt(self, content: Path) -> IncomingArchive:
+        """Link a finished file into the folder of incoming ones."""
+        self.incoming.mkdir(parents=True, exist_ok=True)
+        return IncomingArchive(self, limit=content.stat().st_size, content=content)
 
     def keep(self, archive: IncomingArchive) -> str:
         """Store an upload by a rename."""

@@ -9,6 +9,7 @@ import fcntl
 import os
 import tempfile
 import time
+import uuid
 from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
@@ -25,12 +26,31 @@ class IncomingFile:
         path: path of the file.
     """
 
-    def __init__(self, directory: Path, *, prefix: str = "") -> None:
-        descriptor, name = tempfile.mkstemp(dir=directory, prefix=prefix)
-        self.path = Path(name)
-        self._file = os.fdopen(descriptor, "wb")
+    def __init__(self, directory: Path, *, prefix: str = "", content: Path | None = None) -> None:
+        """Create the file.
+
+        Args:
+            content: a complete file in the same file system, which becomes this one's content without being copied. It
+                stays where it is; nobody may write to it any more.
+
+        Raises:
+            FileNotFoundError: there is no such content.
+            BlockingIOError: somebody still writes to it.
+        """
+        if content is None:
+            descriptor, name = tempfile.mkstemp(dir=directory, prefix=prefix)
+            self.path = Path(name)
+        else:
+            self.path = directory / f"{prefix}{uuid.uuid4().hex}"
+            self.path.hardlink_to(content)
+            descriptor = os.open(self.path, os.O_RDWR)
+        self._file = os.fdopen(descriptor, "r+b" if content else "wb")
         self._lock = os.dup(descriptor)  # keeps the lock after the file is closed, because the file is still needed
-        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX if content is None else fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BaseException:
+            self.remove()
+            raise
 
     def finish(self) -> None:
         """Flush the file to disk; afterwards `path` can be read. Idempotent."""

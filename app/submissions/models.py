@@ -155,3 +155,15 @@ class SubmissionEntry(Base):
     competition: Mapped[str] = mapped_column(String(30), primary_key=True)
     position: Mapped[int]
     classes: Mapped[list[str]] = mapped_column(JSON)
+
+
+class IdempotencyKey(Base):
+    """The key that a person's upload was accepted with, so that repeating the request returns the same submission."""
+
+    __tablename__ = "idempotency_keys"
+
+    user_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+    key: Mapped[str] = mapped_column(String(255), primary_key=True)
+    created_at: Mapped[CreatedAt] = mapped_column(index=True)
+    request_sha256: Mapped[str] = mapped_column(String(64))  # of what was submitted
+    submission_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("submissions.id", ondelete="CASCADE"), index=True)

@@ -1,4 +1,4 @@
-"""Removes unused archives and columns, and partial files of killed processes.
+"""Removes unused archives and columns, partial files of killed processes, and expired idempotency keys.
 
 Only processes that can write archives can prune: the web process and `vocboard admin prune`. An upload with the same
 content may be stored at the same time, so pruning and storing take a lock per archive.
@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 from vocboard.app.audit import service as audit
 from vocboard.app.database import Database, lock_for_transaction, now
 from vocboard.app.storage.archives import ArchiveStore
+from vocboard.app.submissions import idempotency
 from vocboard.app.submissions.models import State, Submission
 
 _BATCH = 500  # archives per query
@@ -78,6 +79,8 @@ def prune(database: Database, store: ArchiveStore, *, withdrawn_kept_for: timede
             hold_archive(session, sha256)
             if _needed(session, [sha256], withdrawn_before):
                 restored += store.restore(sha256)
+    with database.writing() as session:
+        idempotency.forget_expired(session)
     pruned = Pruned(withdrawn, unknown, store.remove_abandoned(), restored)
     if any((pruned.withdrawn, pruned.unknown, pruned.abandoned, pruned.restored)):
         _log.info("%s", pruned)

@@ -17,12 +17,29 @@ from vocboard.app.challenges.queries import (
     rule_of_submissions_phase,
 )
 from vocboard.app.database import now
-from vocboard.app.errors import NotFoundError
+from vocboard.app.errors import ConflictError, NotFoundError
 from vocboard.app.paging import PER_PAGE, Page, paginate
 from vocboard.app.submissions.models import State, Submission, SubmissionEntry
 from vocboard.evaluator.editions import Edition
 
 MOST_COPIES = 20  # that are listed
+
+
+class IdenticalArchiveError(ConflictError):
+    """The person has submitted the same archive before; nothing forbids to do it again.
+
+    Args:
+        earlier: that submission.
+    """
+
+    code, title = "identical_archive", "The same archive was submitted before"
+
+    def __init__(self, earlier: Submission) -> None:
+        super().__init__(
+            f"You have submitted exactly this archive before, as “{earlier.method.name}” on "
+            f"{earlier.created_at:%Y-%m-%d at %H:%M} UTC. No quota was used now."
+        )
+        self.submission_id = earlier.id
 
 
 def get_for(session: Session, submission_id: uuid.UUID, viewer: User | None) -> Submission:
@@ -71,10 +88,41 @@ def by_anonymous_token(session: Session, token: str) -> Submission:
     return submission
 
 
-def mine(session: Session, *, user: User, page: int = 1, per_page: int = PER_PAGE) -> Page[Submission]:
-    """Return the user's own submissions, newest first."""
+def mine(
+    session: Session,
+    *,
+    user: User,
+    challenge: str | None = None,
+    archive_sha256: str | None = None,
+    page: int = 1,
+    per_page: int = PER_PAGE,
+) -> Page[Submission]:
+    """Return the user's own submissions, newest first.
+
+    Args:
+        challenge: slug of the only challenge whose submissions are wanted.
+        archive_sha256: of the only archive that is wanted.
+    """
     query = _complete().where(Submission.user_id == user.id)
+    if challenge is not None:
+        query = query.where(Challenge.slug == challenge)
+    if archive_sha256 is not None:
+        query = query.where(Submission.archive_sha256 == archive_sha256)
     return paginate(session, _latest_first(query), page=page, per_page=per_page)
+
+
+def identical_to(
+    session: Session, *, user: User, challenge: Challenge, phase_key: str, sha256: str
+) -> Submission | None:
+    """Return the user's latest submission of the same archive to a phase; withdrawn and failed ones do not count."""
+    query = _complete().where(
+        Submission.user_id == user.id,
+        Submission.challenge_id == challenge.id,
+        Submission.phase_key == phase_key,
+        Submission.archive_sha256 == sha256,
+        Submission.state.not_in((State.WITHDRAWN, State.FAILED)),
+    )
+    return session.scalars(_latest_first(query).limit(1)).one_or_none()
 
 
 def published_competitor(session: Session, submission: Submission) -> Submission | None:

@@ -76,7 +76,7 @@ def submit(
     """
     if report.refuses:
         raise InvalidArchiveError(report.problems, report.groups)
-    _take_turn(session, user)
+    take_turn(session, user)
     instant = now()
     began_at = max(began_at or instant, instant - LONGEST_UPLOAD)
     phase = check_may_submit(
@@ -128,6 +128,16 @@ def submit(
     for file in files:
         file.keep()  # last, so that a rejected upload leaves no file; a row always has its file
     return submission
+
+
+def take_turn(session: Session, user: User) -> None:
+    """Lock the person, so that only one transaction at a time decides on the quota (SQLite has a single writer).
+
+    Raises:
+        ForbiddenError: the account was disabled during the upload.
+    """
+    if session.scalar(select(User.disabled_at).where(User.id == user.id).with_for_update()) is not None:
+        raise ForbiddenError("Your account has been disabled.")
 
 
 def check_may_submit(
@@ -218,16 +228,6 @@ def revoke_anonymous_link(session: Session, *, submission_id: uuid.UUID, user: U
         submission.anonymous_token_hash = None
         audit.record(session, actor=user, action="submission.revoke_anonymous_link", subject=submission)
     return submission
-
-
-def _take_turn(session: Session, user: User) -> None:
-    """Lock the person, so that only one transaction at a time decides on the quota (SQLite has a single writer).
-
-    Raises:
-        ForbiddenError: the account was disabled during the upload.
-    """
-    if session.scalar(select(User.disabled_at).where(User.id == user.id).with_for_update()) is not None:
-        raise ForbiddenError("Your account has been disabled.")
 
 
 def _method(session: Session, user: User, challenge: Challenge, name: str) -> Method:

@@ -8,7 +8,23 @@ from vocboard.app.uploads.multipart import StreamedForm
 ARCHIVE_FIELD = "archive"
 HASHES_FIELD = "flickr_image_hashes"
 CLASSES_FIELD = "segmentation_classes"
+DIGEST_FIELD = "archive_sha256"  # of the file that was sent, if the client knows it
+IDENTICAL_FIELD = "submit_identical"  # `true`: also an archive that was submitted before
 YES = frozenset({"true", "yes", "on", "1"})
+SUBMITTED_FIELDS = frozenset(  # all but the token of the page, and what is only asked about
+    {
+        "method_name",
+        "method_description",
+        "contributors",
+        "affiliation",
+        "training_data",
+        "training_annotation",
+        "flickr_images",
+        HASHES_FIELD,
+        CLASSES_FIELD,
+        "publish",
+    }
+)
 FIELD_LIMITS = {
     HASHES_FIELD: 8 * MEBIBYTE,  # about 100,000 images
     CLASSES_FIELD: 16 * 1024,

@@ -17,6 +17,7 @@ from vocboard.app.rate_limits.attempts import network
 from vocboard.app.settings import Settings
 from vocboard.app.storage.incoming_file import IncomingFile
 from vocboard.app.uploads import service as uploads
+from vocboard.app.uploads.full_disk import reporting_full_disk
 from vocboard.app.uploads.limits import LEASE, PersonLimits, person_limits, server_limits
 from vocboard.app.uploads.models import UploadKind
 from vocboard.app.uploads.pace import Pace
@@ -40,6 +41,7 @@ async def upload_in_progress(
 
     Raises:
         LimitedError, TooLargeError: as `uploads.begin`.
+        StorageFullError: the block fails because the disk is full.
     """
     limits = person_limits(settings, kind)
     attempt = Attempt(user.id, network(client_address(request)), kind, _announced_bytes(request, limits))
@@ -54,9 +56,10 @@ async def upload_in_progress(
 
     upload_id = await to_thread.run_sync(begin)
     pace = Pace(duration=limits.duration, bytes_per_second=limits.bytes_per_second)
-    renewing = asyncio.create_task(_keep_places(database, upload_id))
+    renewing = asyncio.create_task(keep_lease(database, upload_id))
     try:
-        yield pace
+        with reporting_full_disk():
+            yield pace
     finally:
         renewing.cancel()
         with anyio.CancelScope(shield=True):
@@ -100,7 +103,9 @@ def cancelled_by_disconnect(request: Request) -> Iterator[None]:
         raise ClientDisconnect
 
 
-async def _keep_places(database: Database, upload_id: uuid.UUID) -> None:
+async def keep_lease(database: Database, upload_id: uuid.UUID) -> None:
+    """Renew the lease of an upload in progress. Never returns; cancel it to stop."""
+
     def renew() -> None:
         with database.writing() as session:
             uploads.renew(session, upload_id)

@@ -52,7 +52,8 @@ class ServerLimits:
 
 def person_limits(settings: Settings, kind: UploadKind) -> PersonLimits:
     """Return the limits for one kind of upload."""
-    if kind is not UploadKind.SUBMISSION:  # an exported challenge may be as large as ground truth
+    # An exported challenge may be as large as ground truth.
+    if kind in (UploadKind.GROUND_TRUTH, UploadKind.CHALLENGE):
         return PersonLimits(
             settings.uploads_per_hour,
             settings.concurrent_uploads,

@@ -5,8 +5,9 @@ from datetime import datetime
 from enum import StrEnum
 
 from sqlalchemy import BigInteger, ForeignKey, Index, String
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column, relationship
 
+from vocboard.app.challenges.models import Challenge, PhaseKey
 from vocboard.app.database import Base, CreatedAt, Identifier, text_enum
 
 
@@ -14,6 +15,7 @@ class UploadKind(StrEnum):
     """Kinds of upload, which have separate limits."""
 
     SUBMISSION = "submission"
+    RESUMABLE = "resumable"  # of the archive of a submission, in several requests; shares the limits of submissions
     GROUND_TRUTH = "ground_truth"
     CHALLENGE = "challenge"  # exported by another server
 
@@ -38,3 +40,28 @@ class Upload(Base):
     address: Mapped[str] = mapped_column(String(254))  # network of the address, as used by limits
     byte_count: Mapped[int] = mapped_column(BigInteger)  # announced size while in progress, received size afterwards
     lease_expires_at: Mapped[datetime | None]
+
+
+class ResumableUpload(Base):
+    """An archive that arrives in several requests, and waits to be submitted. It has an `Upload` of the same id."""
+
+    __tablename__ = "resumable_uploads"
+
+    id: Mapped[uuid.UUID] = mapped_column(ForeignKey("uploads.id", ondelete="CASCADE"), primary_key=True)
+    created_at: Mapped[CreatedAt]
+    expires_at: Mapped[datetime] = mapped_column(index=True)
+    user_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    challenge_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("challenges.id", ondelete="CASCADE"), index=True)
+    phase_key: Mapped[PhaseKey]
+    is_rehearsal: Mapped[bool]
+    client_metadata: Mapped[str] = mapped_column(String(2000))  # as the client has sent it; may be empty
+    byte_count: Mapped[int] = mapped_column(BigInteger)  # announced
+    received_bytes: Mapped[int] = mapped_column(BigInteger, default=0)  # on disk: what a crash leaves
+    part_count: Mapped[int] = mapped_column(default=0)  # requests that have brought a part
+
+    challenge: Mapped[Challenge] = relationship(lazy="raise")
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether all bytes have arrived."""
+        return self.received_bytes == self.byte_count

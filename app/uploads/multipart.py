@@ -59,25 +59,29 @@ class StreamedForm:
         return self.fields.get(name, [""])[0]
 
 
+BeforeFile = Callable[[StreamedForm], None]  # is given the fields sent before the file; what it raises ends the upload
+
+
 async def receive_form(
     request: Request,
     *,
-    file_field: str,
-    sink: Sink,
+    file_field: str | None,
+    sink: Sink | None,
     limit: int,
     pace: Pace,
-    before_file: Callable[[StreamedForm], None] | None = None,
+    before_file: BeforeFile | None = None,
     text_files: Collection[str] = (),
     field_limits: Mapping[str, int] | None = None,
 ) -> StreamedForm:
     """Read a request's multipart form, and pass its file to a sink while it arrives.
 
     Args:
-        file_field: name of the field with the file. Other files are rejected.
+        file_field: name of the field with the file; None for a form without one. Other files are rejected.
         sink: receives the file.
         limit: maximum size of the file in bytes.
         pace: minimum pace of the body.
-        before_file: called with the fields sent before the file; exceptions from it end the upload.
+        before_file: called with the fields sent before the file; exceptions from it end the upload. Without a file
+            field, it is called with all fields.
         text_files: names of text fields that may also be sent as files.
         field_limits: maximum size of all values of a field, if different from `FIELD_LIMIT_BYTES`.
 
@@ -91,7 +95,8 @@ async def receive_form(
     """
     kind, options = parse_options_header(request.headers.get("content-type"))
     if kind != b"multipart/form-data" or b"boundary" not in options:
-        raise UnsupportedFormError(f"Send a multipart/form-data body with the file in the field {file_field!r}.")
+        where = f" with the file in the field {file_field!r}" if file_field else ""
+        raise UnsupportedFormError(f"Send a multipart/form-data body{where}.")
     raise_limit(request, file=limit, fields=FIELDS_LIMIT_BYTES)
     reader = _FormReader(
         options[b"boundary"],
@@ -112,10 +117,10 @@ class _FormReader:
     def __init__(
         self,
         boundary: bytes,
-        file_field: str,
+        file_field: str | None,
         *,
-        sink: Sink,
-        before_file: Callable[[StreamedForm], None] | None,
+        sink: Sink | None,
+        before_file: BeforeFile | None,
         text_files: Collection[str],
         field_limits: Mapping[str, int],
     ) -> None:
@@ -163,7 +168,10 @@ class _FormReader:
         """Return the form after the whole body has been parsed."""
         if not self._complete:
             raise MalformedFormError("The form ends before its closing boundary.")
-        if not self._has_file:
+        if self._file_field is None:
+            if self._before_file is not None:
+                self._before_file(self._form)
+        elif not self._has_file:
             raise InvalidInputError({self._file_field: "Choose a file."})
         return self._form
 
@@ -189,28 +197,27 @@ class _FormReader:
         self._name = _text(options[b"name"])
         self._in_file = self._name == self._file_field
         if self._in_file:
-            self._begin_file(options.get(b"filename"))
+            self._begin_file(self._name, options.get(b"filename"))
         elif b"filename" in options and self._name not in self._text_files:
-            raise InvalidInputError(
-                {self._name: f"This field does not accept a file; send it in {self._file_field!r}."}
-            )
+            where = f"; send it in {self._file_field!r}" if self._file_field else ""
+            raise InvalidInputError({self._name: f"This field does not accept a file{where}."})
         else:
             self._field_count += 1
             if self._field_count > FIELD_COUNT_LIMIT:
                 raise MalformedFormError(f"The form has more than {FIELD_COUNT_LIMIT} fields.")
 
-    def _begin_file(self, name: bytes | None) -> None:
+    def _begin_file(self, field: str, name: bytes | None) -> None:
         if self._has_file:
-            raise InvalidInputError({self._file_field: "Send one file only."})
+            raise InvalidInputError({field: "Send one file only."})
         self._form.file_name = _text(name or b"").replace("\\", "/").rpartition("/")[2]
         if self._before_file is not None:  # also if no file was sent, so that a page can show the fields again
             self._before_file(self._form)
         if not name:  # browsers send this if no file was chosen
-            raise InvalidInputError({self._file_field: "Choose a file."})
+            raise InvalidInputError({field: "Choose a file."})
         self._has_file = True
 
     def _on_part_data(self, data: bytes, start: int, end: int) -> None:
-        if self._in_file:
+        if self._in_file and self._sink is not None:
             self._sink.write(data[start:end])
             return
         self._field_bytes[self._name] += end - start

@@ -12,6 +12,8 @@ from vocboard.app.errors import LimitedError, TooLargeError
 from vocboard.app.uploads.limits import ATTEMPTS_PERIOD, BYTES_PERIOD, LEASE, PersonLimits, ServerLimits
 from vocboard.app.uploads.models import Upload, UploadKind
 
+# Kinds that share the limits of bytes and of concurrent uploads; each kind has its own number of attempts.
+_TOGETHER = ({UploadKind.SUBMISSION, UploadKind.RESUMABLE},)
 _BUSY_RETRY = timedelta(seconds=10)  # suggested retry time, since the duration of other uploads is unknown
 
 
@@ -31,7 +33,7 @@ class Attempt:
 
 
 def begin(session: Session, attempt: Attempt, *, person: PersonLimits, server: ServerLimits) -> uuid.UUID:
-    """Record an attempt, which is in progress until `end` or until its lease expires.
+    """Record an attempt, which is in progress until `end` or until its lease expires; a resumable one, in its parts.
 
     Transactions are serialised, so that parallel uploads cannot exceed a limit. Attempts that are rejected here are not
     recorded, because they are as cheap as any other request.
@@ -48,18 +50,43 @@ def begin(session: Session, attempt: Attempt, *, person: PersonLimits, server: S
     _forget_old(session, instant)
     _check_attempts(session, attempt, person, instant)
     _check_bytes(session, attempt, person, instant)
-    _check_places(session, attempt, person, server, instant)
+    if attempt.kind is not UploadKind.RESUMABLE:
+        _check_places(session, attempt, person, server, instant)
     upload = Upload(
         created_at=instant,
         kind=attempt.kind,
         user_id=attempt.user_id,
         address=attempt.address,
         byte_count=attempt.byte_count,
-        lease_expires_at=instant + LEASE,
+        # Between the parts of a resumable upload, nothing is in progress.
+        lease_expires_at=None if attempt.kind is UploadKind.RESUMABLE else instant + LEASE,
     )
     session.add(upload)
     session.flush()
     return upload.id
+
+
+def begin_part(
+    session: Session, upload_id: uuid.UUID, attempt: Attempt, *, person: PersonLimits, server: ServerLimits
+) -> None:
+    """Let the next part of a resumable upload arrive: in progress until `end_part`, or until its lease expires.
+
+    Raises:
+        LimitedError: too many other uploads are in progress.
+    """
+    lock_for_transaction(session, "uploads")
+    instant = now()
+    # A part that broke off with its process may still have its lease.
+    session.execute(update(Upload).where(Upload.id == upload_id).values(lease_expires_at=None))
+    _check_places(session, attempt, person, server, instant)
+    session.execute(
+        update(Upload).where(Upload.id == upload_id).values(lease_expires_at=instant + LEASE, address=attempt.address)
+    )
+
+
+def end_part(session: Session, upload_id: uuid.UUID) -> None:
+    """End a part of a resumable upload; its announced bytes still count."""
+    session.execute(update(Upload).where(Upload.id == upload_id).values(lease_expires_at=None))
 
 
 def renew(session: Session, upload_id: uuid.UUID) -> None:
@@ -82,7 +109,11 @@ def _forget_old(session: Session, instant: datetime) -> None:
 def _check_attempts(session: Session, attempt: Attempt, person: PersonLimits, instant: datetime) -> None:
     decisive = session.scalar(
         select(Upload.created_at)
-        .where(_of_person(attempt), Upload.created_at > instant - ATTEMPTS_PERIOD)
+        .where(
+            Upload.user_id == attempt.user_id,
+            Upload.kind == attempt.kind,
+            Upload.created_at > instant - ATTEMPTS_PERIOD,
+        )
         .order_by(Upload.created_at.desc())
         .offset(person.attempts - 1)
         .limit(1)
@@ -144,4 +175,5 @@ def _check_places(
 
 
 def _of_person(attempt: Attempt) -> ColumnElement[bool]:
-    return and_(Upload.user_id == attempt.user_id, Upload.kind == attempt.kind)
+    kinds = next((kinds for kinds in _TOGETHER if attempt.kind in kinds), {attempt.kind})
+    return and_(Upload.user_id == attempt.user_id, Upload.kind.in_(kinds))

@@ -11,12 +11,17 @@ BATCH_BYTES = 1024 * 1024  # batch size for a thread
 BACKLOG_BYTES = 8 * BATCH_BYTES  # maximum bytes of one stream in memory
 
 
-async def stream_to_thread(stream: AsyncIterator[bytes], handle: Callable[[Iterable[bytes]], None]) -> None:
+async def stream_to_thread(
+    stream: AsyncIterator[bytes], handle: Callable[[Iterable[bytes]], None], *, batch_bytes: int = BATCH_BYTES
+) -> None:
     """Pass a stream's chunks, in order, to a function in a thread, while the next chunks are received.
 
     The function is called when a batch has arrived, and consumes chunks while there are more. So a fast stream keeps
     one thread busy without waking it for each batch, and a slow stream holds no thread. The function never runs after
     this coroutine has ended. Its exceptions are raised here.
+
+    Args:
+        batch_bytes: how many bytes are at most lost if this is cancelled while the function waits for a batch.
     """
     backlog = _Backlog()
     handling: asyncio.Task[None] | None = None
@@ -26,7 +31,7 @@ async def stream_to_thread(stream: AsyncIterator[bytes], handle: Callable[[Itera
             if handling is not None and handling.done():
                 await handling
                 handling = None
-            if handling is None and backlog.size >= BATCH_BYTES:
+            if handling is None and backlog.size >= batch_bytes:
                 handling = asyncio.create_task(to_thread.run_sync(handle, backlog.taken()))
                 handling.add_done_callback(backlog.stop_waiting)
             if backlog.size >= BACKLOG_BYTES:

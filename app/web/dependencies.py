@@ -21,6 +21,8 @@ from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox
 from vocboard.app.submissions.validation import Validator
 from vocboard.app.uploads.intake import Intake
+from vocboard.app.uploads.resumable_intake import ResumableIntake
+from vocboard.app.uploads.submission_intake import SubmissionIntake
 from vocboard.app.web.open_streams import OpenStreams
 
 
@@ -102,9 +104,24 @@ async def _intake(request: Request) -> Intake:
         database=services.database,
         store=services.store,
         ground_truth_inbox=services.ground_truth_inbox,
+        notifier=services.notifier,
+    )
+
+
+async def _submission_intake(request: Request) -> SubmissionIntake:
+    services = services_of(request)
+    return SubmissionIntake(
+        settings=services.settings,
+        database=services.database,
+        store=services.store,
         validator=services.validator,
         notifier=services.notifier,
     )
+
+
+async def _resumable_intake(request: Request) -> ResumableIntake:
+    services = services_of(request)
+    return ResumableIntake(services.settings, services.database, services.store)
 
 
 SettingsDep = Annotated[Settings, Depends(_settings)]
@@ -116,3 +133,5 @@ OpenStreamsDep = Annotated[OpenStreams, Depends(_open_streams)]
 AccountDeskDep = Annotated[AccountDesk, Depends(_account_desk)]
 SignInDeskDep = Annotated[SignInDesk, Depends(_sign_in_desk)]
 IntakeDep = Annotated[Intake, Depends(_intake)]
+ResumableIntakeDep = Annotated[ResumableIntake, Depends(_resumable_intake)]
+SubmissionIntakeDep = Annotated[SubmissionIntake, Depends(_submission_intake)]

@@ -50,6 +50,7 @@ class Rule:
         query: fields of the address after the question mark; as in forms, values may be names of the world's.
         form: fields of the form, for routes of pages that take one.
         json: the body, for routes of the API that take one.
+        headers: of the request, for routes of the API that need some.
     """
 
     allowed: frozenset[Person]
@@ -59,12 +60,14 @@ class Rule:
     query: Mapping[str, str] = field(default_factory=dict)
     form: Mapping[str, str] = field(default_factory=dict)
     json: Mapping[str, Any] | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 PUBLIC = {"slug": "public-challenge"}
 DRAFT = {"slug": "draft-challenge"}
 PUBLISHED = {"submission_id": "published"}
 PRIVATE = {"submission_id": "private"}
+UPLOAD = {"upload_id": "upload"}
 COMPETITION = {"competition": "comp1"}
 RESCORE = {"rescore_id": "rescore"}
 NEW_RESCORE = {"ground_truth_version": 1, "reason": "Labels corrected"}
@@ -180,6 +183,29 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "POST /api/v1/submissions/{submission_id}/evaluate-again": changing_submissions(ORGANISERS, Scope.ORGANISE),
     "GET /api/v1/challenges/{slug}/submissions": of_challenges(ORGANISERS, Scope.ORGANISE),
     "POST /api/v1/challenges/{slug}/submissions": of_challenges(SIGNED_IN, Scope.SUBMIT),
+    "OPTIONS /api/v1/uploads": (Rule(EVERYONE),),
+    "POST /api/v1/uploads": (
+        Rule(SIGNED_IN, scope=Scope.SUBMIT, query={"challenge": "public-challenge"}, headers={"Upload-Length": "9"}),
+        Rule(
+            ORGANISERS,
+            scope=Scope.SUBMIT,
+            hidden=True,
+            query={"challenge": "draft-challenge"},
+            headers={"Upload-Length": "9"},
+        ),
+    ),
+    "GET /api/v1/uploads": (Rule(SIGNED_IN, scope=Scope.READ),),
+    "GET /api/v1/uploads/{upload_id}": (Rule(OWNER, UPLOAD, Scope.SUBMIT, hidden=True),),
+    "PATCH /api/v1/uploads/{upload_id}": (
+        Rule(
+            OWNER,
+            UPLOAD,
+            Scope.SUBMIT,
+            hidden=True,
+            headers={"Upload-Offset": "0", "Content-Type": "application/offset+octet-stream"},
+        ),
+    ),
+    "DELETE /api/v1/uploads/{upload_id}": (Rule(OWNER, UPLOAD, Scope.SUBMIT, hidden=True),),
     "GET /api/v1/submissions": (Rule(SIGNED_IN, scope=Scope.READ),),
     "GET /api/v1/submissions/{submission_id}": reading_submissions(Scope.READ),
     "PATCH /api/v1/submissions/{submission_id}": tuple(

@@ -1,5 +1,6 @@
 """The world that the table of authorisation speaks of: people, challenges, submissions, all with tell-tale names."""
 
+import base64
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -16,6 +17,7 @@ from vocboard.app.accounts.models import LinkPurpose, Role, User
 from vocboard.app.challenges import phase_people
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import (
+    MAIN_PHASE,
     Challenge,
     ChallengeInvitation,
     ChallengeOrganiser,
@@ -26,6 +28,7 @@ from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import now
 from vocboard.app.rescores.models import Rescore, RescoreState
 from vocboard.app.submissions.queries import hash_of
+from vocboard.app.uploads.models import ResumableUpload, Upload, UploadKind
 
 ROLES = {
     Person.OTHER_ORGANISER: Role.ORGANISER,
@@ -122,6 +125,7 @@ def build(session: Session) -> World:
             "waiting": str(waiting.id),
             "public-version": str(_version(session, public).number),
             "draft-version": str(_version(session, draft).number),
+            "upload": str(_upload(session, public, owner).id),
             "rescore": str(_rescore(session, public).id),
             "confirm-link": links.create(session, user=waiting, purpose=LinkPurpose.CONFIRM_ADDRESS),
             "reset-link": links.create(session, user=waiting, purpose=LinkPurpose.RESET_PASSWORD),
@@ -153,6 +157,25 @@ def _rescore(session: Session, challenge: Challenge) -> Rescore:
     session.add(rescore)
     session.flush()
     return rescore
+
+
+def _upload(session: Session, challenge: Challenge, user: User) -> ResumableUpload:
+    attempt = Upload(kind=UploadKind.RESUMABLE, user_id=user.id, address="192.0.2.1", byte_count=9)
+    session.add(attempt)
+    session.flush()
+    upload = ResumableUpload(
+        id=attempt.id,
+        expires_at=now() + timedelta(days=1),
+        user_id=user.id,
+        challenge_id=challenge.id,
+        phase_key=MAIN_PHASE,
+        is_rehearsal=False,
+        client_metadata=f"filename {base64.b64encode(SECRET.encode()).decode()}",
+        byte_count=9,
+    )
+    session.add(upload)
+    session.flush()
+    return upload
 
 
 def _signed_in(session: Session, user: User) -> str:

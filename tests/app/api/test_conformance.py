@@ -36,6 +36,8 @@ CHECKS: list[Any] = [
 ]
 ENDLESS = "/api/v1/submissions/{submission_id}/events"  # a stream: of a submission that exists it does not end
 
+schemathesis.serializer.alias("application/offset+octet-stream", "application/octet-stream")  # parts of uploads
+
 
 @dataclass(frozen=True, slots=True)
 class World:
@@ -71,6 +73,10 @@ def world(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> It
                 data={"method_name": "Method"},
                 files={"archive": ("results.tar.gz", results_of({"Main/comp1_cls_test_car.txt": ["000001 0.5"]}))},
             )
+            created = client.post(
+                "/api/v1/uploads", params={"challenge": challenge.slug}, headers={"Upload-Length": "100"}
+            )
+            upload_id = created.headers["Location"].rpartition("/")[2]
         assert answer.status_code == 201, answer.text
         known = {
             "slug": challenge.slug,
@@ -83,6 +89,7 @@ def world(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> It
             "registration_id": str(waiting.id),
             "rescore_id": str(waiting.id),
             "user_id": str(waiting.id),
+            "upload_id": upload_id,
             "invitation_id": str(waiting.id),
         }
         yield World(site.url, site.application.openapi(), {**tokens, "nobody": None}, known)

@@ -1,0 +1,193 @@
+"""Resumable uploads of archives, by the tus protocol.
+
+Source: tus resumable upload protocol 1.0.0, https://tus.io/protocols/resumable-upload, with the extensions creation,
+expiration and termination.
+"""
+
+import uuid
+from datetime import UTC, datetime
+from email.utils import format_datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Header, Query, Request, Response
+from pydantic import BaseModel, Field
+
+from vocboard.app.api.phase_views import PhaseKey
+from vocboard.app.api.problems import problem_responses
+from vocboard.app.api.schemas.values import Instant
+from vocboard.app.api.submissions import Rehearsal
+from vocboard.app.errors import ServiceError
+from vocboard.app.uploads import resumable
+from vocboard.app.uploads.models import ResumableUpload
+from vocboard.app.uploads.targets import Destination
+from vocboard.app.web import tus
+from vocboard.app.web.dependencies import DatabaseDep, ResumableIntakeDep, SettingsDep
+from vocboard.app.web.identity import ReadingUser, SubmittingUser
+
+PATH = "/api/v1/uploads"
+EXTENSIONS = "creation,expiration,termination"
+PART_MEDIA_TYPE = "application/offset+octet-stream"
+LARGEST = 2**63 - 1  # of the databases' integers
+
+
+def _check_version(tus_resumable: Annotated[str | None, Header(alias="Tus-Resumable")] = None) -> None:
+    tus.check_version(tus_resumable)
+
+
+router = APIRouter(tags=["uploads"])
+SPEAKING_TUS = [Depends(_check_version)]
+PART: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {PART_MEDIA_TYPE: {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+
+
+class UnsupportedPartError(ServiceError):
+    """The body is not a part of an upload."""
+
+    status, code, title = 415, "unsupported_media_type", "Not a part of an upload"
+
+
+class Upload(BaseModel):
+    """A resumable upload. `HEAD` returns the same in the headers of the protocol."""
+
+    id: uuid.UUID
+    challenge: str
+    phase: str
+    is_rehearsal: bool
+    file_name: str
+    bytes: int
+    received_bytes: int = Field(description="Where the next part begins.")
+    created_at: Instant
+    expires_at: Instant
+
+
+@router.options("/uploads", status_code=204, response_class=Response, include_in_schema=False)
+def describe_protocol(settings: SettingsDep) -> Response:
+    """Return the version, the extensions and the largest upload in the headers of the protocol."""
+    headers = {
+        "Tus-Version": tus.VERSION,
+        "Tus-Extension": EXTENSIONS,
+        "Tus-Max-Size": str(settings.upload_limit_bytes),
+    }
+    return Response(status_code=204, headers=headers)
+
+
+@router.post(
+    "/uploads",
+    status_code=201,
+    dependencies=SPEAKING_TUS,
+    responses=problem_responses(400, 401, 403, 404, 409, 412, 413, 422, 429, 507),
+)
+def create_upload(
+    request: Request,
+    response: Response,
+    intake: ResumableIntakeDep,
+    user: SubmittingUser,
+    challenge: Annotated[str, Query(description="Short name of the challenge that it is for.")],
+    upload_length: Annotated[int, Header(alias="Upload-Length", ge=1, le=LARGEST, description="In bytes.")],
+    upload_metadata: Annotated[
+        str, Header(alias="Upload-Metadata", max_length=2000, description="`filename` and its value in Base64.")
+    ] = "",
+    phase: PhaseKey = None,
+    rehearsal: Rehearsal = False,
+) -> Upload:
+    """Begin a resumable upload (tus 1.0.0) of an archive; `Location` is where its parts are sent.
+
+    You must be allowed to submit, as for an upload in one request. When all parts have arrived, submit it with `POST
+    /challenges/{slug}/submissions?upload=ID`.
+    """
+    resumable.file_name(upload_metadata)
+    created = intake.create(
+        request,
+        Destination(challenge, phase, rehearsal),
+        user=user,
+        client_metadata=upload_metadata,
+        byte_count=upload_length,
+    )
+    response.headers["Location"] = request.app.url_path_for("get_upload", upload_id=str(created.id))
+    response.headers.update(_progress(created))
+    return _described(created)
+
+
+@router.get("/uploads", responses=problem_responses(401, 403))
+def list_uploads(database: DatabaseDep, user: ReadingUser) -> list[Upload]:
+    """List your own resumable uploads that are not submitted yet, newest first."""
+    with database.reading() as session:
+        return [_described(upload) for upload in resumable.own(session, user)]
+
+
+@router.get("/uploads/{upload_id}", dependencies=SPEAKING_TUS, responses=problem_responses(401, 403, 404, 412))
+def get_upload(intake: ResumableIntakeDep, user: SubmittingUser, upload_id: uuid.UUID, response: Response) -> Upload:
+    """Return how much of a resumable upload has arrived; `HEAD` does so in the headers of the protocol."""
+    upload = intake.find(upload_id, user)
+    response.headers.update(_progress(upload))
+    response.headers["Upload-Length"] = str(upload.byte_count)
+    if upload.client_metadata:
+        response.headers["Upload-Metadata"] = upload.client_metadata
+    return _described(upload)
+
+
+@router.patch(
+    "/uploads/{upload_id}",
+    status_code=204,
+    response_class=Response,
+    dependencies=SPEAKING_TUS,
+    responses=problem_responses(400, 401, 403, 404, 408, 409, 412, 413, 415, 422, 423, 429, 507),
+    openapi_extra=PART,
+)
+async def send_part(
+    request: Request,
+    intake: ResumableIntakeDep,
+    user: SubmittingUser,
+    upload_id: uuid.UUID,
+    upload_offset: Annotated[
+        int, Header(alias="Upload-Offset", ge=0, le=LARGEST, description="Where the part begins: the bytes received.")
+    ],
+) -> Response:
+    """Send the next part of a resumable upload. What arrives of it counts, also if the connection is lost.
+
+    At 409 and 423 ask for the offset, and continue from there.
+    """
+    if request.headers.get("content-type", "").partition(";")[0].strip() != PART_MEDIA_TYPE:
+        raise UnsupportedPartError(f"Send the part with the media type {PART_MEDIA_TYPE}.")
+    upload = await intake.append(request, upload_id, user=user, offset=upload_offset)
+    return Response(status_code=204, headers=_progress(upload))
+
+
+@router.delete(
+    "/uploads/{upload_id}",
+    status_code=204,
+    response_class=Response,
+    dependencies=SPEAKING_TUS,
+    responses=problem_responses(401, 403, 404, 412),
+)
+def cancel_upload(intake: ResumableIntakeDep, user: SubmittingUser, upload_id: uuid.UUID) -> Response:
+    """Remove a resumable upload. The bytes that have arrived still count as bytes in 24 hours."""
+    intake.remove(upload_id, user)
+    return Response(status_code=204)
+
+
+def _progress(upload: ResumableUpload) -> dict[str, str]:
+    return {"Upload-Offset": str(upload.received_bytes), "Upload-Expires": _http_date(upload.expires_at)}
+
+
+def _http_date(moment: datetime) -> str:
+    """Format a time as RFC 9110 does."""
+    return format_datetime(moment.astimezone(UTC), usegmt=True)
+
+
+def _described(upload: ResumableUpload) -> Upload:
+    return Upload(
+        id=upload.id,
+        challenge=upload.challenge.slug,
+        phase=upload.phase_key,
+        is_rehearsal=upload.is_rehearsal,
+        file_name=resumable.file_name(upload.client_metadata),
+        bytes=upload.byte_count,
+        received_bytes=upload.received_bytes,
+        created_at=upload.created_at,
+        expires_at=upload.expires_at,
+    )

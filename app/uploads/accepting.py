@@ -1,0 +1,150 @@
+"""Accepts submissions that have arrived completely: validates the archive and queues the submission."""
+
+import uuid
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+
+from anyio import to_thread
+from starlette.requests import Request
+
+from vocboard.app.accounts.models import User
+from vocboard.app.challenges import service as challenges
+from vocboard.app.database import Database
+from vocboard.app.errors import InvalidArchiveError
+from vocboard.app.storage.archives import ArchiveStore, IncomingArchive, columns_limit
+from vocboard.app.submissions import idempotency, queries
+from vocboard.app.submissions import service as submissions
+from vocboard.app.submissions.forms import SubmissionForm
+from vocboard.app.submissions.idempotency import RepeatableRequest
+from vocboard.app.submissions.queries import IdenticalArchiveError
+from vocboard.app.submissions.report import Report
+from vocboard.app.submissions.validation import Validator
+from vocboard.app.uploads import resumable
+from vocboard.app.uploads.in_progress import cancelled_by_disconnect, off_the_loop
+from vocboard.app.uploads.models import ResumableUpload
+from vocboard.app.uploads.targets import Destination, Target
+from vocboard.app.web.viewer import viewer_now
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A request to submit.
+
+    Attributes:
+        idempotency_key: if a submission of the user was accepted with this key, it is returned, and nothing else
+            happens.
+        refuses_identical: whether an archive that the user has submitted to the phase before is refused unless the form
+            has the field `submit_identical`.
+    """
+
+    request: Request
+    destination: Destination
+    user: User
+    idempotency_key: str | None = None
+    refuses_identical: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """An accepted submission.
+
+    Attributes:
+        is_repeated: whether an earlier request with the same idempotency key has made it.
+    """
+
+    submission_id: uuid.UUID
+    is_repeated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Complete:
+    """A submission that has arrived completely.
+
+    Attributes:
+        began_at: when its upload began.
+        upload: the resumable upload that the archive is of, if there was one.
+    """
+
+    form: SubmissionForm
+    archive: IncomingArchive
+    began_at: datetime
+    repeatable: RepeatableRequest | None
+    submit_identical: bool
+    upload: ResumableUpload | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Acceptance:
+    """Accepts the submissions of one web process."""
+
+    database: Database
+    store: ArchiveStore
+    validator: Validator
+
+    async def accept(self, wanted: Wanted, target: Target, complete: Complete) -> Taken:
+        """Validate a submission, and queue it; the caller notifies the workers.
+
+        Raises:
+            IdenticalArchiveError, InvalidArchiveError, InvalidInputError, ReusedKeyError, ForbiddenError: as
+                `SubmissionIntake.take`.
+            ConflictError, LimitedError, NotSignedInError, ClientDisconnect: as `SubmissionIntake.take`.
+        """
+        archive = complete.archive
+        if wanted.refuses_identical and not complete.submit_identical:
+            await to_thread.run_sync(self._refuse_identical, wanted, target, archive.sha256)
+        edition = challenges.edition_of_phase(target.challenge, target.phase)
+        columns = await to_thread.run_sync(partial(self.store.receive, limit=columns_limit(archive.size)))
+        async with off_the_loop(columns):
+            with cancelled_by_disconnect(wanted.request):
+                report = await self.validator.validate(
+                    archive.path,
+                    owner=wanted.user.id,
+                    edition=edition,
+                    image_sets=target.image_sets,
+                    competitions=target.phase.competitions,
+                    columns=columns,
+                    segmentation_classes=complete.form.segmentation_classes,
+                )
+            if report.refuses:
+                raise InvalidArchiveError(report.problems, report.groups)
+            return await to_thread.run_sync(self._queue, wanted, target, complete, report, columns)
+
+    def _queue(
+        self, wanted: Wanted, target: Target, complete: Complete, report: Report, columns: IncomingArchive
+    ) -> Taken:
+        if report.has_columns:
+            columns.finish()
+        with self.database.writing() as session:
+            viewer_now(session, wanted.request.state.identity)  # rejected if the user was signed out in the meantime
+            if complete.repeatable is not None:
+                submissions.take_turn(session, wanted.user)
+                # Another request with the same key may have been faster.
+                earlier = idempotency.earlier_submission(session, wanted.user, complete.repeatable)
+                if earlier is not None:
+                    return Taken(earlier, is_repeated=True)
+            submission = submissions.submit(
+                session,
+                user=wanted.user,
+                challenge=target.challenge,
+                form=complete.form,
+                archive=complete.archive,
+                report=report,
+                columns=columns,
+                began_at=complete.began_at,
+                phase_key=target.phase.key,
+                is_rehearsal=wanted.destination.is_rehearsal,
+            )
+            if complete.repeatable is not None:
+                idempotency.remember(session, wanted.user, complete.repeatable, submission)
+            if complete.upload is not None:
+                resumable.remove(session, complete.upload)
+            return Taken(submission.id)
+
+    def _refuse_identical(self, wanted: Wanted, target: Target, sha256: str) -> None:
+        with self.database.reading() as session:
+            earlier = queries.identical_to(
+                session, user=wanted.user, challenge=target.challenge, phase_key=target.phase.key, sha256=sha256
+            )
+        if earlier is not None:
+            raise IdenticalArchiveError(earlier)

@@ -1,0 +1,280 @@
+"""Receives submissions for the API and the pages: checks permissions, streams, validates, stores, notifies workers.
+
+The archive is in the request, or was sent before as a resumable upload (`app.uploads.resumable_intake`). What follows
+is the same.
+"""
+
+import hashlib
+import uuid
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from functools import partial
+
+from anyio import to_thread
+from starlette.requests import Request
+
+from vocboard.app.accounts.models import User
+from vocboard.app.challenges import service as challenges
+from vocboard.app.challenges.phases import LONGEST_UPLOAD
+from vocboard.app.database import Database, now
+from vocboard.app.errors import ConflictError, InvalidArchiveError, NotFoundError
+from vocboard.app.messaging.notifier import WorkerNotifier
+from vocboard.app.settings import Settings
+from vocboard.app.storage.archives import ArchiveStore, IncomingArchive
+from vocboard.app.submissions import forms, idempotency
+from vocboard.app.submissions.declarations import needed_by_each
+from vocboard.app.submissions.forms import SubmissionForm
+from vocboard.app.submissions.idempotency import RepeatableRequest
+from vocboard.app.submissions.validation import Validator
+from vocboard.app.uploads import resumable
+from vocboard.app.uploads.accepting import Acceptance, Complete, Taken, Wanted
+from vocboard.app.uploads.fields import (
+    ARCHIVE_FIELD,
+    DIGEST_FIELD,
+    FIELD_LIMITS,
+    HASHES_FIELD,
+    IDENTICAL_FIELD,
+    SUBMITTED_FIELDS,
+    YES,
+    submission_form,
+)
+from vocboard.app.uploads.in_progress import off_the_loop, upload_in_progress
+from vocboard.app.uploads.models import ResumableUpload, UploadKind
+from vocboard.app.uploads.multipart import BeforeFile, Sink, StreamedForm, receive_form
+from vocboard.app.uploads.pace import Pace
+from vocboard.app.uploads.resumable import file_name
+from vocboard.app.uploads.resumable_intake import UploadInUseError
+from vocboard.app.uploads.targets import Destination, Target, find_target
+from vocboard.app.web.viewer import viewer_now
+
+_Receive = Callable[[Sink | None], Awaitable[StreamedForm]]  # passes the form's file to a sink; None: there is no file
+
+
+class WrongDigestError(ConflictError):
+    """The archive that has arrived is not the file that was sent."""
+
+    code, title = "wrong_digest", "Another archive has arrived"
+
+
+@dataclass(frozen=True, slots=True)
+class SubmissionIntake:
+    """Takes the submissions of one web process."""
+
+    settings: Settings
+    database: Database
+    store: ArchiveStore
+    validator: Validator
+    notifier: WorkerNotifier
+
+    async def take(
+        self, wanted: Wanted, *, upload_id: uuid.UUID | None = None, before_file: BeforeFile | None = None
+    ) -> Taken:
+        """Receive, validate and queue the submission in a request's multipart form.
+
+        The fields are `archive` (the file) and those of `submission_form`. The body is only read if the user may
+        submit, and nothing of a rejected upload is kept. If the client disconnects, validation stops.
+
+        Args:
+            upload_id: a finished resumable upload, which has the archive instead of the form. It is kept until the
+                archive is accepted or rejected, so that an error of the form does not cost a second upload. Without an
+                idempotency key, it is the key.
+            before_file: is given the fields that came before the file; what it raises ends the upload at once.
+
+        Raises:
+            NotFoundError: the user can see no such challenge, or it has no such phase; there is no such upload.
+            ForbiddenError: the e-mail address is not confirmed, the registration is not approved, or the user is banned
+                from the challenge or not admitted to the phase.
+            ConflictError: the phase does not accept submissions; the upload is for another one, or is not finished.
+            IdenticalArchiveError: see `Wanted`.
+            InvalidInputError: fields of the form are invalid.
+            InvalidArchiveError: the archive has problems.
+            WrongDigestError: the archive does not have the SHA-256 that the form says.
+            ReusedKeyError: the idempotency key was used for another submission.
+            TooLargeError: the archive is larger than allowed.
+            TooSlowError: the body arrives too slowly.
+            LimitedError: the quota or an upload limit is reached.
+            StorageFullError: the disk is full.
+            UploadInUseError: the upload still arrives.
+            NotSignedInError: the token or browser session ended while the upload went on.
+            ClientDisconnect: the client disconnected.
+        """
+        async with upload_in_progress(
+            wanted.request, user=wanted.user, kind=UploadKind.SUBMISSION, database=self.database, settings=self.settings
+        ) as pace:
+            receive = partial(self._receive, wanted.request, pace, before_file)
+            if upload_id is None:
+                taken = await self._take_sent(wanted, receive)
+            else:
+                taken = await self._take_uploaded(wanted, receive, upload_id)
+        await to_thread.run_sync(self.notifier.submission_queued)
+        return taken
+
+    @property
+    def _acceptance(self) -> Acceptance:
+        return Acceptance(self.database, self.store, self.validator)
+
+    async def _receive(
+        self, request: Request, pace: Pace, before_file: BeforeFile | None, sink: Sink | None
+    ) -> StreamedForm:
+        return await receive_form(
+            request,
+            file_field=None if sink is None else ARCHIVE_FIELD,
+            sink=sink,
+            limit=self.settings.upload_limit_bytes,
+            pace=pace,
+            before_file=before_file,
+            text_files=(HASHES_FIELD,),
+            field_limits=FIELD_LIMITS,
+        )
+
+    async def _take_sent(self, wanted: Wanted, receive: _Receive) -> Taken:
+        """Take a submission whose archive is in the form."""
+        began_at, key = now(), wanted.idempotency_key
+        if key is not None and await to_thread.run_sync(self._is_known, wanted.user, key):
+            digest = _Digest()
+            received = await receive(digest)
+            return await self._repeated(wanted, _repeatable(key, wanted.destination, received, digest.sha256))
+        target = await to_thread.run_sync(self._target, wanted, wanted.destination, began_at)
+        self.validator.expect_upload()
+        archive = await to_thread.run_sync(partial(self.store.receive, limit=self.settings.upload_limit_bytes))
+        async with off_the_loop(archive):
+            received = await receive(archive)
+            await to_thread.run_sync(archive.finish)
+            _check_digest(received, archive)
+            complete = Complete(
+                await to_thread.run_sync(_checked_form, received, target),
+                archive,
+                began_at,
+                None if key is None else _repeatable(key, wanted.destination, received, archive.sha256),
+                _submits_identical(received),
+            )
+            return await self._acceptance.accept(wanted, target, complete)
+
+    async def _take_uploaded(self, wanted: Wanted, receive: _Receive, upload_id: uuid.UUID) -> Taken:
+        """Take a submission whose archive was sent before."""
+        key = wanted.idempotency_key or f"upload {upload_id}"
+        archive_id = f"upload {upload_id}"
+        # In this order: another request that submits the upload removes it, and leaves its key.
+        upload = await to_thread.run_sync(self._find, upload_id, wanted.user)
+        if await to_thread.run_sync(self._is_known, wanted.user, key):
+            received = await receive(None)
+            return await self._repeated(wanted, _repeatable(key, wanted.destination, received, archive_id))
+        if upload is None:
+            raise NotFoundError(resumable.NO_UPLOAD)
+        began_at = max(upload.created_at, now() - LONGEST_UPLOAD)
+        destination = replace(wanted.destination, phase_key=wanted.destination.phase_key or upload.phase_key)
+        target = await to_thread.run_sync(self._target, wanted, destination, began_at)
+        _check_upload(upload, destination, target)
+        self.validator.expect_upload()
+        received = await receive(None)
+        received.file_name = file_name(upload.client_metadata)
+        repeatable = _repeatable(key, wanted.destination, received, archive_id)
+        form = await to_thread.run_sync(_checked_form, received, target)
+        try:
+            archive = await to_thread.run_sync(self.store.adopt, self.store.unfinished.path(upload_id))
+        except BlockingIOError as error:
+            raise UploadInUseError("The upload is still in progress. Try again in half a minute.") from error
+        except FileNotFoundError:  # submitted by another request just now, or lost
+            return await self._repeated(wanted, repeatable)
+        async with off_the_loop(archive):
+            try:
+                _check_digest(received, archive)
+            except WrongDigestError:
+                await to_thread.run_sync(self._discard, upload)
+                raise
+            complete = Complete(form, archive, began_at, repeatable, _submits_identical(received), upload)
+            try:
+                taken = await self._acceptance.accept(wanted, target, complete)
+            except InvalidArchiveError:
+                await to_thread.run_sync(self._discard, upload)
+                raise
+        await to_thread.run_sync(self.store.unfinished.remove, upload_id)
+        return taken
+
+    def _is_known(self, user: User, key: str) -> bool:
+        with self.database.reading() as session:
+            return idempotency.is_known(session, user, key)
+
+    async def _repeated(self, wanted: Wanted, repeatable: RepeatableRequest) -> Taken:
+        def find() -> uuid.UUID | None:
+            with self.database.reading() as session:
+                viewer_now(session, wanted.request.state.identity)
+                return idempotency.earlier_submission(session, wanted.user, repeatable)
+
+        earlier = await to_thread.run_sync(find)
+        if earlier is None:
+            raise NotFoundError("What this request repeats was too long ago, or is lost. See your submissions.")
+        return Taken(earlier, is_repeated=True)
+
+    def _target(self, wanted: Wanted, destination: Destination, at: datetime) -> Target:
+        return find_target(self.database, destination, wanted.user, at=at)
+
+    def _find(self, upload_id: uuid.UUID, user: User) -> ResumableUpload | None:
+        with self.database.reading() as session:
+            return resumable.find_own(session, upload_id, user)
+
+    def _discard(self, upload: ResumableUpload) -> None:
+        with self.database.writing() as session:
+            resumable.remove(session, upload)
+        self.store.unfinished.remove(upload.id)
+
+
+class _Digest:
+    """Hashes the file of a repeated request without storing it."""
+
+    def __init__(self) -> None:
+        self._hash = hashlib.sha256()
+
+    def write(self, chunk: bytes, /) -> None:
+        """Add the next chunk."""
+        self._hash.update(chunk)
+
+    @property
+    def sha256(self) -> str:
+        return self._hash.hexdigest()
+
+
+def _repeatable(key: str, destination: Destination, received: StreamedForm, archive: str) -> RepeatableRequest:
+    fields = {name: values for name, values in received.fields.items() if name in SUBMITTED_FIELDS}
+    return RepeatableRequest(key, idempotency.request_sha256(asdict(destination), fields, archive))
+
+
+def _checked_form(received: StreamedForm, target: Target) -> SubmissionForm:
+    edition = challenges.edition_of_phase(target.challenge, target.phase)
+    offered = [edition.competitions[key] for key in target.phase.competitions]
+    return forms.checked(submission_form(received), edition=edition, needed=needed_by_each(offered))
+
+
+def _submits_identical(received: StreamedForm) -> bool:
+    return received.value(IDENTICAL_FIELD).lower() in YES
+
+
+def _check_digest(received: StreamedForm, archive: IncomingArchive) -> None:
+    """Check that the archive is the file that the client has sent, if the form says which that is.
+
+    Raises:
+        WrongDigestError: it is another one.
+    """
+    expected = received.value(DIGEST_FIELD).strip().lower()
+    if expected and expected != archive.sha256:
+        raise WrongDigestError(
+            f"The archive that has arrived has the SHA-256 {archive.sha256}, not {expected}. It changed on the way, or "
+            f"on your disk during the upload. Nothing was submitted. Upload it again."
+        )
+
+
+def _check_upload(upload: ResumableUpload, destination: Destination, target: Target) -> None:
+    """Check that an upload can be submitted.
+
+    Raises:
+        ConflictError: it is for something else, or it is not finished.
+    """
+    wanted = (target.challenge.id, target.phase.key, destination.is_rehearsal)
+    if (upload.challenge_id, upload.phase_key, upload.is_rehearsal) != wanted:
+        raise ConflictError("This upload is for another challenge or phase. Upload the archive for this one.")
+    if not upload.is_finished:
+        raise ConflictError(
+            f"Only {upload.received_bytes:,} of the {upload.byte_count:,} bytes of the upload have arrived. Send the "
+            f"rest first."
+        )

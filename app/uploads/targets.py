@@ -1,0 +1,69 @@
+"""What submissions are for: a phase that the person may submit to, and what uploads are checked against."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from vocboard.app.accounts.models import User
+from vocboard.app.accounts.registration import require_confirmed
+from vocboard.app.challenges import service as challenges
+from vocboard.app.challenges.bans import require_not_banned
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.challenges.phases import Phase
+from vocboard.app.database import Database, now
+from vocboard.app.quotas.service import check_any_quota_left
+from vocboard.app.submissions import service as submissions
+from vocboard.evaluator.image_sets import ImageSets
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """What a submission is for.
+
+    Attributes:
+        slug: of the challenge.
+        phase_key: by default, the phase that is current when the upload begins.
+        is_rehearsal: whether an organiser tries the challenge out.
+    """
+
+    slug: str
+    phase_key: str | None = None
+    is_rehearsal: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The data that an upload is validated against."""
+
+    challenge: Challenge
+    phase: Phase
+    image_sets: ImageSets
+
+
+def find_target(database: Database, destination: Destination, user: User, *, at: datetime) -> Target:
+    """Return what a person may submit to, before anything is uploaded.
+
+    Args:
+        at: when the upload began.
+
+    Raises:
+        NotFoundError: the user can see no such challenge, or it has no such phase.
+        ForbiddenError: the e-mail address is not confirmed, the registration is not approved, or the user is banned
+            from the challenge or not admitted to the phase.
+        ConflictError: the phase does not accept submissions.
+        LimitedError: the quota is used up.
+    """
+    with database.reading() as session:
+        challenge = challenges.get_visible(session, destination.slug, user)
+        require_confirmed(user)
+        require_not_banned(session, user_id=user.id, challenge_id=challenge.id)
+        phase = submissions.check_may_submit(
+            session,
+            user=user,
+            challenge=challenge,
+            at=at,
+            phase_key=destination.phase_key,
+            is_rehearsal=destination.is_rehearsal,
+        )
+        if not destination.is_rehearsal:
+            check_any_quota_left(session, user=user, challenge=challenge, phase=phase, now=now())
+        return Target(challenge, phase, challenges.current_image_sets(session, phase))
