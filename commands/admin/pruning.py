@@ -6,6 +6,7 @@ from vocboard.app.database import Database
 from vocboard.app.settings import Settings
 from vocboard.app.storage.stores import archive_store
 from vocboard.app.submissions.pruning import prune as prune_archives
+from vocboard.app.uploads.expiry import remove_expired
 from vocboard.commands.admin.actions import Actions
 
 
@@ -17,8 +18,11 @@ def configure(actions: Actions) -> None:
 
 def prune(_arguments: argparse.Namespace, database: Database, settings: Settings) -> int:
     """Prune once, and print what was removed."""
-    pruned = prune_archives(database, archive_store(settings), withdrawn_kept_for=settings.withdrawn_archives_kept_for)
+    store = archive_store(settings)
+    pruned = prune_archives(database, store, withdrawn_kept_for=settings.withdrawn_archives_kept_for)
+    expired = remove_expired(database, store)
     print(f"{pruned.withdrawn} archives of withdrawn submissions removed")
+    print(f"{expired} files of expired resumable uploads removed")
     print(f"{pruned.abandoned} partial files of killed processes removed")
     print(f"{pruned.unknown} archives without a submission set aside, {pruned.restored} restored")
     return 0
