@@ -103,8 +103,10 @@ class _XmlReader:
         if box is None:
             self._report(element, f"<{element.tag}> has no <bndbox>")
             return (1.0, 1.0, 1.0, 1.0)
+        errors = len(self._errors)
         left, top, right, bottom = self._numbers(box, "xmin", "ymin", "xmax", "ymax")
-        if right < left or bottom < top:
+        # A side that is not a number has been reported, and its place holder says nothing about the box.
+        if len(self._errors) == errors and (right < left or bottom < top):
             self._report(box, f"<bndbox> is upside down: {left:g}, {top:g} to {right:g}, {bottom:g}")
         return left, top, right, bottom
 
