@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
-from sqlalchemy import exists, insert, or_, update
+from sqlalchemy import exists, insert, or_, select, update
 from sqlalchemy.orm import Session
 
 from vocboard.app.challenges.models import Challenge, ChallengePhase
@@ -47,7 +47,8 @@ def store(
     """Store the evaluation of a submission.
 
     It becomes the submission's current evaluation if its scoring is a current one; the caller makes sure
-    that the challenge does not switch to another one meanwhile.
+    that the challenge does not switch to another one meanwhile. A submission has one evaluation in a scoring: one that
+    organisers have marked as failed after it was scored, and queued again, gets that evaluation back.
 
     Args:
         scores: by competition, in the edition's order.
@@ -56,6 +57,10 @@ def store(
         started_at: when the evaluation began.
         seconds: duration.
     """
+    known = select(Evaluation.id).where(Evaluation.submission_id == submission_id, Evaluation.scoring_id == scoring_id)
+    if (evaluation_id := session.scalar(known)) is not None:
+        _make_current(session, submission_id, scoring_id, evaluation_id)
+        return
     evaluation_id = uuid.uuid4()
     # Plain rows, one statement per table: inserting objects takes twice as long.
     rows: defaultdict[type[Base], list[_Row]] = defaultdict(list)
@@ -89,6 +94,10 @@ def store(
         if values:
             session.execute(insert(table), values)
     exact_copies.add_missing(session, Evaluation.id == evaluation_id)
+    _make_current(session, submission_id, scoring_id, evaluation_id)
+
+
+def _make_current(session: Session, submission_id: uuid.UUID, scoring_id: uuid.UUID, evaluation_id: uuid.UUID) -> None:
     is_current = or_(
         exists().where(Challenge.current_scoring_id == scoring_id),
         exists().where(ChallengePhase.current_scoring_id == scoring_id),

@@ -27,6 +27,7 @@ from vocboard.app.database import now
 from vocboard.app.errors import ConflictError
 from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.leaderboards.board import Board
+from vocboard.app.moderation import submissions as moderation
 from vocboard.app.rescores import queries, service
 from vocboard.app.rescores.models import Rescore, RescoreItem, RescoreState
 from vocboard.app.submissions import publishing
@@ -336,6 +337,20 @@ def test_a_failed_submission_is_queued_again(backend: Backend) -> None:
     assert started is None
     again = backend.submission(failed)
     assert (again.state, again.failure, again.finished_at) == (State.QUEUED, None, None)
+
+
+def test_a_submission_that_was_marked_as_failed_gets_its_result_back(backend: Backend) -> None:
+    challenge = backend.challenge()
+    (chosen,) = submit_scored(backend, challenge, 1)
+    before = backend.submission(chosen).current_evaluation_id
+    organiser = administrator(backend)
+    with backend.database.writing() as session:
+        moderation.fail(session, submission_id=chosen, user=organiser, reason="The disk was full.")
+    with backend.database.writing() as session:
+        service.evaluate_again(session, submission_id=chosen, user=organiser)
+    assert evaluate_next(backend.database, backend.store, backend.settings)
+    again = backend.submission(chosen)
+    assert (again.state, again.failure, again.current_evaluation_id) == (State.SCORED, None, before)
 
 
 def test_an_evaluation_of_one_does_not_survive_a_change_of_the_ground_truth(backend: Backend) -> None:
