@@ -25,7 +25,6 @@ from vocboard.app.web.dependencies import AccountDeskDep, DatabaseDep, SettingsD
 from vocboard.app.web.identity import CurrentIdentity, SignedIn
 
 router = APIRouter()
-form_router = APIRouter(dependencies=[Depends(protect_form)])
 
 LIFETIMES_DAYS = (7, 30, 90, 365)
 DEFAULT_LIFETIME_DAYS = 90
@@ -66,7 +65,7 @@ def account_page(request: Request, database: DatabaseDep, settings: SettingsDep,
     return _page(request, database, settings, user)
 
 
-@form_router.post("/account/password")
+@router.post("/account/password", dependencies=[Depends(protect_form)])
 async def change_password(
     request: Request,
     settings: SettingsDep,
@@ -85,7 +84,7 @@ async def change_password(
     return go_to("/account", done="password")
 
 
-@form_router.post("/account/sessions/{session_id}/revoke")
+@router.post("/account/sessions/{session_id}/revoke", dependencies=[Depends(protect_form)])
 def end_session(database: DatabaseDep, user: SignedIn, session_id: uuid.UUID) -> Response:
     """End another browser session."""
     with database.writing() as session:
@@ -93,7 +92,7 @@ def end_session(database: DatabaseDep, user: SignedIn, session_id: uuid.UUID) ->
     return go_to("/account", done="session")
 
 
-@form_router.post("/account/tokens")
+@router.post("/account/tokens", dependencies=[Depends(protect_form)])
 async def create_token(
     request: Request,
     settings: SettingsDep,
@@ -119,7 +118,7 @@ async def create_token(
     return await to_thread.run_sync(partial(page, new_token=NewToken(token.label, secret)))
 
 
-@form_router.post("/account/tokens/{token_id}/revoke")
+@router.post("/account/tokens/{token_id}/revoke", dependencies=[Depends(protect_form)])
 def revoke_token(database: DatabaseDep, user: SignedIn, token_id: uuid.UUID) -> Response:
     """Revoke a token."""
     with database.writing() as session:
@@ -157,6 +156,3 @@ def _page(
         lifetimes=[days for days in LIFETIMES_DAYS if timedelta(days=days) <= longest],
         least_password_characters=LEAST_CHARACTERS,
     )
-
-
-router.include_router(form_router)

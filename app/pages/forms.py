@@ -10,6 +10,7 @@ from fastapi.responses import RedirectResponse
 from starlette.datastructures import UploadFile
 
 from vocboard.app.errors import InvalidInputError, LimitedError, ServiceError
+from vocboard.app.pages import wording
 
 SEE_OTHER = 303
 
@@ -64,8 +65,13 @@ def go_to(address: str, *, done: str | None = None) -> RedirectResponse:
 
     Args:
         done: key of `wording.DONE`: the message on the next page.
+
+    Raises:
+        KeyError: there is no such message.
     """
     if done is not None:
+        if done not in wording.DONE:
+            raise KeyError(done)
         address += ("&" if "?" in address else "?") + urlencode({"done": done})
     return RedirectResponse(address, SEE_OTHER)
 

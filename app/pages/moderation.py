@@ -6,18 +6,22 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Form, Request
 from starlette.responses import Response
 
+from vocboard.app.errors import ConflictError, InvalidInputError
 from vocboard.app.moderation import submissions
-from vocboard.app.pages.submissions import act
+from vocboard.app.pages import wording
+from vocboard.app.pages.forms import go_to
+from vocboard.app.pages.submissions import act, show
+from vocboard.app.rescores import service as rescores
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.dependencies import DatabaseDep, NotifierDep
-from vocboard.app.web.identity import SignedIn
+from vocboard.app.web.identity import Organiser, SignedIn
 
-router = APIRouter(prefix="/submissions/{submission_id}", dependencies=[Depends(protect_form)])
+router = APIRouter(prefix="/submissions/{submission_id}")
 
 Reason = Annotated[str, Form()]
 
 
-@router.post("/disqualify")
+@router.post("/disqualify", dependencies=[Depends(protect_form)])
 def disqualify(
     request: Request, database: DatabaseDep, user: SignedIn, submission_id: uuid.UUID, reason: Reason = ""
 ) -> Response:
@@ -25,7 +29,7 @@ def disqualify(
     return act(request, database, user, submission_id, submissions.disqualify, done="disqualified", reason=reason)
 
 
-@router.post("/reinstate")
+@router.post("/reinstate", dependencies=[Depends(protect_form)])
 def reinstate(
     request: Request,
     database: DatabaseDep,
@@ -40,7 +44,7 @@ def reinstate(
     return answer
 
 
-@router.post("/fail")
+@router.post("/fail", dependencies=[Depends(protect_form)])
 def fail(
     request: Request, database: DatabaseDep, user: SignedIn, submission_id: uuid.UUID, reason: Reason = ""
 ) -> Response:
@@ -48,7 +52,33 @@ def fail(
     return act(request, database, user, submission_id, submissions.fail, done="failed", reason=reason)
 
 
-@router.post("/allow-publishing")
+@router.post("/allow-publishing", dependencies=[Depends(protect_form)])
 def allow_publishing(request: Request, database: DatabaseDep, user: SignedIn, submission_id: uuid.UUID) -> Response:
     """Let the owner of a submission that an organiser has unpublished publish it again."""
     return act(request, database, user, submission_id, submissions.allow_publishing, done="allowed")
+
+
+@router.post("/evaluate-again", dependencies=[Depends(protect_form)])
+def evaluate_again(
+    request: Request,
+    database: DatabaseDep,
+    notifier: NotifierDep,
+    user: Organiser,
+    submission_id: uuid.UUID,
+    reason: Reason = "",
+) -> Response:
+    """Evaluate the submission again."""
+    try:
+        with database.writing() as session:
+            submission, rescore = rescores.evaluate_again(
+                session, submission_id=submission_id, user=user, reason=reason
+            )
+    except InvalidInputError as error:
+        return show(request, database, user, submission_id, message=wording.fields_in_words(error), status=error.status)
+    except ConflictError as error:
+        return show(request, database, user, submission_id, message=str(error), status=error.status)
+    if rescore is None:
+        notifier.submission_queued()
+        return go_to(f"/submissions/{submission_id}", done="queued-again")
+    notifier.rescore_changed()
+    return go_to(f"/organise/{submission.challenge.slug}/rescores/{rescore.id}")

@@ -54,6 +54,6 @@ def organisers_actions(submission: Submission) -> list[Action]:
     if submission.state in {State.QUEUED, State.EVALUATING, State.SCORED}:
         text = "It cannot be published until an organiser lifts this. Its owner sees the reason."
         found.append(Action("disqualify", "Disqualify", "danger", text, "required"))
-        text = "For errors on our side. You cannot undo this. Its owner sees the reason and gets the quota back."
+        text = "For errors on our side. Its owner sees the reason and gets the quota back. You can evaluate it again."
         found.append(Action("fail", "Mark as failed", "danger", text, "required"))
     return found

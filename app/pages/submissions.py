@@ -32,7 +32,6 @@ from vocboard.app.web.identity import CurrentIdentity, SignedIn
 from vocboard.evaluator.editions import Declaration
 
 router = APIRouter()
-form_router = APIRouter(dependencies=[Depends(protect_form)])
 
 
 class DeclarationsForm(BaseModel):
@@ -61,16 +60,16 @@ def submission_page(
     competition: str | None = None,
 ) -> Response:
     """One submission."""
-    return _page(request, database, identity.user, submission_id, competition=competition)
+    return show(request, database, identity.user, submission_id, competition=competition)
 
 
-@form_router.post("/submissions/{submission_id}/publish")
+@router.post("/submissions/{submission_id}/publish", dependencies=[Depends(protect_form)])
 def publish(request: Request, database: DatabaseDep, user: SignedIn, submission_id: uuid.UUID) -> Response:
     """Publish the result on the leaderboards."""
     return act(request, database, user, submission_id, publishing.publish, done="published")
 
 
-@form_router.post("/submissions/{submission_id}/unpublish")
+@router.post("/submissions/{submission_id}/unpublish", dependencies=[Depends(protect_form)])
 def unpublish(
     request: Request,
     database: DatabaseDep,
@@ -79,16 +78,19 @@ def unpublish(
     reason: Annotated[str, Form()] = "",
 ) -> Response:
     """Remove the result from the leaderboards: temporarily if it is the user's own, otherwise permanently."""
-    return act(request, database, user, submission_id, moderation.unpublish, done="unpublished", reason=reason)
+    with database.reading() as session:
+        is_own = queries.get_for(session, submission_id, user).user_id == user.id
+    done = "unpublished" if is_own else "held-back"
+    return act(request, database, user, submission_id, moderation.unpublish, done=done, reason=reason)
 
 
-@form_router.post("/submissions/{submission_id}/withdraw")
+@router.post("/submissions/{submission_id}/withdraw", dependencies=[Depends(protect_form)])
 def withdraw(request: Request, database: DatabaseDep, user: SignedIn, submission_id: uuid.UUID) -> Response:
     """Withdraw the submission."""
     return act(request, database, user, submission_id, service.withdraw, done="withdrawn")
 
 
-@form_router.post("/submissions/{submission_id}/anonymous-link")
+@router.post("/submissions/{submission_id}/anonymous-link", dependencies=[Depends(protect_form)])
 def create_anonymous_link(
     request: Request, settings: SettingsDep, database: DatabaseDep, user: SignedIn, submission_id: uuid.UUID
 ) -> Response:
@@ -97,12 +99,12 @@ def create_anonymous_link(
         with database.writing() as session:
             token = service.create_anonymous_link(session, submission_id=submission_id, user=user)
     except ConflictError as error:
-        return _page(request, database, user, submission_id, message=str(error), status=error.status)
+        return show(request, database, user, submission_id, message=str(error), status=error.status)
     address = service.anonymous_address(settings.public_url, token)
-    return _page(request, database, user, submission_id, anonymous_address=address)
+    return show(request, database, user, submission_id, anonymous_address=address)
 
 
-@form_router.post("/submissions/{submission_id}/anonymous-link/revoke")
+@router.post("/submissions/{submission_id}/anonymous-link/revoke", dependencies=[Depends(protect_form)])
 def revoke_anonymous_link(
     request: Request, database: DatabaseDep, user: SignedIn, submission_id: uuid.UUID
 ) -> Response:
@@ -123,7 +125,7 @@ def declarations_page(request: Request, database: DatabaseDep, user: SignedIn, s
     return _declarations_page(request, database, user, submission_id)
 
 
-@form_router.post("/submissions/{submission_id}/declarations")
+@router.post("/submissions/{submission_id}/declarations", dependencies=[Depends(protect_form)])
 def declare(
     request: Request,
     database: DatabaseDep,
@@ -185,14 +187,13 @@ def act(
         with database.writing() as session:
             action(session, submission_id=submission_id, user=user, **given)
     except InvalidInputError as error:
-        message = "; ".join(f"{wording.field_label(name)}: {text}" for name, text in error.fields.items())
-        return _page(request, database, user, submission_id, message=message, status=error.status)
+        return show(request, database, user, submission_id, message=wording.fields_in_words(error), status=error.status)
     except (ConflictError, LimitedError) as error:
-        return _page(request, database, user, submission_id, message=str(error), status=error.status)
+        return show(request, database, user, submission_id, message=str(error), status=error.status)
     return go_to(f"/submissions/{submission_id}", done=done)
 
 
-def _page(
+def show(
     request: Request,
     database: Database,
     user: User | None,
@@ -203,6 +204,13 @@ def _page(
     anonymous_address: str | None = None,
     status: int = 200,
 ) -> Response:
+    """Return the page of a submission.
+
+    Args:
+        competition: whose result is shown; by default the first.
+        message: why something that was asked for was not done.
+        anonymous_address: a link that was just created, and is shown only now.
+    """
     with database.reading() as session:
         submission = queries.get_for(session, submission_id, user)
         own = user is not None and submission.user_id == user.id
@@ -242,6 +250,3 @@ def _results(session: Session, submission: Submission, competition: str | None, 
         else (None, None)
     )
     return {"evaluation": evaluation, "view": view, "competitions": competitions}
-
-
-router.include_router(form_router)

@@ -16,6 +16,7 @@ from starlette.responses import Response
 from vocboard.app.accounts.models import User
 from vocboard.app.accounts.registration import require_confirmed
 from vocboard.app.challenges import service as challenges
+from vocboard.app.challenges.bans import require_not_banned
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.phase_people import check_admitted
 from vocboard.app.challenges.service import Phase, PhaseState
@@ -194,6 +195,7 @@ def _obstacle(
     """What keeps this person, but perhaps not others, from submitting."""
     try:
         require_confirmed(user)
+        require_not_banned(session, user_id=user.id, challenge_id=challenge.id)
         if not wanted.is_rehearsal:
             check_admitted(session, challenge=challenge, phase=phase, user=user)
     except ForbiddenError as error:

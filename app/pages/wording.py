@@ -1,7 +1,8 @@
 """Texts of the pages for identifiers in the data."""
 
-from vocboard.app.challenges.models import Admission, Detail
+from vocboard.app.challenges.models import Admission, Detail, TruthState
 from vocboard.app.challenges.service import PhaseState
+from vocboard.app.errors import InvalidInputError
 from vocboard.app.moderation.bans import Results
 from vocboard.app.moderation.bulk import Action
 from vocboard.app.overview.entrants import Sort as EntrantSort
@@ -76,6 +77,13 @@ RESCORE_STATES = {
     RescoreState.DISCARDED: "Discarded",
     RescoreState.FAILED: "Failed",
 }
+TRUTH_STATES = {
+    TruthState.UPLOADED: "Uploaded",
+    TruthState.IMPORTING: "Importing",
+    TruthState.READY: "Ready",
+    TruthState.FAILED: "Failed",
+    TruthState.ELSEWHERE: "On another server",
+}
 RESCORE_HEADINGS = {
     RescoreState.RUNNING: "Evaluating submissions again",
     RescoreState.READY: "Ready to apply",
@@ -92,10 +100,10 @@ PHASE_STATES = {
 }
 # What participants see of a result.
 DETAILS = {
-    Detail.MEAN: "They show means only.",
-    Detail.CLASSES: "They show the score of each class.",
-    Detail.CURVES: "They show the score of each class, eleven-point curves and confusion matrices.",
-    Detail.EVERYTHING: "They show exact curves and counts: the ground truth is public.",
+    Detail.MEAN: "Results show means only.",
+    Detail.CLASSES: "Results show the score of each class.",
+    Detail.CURVES: "Results show the score of each class, eleven-point curves and confusion matrices.",
+    Detail.EVERYTHING: "Results show exact curves and counts: the ground truth is public.",
 }
 ADMISSION = {
     Admission.EVERYONE: "Everyone with an account can submit.",
@@ -158,6 +166,7 @@ DONE = {
     "truth-removed": "Version removed.",
     "competitions-removed": "Competitions removed from the challenge.",
     "applying": "A worker switches to the new results.",
+    "applied": "The new results are applied. Leaderboards show them now.",
     "discarded": "Re-score discarded. Nothing has changed.",
     "queued-again": "Submission queued: it will be evaluated again.",
 }
@@ -191,6 +200,15 @@ def field_label(name: str) -> str:
     ('URL name', 'New password')
     """
     return FIELD_LABELS.get(name) or name.replace("_", " ").capitalize()
+
+
+def fields_in_words(error: InvalidInputError) -> str:
+    """Say in one line what is wrong with which fields, on a page that does not show the form again.
+
+    >>> fields_in_words(InvalidInputError({"reason": "Required."}))
+    'Reason: Required.'
+    """
+    return "; ".join(f"{field_label(name)}: {text}" for name, text in error.fields.items())
 
 
 def metric_title(metric: str) -> str:

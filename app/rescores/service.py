@@ -112,14 +112,16 @@ def request_apply(session: Session, *, rescore_id: uuid.UUID, user: User) -> Res
     return rescore
 
 
-def wait_until_applied(database: Database, rescore_id: uuid.UUID) -> None:
-    """Wait briefly for a worker to apply a re-score, which usually takes less than a second."""
+def wait_until_applied(database: Database, rescore_id: uuid.UUID) -> bool:
+    """Wait briefly for a worker to apply a re-score, which usually takes less than a second; return whether it has."""
     deadline = time.monotonic() + LONGEST_WAIT.total_seconds()
     while time.monotonic() < deadline:
         with database.reading_autocommit() as session:
-            if session.get_one(Rescore, rescore_id).state is not RescoreState.READY:
-                return
+            state = session.get_one(Rescore, rescore_id).state
+        if state is not RescoreState.READY:
+            return state is RescoreState.APPLIED
         time.sleep(LOOK_SECONDS)
+    return False
 
 
 def discard(session: Session, *, rescore_id: uuid.UUID, user: User) -> Rescore:

@@ -1,5 +1,6 @@
 """Fixtures: the gallery as a running site, and browsers signed in to it."""
 
+import contextlib
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -24,6 +25,29 @@ PATIENCE_MS = 60_000  # for what a worker does
 SignIn = Callable[[Page, str], None]
 
 
+@contextlib.contextmanager
+def at_work(settings: Settings, log: Path) -> Iterator[Site]:
+    """Give an empty site with its worker until the block ends.
+
+    Args:
+        log: the worker's.
+    """
+    migrations.upgrade(settings.database)
+    with serving(settings) as site, working(settings, log):
+        deadline = time.monotonic() + PATIENCE_MS / 1000
+        while not (settings.ground_truth_inbox / PUBLIC_KEY_FILE).exists():  # the worker is there
+            assert time.monotonic() < deadline, log.read_text()
+            time.sleep(0.1)
+        yield site
+
+
+def cookies_of(site: Site, email: str) -> list[SetCookieParam]:
+    """Return the cookies of a browser in which this person is signed in."""
+    with site.client() as client:
+        sign_in_plainly(client, email)
+        return [{"name": name, "value": value, "url": site.url} for name, value in client.cookies.items()]
+
+
 @dataclass(frozen=True)
 class Exhibition:
     """The gallery, and the site that shows it."""
@@ -40,11 +64,7 @@ class Exhibition:
     def cookies(self, who: str) -> list[SetCookieParam]:
         """Return the cookies of a browser in which somebody of the gallery is signed in: "participant" and so on."""
         if who not in self.kept:
-            with self.site.client() as client:
-                sign_in_plainly(client, getattr(self.gallery, who))
-                self.kept[who] = [
-                    {"name": name, "value": value, "url": self.url} for name, value in client.cookies.items()
-                ]
+            self.kept[who] = cookies_of(self.site, getattr(self.gallery, who))
         return self.kept[who]
 
 
@@ -93,13 +113,7 @@ def sign_in() -> SignIn:
 @pytest.fixture
 def laboratory(tmp_path: Path) -> Iterator[Site]:
     """Give an empty site with its worker."""
-    settings = Settings(data_directory=tmp_path / "data")
-    migrations.upgrade(settings.database)
-    with serving(settings) as site, working(settings, tmp_path / "worker.log"):
-        deadline = time.monotonic() + PATIENCE_MS / 1000
-        while not (settings.ground_truth_inbox / PUBLIC_KEY_FILE).exists():  # the worker is there
-            assert time.monotonic() < deadline, (tmp_path / "worker.log").read_text()
-            time.sleep(0.1)
+    with at_work(Settings(data_directory=tmp_path / "data"), tmp_path / "worker.log") as site:
         yield site
 
 

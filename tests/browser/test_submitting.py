@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Exhibition, SignIn
+from tests.browser.dropping import drop
 from tests.support import small_world
 from tests.support.factories import make_challenge, make_token, make_user
 from tests.support.site import serving
@@ -15,11 +16,6 @@ from vocboard.app.settings import Settings
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser_errors")]
 
 PATIENCE_MS = 60_000
-DROP = """([zone, name, content]) => {
-  const carried = new DataTransfer();
-  carried.items.add(new File([Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0))], name));
-  zone.dispatchEvent(new DragEvent("drop", { dataTransfer: carried, bubbles: true, cancelable: true }));
-}"""
 
 
 def test_report_on_the_page_is_the_list_of_the_api(page: Page, sign_in: SignIn, tmp_path: Path) -> None:
@@ -75,8 +71,7 @@ def test_a_dropped_file_is_the_one_that_is_sent(page: Page, exhibition: Exhibiti
     sign_in(page, exhibition.gallery.participant)
     page.goto(f"{exhibition.url}/challenges/voc2007/submit")
     page.get_by_label("Name", exact=True).fill("Dropped")
-    zone = page.locator("[data-drop]").element_handle()
-    page.evaluate(DROP, [zone, "notes.tgz", "bm90IGFuIGFyY2hpdmU="])
+    drop(page, "notes.tgz", b"not an archive")
     expect(page.locator("[data-chosen]")).to_contain_text("notes.tgz")
     page.get_by_role("button", name="Upload and check").click()
     expect(page.locator("#report")).to_contain_text("error", timeout=PATIENCE_MS)

@@ -121,7 +121,7 @@ class Year:
         page.get_by_label("Image set").fill(FINAL)
         _date_field(page, "Closes").fill(_form_date(90))
         page.get_by_label("Submissions per person and competition").fill("1")
-        page.get_by_label("every … days").fill("30")
+        page.get_by_label("Every … days").fill("30")
         page.get_by_role("radio", name=re.compile("^Mean")).check()
         _date_field(page, "Visible from").fill(_form_date(95))
         page.get_by_role("radio", name=re.compile("earlier phase")).check()
@@ -190,7 +190,7 @@ class Year:
         self.camera.take("submissions", page, last=page.locator("fieldset.bulk"))
         page.get_by_role("link", name="Harbour master").click()
         page.locator("summary", has_text="Disqualify").click()
-        page.get_by_label("Reason").filter(visible=True).fill("The results are those of Quayside.")
+        page.get_by_label("Reason", exact=True).filter(visible=True).fill("The results are those of Quayside.")
         page.get_by_role("button", name="Disqualify").click()
         expect(page.get_by_text("Submission disqualified.")).to_be_visible()
         self._go(f"{SET_UP}/people")
@@ -214,7 +214,8 @@ class Year:
         self._go(f"{SET_UP}/archive")
         with page.expect_download():
             page.get_by_role("button", name="Export challenge").click()
-        page.get_by_role("button", name="Archive challenge").click()
+        page.locator("summary", has_text="Archive challenge").click()
+        page.get_by_role("button", name="Archive", exact=True).click()
         expect(page.get_by_text("Challenge archived.")).to_be_visible()
         self.camera.take("archive", page)
 

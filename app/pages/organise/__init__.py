@@ -16,13 +16,17 @@ from vocboard.app.pages.organise import (
 )
 
 router = APIRouter()
-router.include_router(registrations.router)  # these three first: their paths would be a challenge's, too
-router.include_router(log.router)
-router.include_router(transfer.router)
-router.include_router(overview.router)
-router.include_router(people.router)
-for _part in (rescores, ground_truth, phases, phase_people):
-    router.include_router(_part.router)
-for _forms in (phases, phase_people):
-    router.include_router(_forms.form_router)
-router.include_router(challenges.router)
+_PARTS = (
+    registrations,  # these three first: their paths would be a challenge's, too
+    log,
+    transfer,
+    overview,
+    people,
+    rescores,
+    ground_truth,
+    phases,
+    phase_people,
+    challenges,
+)
+for part in _PARTS:
+    router.include_router(part.router)

@@ -15,7 +15,7 @@ VISIBILITIES = (
     (Visibility.PUBLIC.value, "everyone can see it in the list."),
 )
 UTC_ZONE, EARTH_ZONE = "utc", "aoe"
-ZONES = ((UTC_ZONE, "UTC"), (EARTH_ZONE, formats.ANYWHERE_ON_EARTH_NAME.capitalize()))
+ZONES = ((UTC_ZONE, "UTC"), (EARTH_ZONE, f"A{formats.ANYWHERE_ON_EARTH_NAME[1:]}"))
 
 
 def zone_of(challenge: Challenge) -> tzinfo:

@@ -17,7 +17,7 @@ from vocboard.app.challenges.ground_truth import needs_confirmation
 from vocboard.app.challenges.models import MAIN_PHASE, Challenge, GroundTruthVersion, TruthState
 from vocboard.app.challenges.organisers import invitations_of
 from vocboard.app.database import Database, now
-from vocboard.app.errors import ForbiddenError, NotFoundError, ServiceError
+from vocboard.app.errors import ForbiddenError, InvalidInputError, NotFoundError, ServiceError
 from vocboard.app.overview import submissions as overview
 from vocboard.app.pages import wording
 from vocboard.app.pages.challenges import listed, timeline
@@ -255,7 +255,7 @@ def challenge_page(
         request,
         "organise/challenge.html",
         status=errors.status if refusal is None else refusal.status,
-        refusal=refusal,
+        refusal=wording.fields_in_words(refusal) if isinstance(refusal, InvalidInputError) else refusal,
         challenge=challenge,
         phase=phase,
         state=phase.state(at),

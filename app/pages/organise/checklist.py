@@ -30,7 +30,9 @@ class Step:
 
 
 def steps(session: Session, challenge: Challenge) -> list[Step]:
-    """Return the steps, in the order in which they make sense; none once everybody can submit."""
+    """Return the steps, in the order in which they make sense; none once everybody can submit, or nobody any more."""
+    if challenge.archived_at is not None:
+        return []
     phases = challenges.phases_of(challenge)
     with_truth = [phase for phase in phases if phase.has_own_truth]
     is_hidden = challenge.visibility is Visibility.DRAFT

@@ -19,7 +19,7 @@ from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.dependencies import DatabaseDep, NotifierDep, SettingsDep
 from vocboard.app.web.identity import Organiser
 
-router = APIRouter(prefix="/organise/{slug}/ground-truth/{number}", dependencies=[Depends(protect_form)])
+router = APIRouter(prefix="/organise/{slug}/ground-truth/{number}")
 
 VersionNumber = Annotated[int, Path(ge=1, le=2**31 - 1)]
 
@@ -51,19 +51,19 @@ class Actions:
 ActionsDep = Annotated[Actions, Depends()]
 
 
-@router.post("/confirm")
+@router.post("/confirm", dependencies=[Depends(protect_form)])
 def confirm_ground_truth(actions: ActionsDep, slug: str, number: VersionNumber) -> Response:
     """Confirm the warnings of the import."""
     return actions.change(slug, number, versions.confirm, done="truth-confirmed")
 
 
-@router.post("/remove")
+@router.post("/remove", dependencies=[Depends(protect_form)])
 def remove_ground_truth(actions: ActionsDep, slug: str, number: VersionNumber) -> Response:
     """Remove a version that could not be imported."""
     return actions.change(slug, number, versions.remove_failed, done="truth-removed")
 
 
-@router.post("/remove-competitions")
+@router.post("/remove-competitions", dependencies=[Depends(protect_form)])
 def remove_unscorable(actions: ActionsDep, slug: str, number: VersionNumber) -> Response:
     """Remove the competitions that a version cannot score from the challenge."""
     return actions.change(slug, number, versions.remove_unscorable, done="competitions-removed")

@@ -18,7 +18,6 @@ from vocboard.app.web.dependencies import DatabaseDep, NotifierDep, SettingsDep
 from vocboard.app.web.identity import Organiser, SignedIn
 
 router = APIRouter()
-form_router = APIRouter(dependencies=[Depends(protect_form)])
 PEOPLE = "/organise/{slug}/people"
 
 
@@ -28,7 +27,7 @@ def people_page(request: Request, database: DatabaseDep, user: Organiser, slug: 
     return _page(request, database, user, slug)
 
 
-@form_router.post(PEOPLE)
+@router.post(PEOPLE, dependencies=[Depends(protect_form)])
 def invite(
     request: Request,
     database: DatabaseDep,
@@ -49,7 +48,7 @@ def invite(
     return go_to(f"/organise/{slug}/people", done="invited")
 
 
-@form_router.post(PEOPLE + "/invitations/{invitation_id}/withdraw")
+@router.post(PEOPLE + "/invitations/{invitation_id}/withdraw", dependencies=[Depends(protect_form)])
 def withdraw_invitation(database: DatabaseDep, user: Organiser, slug: str, invitation_id: uuid.UUID) -> Response:
     """Take an invitation back."""
     with database.writing() as session:
@@ -58,7 +57,7 @@ def withdraw_invitation(database: DatabaseDep, user: Organiser, slug: str, invit
     return go_to(f"/organise/{slug}/people", done="invitation-withdrawn")
 
 
-@form_router.post(PEOPLE + "/{user_id}/remove")
+@router.post(PEOPLE + "/{user_id}/remove", dependencies=[Depends(protect_form)])
 def remove(request: Request, database: DatabaseDep, user: Organiser, slug: str, user_id: uuid.UUID) -> Response:
     """Remove an organiser, or leave."""
     try:
@@ -72,7 +71,7 @@ def remove(request: Request, database: DatabaseDep, user: Organiser, slug: str, 
     return go_to(f"/organise/{slug}/people", done="organiser-removed")
 
 
-@form_router.post(PEOPLE + "/{user_id}/hand-over")
+@router.post(PEOPLE + "/{user_id}/hand-over", dependencies=[Depends(protect_form)])
 def hand_over(request: Request, database: DatabaseDep, user: Organiser, slug: str, user_id: uuid.UUID) -> Response:
     """Make another organiser the owner."""
     try:
@@ -92,7 +91,7 @@ def invitations_page(request: Request, database: DatabaseDep, user: SignedIn) ->
     return render(request, "invitations.html", invitations=found)
 
 
-@form_router.post("/invitations/{invitation_id}/accept")
+@router.post("/invitations/{invitation_id}/accept", dependencies=[Depends(protect_form)])
 def accept(database: DatabaseDep, user: SignedIn, invitation_id: uuid.UUID) -> Response:
     """Become an organiser."""
     with database.writing() as session:
@@ -100,7 +99,7 @@ def accept(database: DatabaseDep, user: SignedIn, invitation_id: uuid.UUID) -> R
     return go_to(f"/organise/{challenge.slug}", done="accepted")
 
 
-@form_router.post("/invitations/{invitation_id}/decline")
+@router.post("/invitations/{invitation_id}/decline", dependencies=[Depends(protect_form)])
 def decline(database: DatabaseDep, user: SignedIn, invitation_id: uuid.UUID) -> Response:
     """Refuse an invitation."""
     with database.writing() as session:
@@ -128,6 +127,3 @@ def _page(
         wrong=errors.wrong,
         **context,
     )
-
-
-router.include_router(form_router)

@@ -23,7 +23,6 @@ from vocboard.app.web.dependencies import DatabaseDep
 from vocboard.app.web.identity import Organiser
 
 router = APIRouter(prefix="/organise/{slug}")
-form_router = APIRouter(prefix="/organise/{slug}", dependencies=[Depends(protect_form)])
 
 
 class PersonForm(BaseModel):
@@ -42,12 +41,14 @@ class ExtraQuotaForm(PersonForm):
 
 
 @router.get("/phases")
-def phases_page(request: Request, database: DatabaseDep, user: Organiser, slug: str) -> Response:
-    """The phases of a challenge, who is admitted, and who has extra quota."""
-    return phases_overview(request, database, user, slug)
+def phases_page(
+    request: Request, database: DatabaseDep, user: Organiser, slug: str, email: str | None = None
+) -> Response:
+    """The phases of a challenge, who is admitted, and who has extra quota; a link can name whom to give it."""
+    return phases_overview(request, database, user, slug, extra=ExtraQuotaForm(email=email) if email else None)
 
 
-@form_router.post("/admissions")
+@router.post("/admissions", dependencies=[Depends(protect_form)])
 def admit(
     request: Request, database: DatabaseDep, user: Organiser, slug: str, form: Annotated[PersonForm, Form()]
 ) -> Response:
@@ -62,7 +63,7 @@ def admit(
     return go_to(f"/organise/{slug}/phases", done="admitted")
 
 
-@form_router.post("/admissions/{admission_id}/end")
+@router.post("/admissions/{admission_id}/end", dependencies=[Depends(protect_form)])
 def end_admission(database: DatabaseDep, user: Organiser, slug: str, admission_id: uuid.UUID) -> Response:
     """End an admission."""
     with database.writing() as session:
@@ -71,7 +72,7 @@ def end_admission(database: DatabaseDep, user: Organiser, slug: str, admission_i
     return go_to(f"/organise/{slug}/phases", done="admission-ended")
 
 
-@form_router.post("/extra-quotas")
+@router.post("/extra-quotas", dependencies=[Depends(protect_form)])
 def grant_extra_quota(
     request: Request, database: DatabaseDep, user: Organiser, slug: str, form: Annotated[ExtraQuotaForm, Form()]
 ) -> Response:
@@ -101,7 +102,7 @@ def grant_extra_quota(
     return go_to(f"/organise/{slug}/phases", done="quota-granted")
 
 
-@form_router.post("/extra-quotas/{grant_id}/end")
+@router.post("/extra-quotas/{grant_id}/end", dependencies=[Depends(protect_form)])
 def end_extra_quota(database: DatabaseDep, user: Organiser, slug: str, grant_id: uuid.UUID) -> Response:
     """Take extra quota back."""
     with database.writing() as session:

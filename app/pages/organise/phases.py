@@ -22,7 +22,6 @@ from vocboard.app.web.dependencies import DatabaseDep
 from vocboard.app.web.identity import Organiser
 
 router = APIRouter(prefix="/organise/{slug}")
-form_router = APIRouter(prefix="/organise/{slug}", dependencies=[Depends(protect_form)])
 
 
 class PhaseForm(PhaseFields):
@@ -56,7 +55,7 @@ def new_phase_page(request: Request, database: DatabaseDep, user: Organiser, slu
     return _form_page(request, challenge, None, PhaseForm(**as_typed(rules, zone_of(challenge))), NO_ERRORS)
 
 
-@form_router.post("/phases/new")
+@router.post("/phases/new", dependencies=[Depends(protect_form)])
 def add_phase(
     request: Request, database: DatabaseDep, user: Organiser, slug: str, form: Annotated[PhaseForm, Form()]
 ) -> Response:
@@ -93,7 +92,7 @@ def phase_page(request: Request, database: DatabaseDep, user: Organiser, slug: s
     return _form_page(request, challenge, phase, form, NO_ERRORS)
 
 
-@form_router.post("/phases/{key}")
+@router.post("/phases/{key}", dependencies=[Depends(protect_form)])
 def change_phase(
     request: Request, database: DatabaseDep, user: Organiser, slug: str, key: str, form: Annotated[PhaseForm, Form()]
 ) -> Response:
@@ -110,7 +109,7 @@ def change_phase(
     return go_to(f"/organise/{slug}/phases", done="phase-saved")
 
 
-@form_router.post("/phases/{key}/remove")
+@router.post("/phases/{key}/remove", dependencies=[Depends(protect_form)])
 def remove_phase(request: Request, database: DatabaseDep, user: Organiser, slug: str, key: str) -> Response:
     """Remove a phase that nothing has been submitted to."""
     try:

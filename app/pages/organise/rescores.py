@@ -21,7 +21,6 @@ from vocboard.app.web.dependencies import DatabaseDep, NotifierDep, SettingsDep
 from vocboard.app.web.identity import Organiser
 
 router = APIRouter()
-form_router = APIRouter(dependencies=[Depends(protect_form)])
 
 SHOWN_AT_FIRST = 200  # changes of one competition; the API has all
 
@@ -34,7 +33,7 @@ def rescore_page(
     return _page(request, database, user, slug, rescore_id)
 
 
-@form_router.post("/organise/{slug}/rescores")
+@router.post("/organise/{slug}/rescores", dependencies=[Depends(protect_form)])
 def start_rescore(
     request: Request,
     database: DatabaseDep,
@@ -58,41 +57,24 @@ def start_rescore(
     return go_to(f"/organise/{slug}/rescores/{rescore.id}")
 
 
-@form_router.post("/organise/{slug}/rescores/{rescore_id}/apply")
+@router.post("/organise/{slug}/rescores/{rescore_id}/apply", dependencies=[Depends(protect_form)])
 def apply_rescore(
     request: Request, database: DatabaseDep, notifier: NotifierDep, user: Organiser, slug: str, rescore_id: uuid.UUID
 ) -> Response:
     """Apply the re-score."""
     response = _act(request, database, user, slug, rescore_id, service.request_apply, done="applying")
     notifier.rescore_changed()
-    service.wait_until_applied(database, rescore_id)
+    if service.wait_until_applied(database, rescore_id):
+        return go_to(f"/organise/{slug}/rescores/{rescore_id}", done="applied")
     return response
 
 
-@form_router.post("/organise/{slug}/rescores/{rescore_id}/discard")
+@router.post("/organise/{slug}/rescores/{rescore_id}/discard", dependencies=[Depends(protect_form)])
 def discard_rescore(
     request: Request, database: DatabaseDep, user: Organiser, slug: str, rescore_id: uuid.UUID
 ) -> Response:
     """Discard the re-score."""
     return _act(request, database, user, slug, rescore_id, service.discard, done="discarded")
-
-
-@form_router.post("/submissions/{submission_id}/evaluate-again")
-def evaluate_again(
-    database: DatabaseDep,
-    notifier: NotifierDep,
-    user: Organiser,
-    submission_id: uuid.UUID,
-    reason: Annotated[str, Form()] = "",
-) -> Response:
-    """Evaluate one submission again."""
-    with database.writing() as session:
-        submission, rescore = service.evaluate_again(session, submission_id=submission_id, user=user, reason=reason)
-    if rescore is None:
-        notifier.submission_queued()
-        return go_to(f"/submissions/{submission_id}", done="queued-again")
-    notifier.rescore_changed()
-    return go_to(f"/organise/{submission.challenge.slug}/rescores/{rescore.id}")
 
 
 def _act(
@@ -156,6 +138,3 @@ def _page(
 def _check_challenge(rescore: Rescore, slug: str) -> None:
     if rescore.challenge.slug != slug:
         raise NotFoundError("This re-score does not exist.")
-
-
-router.include_router(form_router)

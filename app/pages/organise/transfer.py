@@ -23,7 +23,6 @@ from vocboard.app.web.identity import Creator, Organiser
 from vocboard.evaluator.problems import Problem
 
 router = APIRouter(prefix="/organise")
-form_router = APIRouter(dependencies=[Depends(protect_form)])
 
 
 @router.get("/import")
@@ -62,7 +61,7 @@ def archive_page(request: Request, database: DatabaseDep, user: Organiser, slug:
     return _page(request, database, user, slug)
 
 
-@form_router.post("/{slug}/export")
+@router.post("/{slug}/export", dependencies=[Depends(protect_form)])
 def export(database: DatabaseDep, store: StoreDep, user: Organiser, slug: str) -> Response:
     """The whole challenge but its ground truth, as one archive."""
     exported = begin_export(database, store, slug=slug, user=user)
@@ -73,7 +72,7 @@ def export(database: DatabaseDep, store: StoreDep, user: Organiser, slug: str) -
     return StreamingResponse(exported.stream(), media_type="application/x-tar", headers=headers)
 
 
-@form_router.post("/{slug}/archive")
+@router.post("/{slug}/archive", dependencies=[Depends(protect_form)])
 def archive(request: Request, database: DatabaseDep, user: Organiser, slug: str) -> Response:
     """Make the challenge read-only."""
     try:
@@ -85,7 +84,7 @@ def archive(request: Request, database: DatabaseDep, user: Organiser, slug: str)
     return go_to(f"/organise/{slug}/archive", done="archived")
 
 
-@form_router.post("/{slug}/reopen")
+@router.post("/{slug}/reopen", dependencies=[Depends(protect_form)])
 def reopen(request: Request, database: DatabaseDep, user: Organiser, slug: str) -> Response:
     """Let the challenge be changed again."""
     try:
@@ -97,7 +96,7 @@ def reopen(request: Request, database: DatabaseDep, user: Organiser, slug: str) 
     return go_to(f"/organise/{slug}/archive", done="reopened")
 
 
-@form_router.post("/{slug}/delete")
+@router.post("/{slug}/delete", dependencies=[Depends(protect_form)])
 def delete(request: Request, database: DatabaseDep, user: Organiser, slug: str) -> Response:
     """Delete a draft without submissions."""
     try:
@@ -133,6 +132,3 @@ def _import_page(
         upload_limit=limit,
         form={},
     )
-
-
-router.include_router(form_router)

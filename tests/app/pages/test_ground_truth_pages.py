@@ -114,7 +114,7 @@ def test_a_rescore_needs_a_reason_and_is_started_once(embedded_site: Site, world
         sign_in(client, world.email)
         refused = send(client, page, f"{page}/rescores", ground_truth_version=number, reason=" ")
         assert refused.status_code == 422
-        assert "reason: Required." in refused.text
+        assert "Reason: Required." in refused.text
         started = send(client, page, f"{page}/rescores", ground_truth_version=number, reason="New evaluator")
         assert re.fullmatch(f"{page}/rescores/[0-9a-f-]+", started.headers["location"])
         again = send(client, page, f"{page}/rescores", ground_truth_version=number, reason="New evaluator")

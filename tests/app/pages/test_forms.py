@@ -1,0 +1,62 @@
+"""What holds of every form of the pages: the token against forged requests, and the message afterwards."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+import pytest
+from fastapi.routing import APIRoute, iter_route_contexts
+
+from vocboard.app.pages import router, wording
+from vocboard.app.pages.forms import go_to
+from vocboard.app.pages.rendering import STATIC_DIRECTORY, TEMPLATE_DIRECTORY
+from vocboard.app.web.csrf import FIELD, protect_form
+
+PAGES = STATIC_DIRECTORY.parent / "pages"
+FORM = re.compile(r'<form\b(?=[^>]*method="post").*?</form>', re.DOTALL | re.IGNORECASE)
+TOKEN = (r"{{ parts.csrf(csrf_token()) }}", f'name="{FIELD}" value="{{{{ csrf_token() }}}}"')
+# They read the form as it arrives, and verify its token before the file.
+STREAMING = {"/organise/import", "/organise/{slug}/ground-truth", "/challenges/{slug}/submit"}
+
+
+def strings_of(node: ast.AST) -> Iterator[str]:
+    yield from (each.value for each in ast.walk(node) if isinstance(each, ast.Constant) and isinstance(each.value, str))
+
+
+def test_every_form_in_the_templates_has_the_token() -> None:
+    forms = [
+        (template.name, form)
+        for template in TEMPLATE_DIRECTORY.rglob("*.html")
+        for form in FORM.findall(template.read_text())
+    ]
+    assert len(forms) > 40
+    assert [(name, form) for name, form in forms if not any(token in form for token in TOKEN)] == []
+
+
+def test_every_handler_of_a_form_verifies_the_token() -> None:
+    unprotected = {
+        context.path
+        for context in iter_route_contexts(router.routes)
+        if isinstance(context.route, APIRoute)
+        and "POST" in (context.methods or ())
+        and protect_form not in {dependency.call for dependency in context.route.dependant.dependencies}
+    }
+    assert unprotected == STREAMING
+
+
+def test_every_message_after_a_form_exists_and_is_used() -> None:
+    """Wherever the name `done` gets a value, as an argument or a variable."""
+    used: set[str] = set()
+    for file in PAGES.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            is_argument = isinstance(node, ast.keyword) and node.arg == "done"
+            is_variable = isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "done"
+            if (is_argument or is_variable) and not isinstance(node.value, ast.Call):
+                used.update(strings_of(node.value))
+    assert used == set(wording.DONE)
+
+
+def test_going_on_with_an_unknown_message_is_an_error() -> None:
+    assert go_to("/organise", done="deleted").headers["location"] == "/organise?done=deleted"
+    with pytest.raises(KeyError):
+        go_to("/organise", done="no-such-message")

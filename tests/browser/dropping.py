@@ -1,0 +1,17 @@
+"""Drops a file on a page, as from the desktop."""
+
+import base64
+
+from playwright.sync_api import Page
+
+_DROP = """([zone, name, content]) => {
+  const carried = new DataTransfer();
+  carried.items.add(new File([Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0))], name));
+  zone.dispatchEvent(new DragEvent("drop", { dataTransfer: carried, bubbles: true, cancelable: true }));
+}"""
+
+
+def drop(page: Page, name: str, content: bytes) -> None:
+    """Drop a file on the page's form to upload."""
+    zone = page.locator("[data-drop]").element_handle()
+    page.evaluate(_DROP, [zone, name, base64.b64encode(content).decode()])

@@ -1,0 +1,125 @@
+"""A year after: the ground truth corrected, submissions evaluated again, and the challenge moved and archived."""
+
+import re
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import cookies_of
+from tests.browser.organisers.clicks import Organising
+from tests.browser.organisers.conftest import PATIENCE, Year
+from tests.support.factories import make_organiser, make_token, make_user
+from tests.support.life import eventually, make_ready, submit
+from tests.support.site import Site
+
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser_errors")]
+
+REASON = "One object of the last image is a bicycle."
+
+
+def scored(year: Year, files: dict[str, Path], slug: str) -> str:
+    """Make an open challenge with a published result; return the id of its submission."""
+    with year.site.writing() as session:
+        entrant = make_token(session, make_user(session, name="Eve Entrant"))
+    rules: dict[str, Any] = {"slug": slug, "title": f"Road users, {slug}", "edition_file": files["edition"].read_text()}
+    with year.site.client(year.token) as organiser, year.site.client(entrant) as client:
+        challenge = make_ready(organiser, files["devkit"].read_bytes(), **rules)
+        given = {"method_name": "Road method", "training_data": "The sample images.", "publish": "true"}
+        made = submit(client, challenge, files["results"].read_bytes(), **given)
+        eventually(lambda: client.get(f"/api/v1/submissions/{made['id']}").json()["published_at"])
+        return str(made["id"])
+
+
+def mean_on(page: Page, url: str) -> str:
+    page.goto(url)
+    return page.get_by_role("row", name=re.compile("Road method")).locator(".mean").first.inner_text()
+
+
+def test_the_ground_truth_is_corrected(
+    organising: Organising, year: Year, files: dict[str, Path], visitor: Page
+) -> None:
+    scored(year, files, "corrected")
+    page, board = organising.page, "/challenges/corrected/leaderboards/comp1"
+    before = mean_on(visitor, board)
+    with organising.action("correct the ground truth", "/challenges/corrected"):
+        organising.tab("Set-up")
+        organising.drop_file(files["corrected"])
+        organising.button("Upload")
+        reason = page.get_by_label("Reason", exact=True).first
+        expect(reason).to_be_visible(timeout=PATIENCE)
+        reason.fill(REASON)
+        organising.button("Score with this version")
+        expect(page.get_by_role("heading", name="Ready to apply")).to_be_visible(timeout=PATIENCE)
+        expect(page.get_by_role("row", name=re.compile("Road method"))).to_contain_text(before)
+        assert mean_on(visitor, board) == before
+        organising.button("Apply")
+        expect(page.get_by_role("heading", name="The new results are current")).to_be_visible(timeout=PATIENCE)
+    assert mean_on(visitor, board) != before
+    expect(visitor.get_by_text(REASON)).to_be_visible()
+
+
+def test_submissions_are_evaluated_again(organising: Organising, year: Year, files: dict[str, Path]) -> None:
+    scored(year, files, "again")
+    page = organising.page
+    with organising.action("evaluate again", "/challenges/again"):
+        organising.tab("Submissions")
+        organising.link("Road method")
+        organising.fill("Reason optional", "The entrant asked for it.")
+        organising.button("Evaluate again")
+        expect(page.get_by_role("heading", name="Ready to apply")).to_be_visible(timeout=PATIENCE)
+        expect(page.get_by_text("No score and no rank changes.")).to_be_visible()
+        organising.button("Apply")
+        expect(page.get_by_role("heading", name="The new results are current")).to_be_visible(timeout=PATIENCE)
+
+    with organising.action("mark as failed", "/challenges/again"):
+        organising.tab("Submissions")
+        organising.link("Road method")
+        organising.unfold("Mark as failed")
+        organising.fill("Reason", "The disk was full.")
+        organising.button("Mark as failed")
+        expect(page.locator(".note.bad", has_text="The disk was full.")).to_be_visible()
+    with organising.action("evaluate a failed one again", "/challenges/again"):
+        organising.tab("Submissions")
+        organising.link("Road method")
+        organising.button("Evaluate again")
+        expect(page.locator(".headline")).to_be_visible(timeout=PATIENCE)
+
+
+def test_a_challenge_is_exported_imported_elsewhere_and_archived(
+    organising: Organising, year: Year, elsewhere: Site, files: dict[str, Path], visitor: Page, tmp_path: Path
+) -> None:
+    scored(year, files, "moved")
+    mean = mean_on(visitor, "/challenges/moved/leaderboards/comp1")
+    export = tmp_path / "moved.vocboard.tar"
+    with organising.action("export", "/challenges/moved"):
+        organising.tab("Export and archive")
+        with organising.page.expect_download() as download:
+            organising.button("Export challenge")
+        download.value.save_as(export)
+        assert download.value.suggested_filename == export.name
+    with tarfile.open(export) as archive:
+        assert any(name.endswith(".parquet") for name in archive.getnames())
+
+    with organising.action("archive", "/challenges/moved"):
+        organising.tab("Export and archive")
+        organising.unfold("Archive challenge")
+        organising.button("Archive")
+        expect(organising.page.get_by_role("status")).to_contain_text("Challenge archived.")
+    visitor.goto("/challenges/moved")
+    expect(visitor.locator(".page-head .state.archived")).to_be_visible()
+    expect(visitor.get_by_role("link", name="Submit results")).to_have_count(0)
+
+    with elsewhere.writing() as session:
+        email = make_organiser(session, name="Ines Elsewhere").email
+    organising.page.context.add_cookies(cookies_of(elsewhere, email))
+    there = Organising(organising.page, elsewhere.url)
+    with there.action("import elsewhere", "/"):
+        there.menu("Organise")
+        there.link("Import challenge")
+        there.choose_file("Export of a challenge", export)
+        there.button("Import")
+        expect(there.page.get_by_role("status")).to_contain_text("Challenge imported as an archived draft.")
+    assert mean_on(there.page, f"{elsewhere.url}/challenges/moved/leaderboards/comp1") == mean

@@ -1,0 +1,93 @@
+"""From an edition file to an open challenge, with the mistakes that happen on the way."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.organisers.clicks import Organising
+from tests.browser.organisers.conftest import EDITION, PATIENCE, Year
+from tests.support.factories import make_challenge
+from vocboard.app.challenges.models import Visibility
+
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser_errors")]
+
+UPLOAD = re.compile(f"Development kit tree, {EDITION}")
+
+
+def test_a_custom_edition_from_draft_to_open(
+    organising: Organising, year: Year, files: dict[str, Path], visitor: Page
+) -> None:
+    page = organising.page
+    with year.site.writing() as session:
+        other = make_challenge(session, organiser=year.organiser).slug
+
+    with organising.action("custom edition", f"/challenges/{other}"):
+        organising.menu("Organise")
+        organising.link("New challenge")
+        organising.fill("Title", "Road users")
+        organising.fill("URL name", "roads")
+        organising.choose_file(re.compile("Your own edition file"), files["edition"])
+        organising.button("Create challenge")
+        expect(page.get_by_role("heading", name="Road users")).to_be_visible()
+        expect(page.get_by_text(f"{EDITION}, your own")).to_be_visible()
+        expect(page.get_by_text("2 required steps left.")).to_be_visible()
+
+    with organising.action("faulty ground truth", "/challenges/roads"):
+        organising.tab("Set-up")
+        organising.choose_file(UPLOAD, files["faulty"])
+        organising.button("Upload")
+        expect(page.get_by_text("The ground truth could not be read.")).to_be_visible(timeout=PATIENCE)
+        listed = page.locator(".problems .message")
+        expect(listed).to_have_count(2)
+        expect(listed.nth(0)).to_contain_text("is not well-formed XML")
+        expect(listed.nth(1)).to_contain_text("<xmax> is 'a212', expected a number")
+
+    with organising.action("ground truth", "/challenges/roads"):
+        organising.tab("Set-up")
+        organising.choose_file(UPLOAD, files["devkit"])
+        organising.button("Upload")
+        expect(page.locator(".state.open", has_text="Current")).to_be_visible(timeout=PATIENCE)
+        expect(page.get_by_text("1 required step left.")).to_be_visible()
+
+    with organising.action("rehearsal", "/challenges/roads"):
+        organising.tab("Set-up")
+        organising.link("Rehearse", within=page.locator(".head-row"))
+        organising.fill("Name", "Sample method")
+        organising.fill("Training data statement optional", "The sample images.")
+        organising.choose_file("Result files in one archive", files["results"])
+        organising.button("Upload and check")
+        expect(page.locator(".headline")).to_be_visible(timeout=PATIENCE)
+        expect(page.get_by_text("No leaderboard shows it.")).to_be_visible()
+
+    visitor.goto("/challenges/roads")
+    expect(visitor.get_by_role("heading", name="Not found")).to_be_visible()
+    with organising.action("open", "/challenges/roads"):
+        organising.tab("Set-up")
+        organising.link(re.compile("^Change the visibility"))
+        organising.tick(re.compile("Public"))
+        organising.button("Save changes")
+        expect(page.locator(".page-head .state.open")).to_be_visible()
+    visitor.goto("/challenges/roads")
+    expect(visitor.get_by_role("link", name="Submit results")).to_be_visible()
+    visitor.goto("/challenges/roads/leaderboards/comp1")
+    expect(visitor.get_by_text("No results have been published for comp1 yet.")).to_be_visible()
+
+
+def test_a_draft_is_deleted(organising: Organising, year: Year) -> None:
+    with year.site.writing() as session:
+        draft = make_challenge(
+            session,
+            organiser=year.organiser,
+            title="Second thoughts",
+            slug="thoughts",
+            visibility=Visibility.DRAFT,
+            ready=False,
+        )
+    with organising.action("delete a draft", f"/challenges/{draft.slug}"):
+        organising.tab("Export and archive")
+        organising.unfold("Delete draft")
+        organising.button("Delete permanently")
+        expect(organising.page.get_by_role("status")).to_have_text("Draft deleted.")
+        expect(organising.page.get_by_text("Second thoughts")).to_have_count(0)
