@@ -102,7 +102,7 @@ def _ranked(directory: Path) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarra
 
 
 def _numpy(directory: Path) -> Run:
-    """Prepare the same in plain NumPy: weights by rank, cumulative sums, precision, maxima, area."""
+    """Prepare the same scores in plain NumPy: weights by rank, cumulative sums, precision, maxima, area."""
     classes = list(_ranked(directory))
     weights = draw_weights(_read(directory / "0.evidence").images, REPLICATES).T.astype(np.int32).copy()
 
@@ -159,7 +159,6 @@ MANY = Case(
     make=make_many,
     implementations={
         "vocboard": Implementation(Kind.OURS, _bootstrap(1)),
-        NUMPY: Implementation(Kind.PEER, _numpy),
         GATHER: Implementation(Kind.FLOOR, _gather),
     },
     goals=(Goal(6, unit="s"), Goal(1024, unit="MiB")),

@@ -13,7 +13,8 @@ import numpy as np
 from vocboard.evaluator.rules import Competition, Edition
 from vocboard.evaluator.scores import Measure
 from vocboard.evaluator.statistics.evidence import Evidence
-from vocboard.evaluator.statistics.intervals import LEAST_IMAGES, LEVEL, Interval, ReplicatedMeasure
+from vocboard.evaluator.statistics.influence import influences
+from vocboard.evaluator.statistics.intervals import LEAST_IMAGES, LEVEL, Interval, ReplicatedMeasure, mean_of_defined
 from vocboard.evaluator.statistics.weights import REPLICATES, SEED, Weights, draw_weights
 from vocboard.evaluator.tasks.names import Metric
 
@@ -58,7 +59,7 @@ class Bootstrap:
             "replicates": self.replicates,
             "seed": SEED,
             "level": level,
-            "interval": "percentile",
+            "interval": "expanded percentile",
             **self.measures[primary].as_json(level),
             "secondary": {metric.value: self.measures[metric].as_json(level) for metric in secondary},
         }
@@ -103,4 +104,5 @@ def replicate(
         block = np.ascontiguousarray(weights[:, start : start + AT_ONCE])
         for place, resampled in enumerate(classes.values()):
             per_class[place, start : start + AT_ONCE] = resampled.replicates(block)
-    return ReplicatedMeasure(scores, per_class)
+    means = mean_of_defined(per_class)
+    return ReplicatedMeasure(scores, per_class, influences(weights, np.vstack((per_class, means))))

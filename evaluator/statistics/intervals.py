@@ -1,12 +1,21 @@
-"""Confidence intervals from bootstrap replicates."""
+"""Confidence intervals from bootstrap replicates.
+
+The interval is the expanded percentile interval: the middle part of the replicates, a little more than 95 % of them if
+few images determine the score. Of the percentile, basic, bias-corrected, accelerated and normal intervals it was the
+one that contained the true score most nearly as often as it should in simulations (docs/statistics.md), it never leaves
+the range of the score, and it is easy to explain. Source: T. C. Hesterberg, "What Teachers Should Know About the
+Bootstrap", The American Statistician 2015, section 4.
+"""
 
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vocboard.evaluator.scores import Measure
+from vocboard.evaluator.statistics.influence import degrees_of_freedom, student_quantile
 
 LEVEL = 0.95  # of confidence
 LEAST_IMAGES = 2  # a single image says nothing about others
@@ -39,17 +48,23 @@ class ReplicatedScore:
     Attributes:
         score: on the test images; NaN if undefined.
         replicates: (b,) scores; NaN where undefined.
+        influence: (images,) covariance of each image's weight and the score, over replicates.
     """
 
     score: float
     replicates: NDArray[np.float64]
+    influence: NDArray[np.float32]
 
     def interval(self, level: float = LEVEL) -> Interval:
-        """Return the percentile interval: the middle part of the replicates that define the score."""
+        """Return the middle part of the replicates that define the score."""
         defined = self.replicates[~np.isnan(self.replicates)]
         if len(defined) < 2:
             return Interval(float("nan"), float("nan"), float("nan"))
-        low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
+        [freedom] = degrees_of_freedom(self.influence[None], len(defined)).tolist()
+        normal = NormalDist()
+        [expanded] = student_quantile(np.array([normal.inv_cdf((1 + level) / 2)]), freedom).tolist()
+        outside = normal.cdf(-expanded)
+        low, high = np.quantile(defined, [outside, 1 - outside])
         return Interval(float(low), float(high), float(defined.std(ddof=1)))
 
     @property
@@ -69,20 +84,17 @@ class ReplicatedMeasure:
     Attributes:
         measure: the scores on the test images.
         per_class: (classes, b) scores of the classes in `measure`, in its order; NaN where undefined.
+        influence: (classes + 1, images) influence of each image on each class and on the mean; see `influences`.
     """
 
     measure: Measure
     per_class: NDArray[np.float64]
+    influence: NDArray[np.float32]
 
     @property
     def mean(self) -> ReplicatedScore:
         """The mean over classes. As in the evaluation, each replicate's is over the classes that it defines."""
-        defined = ~np.isnan(self.per_class)
-        number = defined.sum(axis=0)
-        total = np.where(defined, self.per_class, 0.0).sum(axis=0)
-        mean = np.full(len(number), np.nan)
-        np.divide(total, number, out=mean, where=number > 0)
-        return ReplicatedScore(self.measure.mean, mean)
+        return ReplicatedScore(self.measure.mean, mean_of_defined(self.per_class), self.influence[-1])
 
     def of_class(self, name: str) -> ReplicatedScore:
         """Return the score of a class.
@@ -93,7 +105,7 @@ class ReplicatedMeasure:
         place = list(self.measure.per_class).index(name) if name in self.measure.per_class else None
         if place is None:
             raise KeyError(name)
-        return ReplicatedScore(self.measure.per_class[name], self.per_class[place])
+        return ReplicatedScore(self.measure.per_class[name], self.per_class[place], self.influence[place])
 
     def as_json(self, level: float = LEVEL) -> dict[str, Any]:
         """Return the intervals of the mean and of each class."""
@@ -101,3 +113,12 @@ class ReplicatedMeasure:
             "mean": self.mean.as_json(level),
             "per_class": {name: self.of_class(name).as_json(level) for name in self.measure.per_class},
         }
+
+
+def mean_of_defined(per_class: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the (b,) mean over the classes that are defined, of (classes, b) scores; NaN if none is."""
+    defined = ~np.isnan(per_class)
+    number = defined.sum(axis=0)
+    mean = np.full(len(number), np.nan)
+    np.divide(np.where(defined, per_class, 0.0).sum(axis=0), number, out=mean, where=number > 0)
+    return mean

@@ -6,11 +6,14 @@ import numpy as np
 import pytest
 
 from vocboard.evaluator.statistics.comparison import Comparison, compare
+from vocboard.evaluator.statistics.influence import student_quantile
 from vocboard.evaluator.statistics.intervals import ReplicatedScore
+
+INFLUENCE = np.ones(100, dtype=np.float32)  # that all images have the same: that of a difference is 0
 
 
 def noisy(score: float, noise: np.ndarray) -> ReplicatedScore:
-    return ReplicatedScore(score, score + noise)
+    return ReplicatedScore(score, score + noise, INFLUENCE)
 
 
 def methods(number: int, *, gap: float, noise: float = 0.01, shared: float = 0.05) -> dict[str, ReplicatedScore]:
@@ -87,7 +90,7 @@ def plain_critical_value(scores: dict[str, ReplicatedScore]) -> float:
 
 def test_intervals_are_those_of_a_plain_max_t_method() -> None:
     scores = methods(5, gap=0.01)
-    critical = plain_critical_value(scores)
+    [critical] = student_quantile(np.array([plain_critical_value(scores)]), len(INFLUENCE)).tolist()
     for (one, other), found in compare(scores).differences.items():
         error = np.std(scores[one].replicates - scores[other].replicates, ddof=1)
         difference = scores[one].score - scores[other].score
@@ -111,7 +114,7 @@ def test_replicates_that_do_not_define_all_scores_are_left_out() -> None:
     scores = methods(2, gap=0.05)
     with_gaps = scores["0"].replicates.copy()
     with_gaps[::10] = np.nan
-    found = compare({"1": scores["1"], "0": ReplicatedScore(scores["0"].score, with_gaps)})
+    found = compare({"1": scores["1"], "0": ReplicatedScore(scores["0"].score, with_gaps, INFLUENCE)})
     assert found.differences["1", "0"].is_significant
     assert found.rank_shares.sum() == pytest.approx(2)
 
@@ -125,10 +128,24 @@ def test_one_method_is_alone() -> None:
     "scores",
     [
         {},
-        {"a": ReplicatedScore(float("nan"), np.full(10, np.nan))},
-        {"a": ReplicatedScore(0.5, np.array([0.5, np.nan])), "b": ReplicatedScore(0.5, np.array([np.nan, 0.5]))},
+        {"a": ReplicatedScore(float("nan"), np.full(10, np.nan), INFLUENCE)},
+        {
+            "a": ReplicatedScore(0.5, np.array([0.5, np.nan]), INFLUENCE),
+            "b": ReplicatedScore(0.5, np.array([np.nan, 0.5]), INFLUENCE),
+        },
     ],
 )
 def test_undefined_scores_cannot_be_compared(scores: dict[str, ReplicatedScore]) -> None:
     with pytest.raises(ValueError, match=r"defined|define"):
         compare(scores)
+
+
+def test_a_difference_that_depends_on_few_images_has_a_wider_interval() -> None:
+    few = np.zeros(100, dtype=np.float32)
+    few[:5] = 1
+    scores = methods(2, gap=0.01)
+    [usual] = compare(scores).differences.values()
+    scores["1"] = ReplicatedScore(scores["1"].score, scores["1"].replicates, INFLUENCE + few)
+    [wider] = compare(scores).differences.values()
+    assert wider.high - wider.low > 1.1 * (usual.high - usual.low)
+    assert wider.p_value > usual.p_value

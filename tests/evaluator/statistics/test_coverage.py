@@ -11,6 +11,7 @@ import pytest
 
 from tests.evaluator.statistics.populations import POPULATIONS
 from vocboard.evaluator.statistics.comparison import compare
+from vocboard.evaluator.statistics.influence import influences
 from vocboard.evaluator.statistics.intervals import ReplicatedScore
 from vocboard.evaluator.statistics.weights import draw_weights
 
@@ -32,7 +33,9 @@ def test_intervals_cover_and_equal_methods_are_equal(name: str) -> None:
     for repetition in range(REPETITIONS):
         random = np.random.default_rng([2007, repetition])
         methods = population.draw(IMAGES, METHODS, random)
-        scores = {str(n): ReplicatedScore(each.score(), each.replicates(weights)) for n, each in enumerate(methods)}
+        drawn = np.array([each.replicates(weights) for each in methods])
+        rows = enumerate(zip(methods, drawn, influences(weights, drawn), strict=True))
+        scores = {str(n): ReplicatedScore(each.score(), *row) for n, (each, *row) in rows}
         interval = scores["0"].interval()
         covered.append(interval.low <= truth <= interval.high)
         two = compare({method: scores[method] for method in ("0", "1")})
