@@ -23,6 +23,7 @@ from vocboard.commands.offline import (
 from vocboard.commands.problem_text import image_set_hint, problem_lines, summary
 from vocboard.commands.progress import Progress
 from vocboard.commands.score_tables import score_lines
+from vocboard.evaluator.diagnosis.report import diagnosis
 from vocboard.evaluator.editions import Edition, image_sets_of
 from vocboard.evaluator.evaluation import Evaluation, read_for_scoring, score_results
 from vocboard.evaluator.problems import has_errors
@@ -36,6 +37,7 @@ from vocboard.evaluator.whole_output import OutputExistsError
 LEAST_REPLICATES, MOST_REPLICATES = 100, 10_000
 
 Bootstraps = Mapping[str, Bootstrap]  # by competition
+Diagnoses = Mapping[str, dict[str, Any]]  # by competition
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -66,6 +68,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="add the 95 %% interval of each score: the bootstrap over test images, with this many replicates, such as "
         f"{REPLICATES}",
     )
+    add(
+        "--diagnose",
+        action="store_true",
+        help="add to JSON the kinds of errors of detection and segmentation, and what the score would be without them",
+    )
     add("--csv", action="store_true", help="print CSV, one line per score")
     add("--latex", action="store_true", help="print LaTeX tables")
 
@@ -73,11 +80,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 @reporting_misuse
 def run(arguments: argparse.Namespace) -> int:
     """Score the results, and print the scores."""
+    if arguments.diagnose and not arguments.json:
+        raise MisuseError("--diagnose adds to JSON; give --json as well")
     edition = chosen_edition(arguments.edition)
     classes = chosen_classes(arguments.segmentation_classes, edition)
     chosen = editions_of_image_sets(edition, arguments.image_set)
     evaluations: dict[str | None, Evaluation] = {}
     bootstraps: dict[str | None, Bootstraps] = {}
+    diagnoses: dict[str | None, Diagnoses] = {}
     with Progress("files") as progress:
         for name, of_set in chosen.items():
             progress.stage("files of the ground truth")
@@ -92,21 +102,18 @@ def run(arguments: argparse.Namespace) -> int:
                 progress=progress.advance,
             )
             evaluations[name] = score_results(read, of_set, truth, confusions, progress=progress.advance)
-            bootstraps[name] = {}
-            if arguments.bootstrap is not None and read.is_valid:
-                progress.stage("bootstrap")
+            bootstraps[name], diagnoses[name] = {}, {}
+            if (arguments.bootstrap is not None or arguments.diagnose) and read.is_valid:
+                progress.stage("statistics")
                 evidence = collect_evidence(read.results, of_set, truth, confusions)
-                bootstraps[name] = _bootstraps(evidence, of_set, arguments.bootstrap)
+                if arguments.bootstrap is not None:
+                    bootstraps[name] = _bootstraps(evidence, of_set, arguments.bootstrap)
+                if arguments.diagnose:
+                    diagnoses[name] = diagnosis(read.results, of_set, truth, evidence)
     named = {name or ", ".join(image_sets_of(edition)): evaluation for name, evaluation in evaluations.items()}
-    try:
-        if arguments.report is not None:
-            write_report(named, edition, arguments.report)
-        if arguments.curves is not None:
-            write_curves(named, arguments.curves)
-    except OutputExistsError as error:
-        raise MisuseError(str(error)) from error
+    _write_files(named, edition, arguments)
     if arguments.json:
-        print_json(_document(edition.name, evaluations, bootstraps))
+        print_json(_document(edition.name, evaluations, bootstraps, diagnoses))
     elif arguments.csv:
         print(as_csv(named), end="")
     elif arguments.latex:
@@ -115,6 +122,21 @@ def run(arguments: argparse.Namespace) -> int:
         for name, evaluation in evaluations.items():
             print("\n".join(_lines(evaluation, name, bootstraps[name])))
     return PROBLEMS if any(has_errors(evaluation.problems) for evaluation in evaluations.values()) else VALID
+
+
+def _write_files(named: Mapping[str, Evaluation], edition: Edition, arguments: argparse.Namespace) -> None:
+    """Write the report and the curves that the arguments ask for.
+
+    Raises:
+        MisuseError: a directory contains something else.
+    """
+    try:
+        if arguments.report is not None:
+            write_report(named, edition, arguments.report)
+        if arguments.curves is not None:
+            write_curves(named, arguments.curves)
+    except OutputExistsError as error:
+        raise MisuseError(str(error)) from error
 
 
 def _replicates(text: str) -> int:
@@ -143,13 +165,18 @@ def _bootstraps(evidence: Mapping[str, Evidence], edition: Edition, replicates: 
 
 
 def _document(
-    edition: str, evaluations: Mapping[str | None, Evaluation], bootstraps: Mapping[str | None, Bootstraps]
+    edition: str,
+    evaluations: Mapping[str | None, Evaluation],
+    bootstraps: Mapping[str | None, Bootstraps],
+    diagnoses: Mapping[str | None, Diagnoses],
 ) -> dict[str, Any]:
     """Return one JSON object; for several image sets, an object per image set by name."""
     documents = {name: evaluation.as_json() for name, evaluation in evaluations.items()}
     for name, document in documents.items():
         for key, found in bootstraps[name].items():
             document["competitions"][key]["bootstrap"] = found.as_json()
+        for key, diagnosed in diagnoses[name].items():
+            document["competitions"][key]["diagnosis"] = diagnosed
     if len(documents) == 1:
         return next(iter(documents.values()))
     return {"edition": edition, "image_sets": documents}

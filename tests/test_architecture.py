@@ -35,6 +35,7 @@ WEB = (
 WEB_LIBRARIES = ("fastapi", "starlette", "sse_starlette", "uvicorn")
 # What reads the ground truth, or judges results by it; so does the half of each task's folder named here.
 TRUTH = (
+    "evaluator.diagnosis",
     "evaluator.evaluation",
     "evaluator.ground_truth",
     "evaluator.scoring",

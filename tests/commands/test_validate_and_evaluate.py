@@ -211,3 +211,32 @@ class TestBootstrap:
         status, out, _ = run(capsys, *command)
         assert status == 1
         assert "interval" not in out
+
+
+class TestDiagnose:
+    def test_json_says_what_the_errors_are_and_what_they_cost(self, capsys: pytest.CaptureFixture[str]) -> None:
+        case = golden("voc2012-synthetic")
+        command = ["evaluate", case.edition, case.results, "--ground-truth", case.ground_truth, "--diagnose", "--json"]
+        status, out, _ = run(capsys, *command)
+        assert status == 0
+        competitions = json.loads(out)["competitions"]
+        [detection] = [each for each in competitions.values() if each["task"] == "detection"]
+        found = detection["diagnosis"]
+        assert found["errors"]["score"] == detection["mean"]
+        assert set(found["errors"]["gain"]) == {
+            *("location", "class", "duplicate", "background", "both", "missed", "false_positives", "false_negatives")
+        }
+        assert list(found["measures"]) == list(detection["per_class"])
+        for name, score in detection["per_class"].items():
+            assert found["measures"][name]["average_precision_by_overlap"]["0.5"] == score
+        [segmentation] = [each for each in competitions.values() if each["task"] == "segmentation"]
+        assert 0 < segmentation["diagnosis"]["pixel_accuracy"] <= 1
+        assert [key for key, each in competitions.items() if "diagnosis" in each] == ["comp3", "comp5"]
+
+    def test_needs_json(self, capsys: pytest.CaptureFixture[str]) -> None:
+        case = golden("voc2012-synthetic")
+        status, _, error = run(
+            capsys, "evaluate", case.edition, case.results, "--ground-truth", case.ground_truth, "--diagnose"
+        )
+        assert status == 2
+        assert "--diagnose adds to JSON; give --json as well" in error

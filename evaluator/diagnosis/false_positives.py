@@ -1,0 +1,32 @@
+"""What the most confident false positives of a class are.
+
+Source: D. Hoiem, Y. Chodpathumwan and Q. Dai, "Diagnosing Error in Object Detectors", ECCV 2012, section 2.1.
+"""
+
+from enum import StrEnum
+
+import numpy as np
+
+from vocboard.evaluator.diagnosis.errors import ERRORS, LEAST_OVERLAP, Diagnosed, Error
+
+
+class Kind(StrEnum):
+    """The kind of a false positive. The first that applies, in this order."""
+
+    LOCATION = "location"  # a duplicate, or overlaps an object of the class by at least a tenth
+    SIMILAR = "similar"  # overlaps an object of a similar class by at least a tenth
+    OTHER = "other"  # overlaps an object of another class by at least a tenth
+    BACKGROUND = "background"
+
+
+def kinds_of_first(results: Diagnosed) -> dict[Kind, int]:
+    """Return how many of the first false positives are of each kind, as many as the class has objects."""
+    first = np.flatnonzero(results.false)[: len(results.objects)]
+    applies = (
+        (results.error[first] == ERRORS.index(Error.DUPLICATE)) | (results.overlap[first] >= LEAST_OVERLAP),
+        results.overlap_of_similar[first] >= LEAST_OVERLAP,
+        results.overlap_of_others[first] >= LEAST_OVERLAP,
+    )
+    kind = np.select(applies, range(len(applies)), default=len(applies))
+    counts = np.bincount(kind, minlength=len(Kind))
+    return dict(zip(Kind, counts.tolist(), strict=True))

@@ -1,0 +1,181 @@
+"""Kinds of errors and scores without them are those of a reference implementation, and counts those of tidecv."""
+
+import importlib
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+from unittest.mock import MagicMock
+
+import numpy as np
+import pytest
+
+from benchmarks import peers
+from benchmarks.machine import cache_directory
+from tests.evaluator.diagnosis.cases import CLASSES, random_case
+from tests.evaluator.reference import average_precision
+from tests.evaluator.reference import tide as reference
+from tests.evaluator.reference.detection import Detection, Object
+from tests.evaluator.tasks.test_detection import detections_of, truth_of
+from tests.support.golden import golden, golden_truth
+from vocboard.evaluator.diagnosis.errors import ERRORS, diagnose
+from vocboard.evaluator.diagnosis.what_if import FALSE_NEGATIVES, FALSE_POSITIVES, MISSED, WhatIf
+from vocboard.evaluator.editions import Task, load
+from vocboard.evaluator.ground_truth import DetectionTruth
+from vocboard.evaluator.reading import read_results
+from vocboard.evaluator.results import Detections
+
+FIXES = (None, *ERRORS, MISSED, FALSE_POSITIVES, FALSE_NEGATIVES)
+
+
+def what_if_of(
+    content: dict[str, Detections], truth: DetectionTruth, name: str, key: str
+) -> tuple[Counter[str], WhatIf]:
+    edition = load(name)
+    competition = edition.competitions[key]
+    classes = diagnose(content, truth, edition, competition)
+    what_if = WhatIf(classes, truth.class_index, edition.classes, competition.rules)
+    counts: Counter[str] = Counter()
+    for of_class, each in classes.items():
+        for index, error in enumerate(ERRORS):
+            counts[error.value] += int(np.count_nonzero(each.error == index))
+        counts[MISSED] += int(np.count_nonzero(what_if.missed(of_class)))
+    return counts, what_if
+
+
+@pytest.mark.parametrize("edition", ["VOC2007", "VOC2012"])
+@pytest.mark.parametrize("seed", range(60))
+def test_errors_and_scores_without_them_are_those_of_the_reference(edition: str, seed: int) -> None:
+    found, objects = random_case(seed)
+    content = {name: detections_of(rows) for name, rows in found.items()}
+    counts, what_if = what_if_of(content, truth_of(objects, edition), edition, "comp3")
+    results, truths = reference.judged(found, objects)
+    assert +counts == +reference.counts(results, truths)
+    rules = load(edition).competitions["comp3"].rules
+    for fix in FIXES:
+        scores = what_if.score(fix)
+        for name in CLASSES:
+            marks = reference.marks_without(results, truths, name, fix)
+            expected = average_precision.average_precision(*marks, rules)
+            wanted = np.nan if expected is None else expected
+            assert scores.per_class[name] == pytest.approx(wanted, abs=1e-12, nan_ok=True), (fix, name)
+
+
+def rows_of_golden() -> tuple[
+    dict[str, Detections], DetectionTruth, dict[str, list[Detection]], dict[str, list[Object]]
+]:
+    """Return results and truth of real detections as columns and as rows."""
+    case, truth, edition = golden("voc2007-real"), golden_truth("voc2007-real"), load("VOC2007")
+    read = read_results(case.results, edition, truth.image_sets, competitions=["comp4"])
+    content = read.results["comp4"].content
+    secret = truth.truths[Task.DETECTION, "test"]
+    assert isinstance(secret, DetectionTruth)
+    found = {
+        name: [
+            (str(image), confidence, tuple(box))
+            for image, confidence, box in zip(
+                each.image.tolist(), each.confidence.tolist(), each.box.tolist(), strict=True
+            )
+        ]
+        for name, each in content.items()
+    }
+    objects: dict[str, list[Object]] = {name: [] for name in edition.classes}
+    rows = zip(
+        secret.image.tolist(), secret.class_index.tolist(), secret.box.tolist(), secret.difficult.tolist(), strict=True
+    )
+    for image, index, box, difficult in rows:
+        objects[edition.classes[index]].append((str(image), tuple(box), difficult))
+    return content, secret, found, objects
+
+
+def test_counts_of_real_detections_are_those_of_the_reference() -> None:
+    content, secret, found, objects = rows_of_golden()
+    counts, _ = what_if_of(content, secret, "VOC2007", "comp4")
+    assert counts == reference.counts(*by_image(found, objects, as_tidecv=False))
+
+
+def by_image(
+    found: dict[str, list[Detection]], objects: dict[str, list[Object]], *, as_tidecv: bool
+) -> tuple[list[reference.Result], list[reference.Truth]]:
+    """Call the reference image by image, which is faster than giving it all images."""
+    results, truths = [], []
+    by_name: dict[str, tuple[dict[str, list[Detection]], dict[str, list[Object]]]] = {}
+    for name, rows in found.items():
+        for row in rows:
+            by_name.setdefault(row[0], ({}, {}))[0].setdefault(name, []).append(row)
+    for name, true in objects.items():
+        for each in true:
+            by_name.setdefault(each[0], ({}, {}))[1].setdefault(name, []).append(each)
+    for own, here in by_name.values():
+        some, others = reference.judged(own, here, as_tidecv=as_tidecv)
+        results += some
+        truths += others
+    return results, truths
+
+
+@pytest.fixture(scope="module")
+def tidecv() -> Iterator[Any]:
+    """Give tidecv, installed apart; what it needs only for drawing is not installed."""
+    directory, missing = peers.install(cache_directory(), "tide")
+    if missing:
+        pytest.skip(f"no tidecv: {missing[0]}")
+    drawing = ("appdirs", "cv2", "matplotlib", "matplotlib.lines", "matplotlib.pyplot", "pandas", "seaborn")
+    before = set(sys.modules)
+    for name in drawing:
+        if name not in sys.modules:
+            sys.modules[name] = MagicMock()
+    sys.path.insert(0, str(directory))
+    try:
+        yield importlib.import_module("tidecv.quantify"), importlib.import_module("tidecv.data")
+    finally:
+        sys.path.remove(str(directory))
+        for name in set(sys.modules) - before:
+            if name.partition(".")[0] in {"tidecv", *drawing}:
+                del sys.modules[name]
+
+
+def counted_by_tidecv(tidecv: Any, found: dict[str, list[Detection]], objects: dict[str, list[Object]]) -> Counter[str]:
+    quantify, data = tidecv
+    truth, results = data.Data("truth"), data.Data("results")
+    images: dict[str, int] = {}
+    classes = sorted({*found, *objects})
+
+    def box_of(box: Any) -> list[float]:
+        return [box[0], box[1], box[2] - box[0] + 1, box[3] - box[1] + 1]
+
+    for name, true in objects.items():
+        for image, box, difficult in true:
+            add = truth.add_ignore_region if difficult else truth.add_ground_truth
+            add(images.setdefault(image, len(images)), classes.index(name), box_of(box))
+    for name, rows in found.items():
+        for image, confidence, box in rows:
+            number = images.setdefault(image, len(images))
+            results.add_detection(number, classes.index(name), confidence, box_of(box))
+    for image, number in images.items():
+        truth.add_image(number, image)
+    run = quantify.TIDERun(truth, results, 0.5, 0.1, quantify.TIDE.BOX, 1_000_000)
+    kinds = {
+        quantify.BoxError: "location",
+        quantify.ClassError: "class",
+        quantify.DuplicateError: "duplicate",
+        quantify.BackgroundError: "background",
+        quantify.OtherError: "both",
+        quantify.MissedError: MISSED,
+    }
+    return Counter({kinds[kind]: len(errors) for kind, errors in run.error_dict.items()})
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_reference_counts_as_tidecv_does_by_its_rules(tidecv: Any, seed: int) -> None:
+    found, objects = random_case(seed)
+    expected = reference.counts(*reference.judged(found, objects, as_tidecv=True))
+    assert +counted_by_tidecv(tidecv, found, objects) == +expected
+
+
+def test_counts_of_real_detections_differ_from_tidecvs_only_by_the_rules_of_matching(tidecv: Any) -> None:
+    _, _, found, objects = rows_of_golden()
+    theirs = counted_by_tidecv(tidecv, found, objects)
+    assert theirs == reference.counts(*by_image(found, objects, as_tidecv=True))
+    ours = reference.counts(*by_image(found, objects, as_tidecv=False))
+    print(dict(ours), dict(theirs))
+    assert all(abs(ours[kind] - theirs[kind]) <= 0.1 * max(ours[kind], theirs[kind]) for kind in theirs)
