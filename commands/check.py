@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "errors (an organiser has to confirm warnings), 1 errors found, 2 usage error."
     )
     add_tree_arguments(parser)
-    add_image_set_argument(parser)
+    add_image_set_argument(parser, "to check")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 

@@ -104,14 +104,14 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         lines, problems = _convert(arguments)
     except ConversionError as error:
-        print("\n".join(problem_lines(error.problems)), file=sys.stderr)
+        print("\n".join(problem_lines(error.problems, arguments.input)), file=sys.stderr)
         errors = sum(problem.severity is Severity.ERROR for problem in error.problems)
         print(f"Nothing was written: {counted(errors, 'error')}.", file=sys.stderr)
         return PROBLEMS
     except OutputExistsError as error:
         raise MisuseError(str(error)) from error
     if problems:
-        print("\n".join(problem_lines(problems)), file=sys.stderr)
+        print("\n".join(problem_lines(problems, arguments.input)), file=sys.stderr)
     print(lines)
     return VALID
 

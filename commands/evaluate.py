@@ -27,7 +27,7 @@ from vocboard.evaluator.diagnosis.report import diagnosis
 from vocboard.evaluator.editions import Edition, image_sets_of
 from vocboard.evaluator.evaluation import Evaluation, read_for_scoring, score_results
 from vocboard.evaluator.problems import has_errors
-from vocboard.evaluator.reports import as_csv, as_latex, write_curves, write_report
+from vocboard.evaluator.reports import PAGE, as_csv, as_latex, write_curves, write_report
 from vocboard.evaluator.statistics.bootstrap import Bootstrap, bootstrap
 from vocboard.evaluator.statistics.collect import collect_evidence
 from vocboard.evaluator.statistics.evidence import Evidence
@@ -44,7 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.description = "Score result files. Exit status: 0 scored, 1 the results have problems, 2 usage error."
     add_common_arguments(parser)
-    add_image_set_argument(parser)
+    add_image_set_argument(parser, "of the results")
     parser.add_argument(
         "--ground-truth",
         metavar="TREE",
@@ -121,6 +121,8 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         for name, evaluation in evaluations.items():
             print("\n".join(_lines(evaluation, name, bootstraps[name])))
+        if arguments.report is not None:
+            print(f"Open {arguments.report / PAGE} in a browser.")
     return PROBLEMS if any(has_errors(evaluation.problems) for evaluation in evaluations.values()) else VALID
 
 

@@ -46,13 +46,23 @@ def add_common_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
-def add_image_set_argument(parser: argparse.ArgumentParser) -> None:
-    """Add the option --image-set."""
+def add_image_set_argument(
+    parser: argparse.ArgumentParser, use: str, *, several: bool = True, default: str = "the edition's"
+) -> None:
+    """Add the option --image-set.
+
+    Args:
+        parser: the command's parser.
+        use: what the command does with the image set, for the help.
+        several: whether the command accepts more than one.
+        default: what it uses without the option.
+    """
+    more = "; separate several with commas" if several else ""
     parser.add_argument(
         "--image-set",
         metavar="NAME",
         action="append",
-        help="image set of the results, for example val; separate several with commas (default: the edition's)",
+        help=f"image set {use}, for example val{more} (default: {default})",
     )
 
 

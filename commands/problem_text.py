@@ -12,11 +12,16 @@ from vocboard.evaluator.problems.groups import PLACES, ProblemGroup, counted_in_
 _NARROWEST, _WIDEST = 60, 120  # columns of the terminal
 
 
-def problem_lines(problems: Sequence[Problem]) -> Iterator[str]:
-    """Yield the lines that describe the problems, grouped under file names."""
+def problem_lines(problems: Sequence[Problem], whole: str = "whole archive") -> Iterator[str]:
+    """Yield the lines that describe the problems, grouped under file names.
+
+    Args:
+        problems: the problems, those of a file one after the other.
+        whole: heading for problems without a file.
+    """
     width = min(max(shutil.get_terminal_size().columns, _NARROWEST), _WIDEST)
     for file, group in itertools.groupby(problems, key=lambda problem: problem.file):
-        yield "whole archive" if file is None else printable(file)
+        yield whole if file is None else printable(file)
         yield from _file_lines(list(group), width)
         yield ""
 

@@ -35,7 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "not counted. Exit status: 0 success, 2 usage error or invalid tree."
     )
     add_tree_arguments(parser)
-    add_image_set_argument(parser)
+    add_image_set_argument(parser, "to count", default="all of the tree")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 

@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add_tree_arguments(parser)
     parser.add_argument("--results", metavar="RESULTS", type=Path, help="archive or directory of result files")
-    add_image_set_argument(parser)
+    add_image_set_argument(parser, "to show", several=False)
     parser.add_argument("--output", metavar="DIR", type=Path, required=True, help="directory to write")
 
 
@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"Results: {summary(done.problems)} `vocboard validate` lists the problems.")
     print(f"{counted(done.images, 'image')}, {counted(done.objects, 'object')}")
     for key, counts in done.counts.items():
-        marks = ", ".join(f"{number:,} {mark.name.lower()}" for mark, number in counts.items())
+        marks = ", ".join(f"{number:,} {mark.title}" for mark, number in counts.items())
         print(f"{key}: {marks or 'no detections'}")
     print(f"Open {arguments.output / 'index.html'} in a browser.")
     return PROBLEMS if has_errors(done.problems) else VALID

@@ -22,13 +22,6 @@ def check_boxes(
     _note_upside_down(upside_down, 2 * len(upside_down) > len(found), problems, file)
     if sizes is not None:
         outside = sum(_is_outside(each, sizes[each.image]) for each in found)
-    if len(found) >= _ENOUGH and 2 * outside > len(found):
-        problems.add(
-            "wrong_image_size",
-            f"{counted(outside, 'box', 'boxes')} of {len(found):,} lie outside their images",
-            "Scale boxes back to the size of the original image, and check that they are pixels.",
-            file=file,
-        )  # fmt: skip
     if len(found) >= _ENOUGH and all(max(each.box) <= _LARGEST_OF_FRACTIONS for each in found):
         problems.add(
             "looks_normalised",
@@ -36,6 +29,13 @@ def check_boxes(
             "They seem to be fractions of the image's size; multiply them by it, or use the format yolo.",
             file=file,
         )
+    elif len(found) >= _ENOUGH and 2 * outside > len(found):
+        problems.add(
+            "wrong_image_size",
+            f"{counted(outside, 'box', 'boxes')} of {len(found):,} lie outside their images",
+            "Scale boxes back to the size of the original image, and check that they are pixels.",
+            file=file,
+        )  # fmt: skip
 
 
 def _is_outside(found: Found, size: tuple[int, int]) -> bool:

@@ -13,12 +13,13 @@ from vocboard.evaluator.conversion.colour_map import label_colour_map
 from vocboard.evaluator.conversion.detections import Converted, image_set_of, sizes_by_image
 from vocboard.evaluator.conversion.names import ImageNames, file_stem
 from vocboard.evaluator.conversion.painting import map_files, segmentation_competition
-from vocboard.evaluator.conversion.problems import ConversionError, ProblemCollector
+from vocboard.evaluator.conversion.problems import ConversionError, ProblemCollector, needs_directory
 from vocboard.evaluator.conversion.result_archive import write_results
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.image_sets import ImageSets
 from vocboard.evaluator.metrics.confusion_matrix import VOID
 from vocboard.evaluator.problems import has_errors
+from vocboard.evaluator.problems.archives import NOT_AN_ARCHIVE
 from vocboard.evaluator.reading import read_results
 from vocboard.evaluator.result_files.names import FileNames
 from vocboard.evaluator.tasks.segmentation.png import read_indexed
@@ -145,6 +146,8 @@ def _files(source: Path, suffix: str) -> Iterator[tuple[str, bytes]]:
             if member.name.lower().endswith(suffix):
                 yield member.name, member.read()
     except ArchiveError as error:
+        if error.problem.code == NOT_AN_ARCHIVE.code:
+            raise needs_directory(source, f"a file for each image, <image>{suffix}") from error
         raise ConversionError([error.problem]) from error
 
 

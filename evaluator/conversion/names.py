@@ -188,7 +188,7 @@ def report_unknown_image(given: object, names: ImageNames, problems: ProblemColl
         problems.add(
             "ambiguous_image",
             "a number that more than one image of the image set has",
-            "Name a file with --images that says which id is which image.",
+            "Map ids to images with --images FILE.",
             file=file, line=line, value=given, noun="detection",
         )  # fmt: skip
     else:
@@ -196,7 +196,8 @@ def report_unknown_image(given: object, names: ImageNames, problems: ProblemColl
         problems.add(
             "unknown_image",
             f"images that are not in the image set, whose first is {example}",
-            "Check that the results are of this data set and image set; if they are, name a file with --images.",
+            "Check that the results are for this data set and image set (--image-set). If they are, map their ids to "
+            "images with --images FILE.",
             file=file, line=line, value=given, noun="detection",
         )  # fmt: skip
 

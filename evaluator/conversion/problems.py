@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from vocboard.evaluator.problems import Problem, Severity, counted
 
@@ -98,6 +99,17 @@ class ProblemCollector:
         """Raise `ConversionError` with all problems if there are errors."""
         if self.has_errors:
             raise ConversionError(self.problems())
+
+
+def needs_directory(path: Path, content: str) -> ConversionError:
+    """Return the error for an input file that should be a directory, or an archive of one.
+
+    Args:
+        path: the input.
+        content: what the directory should have.
+    """
+    message = f"This is a file; expected is a directory, or an archive of it, with {content}."
+    return ConversionError([Problem("not_a_directory", Severity.ERROR, message, path.name)])
 
 
 def _message(group: _Group) -> str:

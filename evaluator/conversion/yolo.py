@@ -12,8 +12,9 @@ from vocboard.evaluator.archives import TREE_LIMITS, ArchiveError, members
 from vocboard.evaluator.conversion.boxes import Found, to_centre
 from vocboard.evaluator.conversion.decimals import decimal, plain
 from vocboard.evaluator.conversion.names import file_stem
-from vocboard.evaluator.conversion.problems import ConversionError, ProblemCollector
+from vocboard.evaluator.conversion.problems import ConversionError, ProblemCollector, needs_directory
 from vocboard.evaluator.conversion.rows import Convention, Row, Source
+from vocboard.evaluator.problems.archives import NOT_AN_ARCHIVE
 
 FIELDS = "<class> <centre x> <centre y> <width> <height> <confidence>"
 _LARGEST_FRACTION = Decimal("1.5")  # boxes may extend beyond the image, but not by half of it
@@ -30,12 +31,14 @@ def yolo_source(path: Path, problems: ProblemCollector) -> Source:
     try:
         files = {m.name: m.read() for m in members(path, TREE_LIMITS, lambda _: None) if _is_label_file(m.name)}
     except ArchiveError as error:
+        if error.problem.code == NOT_AN_ARCHIVE.code:
+            raise needs_directory(path, f"a file for each image, <image>.txt, of lines {FIELDS}") from error
         raise ConversionError([error.problem]) from error
     if not files:
         problems.add(
             "no_label_files",
             "there are no text files in it",
-            f"Name the directory that has a file an image, <image>.txt, with lines {FIELDS}.",
+            f"Name the directory that has a file for each image, <image>.txt, of lines {FIELDS}.",
             file=path.name,
         )
     return Source(Convention.CENTRE, 0, _rows(files, problems), tuple(map(file_stem, files)))

@@ -34,6 +34,11 @@ class Mark(IntEnum):
     NEGATIVE = 8
     WRONG = 9  # without a kind of error
 
+    @property
+    def title(self) -> str:
+        """What the mark is called."""
+        return {Mark.LOCATION: "poor location", Mark.CONFUSED: "another class"}.get(self, self.name.lower())
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Marked:

@@ -61,7 +61,9 @@ def test_curves_are_exact(case: GoldenCase, tmp_path: Path, capsys: pytest.Captu
 def test_the_report_has_all_competitions_and_nothing_from_elsewhere(
     case: GoldenCase, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run(case, capsys, "--report", tmp_path / "report")
+    assert f"Open {tmp_path / 'report' / 'index.html'} in a browser." in run(
+        case, capsys, "--report", tmp_path / "report"
+    )
     page = (tmp_path / "report" / "index.html").read_text()
     for heading in (
         "comp1: classification",

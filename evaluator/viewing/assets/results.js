@@ -18,7 +18,7 @@ const DESCRIPTIONS = {
 };
 const SHORT_DESCRIPTIONS = {
   unjudged: "not judged", correct: "correct", ignored: "ignored", repeated: "repeated", location: "poor location",
-  confused: "other class", background: "background", positive: "positive", negative: "negative", wrong: "wrong"
+  confused: "another class", background: "background", positive: "positive", negative: "negative", wrong: "wrong"
 };
 // The marks that results of each task can have, to filter by.
 const KINDS = {

@@ -181,3 +181,23 @@ def test_ground_truth_json_with_everything_wrong(directory: Path) -> None:
         "outside_image",
     }
     assert not (directory / "tree").exists()
+
+
+def test_fractions_are_not_said_to_be_of_another_size(directory: Path) -> None:
+    assert set(refused(directory, [row(box=[0.1, 0.2, 0.3, 0.4]) for _ in range(6)])) == {"looks_normalised"}
+
+
+def test_a_file_for_a_directory_and_a_directory_for_a_file(directory: Path) -> None:
+    found = refused(directory, [row()], "yolo")
+    assert set(found) == {"not_a_directory"}
+    assert "<image>.txt" in found["not_a_directory"]
+    with pytest.raises(ConversionError, match="This is a directory"):
+        to_results(
+            "coco",
+            directory,
+            directory / "results.tar.gz",
+            edition=kit.edition(),
+            competition="comp4",
+            image_sets=kit.image_sets(directory),
+        )
+    assert not (directory / "results.tar.gz").exists()
