@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator
 
 from vocboard.commands.offline import (
+    MISUSE,
     VALID,
     MisuseError,
     add_image_set_argument,
@@ -32,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.description = (
         "Count the images and objects of each class in every image set. Objects marked difficult are "
-        "not counted. Exit status: 0 success, 2 usage error or invalid tree."
+        "not counted. Exit status: 0 success, 2 usage error, or an image set is invalid."
     )
     add_tree_arguments(parser)
     add_image_set_argument(parser, "to count", default="all of the tree")
@@ -51,6 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not chosen:
         raise MisuseError(f"{arguments.tree} has no image sets of {edition.name}")
     found: list[SetStatistics] = []
+    status = VALID
     with Progress("image sets", len(chosen)) as progress:
         for name in progress.over(chosen):
             of_set = for_image_set(edition, name)
@@ -60,17 +62,18 @@ def run(arguments: argparse.Namespace) -> int:
             except GroundTruthError as error:
                 if arguments.image_set or len(chosen) == 1:
                     raise tree_misuse(arguments.tree, of_set, error) from error
-                print(f"{name}: skipped, {error}", file=sys.stderr)
+                print(f"{name}: skipped\n{error}\n", file=sys.stderr)
+                status = MISUSE
     if arguments.json:
         print_json({"edition": edition.name, "image_sets": [each.as_json() for each in found]})
-        return VALID
+        return status
     for task, definition in TASKS.items():
         of_task = [each for each in found if each.task is task]
         if of_task and definition.statistics is not None:
             print("\n".join(_table(definition.statistics, of_task)))
     if not found:
         print("The image sets have no ground truth.")
-    return VALID
+    return status
 
 
 def _table(table: StatisticsTable, sets: list[SetStatistics]) -> Iterator[str]:

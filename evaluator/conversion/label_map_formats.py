@@ -65,6 +65,7 @@ def maps_to_results(
     image_set = image_set_of(chosen, image_sets)
     sizes, names, problems = sizes_by_image(image_set), ImageNames(image_set.images), ProblemCollector()
     maps: dict[str, LabelMap] = {}
+    invalid: set[str] = set()
     for name, content in _files(source, LABEL_MAP_FORMATS[source_format]):
         image = names.find(file_stem(name))
         if image is None:
@@ -77,6 +78,7 @@ def maps_to_results(
             maps[image] = _decode(source_format, content, len(edition.classes))
         except _MapError as error:
             problems.add(*error.args, file=name, noun="file")
+            invalid.add(image)
             continue
         if sizes is not None and maps[image].shape[::-1] != sizes[image]:
             width, height = maps[image].shape[::-1]
@@ -89,7 +91,7 @@ def maps_to_results(
         if progress is not None:
             progress(1)
     for image in image_set.images:
-        if image not in maps:
+        if image not in maps and image not in invalid:
             remedy = "A segmentation competition needs a map for every image."
             problems.add("missing_map", "images without a label map", remedy, value=image, noun="image")
     problems.raise_if_errors()

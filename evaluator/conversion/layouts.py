@@ -6,7 +6,7 @@ replaces `"object"`.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,6 @@ from xml.sax.saxutils import escape
 from lxml import etree
 
 from vocboard.evaluator.archives import UPLOAD_LIMITS, ArchiveError, members
-from vocboard.evaluator.conversion.boxes import Four
 from vocboard.evaluator.conversion.decimals import decimal, plain
 from vocboard.evaluator.conversion.detections import Converted
 from vocboard.evaluator.conversion.json_input import four, number, read_json
@@ -50,16 +49,11 @@ def layouts_to_results(
         problems.add("no_layouts", "it is no list", _EXPECTED, file=source.name)
         raise ConversionError(problems.problems())
     by_box = _by_box(chosen)
-    lines = ["<results>"]
     for place, layout in enumerate(document, start=1):
-        text = _xml(layout, by_box)
-        if text is None:
-            problems.add(
-                "bad_layout", "layouts that lack something", _EXPECTED, file=source.name, line=place, noun="layout"
-            )
-        else:
-            lines += text
+        for code, found in _errors(layout, by_box, edition.parts):
+            problems.add(code, found, _EXPECTED, file=source.name, line=place, noun="layout")
     problems.raise_if_errors()
+    lines = ["<results>", *(line for layout in document for line in _xml(layout, by_box))]
     content = "\n".join([*lines, "</results>", ""]).encode()
     warnings = write_results(output, edition, [(expected_name(chosen), content)], image_sets, [competition])
     return Converted(len(document), chosen.classes, warnings)
@@ -107,28 +101,52 @@ def _by_box(competition: Competition) -> bool:
     return competition.rules.layout_protocol is LayoutProtocol.WHOLE_PERSON_BY_BOX
 
 
-def _xml(layout: Any, by_box: bool) -> list[str] | None:
-    """Return a layout's lines of XML; None if a field is missing or invalid."""
-    if not isinstance(layout, dict) or not isinstance(layout.get("image"), str):
-        return None
-    confidence, parts = number(layout.get("confidence")), layout.get("parts")
-    box, person = four(layout.get("box")), layout.get("object")
-    if confidence is None or not isinstance(parts, list) or (box is None if by_box else not isinstance(person, int)):
-        return None
+def _errors(layout: Any, by_box: bool, kinds: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield code and description of everything that is wrong with a layout.
+
+    Args:
+        layout: the record.
+        by_box: whether people are identified by their box.
+        kinds: the edition's types of parts.
+    """
+    if not isinstance(layout, dict):
+        yield "bad_layout", "records that are not objects"
+        return
+    if not isinstance(layout.get("image"), str):
+        yield "bad_image", "layouts without an 'image', a string"
+    if number(layout.get("confidence")) is None:
+        yield "bad_confidence", "layouts without a 'confidence', a finite number"
+    if by_box and four(layout.get("box")) is None:
+        yield "bad_box", "layouts without a 'box' of the person, four finite numbers"
+    if not by_box and not isinstance(layout.get("object"), int):
+        yield "bad_object", "layouts without an 'object', the person's number in the image, from 1 on"
+    parts = layout.get("parts")
+    if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
+        yield "bad_parts", "layouts without 'parts', a list of objects"
+        return
+    if any(part.get("class") not in kinds for part in parts):
+        yield "unknown_part", f"layouts with a part whose 'class' is not one of {', '.join(kinds)}"
+    if any(four(part.get("box")) is None for part in parts):
+        yield "bad_part_box", "layouts with a part whose 'box' is not four finite numbers"
+
+
+def _xml(layout: Mapping[str, Any], by_box: bool) -> list[str]:
+    """Return the lines of XML of a layout without errors."""
     lines = ["\t<layout>", f"\t\t<image>{escape(layout['image'])}</image>"]
-    lines += _box_lines(box, "\t\t") if by_box and box else [f"\t\t<object>{person}</object>"]
-    lines.append(f"\t\t<confidence>{plain(confidence)}</confidence>")
-    for part in parts:
-        part_box = four(part.get("box")) if isinstance(part, dict) else None
-        if part_box is None or not isinstance(part.get("class"), str):
-            return None
+    lines += _box_lines(layout["box"], "\t\t") if by_box else [f"\t\t<object>{layout['object']}</object>"]
+    lines.append(f"\t\t<confidence>{_written(layout['confidence'])}</confidence>")
+    for part in layout["parts"]:
         lines += ["\t\t<part>", f"\t\t\t<class>{escape(part['class'])}</class>"]
-        lines += [*_box_lines(part_box, "\t\t\t"), "\t\t</part>"]
+        lines += [*_box_lines(part["box"], "\t\t\t"), "\t\t</part>"]
     return [*lines, "\t</layout>"]
 
 
-def _box_lines(box: Four, indent: str) -> list[str]:
-    sides = [f"{indent}\t<{side}>{plain(value)}</{side}>" for side, value in zip(_SIDES, box, strict=True)]
+def _written(value: Decimal | int) -> str:
+    return plain(Decimal(value))
+
+
+def _box_lines(box: Sequence[Decimal | int], indent: str) -> list[str]:
+    sides = [f"{indent}\t<{side}>{_written(value)}</{side}>" for side, value in zip(_SIDES, box, strict=True)]
     return [f"{indent}<bndbox>", *sides, f"{indent}</bndbox>"]
 
 

@@ -12,6 +12,7 @@ from vocboard.evaluator.archives import TREE_LIMITS, members
 from vocboard.evaluator.editions import Edition, Task, for_image_set
 from vocboard.evaluator.examples.features import CellGrid
 from vocboard.evaluator.ground_truth import GroundTruth
+from vocboard.evaluator.ground_truth.errors import some
 from vocboard.evaluator.ground_truth.reader import read_ground_truth
 from vocboard.evaluator.image_sets import ImageSet, ImageSets
 from vocboard.evaluator.public_tree import read_image_sets
@@ -73,15 +74,17 @@ class Material:
             ExampleError: images are missing.
         """
         place = {image: number for number, image in enumerate(images)}
-        found = 0
+        found: set[str] = set()
         for name, content in _pictures(self.tree, self.edition, place):
-            found += 1
+            found.add(name)
             yield place[name], content
             if self.progress is not None:
                 self.progress(1)
-        if found < len(place):
+        if len(found) < len(place):
+            missing = [image for image in images if image not in found]
             raise ExampleError(
-                f"{len(place) - found:,} of {len(place):,} pictures are not in JPEGImages/ or PNGImages/"
+                f"{len(missing):,} of {len(place):,} images are not in JPEGImages/ or PNGImages/ of the tree: "
+                f"{some(missing)}. The examples learn from images: add those of the data set."
             )
 
     def records(self, edition: Edition, sets: ImageSets) -> dict[str, ImageRecord]:

@@ -36,10 +36,14 @@ def test_there_and_back(name: str, who: dict[str, object], tmp_path: Path) -> No
 
 
 def test_what_is_wrong_is_reported_at_once(tmp_path: Path) -> None:
-    (tmp_path / "in.json").write_text(
-        json.dumps([{"image": "a"}, 3, {"image": "a", "object": 1, "confidence": "x", "parts": []}])
-    )
+    part = {"class": "tail", "box": [1, 2, 3]}
+    rows = [{"image": "a"}, 3, {"image": 7, "object": 1, "confidence": "x", "parts": [part]}]
+    (tmp_path / "in.json").write_text(json.dumps(rows))
     with pytest.raises(ConversionError) as caught:
         layouts_to_results(tmp_path / "in.json", tmp_path / "r.tar.gz", load("VOC2010"), "comp7", image_sets("VOC2010"))
-    assert "3 layouts, the first in record 1" in caught.value.problems[0].message
+    found = {problem.code: problem.message for problem in caught.value.problems}
+    expected = {"bad_layout", "bad_image", "bad_confidence", "bad_object", "bad_parts", "unknown_part", "bad_part_box"}
+    assert set(found) == expected
+    assert "2 layouts, the first in record 1" in found["bad_confidence"]
+    assert "in record 3" in found["bad_part_box"]
     assert not (tmp_path / "r.tar.gz").exists()

@@ -72,19 +72,27 @@ def test_everything_wrong_with_label_maps_at_once(tmp_path: Path) -> None:
     Image.new("L", (3, 3)).save(maps / "a.png")
     Image.new("L", SIZE, 90).save(maps / "b.png")
     Image.new("L", SIZE).save(maps / "zebra.png")
+    found = errors_of(maps, tmp_path)
+    assert set(found) == {"wrong_size", "unknown_label", "unknown_image"}  # b is there, although it is invalid
+    assert "3 x 3, expected 7 x 5" in found["wrong_size"]
+    (maps / "b.png").unlink()
+    found = errors_of(maps, tmp_path)
+    assert set(found) == {"wrong_size", "unknown_image", "missing_map"}
+    assert found["missing_map"].startswith("Images without a label map: b.")
+    assert not (tmp_path / "r.tar.gz").exists()
+
+
+def errors_of(maps: Path, directory: Path) -> dict[str, str]:
     with pytest.raises(ConversionError) as caught:
         maps_to_results(
             "greyscale",
             maps,
-            tmp_path / "r.tar.gz",
+            directory / "r.tar.gz",
             edition=load("VOC2007"),
             competition="comp6",
             image_sets=image_sets(),
         )
-    found = {problem.code: problem.message for problem in caught.value.problems}
-    assert set(found) == {"wrong_size", "unknown_label", "unknown_image", "missing_map"}
-    assert "3 x 3, expected 7 x 5" in found["wrong_size"]
-    assert not (tmp_path / "r.tar.gz").exists()
+    return {problem.code: problem.message for problem in caught.value.problems}
 
 
 def test_colours_that_are_no_labels(tmp_path: Path) -> None:
