@@ -70,7 +70,9 @@ def _object(line: str, expected: int, labels: Mapping[str, str], left: float, to
     box = _shifted([float(side) for side in sides], 1 - left, 1 - top)
     if box[2] < box[0] or box[3] < box[1]:
         raise ValueError("has a box that is upside down")
-    return AnnotatedObject(_class_of(label, labels), box, difficult=DIFFICULT in label, truncated=TRUNCATED in label)
+    name, rest = _divided(label, labels)
+    view = rest.replace(TRUNCATED, "").replace(DIFFICULT, "")
+    return AnnotatedObject(name, box, difficult=DIFFICULT in label, truncated=TRUNCATED in label, view=view)
 
 
 def _first(pattern: re.Pattern[str], lines: list[str]) -> tuple[str, ...] | None:
@@ -84,6 +86,7 @@ def _shifted(sides: list[float], right: float, down: float) -> Box:
     return sides[0] + right, sides[1] + down, sides[2] + right, sides[3] + down
 
 
-def _class_of(label: str, labels: Mapping[str, str]) -> str:
-    beginnings = [beginning for beginning in labels if label.startswith(beginning)]
-    return labels[max(beginnings, key=len)] if beginnings else label
+def _divided(label: str, labels: Mapping[str, str]) -> tuple[str, str]:
+    """Return the class of a label and the rest of the label; the label itself if it has no class."""
+    prefix = max((prefix for prefix in labels if label.startswith(prefix)), key=len, default=None)
+    return (label, "") if prefix is None else (labels[prefix], label.removeprefix(prefix))

@@ -103,8 +103,8 @@ def _record(annotation: Annotation) -> ImageRecord:
 
 def _object(each: AnnotatedObject) -> ObjectRecord:
     parts = tuple(PartRecord(part.name, _texts(part.box)) for part in each.parts)
-    flags = {"difficult": each.difficult}
-    return ObjectRecord(each.name, _texts(each.box), "", flags, parts, dict(each.actions or {}))
+    flags = {"truncated": each.truncated, "difficult": each.difficult}
+    return ObjectRecord(each.name, _texts(each.box), each.view, flags, parts, dict(each.actions or {}))
 
 
 def _texts(box: tuple[float, float, float, float]) -> tuple[str, str, str, str]:

@@ -102,3 +102,8 @@ def test_what_is_wrong_is_reported_with_its_line(found: str, replaced: str, line
 def test_bytes_that_are_no_text_are_refused() -> None:
     with pytest.raises(AnnotationError, match="not a UTF-8 text file"):
         read_pascal_text(b"\xff\xfe", LABELS_2006)
+
+
+def test_poses_and_truncation_come_out_of_labels() -> None:
+    objects = read_pascal_text(TEXT.replace("PASmotorbikeLeft", "PASmotorbike").encode(), LABELS_2006).objects
+    assert [(item.view, item.truncated) for item in objects] == [("", False), ("Rear", True)]

@@ -91,7 +91,7 @@ def test_layout_of_whole_people_finds_some(tmp_path: Path) -> None:
     edition = load("VOC2007")
     tree = pictured_tree(golden("voc2007-real").ground_truth, edition, tmp_path / "tree", folder="Layout")
     scores, truth = scored(Task.LAYOUT, tree, edition, tmp_path)
-    assert scores.details["person"].final_recall > 0
+    assert scores.details["person"].final_recall > 0.04  # with all parts right; boxes of the detector alone: 0.01
     of_val = for_image_set(edition, "val")
     layouts = read_results(tmp_path / "results.tar.gz", of_val, truth.image_sets).results["comp7"]
     by_chance = 0.0
@@ -100,7 +100,7 @@ def test_layout_of_whole_people_finds_some(tmp_path: Path) -> None:
         moved = layouts.content.part_box + np.random.default_rng(seed).normal(0, 30, (len(layouts.content.part_box), 1))
         shuffled = replace(layouts, content=replace(layouts.content, part_box=moved))
         by_chance += score({"comp7": shuffled}, of_val, truth).scores["comp7"].primary.mean / 5
-    assert scores.primary.mean > 2 * by_chance
+    assert scores.primary.mean > 4 * by_chance
 
 
 def test_instance_segmentation(tree_2012: Path, tmp_path: Path) -> None:
