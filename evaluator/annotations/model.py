@@ -22,8 +22,8 @@ class AnnotatedObject:
         box: for people with only a point (VOC2012's boxless actions), that pixel.
         difficult: False if the file does not say, as in the action images.
         truncated: cut off by the edge of the image or another object; does not affect scores.
-        view: pose in the label of a text annotation, for example `Side`; does not affect scores. Not read from XML here:
-            see `records`.
+        view: pose in the label of a text annotation, for example `Side`; does not affect scores. `records` has the
+            poses of XML annotations.
         parts: for people whose layout is annotated.
         actions: flags by action, for people whose actions are annotated; otherwise None.
     """
