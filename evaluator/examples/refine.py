@@ -58,4 +58,4 @@ class BoxRefiner:
 
 
 def _features(picture: bytes, frame: Boxes) -> Features:
-    return CellGrid.of_part(picture, frame).pooled(WHOLE, PARTS)[0]
+    return np.asarray(CellGrid.of_part(picture, frame).pooled(WHOLE, PARTS)[0])
