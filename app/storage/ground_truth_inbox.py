@@ -3,10 +3,11 @@
 A worker publishes its public key in the inbox when it first starts. The web process cannot decrypt what it has written.
 """
 
+import contextlib
 import os
 import tempfile
 import uuid
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -40,6 +41,7 @@ class IncomingTruth(IncomingFile):
     ) -> None:
         self.version_id = uuid.uuid4()
         self.size = 0
+        self._inbox = inbox
         self._target = inbox.path(self.version_id)
         self._limit = limit
         super().__init__(self._target.parent, prefix=_INCOMING_PREFIX)
@@ -63,6 +65,16 @@ class IncomingTruth(IncomingFile):
         self.finish()
         self.path.replace(self._target)
         return self.version_id
+
+    @contextlib.contextmanager
+    def kept(self) -> Iterator[uuid.UUID]:
+        """Keep the upload while a block registers its version id; removed again if the block fails."""
+        version_id = self.keep()
+        try:
+            yield version_id
+        except BaseException:
+            self._inbox.discard(version_id)
+            raise
 
 
 class GroundTruthInbox:

@@ -4,9 +4,9 @@ import gzip
 import shutil
 import tempfile
 import uuid
+import weakref
 from collections import defaultdict
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -47,34 +47,38 @@ from vocboard.evaluator.version import VERSION
 AT_ONCE = 50  # submissions in memory
 
 
-@dataclass(frozen=True, slots=True)
 class Export:
     """An export that is ready to be sent.
+
+    Its temporary files have e-mail addresses and unrounded scores. They are removed when it has been streamed, when it
+    is discarded, and when nothing refers to it any more: a stream that is never started does not leave them behind.
 
     Attributes:
         size: bytes.
     """
 
-    size: int
-    _directory: Path
-    _files: Sequence[tar.File]
+    def __init__(self, directory: Path, files: Sequence[tar.File]) -> None:
+        """Take over a directory, which is removed with the export, and the files to send."""
+        self.size = tar.packed_size(files)
+        self._files = files
+        self._remove_directory = weakref.finalize(self, shutil.rmtree, directory, ignore_errors=True)
 
     def stream(self) -> Iterator[bytes]:
-        """Yield the archive once, and remove what was made for it, however this ends."""
+        """Yield the archive once, then remove its temporary files, even if not all of it is read."""
         try:
             yield from tar.pack(self._files)
         finally:
             self.discard()
 
     def discard(self) -> None:
-        """Remove what was made for it."""
-        shutil.rmtree(self._directory, ignore_errors=True)
+        """Remove the temporary files; done already, it changes nothing."""
+        self._remove_directory()
 
 
 def export(database: Database, store: ArchiveStore, challenge_id: uuid.UUID) -> Export:
     """Write everything but the submitted archives to temporary files, as of one moment.
 
-    No transaction stays open while the export is sent, and neither is longer in memory than some submissions.
+    No transaction is open while the export is sent. At most `AT_ONCE` submissions are in memory at any time.
     """
     directory = Path(tempfile.mkdtemp(prefix="vocboard-export-"))
     try:
@@ -97,7 +101,7 @@ def export(database: Database, store: ArchiveStore, challenge_id: uuid.UUID) -> 
         files += [
             tar.File(records.ARCHIVES + sha256, size, partial(store.open, sha256)) for sha256, size in archives.items()
         ]
-        return Export(tar.packed_size(files), directory, files)
+        return Export(directory, files)
     except BaseException:
         shutil.rmtree(directory, ignore_errors=True)
         raise

@@ -81,22 +81,17 @@ class Intake:
                 )
 
                 def announce() -> uuid.UUID:
-                    version_id = incoming.keep()
-                    try:
-                        with self.database.writing() as session:
-                            # Hours later the person may be signed out, or no organiser any more.
-                            present = viewer_now(session, request.state.identity) or user
-                            return challenges.add_ground_truth_version(
-                                session,
-                                challenge=challenges.get_organised(session, slug, present),
-                                user=present,
-                                file_name=received.file_name,
-                                version_id=version_id,
-                                phase_key=phase_key,
-                            ).id
-                    except BaseException:
-                        self.ground_truth_inbox.discard(version_id)
-                        raise
+                    with incoming.kept() as version_id, self.database.writing() as session:
+                        # Hours later the person may be signed out, or no organiser any more.
+                        present = viewer_now(session, request.state.identity) or user
+                        return challenges.add_ground_truth_version(
+                            session,
+                            challenge=challenges.get_organised(session, slug, present),
+                            user=present,
+                            file_name=received.file_name,
+                            version_id=version_id,
+                            phase_key=phase_key,
+                        ).id
 
                 version_id = await to_thread.run_sync(announce)
         await to_thread.run_sync(self.notifier.ground_truth_uploaded)

@@ -165,15 +165,10 @@ def import_truth(arguments: argparse.Namespace, database: Database, settings: Se
     inbox = GroundTruthInbox(settings.ground_truth_inbox)
     with inbox.receive(challenge_id=challenge.id, limit=settings.ground_truth_limit_bytes) as incoming:
         _write(arguments.tree, incoming)
-        version_id = incoming.keep()
-    try:
-        with database.writing() as session:
+        with incoming.kept() as version_id, database.writing() as session:
             service.add_ground_truth_version(
                 session, challenge=challenge, user=user, file_name=arguments.tree.name, version_id=version_id
             )
-    except BaseException:
-        inbox.discard(version_id)
-        raise
     WorkerNotifier(settings).ground_truth_uploaded()
     if not (arguments.wait or arguments.confirm):
         return 0

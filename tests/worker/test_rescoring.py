@@ -2,6 +2,7 @@
 
 import threading
 import uuid
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -32,6 +33,8 @@ from vocboard.app.rescores import queries, service
 from vocboard.app.rescores.models import Rescore, RescoreItem, RescoreState
 from vocboard.app.submissions import publishing
 from vocboard.app.submissions.models import State, Submission
+from vocboard.evaluator.editions import Metric
+from vocboard.evaluator.tasks.definitions import METRICS
 from vocboard.worker import rescoring
 from vocboard.worker.evaluation import evaluate_next
 
@@ -65,7 +68,12 @@ def test_nothing_changes_until_it_is_applied(backend: Backend) -> None:
     assert (correction.reason, correction.ground_truth_version) == ("Labels corrected", version.number)
 
 
-def test_the_report_says_whose_scores_and_ranks_change(backend: Backend) -> None:
+@pytest.mark.parametrize("higher_is_better", [True, False])
+def test_the_report_says_whose_scores_and_ranks_change(
+    backend: Backend, monkeypatch: pytest.MonkeyPatch, higher_is_better: bool
+) -> None:
+    changed = replace(METRICS[Metric.AVERAGE_PRECISION], higher_is_better=higher_is_better)
+    monkeypatch.setitem(METRICS, Metric.AVERAGE_PRECISION, changed)  # type: ignore[arg-type]  # a dict, read as a mapping
     challenge = backend.challenge()
     user = backend.user()
     ids = []
@@ -82,9 +90,10 @@ def test_the_report_says_whose_scores_and_ranks_change(backend: Backend) -> None
     rescore_id = start_rescore(backend, challenge, version)
     work(backend)
     report: dict[str, Any] = rescore(backend, rescore_id).report or {}
+    better_after, worse_after = ("second", "first") if higher_is_better else ("first", "second")
     assert [(one["method"], one["rank"]) for one in report["changes"]] == [
-        ("second", {"before": 2, "after": 1}),
-        ("first", {"before": 1, "after": 2}),
+        (better_after, {"before": 2, "after": 1}),
+        (worse_after, {"before": 1, "after": 2}),
     ]
     summary = {one["competition"]: one for one in report["competitions"]}["comp1"]
     assert (summary["evaluated"], summary["scores_changed"], summary["ranks_changed"]) == (2, 2, 2)
@@ -92,6 +101,7 @@ def test_the_report_says_whose_scores_and_ranks_change(backend: Backend) -> None
     after = {row.method: row for row in board(backend, challenge).rows}
     for change in report["changes"]:
         name = change["method"]
+        assert change["rank"] == {"before": before[name].rank, "after": after[name].rank}
         assert change["mean"]["before"] == before[name].mean.value
         assert change["mean"]["after"] == after[name].mean.value
         assert list(change["classes"]) == ["car"]

@@ -1,5 +1,6 @@
 """The end of a challenge, and its way to another server: archive, delete, export, import."""
 
+from collections.abc import Callable
 from functools import partial
 
 from anyio import to_thread
@@ -75,37 +76,33 @@ def export(database: DatabaseDep, store: StoreDep, user: Organiser, slug: str) -
 @router.post("/{slug}/archive", dependencies=[Depends(protect_form)])
 def archive(request: Request, database: DatabaseDep, user: Organiser, slug: str) -> Response:
     """Make the challenge read-only."""
-    try:
-        with database.writing() as session:
-            challenge = challenges.get_organised(session, slug, user)
-            archiving.archive(session, challenge=challenge, user=user)
-    except ConflictError as error:
-        return _page(request, database, user, slug, errors=FormErrors.of(error))
-    return go_to(f"/organise/{slug}/archive", done="archived")
+    refused = _refused(request, database, user, slug, archiving.archive)
+    return refused or go_to(f"/organise/{slug}/archive", done="archived")
 
 
 @router.post("/{slug}/reopen", dependencies=[Depends(protect_form)])
 def reopen(request: Request, database: DatabaseDep, user: Organiser, slug: str) -> Response:
     """Let the challenge be changed again."""
-    try:
-        with database.writing() as session:
-            challenge = challenges.get_organised(session, slug, user)
-            archiving.reopen(session, challenge=challenge, user=user)
-    except ConflictError as error:
-        return _page(request, database, user, slug, errors=FormErrors.of(error))
-    return go_to(f"/organise/{slug}/archive", done="reopened")
+    refused = _refused(request, database, user, slug, archiving.reopen)
+    return refused or go_to(f"/organise/{slug}/archive", done="reopened")
 
 
 @router.post("/{slug}/delete", dependencies=[Depends(protect_form)])
 def delete(request: Request, database: DatabaseDep, user: Organiser, slug: str) -> Response:
     """Delete a draft without submissions."""
+    return _refused(request, database, user, slug, archiving.delete_draft) or go_to("/organise", done="deleted")
+
+
+def _refused(
+    request: Request, database: Database, user: User, slug: str, change: Callable[..., None]
+) -> Response | None:
+    """Change the challenge; None, or the page with the reason if its state does not allow the change."""
     try:
         with database.writing() as session:
-            challenge = challenges.get_organised(session, slug, user)
-            archiving.delete_draft(session, challenge=challenge, user=user)
+            change(session, challenge=challenges.get_organised(session, slug, user), user=user)
     except ConflictError as error:
         return _page(request, database, user, slug, errors=FormErrors.of(error))
-    return go_to("/organise", done="deleted")
+    return None
 
 
 def _page(request: Request, database: Database, user: User, slug: str, *, errors: FormErrors = NO_ERRORS) -> Response:

@@ -10,12 +10,10 @@ import httpx
 import pytest
 
 from tests.support import small_world
-from tests.support.factories import make_token, make_user
 from tests.support.golden import golden
 from tests.support.life import eventually, follow, make_ready, submit
 from tests.support.site import Site
 from tests.support.working import working
-from vocboard.app.accounts.models import Role
 from vocboard.app.settings import Settings
 from vocboard.app.storage.directory_store import DirectoryStore
 from vocboard.app.submissions.models import Submission
@@ -29,22 +27,6 @@ def worker(settings: Settings, site: Site, tmp_path: Path) -> Iterator[None]:
         yield
     print(log.read_text()[-5000:])  # pytest shows it when the test fails
     assert "is read again" not in log.read_text()  # the columns of the upload were good for the evaluation
-
-
-@pytest.fixture
-def organiser(site: Site) -> Iterator[httpx.Client]:
-    with site.writing() as session:
-        token = make_token(session, make_user(session, role=Role.ORGANISER))
-    with site.client(token) as client:
-        yield client
-
-
-@pytest.fixture
-def participant(site: Site) -> Iterator[httpx.Client]:
-    with site.writing() as session:
-        token = make_token(session, make_user(session))
-    with site.client(token) as client:
-        yield client
 
 
 @pytest.mark.usefixtures("worker")

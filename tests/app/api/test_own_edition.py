@@ -1,7 +1,6 @@
 """A challenge of an organiser's own edition, from its file to a scored board, through the server and its worker."""
 
 import io
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import pytest
 from PIL import Image
 from sqlalchemy import select
 
-from tests.support.factories import make_token, make_truth, make_user
+from tests.support.factories import make_truth
 from tests.support.life import eventually, make_ready, submit
 from tests.support.site import Site
 from tests.support.small_world import packed
@@ -28,19 +27,8 @@ SETS = {"city": ("city1", "city2"), "country": ("field1",)}
 
 
 @pytest.fixture
-def organiser(embedded_site: Site) -> Iterator[httpx.Client]:
-    with embedded_site.writing() as session:
-        token = make_token(session, make_user(session, role=Role.ORGANISER))
-    with embedded_site.client(token) as client:
-        yield client
-
-
-@pytest.fixture
-def participant(embedded_site: Site) -> Iterator[httpx.Client]:
-    with embedded_site.writing() as session:
-        token = make_token(session, make_user(session))
-    with embedded_site.client(token) as client:
-        yield client
+def site(embedded_site: Site) -> Site:
+    return embedded_site
 
 
 def label_map(box: tuple[int, int, int, int], label: int) -> bytes:

@@ -9,11 +9,9 @@ import httpx
 import pytest
 
 from tests.support import small_world
-from tests.support.factories import make_token, make_user
 from tests.support.life import confirm_warnings, eventually, follow, make_ready, submit
 from tests.support.site import Site
 from tests.support.working import working
-from vocboard.app.accounts.models import Role
 from vocboard.app.settings import Settings
 
 CORRECTED = {"000003": [("car", (10, 10, 50, 50))]}  # where the results have a car that was none
@@ -26,22 +24,6 @@ def worker(settings: Settings, site: Site, tmp_path: Path) -> Iterator[None]:
     with working(settings, log):
         yield
     print(log.read_text()[-5000:])  # pytest shows it when the test fails
-
-
-@pytest.fixture
-def organiser(site: Site) -> Iterator[httpx.Client]:
-    with site.writing() as session:
-        token = make_token(session, make_user(session, role=Role.ORGANISER))
-    with site.client(token) as client:
-        yield client
-
-
-@pytest.fixture
-def participant(site: Site) -> Iterator[httpx.Client]:
-    with site.writing() as session:
-        token = make_token(session, make_user(session))
-    with site.client(token) as client:
-        yield client
 
 
 @pytest.fixture

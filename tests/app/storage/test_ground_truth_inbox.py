@@ -43,6 +43,14 @@ def test_what_is_not_kept_leaves_nothing(inbox: GroundTruthInbox, tmp_path: Path
     assert files(tmp_path / "inbox") == []
 
 
+def test_what_cannot_be_registered_is_removed(inbox: GroundTruthInbox, tmp_path: Path) -> None:
+    with inbox.receive(challenge_id=CHALLENGE, limit=100) as incoming:
+        incoming.write(b"the truth")
+        with pytest.raises(ConflictError), incoming.kept():
+            raise ConflictError("The challenge is archived.")
+    assert files(tmp_path / "inbox") == []
+
+
 def test_more_than_allowed_is_refused_and_leaves_nothing(inbox: GroundTruthInbox, tmp_path: Path) -> None:
     with inbox.receive(challenge_id=CHALLENGE, limit=10) as incoming:
         incoming.write(b"0123456789")

@@ -5,6 +5,7 @@ import io
 import json
 import shutil
 import tarfile
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -216,6 +217,34 @@ def test_a_lost_archive_does_not_keep_the_rest_from_being_exported(
         file.writelines(export.stream())
     other.take(path)
     assert as_csv(board_of(other.database)) == as_csv(board_of(backend.database))
+
+
+@pytest.mark.parametrize("ending", ["dropped", "dropped before the first chunk", "closed early", "discarded"])
+def test_an_export_that_is_not_sent_leaves_no_files(
+    backend: Backend, challenge: Challenge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str
+) -> None:
+    directory = tmp_path / "temporary"
+    directory.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(directory))
+    organiser = challenge.organiser  # type: ignore[attr-defined]
+    export = begin_export(backend.database, backend.store, slug="spring", user=organiser)
+    assert list(directory.iterdir())
+    match ending:
+        case "dropped":
+            del export
+        case "dropped before the first chunk":  # the client has gone
+            stream = export.stream()
+            del export
+            assert list(directory.iterdir())
+            del stream
+        case "closed early":
+            stream = export.stream()
+            next(stream)
+            stream.close()  # type: ignore[attr-defined]
+        case "discarded":
+            export.discard()
+            export.discard()
+    assert list(directory.iterdir()) == []
 
 
 def test_only_who_may_create_challenges_imports(exported: Path, other: Server) -> None:
