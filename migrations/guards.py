@@ -37,11 +37,17 @@ class Guard:
         )
 
 
+_HAS_SCORED_PHASE = (
+    "EXISTS (SELECT FROM challenge_phases WHERE challenge_phases.challenge_id = challenges.id"
+    " AND challenge_phases.current_scoring_id IS NOT NULL)"
+)
+
+
 def _imported(challenge: str) -> str:
-    """SQL: this challenge is an import, which the server itself has not scored."""
+    """SQL: this challenge is an import, of which the server itself has scored no phase."""
     return (
         f"EXISTS (SELECT FROM challenges WHERE id = {challenge} AND imported_at IS NOT NULL"
-        " AND current_scoring_id IS NULL)"
+        f" AND current_scoring_id IS NULL AND NOT {_HAS_SCORED_PHASE})"
     )
 
 
@@ -108,11 +114,9 @@ WEB_GUARDS: Mapping[str, Guard] = {
     # An organiser starts a re-score, and says what becomes of it. The worker evaluates, and carries out the switch.
     "rescores": Guard(
         adding=(
-            "NEW.state = 'running'",
-            *(
-                f"NEW.{column} IS NULL"
-                for column in ("apply_requested_at", "scoring_id", "evaluator_version", "report", "report_revision")
-            ),
+            "(NEW.state = 'running' AND NEW.evaluator_version IS NULL"
+            f" OR NEW.state = 'applied' AND {_imported('NEW.challenge_id')})",
+            *(f"NEW.{column} IS NULL" for column in ("apply_requested_at", "scoring_id", "report", "report_revision")),
         ),
         changing=(
             "OLD.state IN ('running', 'ready')",

@@ -10,6 +10,7 @@ from vocboard.app.challenges.models import Challenge, Visibility
 from vocboard.app.challenges.phases import require_not_archived
 from vocboard.app.database import now
 from vocboard.app.errors import ConflictError, ForbiddenError
+from vocboard.app.leaderboards import freezing
 from vocboard.app.rescores import queries as rescores
 from vocboard.app.submissions.models import State, Submission
 
@@ -26,6 +27,7 @@ def archive(session: Session, *, challenge: Challenge, user: User) -> None:
     queries.lock_challenge(session, challenge.id)
     session.refresh(challenge, ["archived_at"])
     require_not_archived(challenge)
+    freezing.freeze_due(session, challenge)
     unfinished = Submission.state.in_((State.QUEUED, State.EVALUATING))
     if number := _count(session, challenge, unfinished):
         raise ConflictError(f"{number} submissions are still being evaluated. Archive the challenge afterwards.")
@@ -45,6 +47,7 @@ def reopen(session: Session, *, challenge: Challenge, user: User) -> None:
     session.refresh(challenge, ["archived_at"])
     if challenge.archived_at is None:
         raise ConflictError("This challenge is not archived.")
+    freezing.freeze_due(session, challenge)
     challenge.archived_at = None
     audit.record(session, actor=user, action="challenge.reopen", subject=challenge)
 

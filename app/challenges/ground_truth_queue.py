@@ -125,7 +125,8 @@ def start_scorings(session: Session) -> int:
     """Let versions become current that need no re-score.
 
     In each phase with ground truth of its own, that is the newest version that can score all competitions and needs no
-    confirmation, if the phase has no current version, or an older one that nobody has submitted to.
+    confirmation, if the phase has no current version, or an older one that nobody has submitted to. What came with an
+    imported challenge needs a re-score.
 
     Returns:
         The number of phases with a new current version.
@@ -152,7 +153,9 @@ def _startable(
             if not phase.has_own_truth:
                 continue
             current = queries.truth_of_scoring(session, phase.scoring_id)
-            if current is not None and queries.is_submitted_to(session, challenge.id, phase.key):
+            # Results of another server count until a re-score replaces them.
+            has_results = current is not None or challenge.imported_at is not None
+            if has_results and queries.is_submitted_to(session, challenge.id, phase.key):
                 continue
             needed = set(competitions_scored_with(challenge, phase.key))
             for version in versions:

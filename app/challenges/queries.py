@@ -238,7 +238,7 @@ def challenges_with_new_truth(session: Session, challenge_id: uuid.UUID | None =
     )
     query = (
         select(Challenge)
-        .where(is_new, Challenge.imported_at.is_(None))
+        .where(is_new)
         .options(selectinload(Challenge.competitions), selectinload(Challenge.further_phases))
         .order_by(Challenge.created_at)
     )

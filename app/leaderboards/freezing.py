@@ -110,7 +110,8 @@ def _freeze(
         )
         return True
     present = {kept["submission"] for kept in row.content["entries"]}
-    missing = [one.entry for one in in_time if one.was_promised and str(one.entry.submission_id) not in present]
+    # What was published before the date, but is not in the copy, organisers had removed by then.
+    missing = [one.entry for one in in_time if one.published_at > date and str(one.entry.submission_id) not in present]
     if missing:
         kept = [*row.content["entries"], *(entry.as_json() for entry in missing)]
         row.content = {**row.content, "entries": sorted(kept, key=lambda one: (one["submitted_at"], one["submission"]))}

@@ -120,6 +120,8 @@ def open_rescore(session: Session, challenge_id: uuid.UUID, submission_id: uuid.
 def progress(session: Session, rescore: Rescore) -> Progress:
     """Return the progress of a re-score, without submissions that were withdrawn in the meantime."""
     counts = Submission.state == State.SCORED
+    if rescore.scoring_id is None and rescore.state is RescoreState.APPLIED:  # on the server of an imported challenge
+        return Progress(0, 0)
     if rescore.scoring_id is None:  # no worker has begun
         waiting = select(func.count()).select_from(Submission).where(counts, is_concerned(rescore))
         return Progress(0, session.scalar(waiting) or 0)

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, select
+from sqlalchemy import ColumnElement, and_, func, select
 from sqlalchemy.orm import Session
 
 from vocboard.app.challenges.editions import edition_of
-from vocboard.app.challenges.models import Challenge, GroundTruthVersion
+from vocboard.app.challenges.models import Challenge, GroundTruthVersion, Scoring
 from vocboard.app.challenges.phases import Phase, competitions_scored_with, phase_named
 from vocboard.app.challenges.queries import truth_of_scoring
 from vocboard.app.evaluations.models import ClassScore, CompetitionResult, Evaluation, Measure
@@ -214,6 +214,7 @@ def _difference(before: float | None, after: float | None, decimals: int) -> dic
 
 def _versions(session: Session, rescore: Rescore, phase: Phase, chosen: GroundTruthVersion) -> dict[str, Any]:
     current = truth_of_scoring(session, phase.scoring_id)
+    before = current.number if current else _number_elsewhere(session, rescore)
     evaluators = session.scalars(
         select(Evaluation.evaluator_version)
         .join(Submission, Submission.current_evaluation_id == Evaluation.id)
@@ -222,6 +223,17 @@ def _versions(session: Session, rescore: Rescore, phase: Phase, chosen: GroundTr
         .order_by(Evaluation.evaluator_version)
     )
     return {
-        "ground_truth": {"before": current.number if current else None, "after": chosen.number},
+        "ground_truth": {"before": before, "after": chosen.number},
         "evaluator": {"before": ", ".join(evaluators), "after": rescore.evaluator_version},
     }
+
+
+def _number_elsewhere(session: Session, rescore: Rescore) -> int | None:
+    """The latest version that results of an imported challenge are against; None if there are no results."""
+    return session.scalar(
+        select(func.max(GroundTruthVersion.number))
+        .join(Scoring, Scoring.ground_truth_version_id == GroundTruthVersion.id)
+        .join(Evaluation, Evaluation.scoring_id == Scoring.id)
+        .join(Submission, Submission.current_evaluation_id == Evaluation.id)
+        .where(is_scored_with_same_truth(rescore))
+    )

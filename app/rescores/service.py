@@ -176,7 +176,7 @@ def _check_can_score(challenge: Challenge, version: GroundTruthVersion) -> None:
         raise ConflictError(f"Version {version.number} cannot be scored with: it is {version.state}.")
     if needs_confirmation(version):
         raise ConflictError(f"Version {version.number} has warnings. Read and confirm them first.")
-    if phase_named(challenge, version.phase_key).scoring_id is None:
+    if phase_named(challenge, version.phase_key).scoring_id is None and challenge.imported_at is None:
         raise ConflictError("This challenge has no current ground truth yet, so there is nothing to score again.")
     known = set(version.competitions or ())
     if missing := [key for key in competitions_scored_with(challenge, version.phase_key) if key not in known]:

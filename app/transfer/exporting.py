@@ -1,12 +1,12 @@
 """Exporting a challenge: everything but its ground truth, as one archive."""
 
-import gzip
 import shutil
 import tempfile
 import uuid
 import weakref
 from collections import defaultdict
 from collections.abc import Container, Iterator, Mapping, Sequence
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 
@@ -14,18 +14,16 @@ from sqlalchemy import exists, select
 from sqlalchemy.orm import Session, joinedload, selectinload
 
 from vocboard.app.accounts.models import User
-from vocboard.app.challenges.models import Challenge, ChallengeOrganiser, GroundTruthVersion
-from vocboard.app.challenges.phases import phases_of
-from vocboard.app.challenges.queries import challenge_as_it_is, image_sets_of, truth_of_scoring
+from vocboard.app.challenges.models import Challenge, ChallengeOrganiser, GroundTruthVersion, Scoring
+from vocboard.app.challenges.queries import challenge_as_it_is, truth_of_scoring
 from vocboard.app.challenges.rules import rules_of
 from vocboard.app.database import Database, now
 from vocboard.app.evaluations.models import CompetitionResult, ConfusionShares, Curve, Evaluation, Measure
-from vocboard.app.leaderboards import export as leaderboard_export
 from vocboard.app.leaderboards import freezing
-from vocboard.app.leaderboards.service import board
 from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.submissions.models import State, Submission
 from vocboard.app.transfer import records, tar
+from vocboard.app.transfer.exporting_phases import further_phases, ground_truth_versions, write_phases
 from vocboard.app.transfer.files import write_lines, write_log, write_people
 from vocboard.app.transfer.readme import README
 from vocboard.app.transfer.records import (
@@ -82,15 +80,16 @@ def export(database: Database, store: ArchiveStore, challenge_id: uuid.UUID) -> 
     """
     directory = Path(tempfile.mkdtemp(prefix="vocboard-export-"))
     try:
+        at = now()
         with database.writing() as session:
-            freezing.freeze_due(session, challenge_as_it_is(session, challenge_id))
+            freezing.freeze_due(session, challenge_as_it_is(session, challenge_id), at=at)
         with database.snapshot() as session:
             challenge = session.scalars(
                 select(Challenge)
                 .where(Challenge.id == challenge_id)
                 .options(selectinload(Challenge.competitions), selectinload(Challenge.further_phases))
             ).one()
-            archives = _write_tables(session, store, challenge, directory)
+            archives = _write_tables(session, store, challenge, directory, at=at)
         write_log(database, challenge_id, directory)
         # The header first: import reads it before everything else.
         names = sorted(
@@ -108,17 +107,18 @@ def export(database: Database, store: ArchiveStore, challenge_id: uuid.UUID) -> 
 
 
 def _order(name: str) -> int:
-    first = (records.HEADER, records.PEOPLE, records.SUBMISSIONS, records.LOG)
+    first = (records.HEADER, records.PEOPLE, records.SUBMISSIONS, records.FROZEN, records.CORRECTIONS, records.LOG)
     return first.index(name) if name in first else len(first)
 
 
-def _write_tables(session: Session, store: ArchiveStore, challenge: Challenge, directory: Path) -> dict[str, int]:
+def _write_tables(
+    session: Session, store: ArchiveStore, challenge: Challenge, directory: Path, *, at: datetime
+) -> dict[str, int]:
     """Write all but the log; return the archives to add, with their sizes."""
     (directory / "README.txt").write_text(README, encoding="utf-8")
     truth = truth_of_scoring(session, challenge.current_scoring_id)
-    (directory / records.HEADER).write_text(_header(challenge, truth).model_dump_json(indent=2), encoding="utf-8")
-    if truth is not None and (packed := image_sets_of(session, truth.id)):
-        (directory / "image-sets.json").write_bytes(gzip.decompress(packed))
+    header = _header(session, challenge, truth)
+    (directory / records.HEADER).write_text(header.model_dump_json(indent=2), encoding="utf-8")
     people = _people(session, challenge.id)
     write_lines(directory / records.PEOPLE, people)
     write_people(directory / "people.csv", people)
@@ -133,13 +133,7 @@ def _write_tables(session: Session, store: ArchiveStore, challenge: Challenge, d
             tables.add(submissions, names)
             for one in submissions:
                 file.write(one.model_dump_json() + "\n")
-    (directory / "leaderboards").mkdir()
-    for phase in phases_of(challenge):
-        for key in phase.competitions:
-            shown = board(session, challenge, phase, key)
-            path = directory / "leaderboards" / (key if phase.is_main else f"{phase.key}-{key}")
-            path.with_name(f"{path.name}.csv").write_text(leaderboard_export.as_csv(shown), encoding="utf-8")
-            path.with_name(f"{path.name}.tex").write_text(leaderboard_export.as_latex(shown), encoding="utf-8")
+    write_phases(session, challenge, directory, at=at)
     return archives
 
 
@@ -151,7 +145,7 @@ def _needed_archives(session: Session, challenge_id: uuid.UUID) -> dict[str, int
     return {row.archive_sha256: row.archive_bytes for row in session.execute(query)}
 
 
-def _header(challenge: Challenge, truth: GroundTruthVersion | None) -> Header:
+def _header(session: Session, challenge: Challenge, truth: GroundTruthVersion | None) -> Header:
     return Header(
         format=records.FORMAT,
         vocboard=VERSION,
@@ -160,7 +154,9 @@ def _header(challenge: Challenge, truth: GroundTruthVersion | None) -> Header:
         edition=challenge.edition,
         edition_file=challenge.edition_file,
         rules=rules_of(challenge),
+        phases=further_phases(session, challenge),
         ground_truth_version=truth.number if truth else None,
+        ground_truth_versions=ground_truth_versions(session, challenge),
     )
 
 
@@ -201,6 +197,15 @@ def _submissions(
 
 
 def _evaluations(session: Session, ids: Sequence[uuid.UUID]) -> Mapping[uuid.UUID | None, EvaluationRecord]:
+    numbers = {
+        row.id: row.number
+        for row in session.execute(
+            select(Evaluation.id, GroundTruthVersion.number)
+            .join(Scoring, Scoring.id == Evaluation.scoring_id)
+            .join(GroundTruthVersion, GroundTruthVersion.id == Scoring.ground_truth_version_id)
+            .where(Evaluation.id.in_(ids))
+        )
+    }
     measures = selectinload(Evaluation.results).selectinload(CompetitionResult.measures)
     query = select(Evaluation).where(Evaluation.id.in_(ids)).options(measures.selectinload(Measure.class_scores))
     found = session.scalars(query).all()
@@ -216,6 +221,7 @@ def _evaluations(session: Session, ids: Sequence[uuid.UUID]) -> Mapping[uuid.UUI
             started_at=evaluation.started_at,
             seconds=evaluation.seconds,
             evaluator_version=evaluation.evaluator_version,
+            ground_truth_version=numbers[evaluation.id],
             ground_truth_sha256=evaluation.ground_truth_sha256,
             results=[_result(result, curves[result.id], shares.get(result.id)) for result in evaluation.results],
         )
@@ -249,6 +255,8 @@ def _submission(one: Submission, evaluation: EvaluationRecord | None, *, has_arc
     return SubmissionRecord(
         id=one.id,
         created_at=one.created_at,
+        began_at=one.began_at,
+        phase=one.phase_key,
         person=one.user_id,
         method=one.method.name,
         description=one.description,
@@ -270,6 +278,8 @@ def _submission(one: Submission, evaluation: EvaluationRecord | None, *, has_arc
         failure=one.failure,
         quota_returned_at=one.quota_returned_at,
         published_at=one.published_at,
+        published_before=one.published_before,
+        publish_when_scored=one.publish_when_scored,
         held_back_at=one.held_back_at,
         moderation_reason=one.moderation_reason,
         evaluation=evaluation,

@@ -2,7 +2,7 @@
 
 import csv
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -29,7 +29,7 @@ def write_log(database: Database, challenge_id: uuid.UUID, directory: Path) -> N
                 file.write(record.model_dump_json() + "\n")
 
 
-def write_lines(path: Path, items: Sequence[BaseModel]) -> None:
+def write_lines(path: Path, items: Iterable[BaseModel]) -> None:
     """Write records, one a line."""
     with path.open("w", encoding="utf-8") as file:
         for item in items:

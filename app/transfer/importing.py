@@ -6,6 +6,8 @@ sign in to: an archive must not add results to anybody's account, nor tell wheth
 
 import uuid
 from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from sqlalchemy.orm import Session
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges import service as challenges
-from vocboard.app.challenges.models import Challenge, GroundTruthVersion, Scoring, TruthState, Visibility
+from vocboard.app.challenges.models import Challenge, Visibility
 from vocboard.app.database import Base, Database, now
 from vocboard.app.errors import ForbiddenError, InvalidArchiveError
 from vocboard.app.evaluations.models import ClassScore, CompetitionResult, ConfusionShares, Curve, Evaluation, Measure
@@ -23,14 +25,22 @@ from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
 from vocboard.app.submissions.pruning import hold_archive
 from vocboard.app.transfer import reading, records
+from vocboard.app.transfer.importing_phases import (
+    ScoredWith,
+    add_corrections,
+    add_frozen_leaderboards,
+    add_ground_truth_versions,
+    add_people_of_phases,
+    add_phases,
+)
 from vocboard.app.transfer.reading import Contents
 from vocboard.app.transfer.records import EvaluationRecord, EventRecord, Person, SubmissionRecord
 from vocboard.evaluator.problems import Problem, Severity
 
 NOBODYS_PASSWORD = "!"  # no hash that any password has  # noqa: S105
 NOBODYS_DOMAIN = "imported.invalid"  # RFC 2606: no mail ever arrives there
+WAITING = frozenset({State.QUEUED, State.EVALUATING})
 NOT_EVALUATED = "This submission had not been evaluated when its challenge was exported."
-ORIGIN = "scored on another server"  # in place of the name of a ground truth's file
 
 _Rows = defaultdict[type[Base], list[dict[str, Any]]]
 
@@ -47,7 +57,7 @@ def import_challenge(
     Raises:
         ForbiddenError: the user may not create challenges.
         InvalidArchiveError: with the first problems of the archive.
-        InvalidInputError: the rules or the slug are not valid here.
+        InvalidInputError: the slug is not valid here.
         ConflictError: the slug is taken.
     """
     if user.role not in {Role.ORGANISER, Role.ADMINISTRATOR}:
@@ -78,20 +88,24 @@ def _store_archives(database: Database, store: ArchiveStore, path: Path, archive
 
 def _add(session: Session, path: Path, contents: Contents, user: User, slug: str) -> Challenge:
     header, instant = contents.header, now()
-    challenge = challenges.create(
-        session,
-        organiser=user,
-        slug=slug or header.slug,
-        edition="" if header.edition_file else header.edition,
-        edition_file=header.edition_file,
-        rules=header.rules.model_copy(update={"visibility": Visibility.DRAFT}),
-        imported_at=instant,
-    )
+    with reading.rules_at("rules"):
+        challenge = challenges.create(
+            session,
+            organiser=user,
+            slug=slug or header.slug,
+            edition="" if header.edition_file else header.edition,
+            edition_file=header.edition_file,
+            rules=header.rules.model_copy(update={"visibility": Visibility.DRAFT}),
+            imported_at=instant,
+        )
+    add_phases(session, challenge, header.phases, user)
     people = _add_people(session, path)
-    scoring = _scoring(session, challenge, header.ground_truth_version)
-    methods: dict[tuple[uuid.UUID, str], uuid.UUID] = {}
-    for submission in reading.lines_of(path, records.SUBMISSIONS, SubmissionRecord):
-        _add_submission(session, challenge, scoring, user_id=people[submission.person], methods=methods, one=submission)
+    versions = add_ground_truth_versions(session, challenge, header.ground_truth_versions)
+    adding = _Adding(session, challenge, people, versions)
+    ids = {one.id: adding.add(one) for one in reading.lines_of(path, records.SUBMISSIONS, SubmissionRecord)}
+    add_people_of_phases(session, challenge, path)
+    add_frozen_leaderboards(session, challenge, path, ids)
+    add_corrections(session, challenge, path, versions=versions, submissions=ids)
     for event in reading.lines_of(path, records.LOG, EventRecord):
         elsewhere = {"at": event.created_at.isoformat(), "who": event.who, "text": event.text, "action": event.action}
         audit.record(session, actor=None, action="challenge.imported_event", subject=challenge, details=elsewhere)
@@ -121,45 +135,57 @@ def _add_people(session: Session, path: Path) -> dict[uuid.UUID, uuid.UUID]:
     return ids
 
 
-def _scoring(session: Session, challenge: Challenge, number: int | None) -> Scoring:
-    """Return the round of scoring that all evaluations belong to; it never becomes the challenge's current one."""
-    version = GroundTruthVersion(
-        challenge_id=challenge.id, number=number or 1, file_name=ORIGIN, state=TruthState.ELSEWHERE
-    )
-    session.add(version)
-    session.flush()
-    scoring = Scoring(challenge_id=challenge.id, ground_truth_version_id=version.id)
-    session.add(scoring)
-    session.flush()
-    return scoring
+@dataclass(slots=True)
+class _Adding:
+    """Adds submissions to an imported challenge.
+
+    Attributes:
+        people: ids of accounts, by the ids of people in the archive.
+        versions: what evaluations refer to, by the number of their ground truth.
+        methods: ids of methods, by account and name.
+    """
+
+    session: Session
+    challenge: Challenge
+    people: Mapping[uuid.UUID, uuid.UUID]
+    versions: Mapping[int, ScoredWith]
+    methods: dict[tuple[uuid.UUID, str], uuid.UUID] = field(default_factory=dict)
+
+    def add(self, one: SubmissionRecord) -> uuid.UUID:
+        """Add a submission with its scores, and return its id here."""
+        user_id = self.people[one.person]
+        submission_id = _add_submission(self.session, self.challenge, user_id, self._method(user_id, one), one)
+        if one.evaluation is not None and one.state not in WAITING:
+            scoring_id = self.versions[one.evaluation.ground_truth_version].scoring_id
+            _add_evaluation(self.session, submission_id, scoring_id, one.archive_sha256, one.evaluation)
+        return submission_id
+
+    def _method(self, user_id: uuid.UUID, one: SubmissionRecord) -> uuid.UUID:
+        key = user_id, one.method
+        if key not in self.methods:
+            self.methods[key] = uuid.uuid4()
+            values = {"id": self.methods[key], "challenge_id": self.challenge.id, "user_id": user_id}
+            self.session.execute(insert(Method).values(**values, name=one.method, created_at=one.created_at))
+        return self.methods[key]
 
 
 def _add_submission(
-    session: Session,
-    challenge: Challenge,
-    scoring: Scoring,
-    *,
-    user_id: uuid.UUID,
-    methods: dict[tuple[uuid.UUID, str], uuid.UUID],
-    one: SubmissionRecord,
-) -> None:
-    if (user_id, one.method) not in methods:
-        methods[user_id, one.method] = uuid.uuid4()
-        values = {"id": methods[user_id, one.method], "challenge_id": challenge.id, "user_id": user_id}
-        session.execute(insert(Method).values(**values, name=one.method, created_at=one.created_at))
+    session: Session, challenge: Challenge, user_id: uuid.UUID, method_id: uuid.UUID, one: SubmissionRecord
+) -> uuid.UUID:
     # Its own id, so that citations and addresses stay, unless it is taken.
     is_taken = session.scalar(select(Submission.id).where(Submission.id == one.id)) is not None
     submission_id = uuid.uuid4() if is_taken else one.id
-    was_waiting = one.state in {State.QUEUED, State.EVALUATING}
+    was_waiting = one.state in WAITING
     session.execute(
         insert(Submission).values(
             id=submission_id,
             created_at=one.created_at,
             queued_at=one.created_at,
-            began_at=one.created_at,
+            began_at=one.began_at,
             challenge_id=challenge.id,
+            phase_key=one.phase,
             user_id=user_id,
-            method_id=methods[user_id, one.method],
+            method_id=method_id,
             description=one.description,
             contributors=one.contributors,
             affiliation=one.affiliation,
@@ -177,6 +203,8 @@ def _add_submission(
             finished_at=one.finished_at or now(),
             quota_returned_at=one.quota_returned_at,
             published_at=one.published_at,
+            published_before=one.published_before,
+            publish_when_scored=one.publish_when_scored,
             held_back_at=one.held_back_at,
             moderation_reason=one.moderation_reason,
         )
@@ -186,12 +214,11 @@ def _add_submission(
         for position, entry in enumerate(one.entries)
     ]
     session.execute(insert(SubmissionEntry), entries)
-    if one.evaluation is not None and not was_waiting:
-        _add_evaluation(session, submission_id, scoring, one.archive_sha256, one.evaluation)
+    return submission_id
 
 
 def _add_evaluation(
-    session: Session, submission_id: uuid.UUID, scoring: Scoring, archive_sha256: str, one: EvaluationRecord
+    session: Session, submission_id: uuid.UUID, scoring_id: uuid.UUID, archive_sha256: str, one: EvaluationRecord
 ) -> None:
     evaluation_id = uuid.uuid4()
     rows: _Rows = defaultdict(list)
@@ -199,9 +226,9 @@ def _add_evaluation(
         {
             "id": evaluation_id,
             "submission_id": submission_id,
-            "scoring_id": scoring.id,
+            "scoring_id": scoring_id,
             "archive_sha256": archive_sha256,
-            **one.model_dump(exclude={"results"}),
+            **one.model_dump(exclude={"results", "ground_truth_version"}),
         }
     )
     for position, result in enumerate(one.results):

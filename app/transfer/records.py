@@ -1,47 +1,50 @@
 """What an exported challenge consists of: the one definition that export writes and import checks.
 
 Imported archives are hostile input. Everything has a type, a bound and only characters that can be seen; whether the
-records fit together is checked by `app.transfer.reading`.
+records fit together is checked by `app.transfer.reading`. Records of phases are in `app.transfer.phase_records`.
 """
 
 import uuid
-from typing import Annotated, TypeAlias
+from typing import Annotated
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
+from vocboard.app.challenges.phase_changes import MOST_PHASES
 from vocboard.app.challenges.rules import ChallengeRules
-from vocboard.app.forms.characters import objection
 from vocboard.app.submissions.models import FlickrImages, State, TrainingAnnotation
+from vocboard.app.transfer.phase_records import PhaseRecord, TruthRecord
+from vocboard.app.transfer.record_types import (
+    ClassName,
+    Count,
+    Hash,
+    Key,
+    MethodName,
+    Moment,
+    Name,
+    Number,
+    PhaseKey,
+    Record,
+    Score,
+    Visible,
+)
 from vocboard.evaluator.editions import Task
 from vocboard.evaluator.metrics.definitions import CurveKind
 from vocboard.evaluator.problems import Severity
 
-FORMAT = 1  # raised when an archive of this version could not be imported by earlier ones
+FORMAT = 2  # raised when an archive of this version could not be imported by earlier ones
 HEADER = "challenge.json"
 PEOPLE, SUBMISSIONS, LOG = "people.jsonl", "submissions.jsonl", "log.jsonl"
+ADMISSIONS, EXTRA_QUOTAS = "admissions.jsonl", "extra-quotas.jsonl"
+FROZEN, CORRECTIONS = "frozen-leaderboards.jsonl", "corrections.jsonl"
 ARCHIVES = "archives/"
 MOST_ROWS = 1000  # of a confusion matrix
 
 
-def _visible(text: str) -> str:
-    if message := objection(text, allowed="\n\t"):
-        raise ValueError(message)
-    return text
+class Format(BaseModel):
+    """What the header of every format says, so that other formats can be refused by name."""
 
-
-Visible: TypeAlias = Annotated[str, AfterValidator(_visible)]
-Hash: TypeAlias = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-Score: TypeAlias = Annotated[float, Field(ge=-1.0, le=1.0, allow_inf_nan=False)]  # a fraction
-Count: TypeAlias = Annotated[int, Field(ge=0, le=10**15)]
-Key: TypeAlias = Annotated[str, Field(max_length=30, pattern=r"^[\w.-]+$")]
-Name: TypeAlias = Annotated[Visible, Field(max_length=200)]
-ClassName: TypeAlias = Annotated[Visible, Field(max_length=60)]
-
-
-class Record(BaseModel):
-    """What all records have in common."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    format: int
+    vocboard: Visible = Field(max_length=30)
 
 
 class Header(Record):
@@ -49,17 +52,22 @@ class Header(Record):
 
     Attributes:
         edition_file: text of its organisers' own; None for an edition that comes with vocboard.
-        ground_truth_version: number of the version that its scores are against; None if there is none.
+        rules: those of the main phase among them.
+        phases: the others.
+        ground_truth_version: number of the main phase's current one; None if there is none.
+        ground_truth_versions: those that anything was scored with.
     """
 
     format: int
     vocboard: Visible = Field(max_length=30)
-    exported_at: AwareDatetime
+    exported_at: Moment
     slug: Visible = Field(max_length=60)
     edition: Visible = Field(max_length=60)
     edition_file: str | None = Field(max_length=1_000_000)
     rules: ChallengeRules
-    ground_truth_version: Annotated[int, Field(ge=1, le=2**31 - 1)] | None
+    phases: list[PhaseRecord] = Field(max_length=MOST_PHASES)
+    ground_truth_version: Number | None
+    ground_truth_versions: list[TruthRecord] = Field(max_length=10_000)
 
 
 class Person(Record):
@@ -118,12 +126,17 @@ class ResultRecord(Record):
 
 
 class EvaluationRecord(Record):
-    """The evaluation that counts."""
+    """The evaluation that counts.
 
-    created_at: AwareDatetime
-    started_at: AwareDatetime
+    Attributes:
+        ground_truth_version: number of the version that it is against.
+    """
+
+    created_at: Moment
+    started_at: Moment
     seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)]
     evaluator_version: Visible = Field(max_length=30)
+    ground_truth_version: Number
     ground_truth_sha256: Hash
     results: list[ResultRecord] = Field(max_length=1000)
 
@@ -132,13 +145,19 @@ class SubmissionRecord(Record):
     """One submission with its current scores, unrounded.
 
     Attributes:
+        began_at: when its upload began.
+        phase: key of the phase that it was made in.
         has_archive: False if it is withdrawn, or its archive was lost.
+        published_before: when it was published before organisers removed it from the leaderboards.
+        publish_when_scored: whether its owner asked for that at the upload.
     """
 
     id: uuid.UUID
-    created_at: AwareDatetime
+    created_at: Moment
+    began_at: Moment
+    phase: PhaseKey
     person: uuid.UUID
-    method: Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_visible)]
+    method: MethodName
     description: Visible = Field(max_length=20_000)
     contributors: Visible = Field(max_length=1000)
     affiliation: Name
@@ -154,11 +173,13 @@ class SubmissionRecord(Record):
     entries: list[Entry] = Field(min_length=1, max_length=1000)
     warnings: list[Warn] = Field(max_length=100_000)
     state: State
-    finished_at: AwareDatetime | None
+    finished_at: Moment | None
     failure: Visible | None = Field(max_length=2000)
-    quota_returned_at: AwareDatetime | None
-    published_at: AwareDatetime | None
-    held_back_at: AwareDatetime | None
+    quota_returned_at: Moment | None
+    published_at: Moment | None
+    published_before: Moment | None
+    publish_when_scored: bool
+    held_back_at: Moment | None
     moderation_reason: Visible | None = Field(max_length=2000)
     evaluation: EvaluationRecord | None
 
@@ -166,7 +187,7 @@ class SubmissionRecord(Record):
 class EventRecord(Record):
     """One event of the audit log."""
 
-    created_at: AwareDatetime
+    created_at: Moment
     who: Visible = Field(max_length=300)
     action: Annotated[str, Field(max_length=60, pattern=r"^[a-z_.]+$")]
     text: Visible = Field(max_length=6000)

@@ -85,6 +85,7 @@ class Backend:
         archive: bytes | None = None,
         columns: bytes | None = None,
         entries: tuple[EnteredCompetition, ...] = (EnteredCompetition("comp1", ("car",)),),
+        phase_key: str | None = None,
         **given: Any,
     ) -> uuid.UUID:
         """Queue a submission, by default to comp1 with confidences in the right order, without notifying workers.
@@ -106,6 +107,7 @@ class Backend:
                     archive=incoming,
                     report=Report((), entries, has_columns=columns is not None),
                     columns=read,
+                    phase_key=phase_key,
                 ).id
 
     def submission(self, submission_id: uuid.UUID) -> Submission:

@@ -129,3 +129,42 @@ def test_what_is_wrong_with_a_request_is_reported(organiser: httpx.Client, chall
     assert refused(ground_truth_version=1, reason=" ") == (422, {"reason": "Required."})
     assert refused(ground_truth_version=2**40, reason=REASON)[0] == 422
     assert refused(ground_truth_version=1)[0] == 422
+
+
+def test_an_imported_challenge_is_scored_with_newly_uploaded_ground_truth(
+    site: Site, organiser: httpx.Client, participant: httpx.Client, challenge: str, published: str
+) -> None:
+    export = {"archive": ("small-world.vocboard.tar", organiser.post(f"{challenge}/export").content)}
+    imported = organiser.post("/api/v1/challenges/imports", data={"slug": "imported"}, files=export)
+    assert imported.status_code == 201, imported.text
+    copy = imported.headers["location"]
+    assert organiser.post(f"{copy}/reopen").status_code == 200
+    assert organiser.patch(copy, json={"visibility": "public"}).status_code == 200
+    before = organiser.get(f"{challenge}/leaderboards/comp3").json()["rows"]
+
+    def rows() -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = organiser.get(f"{copy}/leaderboards/comp3").json()["rows"]
+        return found
+
+    assert without_ids(rows()) == without_ids(before)
+    version = upload_corrected(organiser, copy)
+    assert not version["is_current"]  # that needs a re-score, because there are results
+    assert without_ids(rows()) == without_ids(before)
+    path = f"/api/v1/rescores/{start(organiser, copy, version['number'])['id']}"
+    ready = eventually(lambda: (one := organiser.get(path).json())["state"] == "ready" and one)
+    assert ready["failures"] == []
+    assert organiser.post(f"{path}/apply").status_code == 200
+    eventually(lambda: organiser.get(path).json()["state"] == "applied")
+    [row] = rows()
+    assert row["per_class"]["car"] == 1.0
+    assert organiser.get(copy).json()["phase"] == "open"
+    submission = organiser.get(f"/api/v1/submissions/{row['submission']}").json()
+    assert submission["evaluation"]["ground_truth_version"] == version["number"]
+    # And somebody submits to it.
+    added = f"/api/v1/submissions/{submit(participant, copy, small_world.results_archive())['id']}"
+    assert follow(participant, added)[-1]["state"] == "scored"
+    assert participant.get(added).json()["competitions"]["comp3"]["per_class"]["car"] == 1.0
+
+
+def without_ids(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{name: value for name, value in row.items() if name != "submission"} for row in rows]

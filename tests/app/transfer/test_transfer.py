@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import shutil
 import tarfile
 import tempfile
 from collections.abc import Callable
@@ -14,7 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 from sqlalchemy import select
 
+from tests.support.archives import Change, edited
 from tests.support.backend import Backend, make_archive, make_columns
+from tests.support.other_server import Server, write_export
 from tests.support.phases import show_board
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.audit import queries as log
@@ -22,53 +23,15 @@ from vocboard.app.audit.queries import Filters
 from vocboard.app.challenges import archiving
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge, Visibility
-from vocboard.app.database import Database, now
+from vocboard.app.database import Database
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidArchiveError
 from vocboard.app.leaderboards.board import Board
 from vocboard.app.leaderboards.export import as_csv, as_latex
 from vocboard.app.moderation import submissions as moderation
-from vocboard.app.settings import Settings
-from vocboard.app.storage.directory_store import DirectoryStore
 from vocboard.app.submissions import publishing
 from vocboard.app.submissions.models import State, Submission
-from vocboard.app.transfer.importing import import_challenge
 from vocboard.app.transfer.service import begin_export
 from vocboard.worker.evaluation import evaluate_next
-
-LIMIT = 10_000_000
-
-
-class Server:
-    """Another server, with an organiser."""
-
-    def __init__(self, directory: Path, template: Path) -> None:
-        directory.mkdir()
-        self.settings = Settings(data_directory=directory)
-        self.database = Database(f"sqlite:///{shutil.copy(template, directory / 'other.sqlite')}")
-        self.store = DirectoryStore(self.settings.archives)
-        self.store.set_up()
-        with self.database.writing() as session:
-            self.organiser = User(
-                email="other@lab.example",
-                name="Other",
-                password_hash="x",
-                role=Role.ORGANISER,
-                email_confirmed_at=now(),
-                approved_at=now(),
-            )
-            session.add(self.organiser)
-
-    def take(self, path: Path, **given: Any) -> Challenge:
-        return import_challenge(
-            self.database, self.store, path, user=self.organiser, archive_limit_bytes=LIMIT, **given
-        )
-
-
-@pytest.fixture
-def other(tmp_path: Path, sqlite_template: Path) -> Any:
-    server = Server(tmp_path / "other", sqlite_template)
-    yield server
-    server.database.close()
 
 
 @pytest.fixture
@@ -93,24 +56,17 @@ def challenge(backend: Backend) -> Challenge:
     with backend.database.writing() as session:
         for number in (0, 1, 2, 3):
             publishing.publish(session, submission_id=ids[number], user=people[number % 3])
-        moderation.disqualify(session, submission_id=ids[3], user=organiser, reason="Trained on the test set.")
+        moderation.disqualify(
+            session, submission_id=ids[3], user=organiser, reason="Trained on the test set.", site="https://x"
+        )
     made.organiser = organiser  # type: ignore[attr-defined]
     return made
 
 
 @pytest.fixture
 def exported(backend: Backend, challenge: Challenge, tmp_path: Path) -> Path:
-    export = begin_export(
-        backend.database,
-        backend.store,
-        slug="spring",
-        user=challenge.organiser,  # type: ignore[attr-defined]
-    )
-    path = tmp_path / "spring.tar"
-    with path.open("wb") as file:
-        file.writelines(export.stream())
-    assert path.stat().st_size == export.size
-    return path
+    organiser = challenge.organiser  # type: ignore[attr-defined]
+    return write_export(backend.database, backend.store, tmp_path / "spring.tar", organiser)
 
 
 def board_of(database: Database, slug: str = "spring") -> Board:
@@ -138,10 +94,7 @@ def test_a_challenge_that_was_imported_is_exported_again_with_equal_leaderboards
     backend: Backend, exported: Path, other: Server, tmp_path: Path
 ) -> None:
     other.take(exported)
-    export = begin_export(other.database, other.store, slug="spring", user=other.organiser)
-    again = tmp_path / "again.tar"
-    with again.open("wb") as file:
-        file.writelines(export.stream())
+    again = write_export(other.database, other.store, tmp_path / "again.tar", other.organiser)
     other.take(again, slug="spring-2")
     first, second = board_of(other.database), board_of(other.database, "spring-2")
     assert as_csv(first) == as_csv(second)
@@ -206,15 +159,8 @@ def test_a_lost_archive_does_not_keep_the_rest_from_being_exported(
     with backend.database.reading() as session:
         lost = next(one for one in _submissions(session, challenge) if one.method.name == "Method 1")
     backend.store.remove(lost.archive_sha256)
-    export = begin_export(
-        backend.database,
-        backend.store,
-        slug="spring",
-        user=challenge.organiser,  # type: ignore[attr-defined]
-    )
-    path = tmp_path / "lost.tar"
-    with path.open("wb") as file:
-        file.writelines(export.stream())
+    organiser = challenge.organiser  # type: ignore[attr-defined]
+    path = write_export(backend.database, backend.store, tmp_path / "lost.tar", organiser)
     other.take(path)
     assert as_csv(board_of(other.database)) == as_csv(board_of(backend.database))
 
@@ -263,22 +209,6 @@ def test_a_name_that_is_taken_needs_another(exported: Path, other: Server) -> No
 
 
 # Hostile archives
-
-Change = Callable[[dict[str, bytes]], None]
-
-
-def edited(path: Path, change: Change) -> Path:
-    """Write an archive again with changed files; None takes one away."""
-    with tarfile.open(path) as tar:
-        files = {name: tar.extractfile(name).read() for name in tar.getnames()}  # type: ignore[union-attr]
-    change(files)
-    target = path.with_name("edited.tar")
-    with tarfile.open(target, "w", format=tarfile.GNU_FORMAT) as tar:
-        for name, content in files.items():
-            member = tarfile.TarInfo(name)
-            member.size = len(content)
-            tar.addfile(member, io.BytesIO(content))
-    return target
 
 
 def in_first_submission(**values: Any) -> Change:
@@ -407,7 +337,7 @@ def test_an_archived_challenge_can_be_read_but_not_changed(backend: Backend, cha
         with pytest.raises(ConflictError, match="archived"):
             publishing.unpublish(session, submission_id=published.id, user=owner)
         with pytest.raises(ConflictError, match="archived"):
-            moderation.disqualify(session, submission_id=published.id, user=organiser, reason="x")
+            moderation.disqualify(session, submission_id=published.id, user=organiser, reason="x", site="https://x")
         found = challenges.get_organised(session, "spring", organiser)
         rules = challenges.rules_of(found)
         challenges.update(

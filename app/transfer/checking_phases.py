@@ -1,0 +1,146 @@
+"""Checks that the phases of an exported challenge, and what belongs to them, fit together."""
+
+import uuid
+from collections.abc import Iterator
+from datetime import datetime
+
+from vocboard.app.accounts.people import normalised_email
+from vocboard.app.challenges.models import MAIN_PHASE
+from vocboard.app.challenges.rules import PhaseRules
+from vocboard.app.leaderboards.service import columns
+from vocboard.app.submissions.models import State
+from vocboard.app.transfer.phase_records import AdmissionRecord, CorrectionRecord, ExtraQuotaRecord, FrozenRecord
+from vocboard.app.transfer.records import EvaluationRecord, Header, SubmissionRecord
+from vocboard.evaluator.editions import Competition, Edition
+
+
+class PhaseChecks:
+    """Knows the phases of a challenge once its header was checked; each check yields everything that is wrong.
+
+    Attributes:
+        submissions: ids of those that have been checked.
+    """
+
+    def __init__(self, edition: Edition) -> None:
+        self.submissions: set[uuid.UUID] = set()
+        self._edition = edition
+        self._phases: dict[str, dict[str, Competition]] = {}  # competitions by phase and key
+        self._versions: set[int] = set()  # numbers of ground truth versions
+        self._admitted: set[tuple[str, str]] = set()
+        self._frozen: set[tuple[str, str, datetime]] = set()
+
+    def header(self, header: Header) -> Iterator[str]:
+        """Check the phases and ground truth versions of a challenge."""
+        self._phases[MAIN_PHASE] = self._chosen(header.rules)
+        for phase in header.phases:
+            if phase.key in self._phases:
+                yield f"phases: {phase.key} is described twice."
+            self._phases[phase.key] = self._chosen(phase.rules)
+        with_truth = {MAIN_PHASE, *(phase.key for phase in header.phases if phase.has_own_truth)}
+        for truth in header.ground_truth_versions:
+            if truth.number in self._versions:
+                yield f"ground_truth_versions: {truth.number} is described twice."
+            if truth.phase not in with_truth:
+                yield f"ground_truth_versions: {truth.phase} has no ground truth of its own."
+            self._versions.add(truth.number)
+
+    def submission(self, one: SubmissionRecord) -> Iterator[str]:
+        """Check what a submission enters, and its scores."""
+        if one.id in self.submissions:
+            yield "The submission is described twice."
+        self.submissions.add(one.id)
+        if one.phase not in self._phases:
+            yield _no_phase(one.phase)
+            return
+        yield from self._entries_of(one, self._phases[one.phase])
+        if one.evaluation is not None:
+            yield from self._results_of(one, one.evaluation, self._phases[one.phase])
+        elif one.state is State.SCORED:
+            yield "evaluation: a scored submission has one."
+
+    def admission(self, one: AdmissionRecord) -> Iterator[str]:
+        """Check that a person is admitted to a phase of the challenge, once."""
+        yield from self._person_of_phase(one.phase, one.email)
+        if (one.phase, one.email) in self._admitted:
+            yield "The person is admitted twice."
+        self._admitted.add((one.phase, one.email))
+
+    def extra_quota(self, one: ExtraQuotaRecord) -> Iterator[str]:
+        """Check that extra quota is for a phase of the challenge."""
+        yield from self._person_of_phase(one.phase, one.email)
+
+    def frozen_leaderboard(self, one: FrozenRecord) -> Iterator[str]:
+        """Check that a frozen leaderboard is of a competition of its phase, and shows submissions of the archive."""
+        if (one.phase, one.competition, one.frozen_at) in self._frozen:
+            yield "The leaderboard is described twice."
+        self._frozen.add((one.phase, one.competition, one.frozen_at))
+        competition = self._phases.get(one.phase, {}).get(one.competition)
+        if competition is None:
+            yield f"competition: the phase {one.phase} has no {one.competition}."
+            return
+        classes, metrics = set(columns(competition)), set(competition.rules.board)
+        for entry in one.content.entries:
+            if entry.submission not in self.submissions:
+                yield f"entries: no submission {entry.submission} is described."
+            if not set(entry.classes) <= classes:
+                yield f"entries: {one.competition} has no such classes."
+            if not set(entry.others) <= metrics:
+                yield f"entries: the leaderboard of {one.competition} has no such metrics."
+
+    def correction(self, one: CorrectionRecord) -> Iterator[str]:
+        """Check that a re-score is of a known version, and of a submission of the archive."""
+        if one.ground_truth_version not in self._versions:
+            yield _no_version(one.ground_truth_version)
+        if one.submission is not None and one.submission not in self.submissions:
+            yield f"submission: no submission {one.submission} is described."
+
+    def _entries_of(self, one: SubmissionRecord, known: dict[str, Competition]) -> Iterator[str]:
+        keys = [entry.competition for entry in one.entries]
+        if len(set(keys)) != len(keys):
+            yield "entries: a competition is entered twice."
+        for entry in one.entries:
+            competition = known.get(entry.competition)
+            if competition is None:
+                yield f"entries: the challenge has no {entry.competition}."
+            elif not set(entry.classes) <= set(competition.classes):
+                yield f"entries: {entry.competition} has no such classes."
+
+    def _results_of(
+        self, one: SubmissionRecord, evaluation: EvaluationRecord, known: dict[str, Competition]
+    ) -> Iterator[str]:
+        if evaluation.ground_truth_version not in self._versions:
+            yield f"evaluation: {_no_version(evaluation.ground_truth_version)}"
+        results = evaluation.results
+        if len({result.competition for result in results}) != len(results):
+            yield "evaluation: it has a competition twice."
+        entered = {entry.competition for entry in one.entries}
+        for result in results:
+            competition = known.get(result.competition)
+            if result.competition not in entered or competition is None:
+                yield f"evaluation: the submission does not enter {result.competition}."
+            elif competition.task is not result.task:
+                yield f"evaluation: {result.competition} is of another task."
+            metrics = [measure.metric for measure in result.measures]
+            if len(set(metrics)) != len(metrics):
+                yield f"evaluation: {result.competition} has a metric twice."
+
+    def _person_of_phase(self, phase: str, email: str) -> Iterator[str]:
+        if phase not in self._phases:
+            yield _no_phase(phase)
+        if normalised_email(email) != email:
+            yield "email: this is not an e-mail address in lower case."
+
+    def _chosen(self, rules: PhaseRules) -> dict[str, Competition]:
+        """The competitions of a phase; those that the edition does not have are refused when the phase is added."""
+        known = self._edition.competitions
+        return {
+            key: known[key] for key in (known if rules.competitions is None else rules.competitions) if key in known
+        }
+
+
+def _no_phase(phase: str) -> str:
+    return f"phase: the challenge has no phase {phase}."
+
+
+def _no_version(number: int) -> str:
+    return f"ground_truth_version: the challenge has no version {number} of its ground truth."

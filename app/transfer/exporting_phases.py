@@ -1,0 +1,140 @@
+"""Exporting what belongs to phases: their people, leaderboards and frozen leaderboards, and applied re-scores."""
+
+import gzip
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+from sqlalchemy import exists, select
+from sqlalchemy.orm import Session
+
+from vocboard.app.challenges import phase_people
+from vocboard.app.challenges.ground_truth import current_truth
+from vocboard.app.challenges.models import Challenge, GroundTruthVersion, Scoring
+from vocboard.app.challenges.phases import Phase, phases_of
+from vocboard.app.challenges.queries import image_sets_of
+from vocboard.app.evaluations.models import Evaluation
+from vocboard.app.leaderboards import export as leaderboard_export
+from vocboard.app.leaderboards.models import FrozenLeaderboard
+from vocboard.app.leaderboards.service import Board, Part, board
+from vocboard.app.rescores.models import Rescore, RescoreState
+from vocboard.app.transfer import records
+from vocboard.app.transfer.files import write_lines
+from vocboard.app.transfer.phase_records import (
+    AdmissionRecord,
+    CorrectionRecord,
+    ExtraQuotaRecord,
+    FrozenContent,
+    FrozenRecord,
+    PhaseRecord,
+    TruthRecord,
+)
+
+_IS_APPLIED = Rescore.state == RescoreState.APPLIED
+
+
+def further_phases(session: Session, challenge: Challenge) -> list[PhaseRecord]:
+    """Return the phases beside the main one, in the order in which they were added."""
+    phases = {phase.key: phase for phase in phases_of(challenge)}
+    return [_phase(session, phases[row.key]) for row in challenge.further_phases]
+
+
+def ground_truth_versions(session: Session, challenge: Challenge) -> list[TruthRecord]:
+    """Return the versions that anything was scored with, or is."""
+    used = exists().where(Evaluation.scoring_id == Scoring.id, Scoring.ground_truth_version_id == GroundTruthVersion.id)
+    rescored = exists().where(Rescore.ground_truth_version_id == GroundTruthVersion.id, _IS_APPLIED)
+    versions = {
+        version.number: version.phase_key
+        for version in session.scalars(
+            select(GroundTruthVersion).where(GroundTruthVersion.challenge_id == challenge.id, used | rescored)
+        )
+    }
+    for phase in phases_of(challenge):
+        if phase.has_own_truth and (current := current_truth(session, phase)) is not None:
+            versions[current.number] = current.phase_key
+    return [TruthRecord(number=number, phase=phase) for number, phase in sorted(versions.items())]
+
+
+def write_phases(session: Session, challenge: Challenge, directory: Path, *, at: datetime) -> None:
+    """Write everything that belongs to phases, and their leaderboards as they are shown.
+
+    Args:
+        challenge: with its competitions and phases.
+        at: an instant up to which leaderboards have been frozen.
+    """
+    write_lines(
+        directory / records.ADMISSIONS,
+        (AdmissionRecord(phase=one.phase_key, email=one.email) for one in phase_people.admissions(session, challenge)),
+    )
+    write_lines(
+        directory / records.EXTRA_QUOTAS,
+        (
+            ExtraQuotaRecord(phase=one.phase_key, email=one.email, count=one.count, until=one.until, reason=one.reason)
+            for one in reversed(phase_people.extra_quotas(session, challenge))
+        ),
+    )
+    write_lines(directory / records.FROZEN, _frozen(session, challenge))
+    write_lines(directory / records.CORRECTIONS, _corrections(session, challenge))
+    (directory / "leaderboards").mkdir()
+    for phase in phases_of(challenge):
+        prefix = "" if phase.is_main else f"{phase.key}-"
+        truth = current_truth(session, phase) if phase.has_own_truth else None
+        if truth is not None and (packed := image_sets_of(session, truth.id)):
+            (directory / f"{prefix}image-sets.json").write_bytes(gzip.decompress(packed))
+        for key in phase.competitions:
+            path = directory / "leaderboards" / f"{prefix}{key}"
+            _write_board(board(session, challenge, phase, key, at=at), path)
+            if phase.is_frozen(at):
+                later = board(session, challenge, phase, key, part=Part.LATER, at=at)
+                _write_board(later, path.with_name(f"{path.name}-later"))
+
+
+def _phase(session: Session, phase: Phase) -> PhaseRecord:
+    truth = current_truth(session, phase) if phase.has_own_truth else None
+    return PhaseRecord(
+        key=phase.key,
+        title=phase.title,
+        rules=phase.rules,
+        image_set=phase.image_set,
+        has_own_truth=phase.has_own_truth,
+        ground_truth_version=truth.number if truth else None,
+    )
+
+
+def _frozen(session: Session, challenge: Challenge) -> Iterator[FrozenRecord]:
+    query = select(FrozenLeaderboard).where(FrozenLeaderboard.challenge_id == challenge.id)
+    present = {(phase.key, key) for phase in phases_of(challenge) for key in phase.competitions}
+    for row in session.scalars(query.order_by(FrozenLeaderboard.created_at, FrozenLeaderboard.id)):
+        if (row.phase_key, row.competition) not in present:
+            continue  # of a competition or phase that was removed
+        yield FrozenRecord(
+            phase=row.phase_key,
+            competition=row.competition,
+            frozen_at=row.frozen_at,
+            is_final=row.is_final,
+            content=FrozenContent.model_validate(row.content),
+        )
+
+
+def _corrections(session: Session, challenge: Challenge) -> Iterator[CorrectionRecord]:
+    query = (
+        select(Rescore, GroundTruthVersion.number)
+        .join(GroundTruthVersion, GroundTruthVersion.id == Rescore.ground_truth_version_id)
+        .where(Rescore.challenge_id == challenge.id, _IS_APPLIED)
+        .order_by(Rescore.finished_at, Rescore.id)
+    )
+    for row, number in session.execute(query):
+        if row.finished_at is not None and row.evaluator_version is not None:
+            yield CorrectionRecord(
+                id=row.id,
+                applied_at=row.finished_at,
+                reason=row.reason,
+                ground_truth_version=number,
+                evaluator_version=row.evaluator_version,
+                submission=row.submission_id,
+            )
+
+
+def _write_board(shown: Board, path: Path) -> None:
+    path.with_name(f"{path.name}.csv").write_text(leaderboard_export.as_csv(shown), encoding="utf-8")
+    path.with_name(f"{path.name}.tex").write_text(leaderboard_export.as_latex(shown), encoding="utf-8")

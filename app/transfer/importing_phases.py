@@ -1,0 +1,151 @@
+"""Importing what belongs to phases: their rules and people, frozen leaderboards, and applied re-scores."""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from sqlalchemy import insert, select
+from sqlalchemy.orm import Session
+
+from vocboard.app.accounts.models import User
+from vocboard.app.challenges.models import (
+    Challenge,
+    ExtraQuota,
+    GroundTruthVersion,
+    PhaseAdmission,
+    Scoring,
+    TruthState,
+)
+from vocboard.app.challenges.phase_changes import add_phase
+from vocboard.app.leaderboards.entries import Entry
+from vocboard.app.leaderboards.models import FrozenLeaderboard
+from vocboard.app.rescores.models import Rescore, RescoreState
+from vocboard.app.transfer import records
+from vocboard.app.transfer.phase_records import (
+    AdmissionRecord,
+    CorrectionRecord,
+    ExtraQuotaRecord,
+    FrozenRecord,
+    PhaseRecord,
+    TruthRecord,
+)
+from vocboard.app.transfer.reading import lines_of, rules_at
+
+ORIGIN = "scored on another server"  # in place of the name of a ground truth's file
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredWith:
+    """A ground truth version of the other server, and the round of scoring that its evaluations belong to here."""
+
+    version_id: uuid.UUID
+    scoring_id: uuid.UUID
+
+
+def add_phases(session: Session, challenge: Challenge, phases: Sequence[PhaseRecord], user: User) -> None:
+    """Add the phases beside the main one.
+
+    Raises:
+        InvalidArchiveError: with everything that is wrong with the rules of one.
+    """
+    for phase in phases:
+        with rules_at(f"phases.{phase.key}"):
+            add_phase(
+                session,
+                challenge=challenge,
+                user=user,
+                key=phase.key,
+                title=phase.title,
+                rules=phase.rules,
+                image_set=phase.image_set,
+                has_own_truth=phase.has_own_truth,
+            )
+
+
+def add_ground_truth_versions(
+    session: Session, challenge: Challenge, versions: Sequence[TruthRecord]
+) -> Mapping[int, ScoredWith]:
+    """Add what evaluations refer to, by version number; none of it becomes the current scoring of a phase."""
+    found = {}
+    for one in versions:
+        version = GroundTruthVersion(
+            challenge_id=challenge.id,
+            phase_key=one.phase,
+            number=one.number,
+            file_name=ORIGIN,
+            state=TruthState.ELSEWHERE,
+        )
+        session.add(version)
+        session.flush()
+        scoring = Scoring(challenge_id=challenge.id, ground_truth_version_id=version.id)
+        session.add(scoring)
+        session.flush()
+        found[one.number] = ScoredWith(version.id, scoring.id)
+    return found
+
+
+def add_people_of_phases(session: Session, challenge: Challenge, path: Path) -> None:
+    """Add admissions and extra quota: they are for addresses, whether or not these have accounts here."""
+    for admission in lines_of(path, records.ADMISSIONS, AdmissionRecord):
+        session.add(PhaseAdmission(challenge_id=challenge.id, phase_key=admission.phase, email=admission.email))
+    for quota in lines_of(path, records.EXTRA_QUOTAS, ExtraQuotaRecord):
+        values = quota.model_dump(exclude={"phase"})
+        session.add(ExtraQuota(challenge_id=challenge.id, phase_key=quota.phase, **values))
+        session.flush()  # one after the other, so that they are listed in the same order
+
+
+def add_frozen_leaderboards(
+    session: Session, challenge: Challenge, path: Path, submissions: Mapping[uuid.UUID, uuid.UUID]
+) -> None:
+    """Add the frozen leaderboards.
+
+    Args:
+        submissions: their ids here, by those in the archive.
+    """
+    for frozen in lines_of(path, records.FROZEN, FrozenRecord):
+        content = frozen.content.model_dump(mode="json")
+        entries = [Entry.from_json(entry) for entry in content["entries"]]
+        content["entries"] = [
+            replace(entry, submission_id=submissions[entry.submission_id]).as_json() for entry in entries
+        ]
+        session.execute(
+            insert(FrozenLeaderboard).values(
+                challenge_id=challenge.id,
+                phase_key=frozen.phase,
+                competition=frozen.competition,
+                frozen_at=frozen.frozen_at,
+                is_final=frozen.is_final,
+                content=content,
+            )
+        )
+
+
+def add_corrections(
+    session: Session,
+    challenge: Challenge,
+    path: Path,
+    *,
+    versions: Mapping[int, ScoredWith],
+    submissions: Mapping[uuid.UUID, uuid.UUID],
+) -> None:
+    """Add the re-scores that were applied, which leaderboards announce.
+
+    Args:
+        submissions: their ids here, by those in the archive.
+    """
+    for one in lines_of(path, records.CORRECTIONS, CorrectionRecord):
+        is_taken = session.scalar(select(Rescore.id).where(Rescore.id == one.id)) is not None
+        session.execute(
+            insert(Rescore).values(
+                id=uuid.uuid4() if is_taken else one.id,
+                created_at=one.applied_at,
+                challenge_id=challenge.id,
+                ground_truth_version_id=versions[one.ground_truth_version].version_id,
+                submission_id=None if one.submission is None else submissions[one.submission],
+                reason=one.reason,
+                state=RescoreState.APPLIED,
+                finished_at=one.applied_at,
+                evaluator_version=one.evaluator_version,
+            )
+        )

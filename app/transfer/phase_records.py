@@ -1,0 +1,139 @@
+"""The records of an export's phases: their rules, their people, and their frozen leaderboards."""
+
+import uuid
+from typing import Annotated, TypeAlias
+
+from pydantic import Field
+
+from vocboard.app.challenges.models import Detail
+from vocboard.app.challenges.phase_people import LONGEST_REASON as LONGEST_QUOTA_REASON
+from vocboard.app.challenges.phase_people import MOST_EXTRA
+from vocboard.app.challenges.rules import LONGEST_PHASE_TITLE, LONGEST_TITLE, MOST_DECIMALS, PhaseRules
+from vocboard.app.rescores.service import LONGEST_REASON as LONGEST_RESCORE_REASON
+from vocboard.app.submissions.models import FlickrImages, TrainingAnnotation
+from vocboard.app.transfer.record_types import (
+    ClassName,
+    Count,
+    Key,
+    MethodName,
+    Moment,
+    Name,
+    Number,
+    PhaseKey,
+    Record,
+    Score,
+    Visible,
+)
+from vocboard.evaluator.editions import Metric
+
+Email: TypeAlias = Annotated[Visible, Field(max_length=254)]
+
+
+class PhaseRecord(Record):
+    """A phase beside the main one.
+
+    Attributes:
+        image_set: which its competitions are scored on; None for those that the edition names.
+        has_own_truth: whether its ground truth is another than the main phase's.
+        ground_truth_version: number of its current version, if it has ground truth of its own.
+    """
+
+    key: PhaseKey
+    title: Annotated[Visible, Field(max_length=LONGEST_PHASE_TITLE)]
+    rules: PhaseRules
+    image_set: Visible | None = Field(max_length=60)
+    has_own_truth: bool
+    ground_truth_version: Number | None
+
+
+class TruthRecord(Record):
+    """A version of the ground truth that something was scored with. The ground truth itself is not exported."""
+
+    number: Number
+    phase: PhaseKey
+
+
+class AdmissionRecord(Record):
+    """A person whom organisers have admitted to a phase."""
+
+    phase: PhaseKey
+    email: Email
+
+
+class ExtraQuotaRecord(Record):
+    """Submissions that a person may make beyond the quota of a phase."""
+
+    phase: PhaseKey
+    email: Email
+    count: Annotated[int, Field(ge=1, le=MOST_EXTRA)]
+    until: Moment
+    reason: Visible = Field(max_length=LONGEST_QUOTA_REASON)
+
+
+class CorrectionRecord(Record):
+    """A re-score that was applied.
+
+    Attributes:
+        submission: the one that was evaluated again; None for all.
+    """
+
+    id: uuid.UUID
+    applied_at: Moment
+    reason: Visible = Field(max_length=LONGEST_RESCORE_REASON)
+    ground_truth_version: Number
+    evaluator_version: Visible = Field(max_length=30)
+    submission: uuid.UUID | None
+
+
+class FrozenCorrection(Record):
+    """A re-score as a frozen leaderboard shows it; the fields of `app.rescores.queries.Correction`."""
+
+    id: uuid.UUID
+    applied_at: Moment
+    reason: Visible = Field(max_length=LONGEST_RESCORE_REASON)
+    ground_truth_version: Number
+    evaluator_version: Visible = Field(max_length=30)
+    method: MethodName | None
+
+
+class FrozenEntry(Record):
+    """A row of a frozen leaderboard, with unrounded scores; the fields that `app.leaderboards.entries.Entry` keeps."""
+
+    submission: uuid.UUID
+    method: MethodName
+    contributors: Visible = Field(max_length=1000)
+    affiliation: Name
+    training_data: Visible = Field(max_length=20_000)
+    training_annotation: TrainingAnnotation | None
+    flickr_images: FlickrImages | None
+    flickr_count: Count
+    submitted_at: Moment
+    mean: Score | None
+    mean_over: Count
+    is_complete: bool
+    classes: dict[ClassName, Score | None] = Field(max_length=10_000)
+    others: dict[Metric, Score | None] = Field(max_length=50)
+
+
+class FrozenContent(Record):
+    """What a frozen leaderboard shows."""
+
+    challenge_title: Visible = Field(max_length=LONGEST_TITLE)
+    decimals: Annotated[int, Field(ge=1, le=MOST_DECIMALS)]
+    detail: Detail
+    corrections: list[FrozenCorrection] = Field(max_length=10_000)
+    entries: list[FrozenEntry] = Field(max_length=200_000)
+
+
+class FrozenRecord(Record):
+    """The frozen leaderboard of a phase and competition, at one of its freezing dates.
+
+    Attributes:
+        is_final: whether no result that was uploaded in time can still come.
+    """
+
+    phase: PhaseKey
+    competition: Key
+    frozen_at: Moment
+    is_final: bool
+    content: FrozenContent

@@ -1,0 +1,40 @@
+"""The types of an export's records: each has a bound, and texts have only characters that can be seen."""
+
+from datetime import datetime
+from typing import Annotated, TypeAlias
+
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
+
+from vocboard.app.challenges.rules import EARLIEST, LATEST
+from vocboard.app.forms.characters import objection
+
+
+def _visible(text: str) -> str:
+    if message := objection(text, allowed="\n\t"):
+        raise ValueError(message)
+    return text
+
+
+def _possible(instant: datetime) -> datetime:
+    if not EARLIEST <= instant <= LATEST:
+        raise ValueError(f"Give a time between {EARLIEST.year} and {LATEST.year}.")
+    return instant
+
+
+Visible: TypeAlias = Annotated[str, AfterValidator(_visible)]
+Moment: TypeAlias = Annotated[AwareDatetime, AfterValidator(_possible)]
+Hash: TypeAlias = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Score: TypeAlias = Annotated[float, Field(ge=-1.0, le=1.0, allow_inf_nan=False)]  # a fraction
+Count: TypeAlias = Annotated[int, Field(ge=0, le=10**15)]
+Number: TypeAlias = Annotated[int, Field(ge=1, le=2**31 - 1)]  # of a ground truth version
+Key: TypeAlias = Annotated[str, Field(max_length=30, pattern=r"^[\w.-]+$")]
+PhaseKey: TypeAlias = Annotated[str, Field(max_length=30, pattern=r"^[a-z0-9-]+$")]
+Name: TypeAlias = Annotated[Visible, Field(max_length=200)]
+MethodName: TypeAlias = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_visible)]
+ClassName: TypeAlias = Annotated[Visible, Field(max_length=60)]
+
+
+class Record(BaseModel):
+    """What all records have in common."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)

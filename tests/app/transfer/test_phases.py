@@ -1,0 +1,281 @@
+"""Phases, frozen leaderboards and re-scores of a challenge that is exported from one server and imported by another."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from tests.support.archives import edited
+from tests.support.backend import Backend, make_archive, make_columns
+from tests.support.clock import Clock
+from tests.support.other_server import Server, write_export
+from tests.support.phases import complete, show_board
+from tests.support.rescoring import add_corrected_truth, apply, start_rescore, work
+from vocboard.app.accounts.models import Role, User
+from vocboard.app.challenges import phase_people
+from vocboard.app.challenges import service as challenges
+from vocboard.app.challenges.models import Admission, Challenge, Detail, Freeze
+from vocboard.app.challenges.phases import Phase
+from vocboard.app.challenges.rules import PhaseRules
+from vocboard.app.database import Database, now
+from vocboard.app.errors import InvalidArchiveError
+from vocboard.app.leaderboards.export import as_csv, as_latex
+from vocboard.app.leaderboards.service import Board, Part
+from vocboard.app.moderation import submissions as moderation
+from vocboard.app.submissions import publishing
+from vocboard.worker.evaluation import evaluate_next
+
+DAY = timedelta(days=1)
+CONFIDENCES = ((0.9, 0.1, 0.8), (0.1, 0.9, 0.8), (0.2, 0.9, 0.3), (0.9, 0.8, 0.7))
+
+
+@dataclass
+class Spring:
+    """A corrected challenge, on the server that exports it: a frozen main phase, an open one, and one to come."""
+
+    backend: Backend
+    organiser: User
+    challenge: Challenge
+
+    def export(self, path: Path) -> Path:
+        return write_export(self.backend.database, self.backend.store, path, self.organiser)
+
+
+@pytest.fixture
+def spring(backend: Backend, clock: Clock) -> Spring:
+    organiser = backend.user(role=Role.ORGANISER, name="Olga")
+    challenge = backend.challenge(organiser=organiser, slug="spring", title="Spring", competitions=["comp1"])
+    ada = backend.user(name="Ada", email="ada@lab.example")
+    _add_phases(backend, organiser)
+    ids = [
+        backend.submit(
+            ada,
+            challenge,
+            archive=make_archive(confidences),
+            columns=make_columns(confidences),
+            method_name=f"Method {number}",
+            phase_key="val" if number == 3 else "main",
+        )
+        for number, confidences in enumerate(CONFIDENCES)
+    ]
+    while evaluate_next(backend.database, backend.store, backend.settings):
+        pass
+    with backend.database.writing() as session:
+        for number in (0, 1, 3):
+            publishing.publish(session, submission_id=ids[number], user=ada)
+    rescore_id = start_rescore(backend, challenge, add_corrected_truth(backend, challenge))
+    work(backend)
+    apply(backend, rescore_id)
+    with backend.database.writing() as session:
+        found = complete(session, challenge.id)
+        rules = challenges.rules_of(found).model_copy(update={"closes_at": now() + DAY, "freeze": Freeze.CLOSING})
+        challenges.update(session, challenge=found, user=organiser, rules=rules)
+    clock.advance(2 * DAY)
+    with backend.database.writing() as session:
+        moderation.disqualify(
+            session, submission_id=ids[0], user=organiser, reason="Trained on the test set.", site="https://x"
+        )
+        publishing.publish(session, submission_id=ids[2], user=ada)
+    return Spring(backend, organiser, challenge)
+
+
+def _add_phases(backend: Backend, organiser: User) -> None:
+    with backend.database.writing() as session:
+        found = challenges.get_organised(session, "spring", organiser)
+        given = PhaseRules(
+            competitions=("comp1",),
+            closes_at=now() + 30 * DAY,
+            quota_count=7,
+            quota_period_seconds=3600,
+            detail=Detail.MEAN,
+            admission=Admission.APPROVED,
+            anonymous_until=now() + 40 * DAY,
+        )
+        val = challenges.add_phase(session, challenge=found, user=organiser, key="val", title="Validation", rules=given)
+        final = PhaseRules(competitions=("comp1",), opens_at=now() + 60 * DAY, freeze=Freeze.NEVER)
+        challenges.add_phase(
+            session, challenge=found, user=organiser, key="final", title="Final", rules=final, image_set="trainval"
+        )
+        for address in ("ada@lab.example", "nobody@elsewhere.example"):
+            phase_people.admit(session, challenge=found, phase=val, organiser=organiser, email=address)
+        for count, reason in ((2, "The server was down."), (3, "")):
+            phase_people.grant_extra_quota(
+                session,
+                challenge=found,
+                phase=val,
+                organiser=organiser,
+                email="ada@lab.example",
+                count=count,
+                until=now() + 5 * DAY,
+                reason=reason,
+            )
+
+
+def boards(database: Database, slug: str = "spring") -> list[Board]:
+    """All leaderboards of the challenge, frozen and live, with what is shown separately."""
+    found = []
+    with database.writing() as session:
+        challenge = session.scalars(select(Challenge).where(Challenge.slug == slug)).one()
+        for phase, part in (("main", Part.COUNTING), ("main", Part.LATER), ("val", Part.COUNTING)):
+            found.append(show_board(session, challenge, "comp1", phase=phase, part=part))
+    return found
+
+
+def phases(database: Database, slug: str = "spring") -> list[Phase]:
+    with database.reading() as session:
+        challenge = session.scalars(select(Challenge).where(Challenge.slug == slug)).one()
+        return list(challenges.phases_of(complete(session, challenge.id)))
+
+
+def test_frozen_live_and_later_leaderboards_are_equal_after_an_export_and_import(
+    spring: Spring, other: Server, tmp_path: Path
+) -> None:
+    path = spring.export(tmp_path / "spring.tar")
+    other.take(path)
+    before, after = boards(spring.backend.database), boards(other.database)
+    frozen, later, val = before
+    assert [row.method for row in frozen.rows] == ["Method 1", "Method 0"]  # although it was disqualified afterwards
+    assert frozen.frozen_at is not None
+    assert [one.reason for one in frozen.corrections] == ["Labels corrected"]
+    assert [row.method for row in later.rows] == ["Method 2"]
+    assert val.is_anonymous
+    assert after == before
+    for one, another in zip(before, after, strict=True):
+        assert (as_csv(one), as_latex(one)) == (as_csv(another), as_latex(another))
+
+
+def test_a_second_export_and_import_changes_nothing(spring: Spring, other: Server, tmp_path: Path) -> None:
+    other.take(spring.export(tmp_path / "spring.tar"))
+    again = write_export(other.database, other.store, tmp_path / "again.tar", other.organiser)
+    other.take(again, slug="spring-2")
+    first, second = boards(other.database), boards(other.database, "spring-2")
+    assert [as_csv(board) for board in first[:2]] == [as_csv(board) for board in second[:2]]
+    # The ids of the first import are taken, so the second has others; and anonymous names are made of ids.
+    assert {row.submission_id for row in first[0].rows}.isdisjoint(row.submission_id for row in second[0].rows)
+    assert [row.mean for row in first[2].rows] == [row.mean for row in second[2].rows]
+
+
+def test_phases_and_their_people_come_along(spring: Spring, other: Server, tmp_path: Path) -> None:
+    imported = other.take(spring.export(tmp_path / "spring.tar"))
+    before, after = phases(spring.backend.database), phases(other.database)
+    assert [phase.key for phase in after] == ["val", "main", "final"]
+    for one, another in zip(before, after, strict=True):
+        assert (one.key, one.title, one.rules, one.image_set, one.has_own_truth) == (
+            another.key,
+            another.title,
+            another.rules,
+            another.image_set,
+            another.has_own_truth,
+        )
+        assert another.scoring_id is None  # the ground truth does not come along
+    with other.database.reading() as session:
+        admitted = [(one.phase_key, one.email) for one in phase_people.admissions(session, imported)]
+        quotas = [(one.count, one.reason) for one in phase_people.extra_quotas(session, imported)]
+    assert admitted == [("val", "ada@lab.example"), ("val", "nobody@elsewhere.example")]
+    assert quotas == [(3, ""), (2, "The server was down.")]
+
+
+def test_a_phase_that_freezes_between_export_and_import_freezes_with_what_counted(
+    spring: Spring, other: Server, tmp_path: Path, clock: Clock
+) -> None:
+    other.take(spring.export(tmp_path / "spring.tar"))
+    clock.advance(60 * DAY)
+    before, after = boards(spring.backend.database), boards(other.database)
+    assert before[2].frozen_at is not None
+    assert after == before
+
+
+def change_file(name: str, change: Callable[[dict[str, Any]], None]) -> Callable[[dict[str, bytes]], None]:
+    """Change the first record of a file."""
+
+    def changed(files: dict[str, bytes]) -> None:
+        if name.endswith(".json"):
+            first, others = files[name], []
+        else:
+            first, *others = files[name].splitlines()
+        record = json.loads(first)
+        change(record)
+        files[name] = b"\n".join([json.dumps(record).encode(), *others])
+
+    return changed
+
+
+def again(name: str) -> Callable[[dict[str, bytes]], None]:
+    """Repeat the first record of a file."""
+
+    def changed(files: dict[str, bytes]) -> None:
+        files[name] += files[name].splitlines()[0] + b"\n"
+
+    return changed
+
+
+NOBODY = "00000000-0000-4000-8000-000000000000"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (change_file("challenge.json", lambda one: one["phases"].append(one["phases"][0])), "val is described twice"),
+        (change_file("challenge.json", lambda one: one.update(phases=[])), "the challenge has no phase val"),
+        (change_file("challenge.json", lambda one: one.update(ground_truth_versions=[])), "no version"),
+        (change_file("challenge.json", lambda one: one.update(format=1)), "this server reads 2"),
+        (
+            change_file("challenge.json", lambda one: one["phases"][0]["rules"].update(quota_count=0)),
+            "phases.val.quota_count: Choose between",
+        ),
+        (
+            change_file("challenge.json", lambda one: one["phases"][1]["rules"].update(competitions=["comp99"])),
+            "has no comp99",
+        ),
+        (
+            change_file("challenge.json", lambda one: one["ground_truth_versions"][0].update(phase="val")),
+            "val has no ground truth of its own",
+        ),
+        (change_file("submissions.jsonl", lambda one: one.update(phase="test")), "the challenge has no phase test"),
+        (change_file("admissions.jsonl", lambda one: one.update(email="Ada@lab.example")), "not an e-mail address"),
+        (again("admissions.jsonl"), "admitted twice"),
+        (change_file("extra-quotas.jsonl", lambda one: one.update(count=0)), "greater than or equal to 1"),
+        (change_file("extra-quotas.jsonl", lambda one: one.update(phase="test")), "the challenge has no phase test"),
+        (change_file("frozen-leaderboards.jsonl", lambda one: one.update(competition="comp3")), "has no comp3"),
+        (again("frozen-leaderboards.jsonl"), "described twice"),
+        (
+            change_file(
+                "frozen-leaderboards.jsonl", lambda one: one["content"]["entries"][0].update(submission=NOBODY)
+            ),
+            "no submission 00000000",
+        ),
+        (
+            change_file("frozen-leaderboards.jsonl", lambda one: one["content"]["entries"][0].update(mean=7)),
+            "less than or equal to 1",
+        ),
+        (
+            change_file(
+                "frozen-leaderboards.jsonl", lambda one: one["content"]["entries"][0].update(classes={"unicorn": 1})
+            ),
+            "comp1 has no such classes",
+        ),
+        (
+            change_file(
+                "frozen-leaderboards.jsonl", lambda one: one["content"]["entries"][0].update(method="R\u202eNN")
+            ),
+            "Remove the invisible character",
+        ),
+        (change_file("corrections.jsonl", lambda one: one.update(submission=NOBODY)), "no submission 00000000"),
+        (change_file("corrections.jsonl", lambda one: one.update(ground_truth_version=99)), "no version 99"),
+    ],
+)
+def test_what_does_not_fit_together_is_refused(
+    spring: Spring, other: Server, tmp_path: Path, change: Callable[[dict[str, bytes]], None], message: str
+) -> None:
+    path = spring.export(tmp_path / "spring.tar")
+    with pytest.raises(InvalidArchiveError) as caught:
+        other.take(edited(path, change))
+    said = [f"{problem.file} {problem.message}" for problem in caught.value.problems]
+    assert any(message in one for one in said), said
+    with other.database.reading() as session:
+        assert session.scalars(select(Challenge)).all() == []

@@ -1,0 +1,54 @@
+"""Applied re-scores with the scores that a test wants, without a worker and without files of ground truth."""
+
+import random
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from tests.support.factories import make_truth
+from tests.support.phases import complete
+from vocboard.app.accounts.models import User
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.database import now
+from vocboard.app.evaluations import service as evaluations
+from vocboard.app.rescores import queue, service, switch
+from vocboard.app.rescores.models import RescoreItem, RescoreState
+from vocboard.evaluator.editions import Metric, Task
+from vocboard.evaluator.scores import CompetitionScores, Measure
+from vocboard.evaluator.version import VERSION
+
+
+def correct(session: Session, challenge: Challenge, organiser: User, *, chance: random.Random) -> None:
+    """Re-score all submissions with corrected ground truth, and apply it; each gets a random score in the class car."""
+    found = complete(session, challenge.id)
+    version = make_truth(session, found, current=False)
+    rescore = service.start(
+        session, challenge=found, user=organiser, ground_truth_version=version.number, reason="Labels corrected"
+    )
+    session.flush()
+    queue.begin(session, rescore, VERSION)
+    assert rescore.scoring_id is not None
+    for item in session.scalars(select(RescoreItem).where(RescoreItem.rescore_id == rescore.id)):
+        evaluations.store(
+            session,
+            submission_id=item.submission_id,
+            scoring_id=rescore.scoring_id,
+            scores={
+                "comp1": CompetitionScores(
+                    competition="comp1",
+                    task=Task.CLASSIFICATION,
+                    primary=Measure(Metric.AVERAGE_PRECISION, {"car": chance.random()}),
+                )
+            },
+            ground_truth_sha256=version.sha256 or "",
+            archive_sha256="0" * 64,
+            started_at=now(),
+            seconds=1.0,
+        )
+        item.finished_at = now()
+    session.flush()
+    switch.make_ready(session, rescore)
+    service.request_apply(session, rescore_id=rescore.id, user=organiser)
+    session.flush()
+    assert switch.apply(session, rescore)
+    assert rescore.state is RescoreState.APPLIED
