@@ -1,20 +1,23 @@
 """Ranks after closing: frozen leaderboards, later results, what was uploaded in time, and names that come later."""
 
 import itertools
+import random
 import uuid
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import delete, select, update
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from tests.support.clock import Clock, clock
+from tests.support.corrections import correct
 from tests.support.entrants import make_scored
-from tests.support.factories import make_challenge, make_organiser, make_truth, make_user
+from tests.support.factories import make_challenge, make_organiser, make_user
 from tests.support.phases import complete, show_board
 from tests.support.site import Site
 from vocboard.app.accounts.models import User
+from vocboard.app.challenges import archiving
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Detail, Freeze
 from vocboard.app.challenges.rules import rules_of
@@ -22,13 +25,17 @@ from vocboard.app.database import Database, now
 from vocboard.app.leaderboards import freezing
 from vocboard.app.leaderboards.board import Board, Part
 from vocboard.app.leaderboards.models import FrozenLeaderboard
-from vocboard.app.submissions import publishing
+from vocboard.app.moderation import bans, bulk
+from vocboard.app.moderation import submissions as moderation
+from vocboard.app.moderation.bans import Results
+from vocboard.app.submissions import declaring, publishing
 from vocboard.app.submissions import service as submissions
 from vocboard.app.submissions.models import State, Submission
 
 __all__ = ["clock"]
 
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)
+SITE = "https://voc.example"
 BOARD = "/challenges/frozen/leaderboards/comp1"
 
 
@@ -152,6 +159,22 @@ def test_results_promised_in_time_count_although_they_are_scored_later(
     assert ranks(show(database, world, Part.LATER)) == []
 
 
+def test_what_organisers_had_removed_by_the_date_does_not_come_back(
+    database: Database, world: World, clock: Clock
+) -> None:
+    with database.writing() as session:
+        promised = make_scored(
+            session, world.challenge, world.people[3], "Promised", 0.8, publish_when_scored=True, began_at=now()
+        )
+        moderation.hold_back(session, submission_id=promised.id, user=world.organiser)
+    clock.advance(DAY + HOUR / 2)
+    assert ranks(show(database, world)) == IN_ORDER
+    with database.writing() as session:
+        moderation.allow_publishing(session, submission_id=promised.id, user=world.organiser)
+    assert ranks(show(database, world)) == IN_ORDER  # although copies are not final before an hour has passed
+    assert ranks(show(database, world, Part.LATER)) == [(1, "Promised")]
+
+
 def test_results_promised_too_late_do_not_count(database: Database, world: World, clock: Clock) -> None:
     change_rules(database, world, freeze=Freeze.DATE, freezes_at=now() + DAY / 2)
     with database.writing() as session:
@@ -229,13 +252,59 @@ class Activity:
         change(session, self.world, detail=Detail.MEAN)
 
     def correct_ground_truth(self, session: Session) -> None:
-        challenge = complete(session, self.world.challenge.id)
-        freezing.freeze_due(session, challenge)
-        make_truth(session, challenge)
+        correct(session, self.world.challenge, self.organiser(session), chance=random.Random(0))
 
-    def disqualify_by_hand(self, session: Session) -> None:
-        freezing.freeze_due(session, complete(session, self.world.challenge.id))
-        session.execute(delete(Submission).where(Submission.id == self.world.ids[2]))
+    def disqualify(self, session: Session) -> None:
+        given = {"submission_id": self.world.ids[2], "user": self.organiser(session)}
+        moderation.disqualify(session, **given, reason="Trained on the test set.", site=SITE)
+
+    def reinstate(self, session: Session) -> None:
+        moderation.reinstate(session, submission_id=self.world.ids[2], user=self.organiser(session))
+
+    def hold_back(self, session: Session) -> None:
+        moderation.hold_back(session, submission_id=self.world.ids[2], user=self.organiser(session))
+
+    def disqualify_several(self, session: Session) -> None:
+        bulk.act(
+            session,
+            challenge=complete(session, self.world.challenge.id),
+            user=self.organiser(session),
+            action=bulk.Action.DISQUALIFY,
+            submission_ids=[self.world.ids[0], self.world.ids[2]],
+            reason="Copied from each other.",
+            site=SITE,
+        )
+
+    def ban(self, session: Session) -> None:
+        bans.ban(
+            session,
+            challenge=complete(session, self.world.challenge.id),
+            person=session.get_one(User, self.world.people[3].id),
+            user=self.organiser(session),
+            reason="Several accounts.",
+            results=Results.DISQUALIFY,
+            site=SITE,
+        )
+
+    def declare(self, session: Session) -> None:
+        person = session.get_one(User, self.world.people[0].id)
+        declaring.declare(
+            session, submission_id=self.world.ids[0], user=person, changes={"training_data": "Other data"}
+        )
+
+    def rename(self, session: Session) -> None:
+        change(session, self.world, title="Another title")
+
+    def archive(self, session: Session) -> None:
+        found = complete(session, self.world.challenge.id)
+        archiving.archive(session, challenge=found, user=self.organiser(session))
+
+    def reopen(self, session: Session) -> None:
+        found = complete(session, self.world.challenge.id)
+        archiving.reopen(session, challenge=found, user=self.organiser(session))
+
+    def organiser(self, session: Session) -> User:
+        return session.get_one(User, self.world.organiser.id)
 
     def sweep(self, session: Session) -> None:
         freezing.freeze_all_due(session)
@@ -245,13 +314,21 @@ class Activity:
             self.publish,
             self.unpublish,
             self.new_result,
+            self.declare,
             self.withdraw,
             self.sweep,
             self.round_scores,
-            self.publish_again,
+            self.hold_back,
             self.correct_ground_truth,
+            self.disqualify,
+            self.reinstate,
+            self.publish_again,
             self.show_less,
-            self.disqualify_by_hand,
+            self.disqualify_several,
+            self.ban,
+            self.archive,
+            self.rename,
+            self.reopen,
         )
         yield from actions
         yield from itertools.islice(itertools.cycle((self.new_result, self.sweep)), 30 - len(actions))

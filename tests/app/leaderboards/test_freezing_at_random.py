@@ -33,6 +33,7 @@ from vocboard.app.submissions.models import State, Submission
 
 __all__ = ["clock"]
 
+SITE = "https://voc.example"
 STEPS = 40
 EARLIEST, LATEST = timedelta(hours=-2), timedelta(hours=3)
 MARGIN = timedelta(seconds=10)  # steps take time, and none goes on across the date
@@ -99,7 +100,9 @@ class Happenings:
         self._by_owner(session, declaring.declare, Submission.published_at.is_not(None), changes=changes)
 
     def disqualify(self, session: Session) -> None:
-        self._by_organiser(session, moderation.disqualify, Submission.published_at.is_not(None), reason="No.")
+        self._by_organiser(
+            session, moderation.disqualify, Submission.published_at.is_not(None), reason="No.", site=SITE
+        )
 
     def reinstate(self, session: Session) -> None:
         self._by_organiser(session, moderation.reinstate, Submission.state == State.DISQUALIFIED)
@@ -125,6 +128,7 @@ class Happenings:
                 action=action,
                 submission_ids=ids,
                 reason="Several.",
+                site=SITE,
             )
 
     def ban(self, session: Session) -> None:
@@ -135,6 +139,7 @@ class Happenings:
             user=self.organiser,
             reason="Several accounts.",
             results=self.chance.choice(list(Results)),
+            site=SITE,
         )
 
     def lift_ban(self, session: Session) -> None:
