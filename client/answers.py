@@ -23,10 +23,23 @@ class Person:
 
 
 @dataclass(frozen=True, slots=True)
+class Phase:
+    """One phase of a challenge; its `state` is `open` while it accepts submissions."""
+
+    key: str
+    title: str
+    state: str
+    opens_at: datetime | None
+    closes_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class Challenge:
     """A challenge; `phase` is `open` while it accepts submissions.
 
     Attributes:
+        phase: state of the current phase, whose dates `opens_at` and `closes_at` are.
+        phases: all of them, by opening date.
         declarations: for each declaration, the competitions that require it.
     """
 
@@ -35,6 +48,7 @@ class Challenge:
     phase: str
     opens_at: datetime | None
     closes_at: datetime | None
+    phases: tuple[Phase, ...] = ()
     declarations: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
@@ -112,7 +126,18 @@ def challenge(answer: Mapping[str, Any]) -> Challenge:
         phase=str(answer["phase"]),
         opens_at=_instant(answer["opens_at"]),
         closes_at=_instant(answer["closes_at"]),
+        phases=tuple(map(_phase, answer.get("phases", ()))),
         declarations=_declarations(answer),
+    )
+
+
+def _phase(answer: Mapping[str, Any]) -> Phase:
+    return Phase(
+        key=str(answer["key"]),
+        title=str(answer["title"]),
+        state=str(answer["state"]),
+        opens_at=_instant(answer["opens_at"]),
+        closes_at=_instant(answer["closes_at"]),
     )
 
 

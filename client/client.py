@@ -23,7 +23,7 @@ from vocboard.client.answers import (
     understood,
 )
 from vocboard.client.archive import OutgoingArchive
-from vocboard.client.connection import Answer, Connection, FieldValue, path
+from vocboard.client.connection import Answer, Connection, FieldValue, path, phase_parameter
 from vocboard.client.errors import ClientError
 from vocboard.client.following import follow
 from vocboard.client.scores import Board, CompetitionScores, board
@@ -145,6 +145,8 @@ class Client:
         flickr_images: str = "",
         flickr_image_hashes: str | PathLike[str] | None = None,
         segmentation_classes: Sequence[str] | None = None,
+        phase: str | None = None,
+        publish: bool = False,
         progress: Callable[[int, int], object] | None = None,
     ) -> SubmissionDetails:
         """Upload an archive of results, and return the queued submission.
@@ -161,6 +163,8 @@ class Client:
             flickr_images: whether the method was trained on images from flickr: `yes` or `no`.
             flickr_image_hashes: with `yes`, the file that `vocboard hash-images` writes.
             segmentation_classes: classes entered for segmentation. Default: all.
+            phase: key of the phase that it is for. Default: the one that is current when the upload begins.
+            publish: whether to publish the result as soon as it is scored.
             progress: called with the number of bytes sent so far and the total.
 
         Raises:
@@ -181,10 +185,13 @@ class Client:
             fields["flickr_image_hashes"] = Path(flickr_image_hashes).read_text(encoding="utf-8-sig")
         if segmentation_classes is not None:
             fields["segmentation_classes"] = list(segmentation_classes)
+        if publish:
+            fields["publish"] = "true"
         with OutgoingArchive(Path(archive)) as outgoing:
             if progress is not None:
                 outgoing.advanced = _counting(progress, outgoing.size)
-            answer = self._connection.upload(path("challenges", challenge, "submissions"), fields, outgoing)
+            where = path("challenges", challenge, "submissions")
+            answer = self._connection.upload(where, fields, outgoing, phase_parameter(phase))
         return understood(submission_details, answer)
 
     def submissions(self) -> list[Submission]:
@@ -235,9 +242,16 @@ class Client:
         answer = self._connection.get(path("submissions", submission, "curves", competition))
         return understood(lambda content: {str(name): dict(curve) for name, curve in content["curves"].items()}, answer)
 
-    def leaderboard(self, challenge: str, competition: str) -> Board:
-        """Return the leaderboard of one competition, the best method first."""
-        return understood(board, self._connection.get(path("challenges", challenge, "leaderboards", competition)))
+    def leaderboard(self, challenge: str, competition: str, *, phase: str | None = None) -> Board:
+        """Return the leaderboard of one competition, the best method first.
+
+        Args:
+            challenge: its short name.
+            competition: its key, such as `comp4`.
+            phase: key of the phase. Default: the current one.
+        """
+        where = path("challenges", challenge, "leaderboards", competition)
+        return understood(board, self._connection.get(where, phase_parameter(phase)))
 
     def publish(self, submission: str) -> Submission:
         """Publish a scored submission on the leaderboard."""

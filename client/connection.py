@@ -30,6 +30,11 @@ FieldValue = str | list[str]
 Answer = Any  # decoded JSON; `client.answers` gives it types
 
 
+def phase_parameter(key: str | None) -> dict[str, str]:
+    """Return the parameter of an address that names a phase; nothing for the current phase."""
+    return {} if key is None else {"phase": key}
+
+
 def path(*parts: str) -> str:
     """Return a path below the API's root, with its parts URL-encoded.
 
@@ -135,13 +140,20 @@ class Connection:
             ) from error
         return self._decoded(self._successful(answer))
 
-    def upload(self, path: str, fields: Mapping[str, FieldValue], archive: OutgoingArchive) -> Answer:
+    def upload(
+        self,
+        path: str,
+        fields: Mapping[str, FieldValue],
+        archive: OutgoingArchive,
+        parameters: Mapping[str, str] | None = None,
+    ) -> Answer:
         """Send a form with an archive, in chunks of limited size, and return the response. Never retried.
 
         Args:
             path: below the API's root.
             fields: the form's other fields, sent before the archive; a list for a repeated field.
             archive: sent in the field `archive`.
+            parameters: of the address.
 
         Raises:
             ClientError: see `client.errors`.
@@ -149,6 +161,7 @@ class Connection:
         try:
             answer = self._client.post(
                 path,
+                params=parameters,
                 data=dict(fields),
                 files={"archive": (archive.name, cast(BinaryIO, archive), "application/octet-stream")},
                 headers={"Accept": "application/json"},

@@ -4,7 +4,7 @@ import argparse
 import sys
 
 from vocboard.client.answers import understood
-from vocboard.client.connection import Connection, path
+from vocboard.client.connection import Connection, path, phase_parameter
 from vocboard.client.scores import Board, board
 from vocboard.client.terminal import printable
 from vocboard.commands.connecting import DONE, add_server_argument, connect, print_json, reporting_errors
@@ -20,6 +20,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("challenge", metavar="CHALLENGE", help="short name of the challenge: the last part of its URL")
     parser.add_argument("competition", metavar="COMPETITION", help="for example comp4")
+    parser.add_argument("--phase", metavar="KEY", help="phase of the challenge (default: the current one)")
     parser.add_argument("--format", choices=("table", "json", *MEDIA_TYPES), default="table")
     parser.add_argument("--json", dest="format", action="store_const", const="json", help="the same as --format json")
     add_server_argument(parser)
@@ -31,9 +32,9 @@ def run(arguments: argparse.Namespace) -> int:
     where = path("challenges", arguments.challenge, "leaderboards", arguments.competition)
     with connect(arguments.server, as_visitor=True) as connection:
         if arguments.format in MEDIA_TYPES:
-            print(_text(connection, where, MEDIA_TYPES[arguments.format]), end="")
+            print(_text(connection, where, arguments.phase, MEDIA_TYPES[arguments.format]), end="")
             return DONE
-        answer = connection.get(where)
+        answer = connection.get(where, phase_parameter(arguments.phase))
     if arguments.format == "json":
         print_json(answer)
     else:
@@ -41,8 +42,8 @@ def run(arguments: argparse.Namespace) -> int:
     return DONE
 
 
-def _text(connection: Connection, where: str, media_type: str) -> str:
-    text = connection.get_text(where, accept=media_type).replace("\r\n", "\n")
+def _text(connection: Connection, where: str, phase: str | None, media_type: str) -> str:
+    text = connection.get_text(where, phase_parameter(phase), accept=media_type).replace("\r\n", "\n")
     if sys.stdout.isatty():
         return "\n".join(map(printable, text.split("\n")))
     return text

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from vocboard.client.answers import Challenge, SubmissionDetails, challenge, submission_details, understood
 from vocboard.client.archive import OutgoingArchive
-from vocboard.client.connection import Answer, Connection, FieldValue, path
+from vocboard.client.connection import Answer, Connection, FieldValue, path, phase_parameter
 from vocboard.client.errors import InvalidArchiveError, MisuseError
 from vocboard.client.terminal import ProgressBar, instant, printable
 from vocboard.commands.connecting import (
@@ -67,6 +67,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="classes entered for segmentation, separated by commas (default: all)",
     )
     parser.add_argument("--all", action="store_true", help="show all listed places of each problem, not only three")
+    parser.add_argument("--phase", metavar="KEY", help="phase of the challenge (default: the current one)")
+    parser.add_argument("--publish", action="store_true", help="publish the result as soon as it is scored")
     parser.add_argument("--wait", action="store_true", help="wait until the submission is scored, and print the scores")
     add_json_argument(parser)
     add_server_argument(parser)
@@ -77,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Upload the archive, print the server's report, and wait for the scores if requested."""
     with connect(arguments.server) as connection, OutgoingArchive(arguments.archive) as archive:
         found = understood(challenge, connection.get(path("challenges", arguments.challenge)))
-        _check_that_it_is_open(found)
+        _check_that_it_is_open(found, arguments.phase)
         _warn_of_missing_declarations(found, arguments)
         try:
             answer = _upload(connection, arguments, archive)
@@ -117,16 +119,27 @@ def report(groups: Sequence[ProblemGroup], *, every_place: bool) -> list[str]:
     return [*group_lines(groups, every_place=every_place), group_summary(groups)]
 
 
-def _check_that_it_is_open(found: Challenge) -> None:
-    """Check the challenge's phase before the upload, which the server would otherwise reject at its end.
+def _check_that_it_is_open(found: Challenge, key: str | None) -> None:
+    """Check the phase before the upload, which the server would otherwise reject at its end.
+
+    Args:
+        key: of the phase; None for the current one.
 
     Raises:
-        MisuseError: the challenge does not accept submissions now.
+        MisuseError: it does not accept submissions now, or there is no such phase.
     """
-    if found.phase == "closed" and found.closes_at is not None:
-        raise MisuseError(f"{printable(found.title)} closed at {instant(found.closes_at)}")
-    if found.phase == "not_yet_open" and found.opens_at is not None:
-        raise MisuseError(f"{printable(found.title)} opens at {instant(found.opens_at)}")
+    title, state, opens_at, closes_at = found.title, found.phase, found.opens_at, found.closes_at
+    if key is not None:
+        phase = next((one for one in found.phases if one.key == key), None)
+        if phase is None:
+            known = ", ".join(printable(one.key) for one in found.phases)
+            raise MisuseError(f"{printable(found.title)} has no phase {printable(key)}; choose one of {known}")
+        title = f"{found.title}, {phase.title},"
+        state, opens_at, closes_at = phase.state, phase.opens_at, phase.closes_at
+    if state == "closed" and closes_at is not None:
+        raise MisuseError(f"{printable(title)} closed at {instant(closes_at)}")
+    if state == "not_yet_open" and opens_at is not None:
+        raise MisuseError(f"{printable(title)} opens at {instant(opens_at)}")
 
 
 def _warn_of_missing_declarations(found: Challenge, arguments: argparse.Namespace) -> None:
@@ -161,6 +174,8 @@ def _upload(connection: Connection, arguments: argparse.Namespace, archive: Outg
         fields["flickr_image_hashes"] = _read(arguments.flickr_image_hashes)
     if arguments.segmentation_classes is not None:
         fields["segmentation_classes"] = [name.strip() for name in arguments.segmentation_classes.split(",")]
+    if arguments.publish:
+        fields["publish"] = "true"
     with ProgressBar(archive.name, archive.size) as bar:
         left = archive.size
 
@@ -172,7 +187,8 @@ def _upload(connection: Connection, arguments: argparse.Namespace, archive: Outg
                 bar.say("Uploaded; the server is validating the archive ...")
 
         archive.advanced = advanced
-        return connection.upload(path("challenges", arguments.challenge, "submissions"), fields, archive)
+        where = path("challenges", arguments.challenge, "submissions")
+        return connection.upload(where, fields, archive, phase_parameter(arguments.phase))
 
 
 def _accepted_message(accepted: SubmissionDetails, waiting: bool) -> str:

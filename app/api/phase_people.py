@@ -5,7 +5,13 @@ import uuid
 from fastapi import APIRouter
 
 from vocboard.app.api.problems import problem_responses
-from vocboard.app.api.schemas.challenges import ExtraQuota, NewAdmission, NewExtraQuota, PhaseAdmission
+from vocboard.app.api.schemas.challenges import (
+    ExtraQuota,
+    ExtraQuotaChanges,
+    NewAdmission,
+    NewExtraQuota,
+    PhaseAdmission,
+)
 from vocboard.app.challenges import models, phase_people
 from vocboard.app.challenges import service as challenges
 from vocboard.app.web.dependencies import DatabaseDep
@@ -64,6 +70,19 @@ def grant_extra_quota(database: DatabaseDep, user: OrganisingUser, slug: str, gi
             count=given.count,
             until=given.until,
             reason=given.reason,
+        )
+        return _extra(grant)
+
+
+@router.patch("/challenges/{slug}/extra-quotas/{grant_id}", responses=problem_responses(400, 401, 403, 404, 422))
+def change_extra_quota(
+    database: DatabaseDep, user: OrganisingUser, slug: str, grant_id: uuid.UUID, changes: ExtraQuotaChanges
+) -> ExtraQuota:
+    """Change what is given of a person's extra quota; the rest stays."""
+    with database.writing() as session:
+        challenge = challenges.get_organised(session, slug, user)
+        grant = phase_people.change_extra_quota(
+            session, challenge=challenge, organiser=user, grant_id=grant_id, **changes.model_dump()
         )
         return _extra(grant)
 

@@ -169,6 +169,9 @@ PHRASES: Mapping[str, Callable[[str, Details], str]] = {
     "phase.admit": _plain("admitted {email} to the phase {phase}"),
     "phase.end_admission": _plain("ended the admission of {email} to the phase {phase}"),
     "quota.grant": _plain("gave {email} {count} extra submissions in the phase {phase} until {until}"),
+    "quota.change_grant": _plain(
+        "changed the extra quota of {email} in the phase {phase} to {count} submissions until {until}"
+    ),
     "quota.end_grant": _plain("took back the extra quota of {email} in the phase {phase}"),
     "ground_truth.upload": _plain("uploaded version {number} of the ground truth, {file_name}"),
     "ground_truth.confirm": _plain("confirmed the warnings of version {number} of the ground truth"),

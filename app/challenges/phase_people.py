@@ -24,6 +24,7 @@ from vocboard.app.forms.fields import FieldChecks
 
 MOST_EXTRA = 1_000
 LONGEST_REASON = 500
+NO_SUCH_QUOTA = "This extra quota does not exist."
 
 
 def check_admitted(session: Session, *, challenge: Challenge, phase: Phase, user: User) -> None:
@@ -151,13 +152,7 @@ def grant_extra_quota(
     lock_to_change(session, challenge)
     checks = FieldChecks()
     address = _address(checks, email)
-    if not 1 <= count <= MOST_EXTRA:
-        checks.fail("count", f"Choose between 1 and {MOST_EXTRA}.")
-    if until.tzinfo is None:
-        checks.fail("until", "Give a time zone.")
-    elif not now() < until <= LATEST:
-        checks.fail("until", "Choose a date in the future.")
-    reason = checks.line("reason", reason, longest=LONGEST_REASON)
+    reason = _checked_grant(checks, count=count, until=until, reason=reason)
     checks.finish()
     grant = ExtraQuota(
         challenge_id=challenge.id, phase_key=phase.key, email=address, count=count, until=until, reason=reason
@@ -165,6 +160,40 @@ def grant_extra_quota(
     session.add(grant)
     details = {"phase": phase.key, "email": address, "count": count, "until": until.isoformat(), "reason": reason}
     audit.record(session, actor=organiser, action="quota.grant", subject=challenge, details=details)
+    return grant
+
+
+def change_extra_quota(
+    session: Session,
+    *,
+    challenge: Challenge,
+    organiser: User,
+    grant_id: uuid.UUID,
+    count: int | None = None,
+    until: datetime | None = None,
+    reason: str | None = None,
+) -> ExtraQuota:
+    """Change extra quota; what is None stays. What was submitted with it stays.
+
+    Raises:
+        NotFoundError: it is another challenge's, or was taken back.
+        InvalidInputError: with everything that is wrong.
+    """
+    grant = session.get(ExtraQuota, grant_id, with_for_update=True)
+    if grant is None or grant.challenge_id != challenge.id:
+        raise NotFoundError(NO_SUCH_QUOTA)
+    count, until = grant.count if count is None else count, grant.until if until is None else until
+    checks = FieldChecks()
+    reason = _checked_grant(checks, count=count, until=until, reason=grant.reason if reason is None else reason)
+    checks.finish()
+    after = {"count": count, "until": until.isoformat(), "reason": reason}
+    before = {"count": grant.count, "until": grant.until.isoformat(), "reason": grant.reason}
+    if after == before:
+        return grant
+    grant.count, grant.until, grant.reason = count, until, reason
+    session.flush()
+    details = {"phase": grant.phase_key, "email": grant.email, "before": before, **after}
+    audit.record(session, actor=organiser, action="quota.change_grant", subject=challenge, details=details)
     return grant
 
 
@@ -180,10 +209,21 @@ def end_extra_quota(session: Session, *, challenge: Challenge, organiser: User, 
     if found is None:
         return
     if found.challenge_id != challenge.id:
-        raise NotFoundError("This extra quota does not exist.")
+        raise NotFoundError(NO_SUCH_QUOTA)
     session.delete(found)
     details = {"phase": found.phase_key, "email": found.email, "count": found.count}
     audit.record(session, actor=organiser, action="quota.end_grant", subject=challenge, details=details)
+
+
+def _checked_grant(checks: FieldChecks, *, count: int, until: datetime, reason: str) -> str:
+    """Note what is wrong with extra quota, and return its reason, tidied."""
+    if not 1 <= count <= MOST_EXTRA:
+        checks.fail("count", f"Choose between 1 and {MOST_EXTRA}.")
+    if until.tzinfo is None:
+        checks.fail("until", "Give a time zone.")
+    elif not now() < until <= LATEST:
+        checks.fail("until", "Choose a date in the future.")
+    return checks.line("reason", reason, longest=LONGEST_REASON)
 
 
 def _address(checks: FieldChecks, email: str) -> str:

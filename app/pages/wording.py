@@ -160,6 +160,7 @@ DONE = {
     "admitted": "Admitted. The person can submit to this phase.",
     "admission-ended": "Admission ended.",
     "quota-granted": "Extra quota granted.",
+    "quota-changed": "Extra quota changed.",
     "quota-ended": "Extra quota taken back.",
     "truth": "Ground truth uploaded and encrypted. A worker will read it next.",
     "truth-confirmed": "Warnings confirmed.",

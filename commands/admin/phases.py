@@ -1,18 +1,22 @@
-"""Actions on the phases of challenges: list and add them, admit people, grant extra quota."""
+"""Actions on the phases of challenges: add, change and remove them, admit people, give extra quota."""
 
 import argparse
 from collections.abc import Callable
+from datetime import datetime
 from functools import partial
 from typing import Any
+from uuid import UUID
 
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts import administration
 from vocboard.app.accounts.models import User
+from vocboard.app.accounts.people import normalised_email
 from vocboard.app.challenges import phase_people, service
 from vocboard.app.challenges.models import MAIN_PHASE, Admission, Challenge, Detail, Freeze
 from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import Database, now
+from vocboard.app.errors import NotFoundError
 from vocboard.app.settings import Settings
 from vocboard.commands.admin.actions import Actions
 from vocboard.commands.admin.challenges import instant, seconds_of_days
@@ -31,24 +35,35 @@ def configure(actions: Actions) -> None:
     action.add_argument("--title", required=True)
     action.add_argument("--image-set", metavar="NAME", help="which its competitions are scored on, such as val")
     action.add_argument("--own-ground-truth", action="store_true", help="ground truth is uploaded for this phase")
-    add = partial(action.add_argument, default=argparse.SUPPRESS)
-    add("--competition", dest="competitions", action="append", metavar="KEY", help="can be repeated (default: all)")
-    add("--opens-at", type=instant, metavar="TIME", help="ISO 8601; UTC unless it has an offset")
-    add("--closes-at", type=instant, metavar="TIME")
-    add("--quota", dest="quota_count", type=int, metavar="N")
-    add("--quota-days", dest="quota_period_seconds", type=seconds_of_days, metavar="DAYS")
-    add("--detail", choices=list(map(str, Detail)))
-    add("--admission", choices=list(map(str, Admission)), help="who may submit (default: everyone)")
-    add("--leaderboard-from", type=instant, metavar="TIME", help="when leaderboards become visible")
-    add("--anonymous-until", type=instant, metavar="TIME", help="when leaderboards begin to show names")
-    add("--freeze", choices=list(map(str, Freeze)), help="when leaderboards stop changing (default: closing)")
-    add("--freezes-at", type=instant, metavar="TIME", help="with --freeze date")
+    _add_rules(action)
     action.set_defaults(do=add_phase)
+
+    action = actions.add_parser(
+        "change-phase", help="change a phase; what is not given stays, and a time given as 'none' is removed"
+    )
+    _on_phase(action, key="key")
+    action.add_argument("--title")
+    _add_rules(action)
+    action.set_defaults(do=change_phase)
+
+    action = actions.add_parser("remove-phase", help="remove a phase that nothing has been submitted or uploaded to")
+    _on_phase(action, key="key")
+    action.set_defaults(do=remove_phase)
 
     action = actions.add_parser("admit", help="let a person submit to a phase that is not open to everyone")
     _on_phase(action)
     action.add_argument("email")
     action.set_defaults(do=admit)
+
+    action = actions.add_parser("end-admission", help="end a person's admission to a phase; submissions stay")
+    _on_phase(action)
+    action.add_argument("email")
+    action.set_defaults(do=end_admission)
+
+    action = actions.add_parser("list-phase-people", help="list who is admitted to phases, and who has extra quota")
+    action.add_argument("slug")
+    action.add_argument("--organiser", required=True, metavar="EMAIL", help="an organiser of the challenge")
+    action.set_defaults(do=list_phase_people)
 
     action = actions.add_parser("grant-quota", help="let a person make more submissions, until a date")
     _on_phase(action)
@@ -58,6 +73,33 @@ def configure(actions: Actions) -> None:
     action.add_argument("--reason", default="")
     action.set_defaults(do=grant_quota)
 
+    action = actions.add_parser("change-quota", help="change extra quota; what is not given stays")
+    _on_quota(action)
+    action.add_argument("--count", type=int, metavar="N", help="extra submissions in each competition")
+    action.add_argument("--until", type=instant, metavar="TIME")
+    action.add_argument("--reason")
+    action.set_defaults(do=change_quota)
+
+    action = actions.add_parser("end-quota", help="take extra quota back; submissions stay")
+    _on_quota(action)
+    action.set_defaults(do=end_quota)
+
+
+def _add_rules(action: argparse.ArgumentParser) -> None:
+    """Add the rules of a phase, each under its name in `PhaseRules`."""
+    add = partial(action.add_argument, default=argparse.SUPPRESS)
+    add("--competition", dest="competitions", action="append", metavar="KEY", help="can be repeated (default: all)")
+    add("--opens-at", type=instant_or_none, metavar="TIME", help="ISO 8601; UTC unless it has an offset")
+    add("--closes-at", type=instant_or_none, metavar="TIME")
+    add("--quota", dest="quota_count", type=int, metavar="N")
+    add("--quota-days", dest="quota_period_seconds", type=seconds_of_days, metavar="DAYS")
+    add("--detail", choices=list(map(str, Detail)))
+    add("--admission", choices=list(map(str, Admission)), help="who may submit (default: everyone)")
+    add("--leaderboard-from", type=instant_or_none, metavar="TIME", help="when leaderboards become visible")
+    add("--anonymous-until", type=instant_or_none, metavar="TIME", help="when leaderboards begin to show names")
+    add("--freeze", choices=list(map(str, Freeze)), help="when leaderboards stop changing (default: closing)")
+    add("--freezes-at", type=instant_or_none, metavar="TIME", help="with --freeze date")
+
 
 def _on_phase(action: argparse.ArgumentParser, *, key: str = "--phase") -> None:
     action.add_argument("slug")
@@ -66,6 +108,21 @@ def _on_phase(action: argparse.ArgumentParser, *, key: str = "--phase") -> None:
     else:
         action.add_argument(key, help="its name in addresses")
     action.add_argument("--organiser", required=True, metavar="EMAIL", help="who answers for it")
+
+
+def _on_quota(action: argparse.ArgumentParser) -> None:
+    action.add_argument("slug")
+    action.add_argument("quota", type=UUID, metavar="ID", help="as list-phase-people prints it")
+    action.add_argument("--organiser", required=True, metavar="EMAIL", help="who answers for it")
+
+
+def instant_or_none(text: str) -> datetime | None:
+    """Parse a time, or `none`.
+
+    >>> instant_or_none("none") is None
+    True
+    """
+    return None if text == "none" else instant(text)
 
 
 def list_phases(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:
@@ -105,12 +162,68 @@ def add_phase(arguments: argparse.Namespace, database: Database, _settings: Sett
     return 0
 
 
+def change_phase(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:
+    """Change a phase, the main one or another."""
+    given = {name: value for name, value in vars(arguments).items() if name in PhaseRules.model_fields}
+    with database.writing() as session:
+        user, challenge = _organised(session, arguments)
+        service.change_phase(
+            session,
+            challenge=challenge,
+            user=user,
+            key=arguments.key,
+            title=arguments.title,
+            # Not `model_copy`, which would take the texts for what they name.
+            change=lambda rules: PhaseRules(**{**rules.model_dump(), **given}),
+        )
+    return 0
+
+
+def remove_phase(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:
+    """Remove a phase."""
+    with database.writing() as session:
+        user, challenge = _organised(session, arguments)
+        service.phase_named(challenge, arguments.key)  # a misspelt one is an error
+        service.remove_phase(session, challenge=challenge, user=user, key=arguments.key)
+    return 0
+
+
 def admit(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:
     """Admit a person."""
     with database.writing() as session:
         user, challenge = _organised(session, arguments)
         phase = service.phase_named(challenge, arguments.phase)
         phase_people.admit(session, challenge=challenge, phase=phase, organiser=user, email=arguments.email)
+    return 0
+
+
+def end_admission(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:
+    """End a person's admission."""
+    with database.writing() as session:
+        user, challenge = _organised(session, arguments)
+        phase = service.phase_named(challenge, arguments.phase)
+        address = normalised_email(arguments.email) or ""
+        admitted = {(one.phase_key, one.email): one.id for one in phase_people.admissions(session, challenge)}
+        if (phase.key, address) not in admitted:
+            raise NotFoundError(f"{arguments.email} is not admitted to the phase {phase.key}.")
+        admission_id = admitted[phase.key, address]
+        phase_people.end_admission(session, challenge=challenge, organiser=user, admission_id=admission_id)
+    return 0
+
+
+def list_phase_people(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:
+    """Print who is admitted to the phases of a challenge, and who has extra quota."""
+    with database.reading() as session:
+        _, challenge = _organised(session, arguments)
+        admitted = phase_people.admissions(session, challenge)
+        extra = phase_people.extra_quotas(session, challenge)
+    rows = [(one.phase_key, one.email, "admitted", "", "", "") for one in admitted]
+    rows += [
+        (one.phase_key, one.email, f"{one.count} extra", f"{one.until:%Y-%m-%dT%H:%M}Z", str(one.id), one.reason)
+        for one in extra
+    ]
+    titles = ("phase", "email", "what", "until", "id", "reason")
+    print(render([Column(title, [row[place] for row in rows]) for place, title in enumerate(titles)]))
     return 0
 
 
@@ -128,6 +241,32 @@ def grant_quota(arguments: argparse.Namespace, database: Database, _settings: Se
             until=arguments.until,
             reason=arguments.reason,
         )
+    return 0
+
+
+def change_quota(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:
+    """Change extra quota."""
+    with database.writing() as session:
+        user, challenge = _organised(session, arguments)
+        phase_people.change_extra_quota(
+            session,
+            challenge=challenge,
+            organiser=user,
+            grant_id=arguments.quota,
+            count=arguments.count,
+            until=arguments.until,
+            reason=arguments.reason,
+        )
+    return 0
+
+
+def end_quota(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:
+    """Take extra quota back."""
+    with database.writing() as session:
+        user, challenge = _organised(session, arguments)
+        if arguments.quota not in {one.id for one in phase_people.extra_quotas(session, challenge)}:
+            raise NotFoundError(phase_people.NO_SUCH_QUOTA)
+        phase_people.end_extra_quota(session, challenge=challenge, organiser=user, grant_id=arguments.quota)
     return 0
 
 

@@ -167,6 +167,9 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
         Scope.ORGANISE,
         json={"email": "invited@lab.example", "count": 1, "until": "2100-01-01T00:00:00Z"},
     ),
+    "PATCH /api/v1/challenges/{slug}/extra-quotas/{grant_id}": (
+        Rule(ORGANISERS, PUBLIC | {"grant_id": "extra-quota"}, Scope.ORGANISE, json={"count": 3}),
+    ),
     "DELETE /api/v1/challenges/{slug}/extra-quotas/{grant_id}": (
         Rule(ORGANISERS, PUBLIC | {"grant_id": "extra-quota"}, Scope.ORGANISE),
     ),
@@ -362,6 +365,9 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "POST /organise/{slug}/admissions": of_challenges(ORGANISERS, form={"email": "invited@lab.example"}),
     "POST /organise/{slug}/admissions/{admission_id}/end": (Rule(ORGANISERS, PUBLIC | {"admission_id": "admission"}),),
     "POST /organise/{slug}/extra-quotas": of_challenges(ORGANISERS, form={"email": "invited@lab.example"}),
+    "POST /organise/{slug}/extra-quotas/{grant_id}": (
+        Rule(ORGANISERS, PUBLIC | {"grant_id": "extra-quota"}, form={"count": "3", "until": "2100-01-01T00:00"}),
+    ),
     "POST /organise/{slug}/extra-quotas/{grant_id}/end": (Rule(ORGANISERS, PUBLIC | {"grant_id": "extra-quota"}),),
     "GET /organise/{slug}/edit": of_challenges(ORGANISERS),
     "POST /organise/{slug}/edit": of_challenges(ORGANISERS),

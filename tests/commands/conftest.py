@@ -9,12 +9,16 @@ from pathlib import Path
 
 import httpx
 import pytest
+from sqlalchemy.orm import Session
 
 from tests.commands.board import COMPETITIONS, EDITION, Board
 from tests.support.factories import make_challenge, make_organiser, make_token
 from tests.support.processes import listening, temporary_directory
 from vocboard import migrations
-from vocboard.app.challenges.models import Detail
+from vocboard.app.accounts.models import User
+from vocboard.app.challenges.models import Challenge, Detail
+from vocboard.app.challenges.rules import PhaseRules
+from vocboard.app.challenges.service import add_phase
 from vocboard.app.database import Database, now
 from vocboard.app.settings import Settings
 from vocboard.client import credentials
@@ -38,7 +42,10 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Board]:
     with database.writing() as session:
         organiser = make_organiser(session)
         secret = make_token(session, organiser)
-        make_challenge(session, organiser=organiser, ready=False, slug="voc", title="Shapes", detail=Detail.EVERYTHING)
+        voc = make_challenge(
+            session, organiser=organiser, ready=False, slug="voc", title="Shapes", detail=Detail.EVERYTHING
+        )
+        add_phases(session, voc, organiser)
         over = now() - timedelta(hours=1)
         make_challenge(session, organiser=organiser, slug="over", title="Last year", closes_at=over)
         soon = now() + timedelta(days=1)
@@ -48,6 +55,13 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Board]:
             upload_ground_truth(api, "voc", tree)
         yield Board(url, database, world, tree)
     database.close()
+
+
+def add_phases(session: Session, challenge: Challenge, organiser: User) -> None:
+    """Add a phase that has been open for longer than the main one, and one that is closed."""
+    for key, title, closes_at in (("extra", "Extra", None), ("closed", "Over", now() - timedelta(hours=1))):
+        rules = PhaseRules(competitions=tuple(COMPETITIONS), opens_at=now() - timedelta(days=2), closes_at=closes_at)
+        add_phase(session, challenge=challenge, user=organiser, key=key, title=title, rules=rules)
 
 
 @contextmanager

@@ -20,7 +20,8 @@ from tests.support.trees import write_tree
 from vocboard.app.accounts import administration, service
 from vocboard.app.accounts.models import Scope, User
 from vocboard.app.audit.models import AuditEvent
-from vocboard.app.challenges.service import PhaseState, get_visible, phase_state
+from vocboard.app.challenges.models import Detail, ExtraQuota
+from vocboard.app.challenges.service import PhaseState, get_organised, get_visible, phase_state, phases_of
 from vocboard.app.database import Database, now
 from vocboard.app.rescores import service as rescores
 from vocboard.app.rescores.models import Rescore, RescoreState
@@ -118,7 +119,10 @@ def test_a_challenge_and_its_ground_truth_from_a_directory(
 
 # `prune` logs each archive of a submission that it removes, regardless of the caller:
 # tests/app/submissions/test_pruning.py.
-CHANGING_NOTHING = {"list-phases", "list-users", "check-edition", "compare-images", "prune", "rescores"}
+CHANGING_NOTHING = {
+    *("list-phases", "list-phase-people", "list-users"),
+    *("check-edition", "compare-images", "prune", "rescores"),
+}
 # tests/commands/test_admin_moderation.py runs these, and checks that the log names the operator.
 TESTED_WITH_MODERATION = {
     *("disqualify", "reinstate", "unpublish", "allow-publishing", "fail", "ban", "lift-ban", "log"),
@@ -140,6 +144,11 @@ CHANGES = {
     "add-phase": ["ready", "later", "--title", "Later", "--own-ground-truth", "--organiser", "olga@lab.example"],
     "admit": ["ready", "someone@lab.example", "--organiser", "olga@lab.example"],
     "grant-quota": ["ready", "a@lab.example", "2", "--until", "2100-01-01", "--organiser", "olga@lab.example"],
+    "change-phase": ["ready", "first", "--quota", "7", "--organiser", "olga@lab.example"],
+    "remove-phase": ["ready", "first", "--organiser", "olga@lab.example"],
+    "end-admission": ["ready", "known@lab.example", "--organiser", "olga@lab.example"],
+    "change-quota": ["ready", "QUOTA", "--count", "5", "--organiser", "olga@lab.example"],
+    "end-quota": ["ready", "QUOTA", "--organiser", "olga@lab.example"],
     "import-truth": ["ready", "TREE", "--organiser", "olga@lab.example"],
     "confirm-truth": ["scored", "WARNED", "--organiser", "olga@lab.example"],
     "rescore": [
@@ -178,11 +187,21 @@ def test_what_operators_change_is_logged_as_theirs(
             session.execute(update(User).where(User.email == email).values({column: None}))
     title = ["--edition", "VOC2007", "--title", "VOC"]
     assert admin("create-challenge", "ready", "--organiser", "olga@lab.example", *title) == 0
+    by_olga = ["--organiser", "olga@lab.example"]
+    assert admin("add-phase", "ready", "first", "--title", "First", *by_olga) == 0
+    assert admin("admit", "ready", "known@lab.example", *by_olga) == 0
+    assert admin("grant-quota", "ready", "known@lab.example", "2", "--until", "2100-01-01", *by_olga) == 0
     GroundTruthDirectory(settings).private_key()
     tree = tmp_path / "tree"
     tree.mkdir()
-    named = {"TREE": str(tree), **scored_challenge(embedded, is_being_rescored=action.endswith("-rescore"))}
-    arguments = [re.sub("TREE|WARNED|CURRENT|RESCORE", lambda found: named[found[0]], one) for one in CHANGES[action]]
+    named = {
+        "TREE": str(tree),
+        "QUOTA": extra_quota_id(embedded),
+        **scored_challenge(embedded, is_being_rescored=action.endswith("-rescore")),
+    }
+    arguments = [
+        re.sub("TREE|QUOTA|WARNED|CURRENT|RESCORE", lambda found: named[found[0]], one) for one in CHANGES[action]
+    ]
     known = {event.id for event in events(embedded)}
     assert admin(action, *arguments) == 0
     added = [event for event in events(embedded) if event.id not in known]
@@ -190,6 +209,57 @@ def test_what_operators_change_is_logged_as_theirs(
     for event in added:
         assert event.actor_id is None
         assert event.operator == f"{pwd.getpwuid(os.getuid()).pw_name}@{socket.gethostname()}, command line"
+
+
+def extra_quota_id(database: Database) -> str:
+    with database.reading() as session:
+        return str(session.scalars(select(ExtraQuota.id)).one())
+
+
+def test_phases_are_changed_and_removed(embedded: Database, capsys: pytest.CaptureFixture[str]) -> None:
+    make("olga@lab.example", "organiser", capsys)
+    by_olga = ["--organiser", "olga@lab.example"]
+    assert admin("create-challenge", "voc", *by_olga, "--edition", "VOC2007", "--title", "VOC") == 0
+    test = ["voc", "test", *by_olga]
+    assert admin("add-phase", *test, "--title", "Test", "--closes-at", "2100-01-01", "--quota", "3") == 0
+    assert admin("change-phase", *test, "--closes-at", "none", "--detail", "mean", "--competition", "comp3") == 0
+    assert admin("change-phase", "voc", "main", *by_olga, "--opens-at", "2020-01-01", "--title", "Validation") == 0
+    with embedded.reading() as session:
+        further, main = phases_of(get_organised(session, "voc", administration.get_user(session, "olga@lab.example")))
+    assert (main.title, str(main.rules.opens_at)) == ("Validation", "2020-01-01 00:00:00+00:00")
+    assert (further.title, further.rules.closes_at, further.rules.quota_count) == ("Test", None, 3)
+    assert (further.rules.detail, further.competitions) == (Detail.MEAN, ("comp3",))
+    assert admin("change-phase", *test, "--quota", "0") == 1
+    assert "quota_count: Choose between" in capsys.readouterr().err
+    assert admin("remove-phase", "voc", "tset", *by_olga) == 1
+    assert "no such phase" in capsys.readouterr().err
+    assert admin("remove-phase", "voc", "main", *by_olga) == 1
+    assert admin("remove-phase", *test) == 0
+
+
+def test_admission_and_extra_quota_end(embedded: Database, capsys: pytest.CaptureFixture[str]) -> None:
+    make("olga@lab.example", "organiser", capsys)
+    by_olga = ["--organiser", "olga@lab.example"]
+    assert admin("create-challenge", "voc", *by_olga, "--edition", "VOC2007", "--title", "VOC") == 0
+    assert admin("admit", "voc", "Ada@lab.example", *by_olga) == 0
+    assert admin("grant-quota", "voc", "ada@lab.example", "2", "--until", "2100-01-01", *by_olga) == 0
+    identifier = extra_quota_id(embedded)
+    assert admin("change-quota", "voc", identifier, "--count", "5", "--reason", "Our disk was full", *by_olga) == 0
+    assert admin("change-quota", "voc", identifier, "--until", "2020-01-01", *by_olga) == 1
+    assert "until: Choose a date in the future." in capsys.readouterr().err
+    assert admin("list-phase-people", "voc", *by_olga) == 0
+    listed = capsys.readouterr().out
+    assert re.search(r"main +ada@lab\.example +admitted", listed)
+    assert re.search(rf"main +ada@lab\.example +5 extra +2100-01-01T00:00Z +{identifier} +Our disk was full", listed)
+    for _ in range(2):
+        ended = [
+            admin("end-admission", "voc", "ada@lab.example", *by_olga),
+            admin("end-quota", "voc", identifier, *by_olga),
+        ]
+    assert ended == [1, 1]  # the second time
+    assert "is not admitted" in capsys.readouterr().err
+    assert admin("list-phase-people", "voc", *by_olga) == 0
+    assert "ada@lab.example" not in capsys.readouterr().out
 
 
 def scored_challenge(database: Database, *, is_being_rescored: bool) -> dict[str, str]:

@@ -101,3 +101,18 @@ def test_a_terminal_shows_how_far_the_upload_is(board: Board, participant: str, 
     assert "100%" in shown.text
     assert "the server is validating the archive" in shown.text
     assert shown.text.index("validating the archive") < shown.text.index("Accepted as submission")
+
+
+def test_a_phase_is_chosen_and_its_result_published_by_itself(
+    board: Board, participant: str, archive: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert submit(archive, "--phase", "extra", "--publish", "--wait") == 0
+    capsys.readouterr()
+    assert main(["leaderboard", "voc", "comp3", "--phase", "extra"]) == 0
+    assert "Shape finder" in capsys.readouterr().out
+    assert main(["leaderboard", "voc", "comp3", "--phase", "extra", "--format", "csv"]) == 0
+    assert "Shape finder" in capsys.readouterr().out
+    assert submit(archive, "--phase", "closed") == 2
+    assert "Shapes, Over, closed at" in capsys.readouterr().err
+    assert submit(archive, "--phase", "tset") == 2
+    assert "Shapes has no phase tset; choose one of " in capsys.readouterr().err

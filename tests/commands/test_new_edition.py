@@ -31,13 +31,18 @@ def test_empty_answers_make_a_challenge_that_runs(
     assert json.loads(out)["competitions"]["comp1"]["mean"] > 0.1
 
 
-def test_an_edition_file_gets_its_samples_without_questions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = Path(__file__).parents[2] / "docs" / "editions" / "examples" / "harbour.toml"
+EXAMPLES = sorted((Path(__file__).parents[2] / "docs" / "editions" / "examples").glob("*.toml"))
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=[file.stem for file in EXAMPLES])
+def test_an_edition_file_gets_its_samples_without_questions(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     status, _, err = run(capsys, "new-edition", "--edition-file", file, "--output", tmp_path / "samples")
     assert status == 0
     assert "Short name" not in err
     samples = tmp_path / "samples"
-    assert (samples / "harbour.toml").read_text() == file.read_text()
+    assert (samples / file.name).read_text() == file.read_text()
     assert run(capsys, "evaluate", file, samples / "results.tar.gz", "--ground-truth", samples)[0] == 0
 
 

@@ -54,6 +54,17 @@ def test_from_upload_to_leaderboard_and_off_it(client: vocboard.Client, board: B
     assert client.withdraw(accepted.id).state == "withdrawn"
 
 
+def test_a_phase_is_chosen_and_its_result_published_by_itself(client: vocboard.Client, archive: Path) -> None:
+    phases = {phase.key: phase.state for phase in client.challenge("voc").phases}
+    assert phases == {"main": "open", "extra": "open", "closed": "closed"}
+    accepted = client.submit("voc", archive, method="Published by itself", phase="extra", publish=True)
+    assert client.wait(accepted.id, timeout=120).published_at is not None
+    assert "Published by itself" in [row.method for row in client.leaderboard("voc", "comp3", phase="extra").rows]
+    assert "Published by itself" not in [row.method for row in client.leaderboard("voc", "comp3", phase="main").rows]
+    with pytest.raises(RefusedError, match="no such phase"):
+        client.submit("voc", archive, method="Nowhere", phase="nowhere")
+
+
 def test_downloads_what_checking_offline_needs(client: vocboard.Client, archive: Path, tmp_path: Path) -> None:
     files = client.download("voc", tmp_path / "voc")
     assert files.edition == tmp_path / "voc" / "VOC2012.toml"

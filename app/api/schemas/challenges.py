@@ -187,6 +187,16 @@ class NewExtraQuota(BaseModel):
     reason: str = Field("", description="For the organisers.")
 
 
+class ExtraQuotaChanges(BaseModel):
+    """What an organiser changes of extra quota; what is left out or null stays."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    count: int | None = None
+    until: Instant | None = None
+    reason: str | None = None
+
+
 class ExtraQuota(NewExtraQuota):
     """Extra quota that a person has, or had until a date."""
 

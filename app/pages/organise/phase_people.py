@@ -1,6 +1,7 @@
 """The overview of a challenge's phases for its organisers: who is admitted to them, and who has extra quota."""
 
 import uuid
+from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Form, Request
@@ -10,7 +11,7 @@ from starlette.responses import Response
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges import phase_people
 from vocboard.app.challenges import service as challenges
-from vocboard.app.challenges.models import MAIN_PHASE, Admission
+from vocboard.app.challenges.models import MAIN_PHASE, Admission, Challenge
 from vocboard.app.database import Database, now
 from vocboard.app.errors import InvalidInputError
 from vocboard.app.pages.challenges import timeline
@@ -38,6 +39,21 @@ class ExtraQuotaForm(PersonForm):
     count: str = "1"
     until: str = ""
     reason: str = ""
+
+    def numbers(self, challenge: Challenge) -> tuple[int, datetime]:
+        """Return the count and the date.
+
+        Raises:
+            InvalidInputError: with what is neither.
+        """
+        wrong: dict[str, str] = {}
+        count = whole(self.count, "count", wrong)
+        until = instant(self.until, "until", wrong, zone_of(challenge))
+        if until is None:
+            wrong.setdefault("until", "Required.")
+        if wrong or until is None:
+            raise InvalidInputError(wrong)
+        return count, until
 
 
 @router.get("/phases")
@@ -80,13 +96,7 @@ def grant_extra_quota(
     try:
         with database.writing() as session:
             challenge = challenges.get_organised(session, slug, user)
-            wrong: dict[str, str] = {}
-            count = whole(form.count, "count", wrong)
-            until = instant(form.until, "until", wrong, zone_of(challenge))
-            if until is None:
-                wrong.setdefault("until", "Required.")
-            if wrong or until is None:
-                raise InvalidInputError(wrong)
+            count, until = form.numbers(challenge)
             phase_people.grant_extra_quota(
                 session,
                 challenge=challenge,
@@ -100,6 +110,34 @@ def grant_extra_quota(
     except InvalidInputError as error:
         return phases_overview(request, database, user, slug, extra=form, errors=FormErrors.of(error))
     return go_to(f"/organise/{slug}/phases", done="quota-granted")
+
+
+@router.post("/extra-quotas/{grant_id}", dependencies=[Depends(protect_form)])
+def change_extra_quota(
+    request: Request,
+    database: DatabaseDep,
+    user: Organiser,
+    slug: str,
+    grant_id: uuid.UUID,
+    form: Annotated[ExtraQuotaForm, Form()],
+) -> Response:
+    """Change a person's extra quota."""
+    try:
+        with database.writing() as session:
+            challenge = challenges.get_organised(session, slug, user)
+            count, until = form.numbers(challenge)
+            phase_people.change_extra_quota(
+                session,
+                challenge=challenge,
+                organiser=user,
+                grant_id=grant_id,
+                count=count,
+                until=until,
+                reason=form.reason,
+            )
+    except InvalidInputError as error:
+        return phases_overview(request, database, user, slug, changed=(grant_id, form), errors=FormErrors.of(error))
+    return go_to(f"/organise/{slug}/phases", done="quota-changed")
 
 
 @router.post("/extra-quotas/{grant_id}/end", dependencies=[Depends(protect_form)])
@@ -119,6 +157,7 @@ def phases_overview(
     *,
     admission: PersonForm | None = None,
     extra: ExtraQuotaForm | None = None,
+    changed: tuple[uuid.UUID, ExtraQuotaForm] | None = None,
     errors: FormErrors = NO_ERRORS,
 ) -> Response:
     """Return the overview.
@@ -126,7 +165,8 @@ def phases_overview(
     Args:
         admission: the form to admit somebody, if it was not accepted.
         extra: the form of extra quota, if it was not accepted.
-        errors: what is wrong with either, or with something else that was asked for.
+        changed: the extra quota to change, and the form, if it was not accepted.
+        errors: what is wrong with one of them, or with something else that was asked for.
     """
     at = now()
     with database.reading() as session:
@@ -150,5 +190,9 @@ def phases_overview(
         extra=(extra or ExtraQuotaForm()).model_dump(),
         wrong_admission=errors.wrong if admission else {},
         wrong_extra=errors.wrong if extra else {},
+        zone=zone_of(challenge),
+        changed_id=changed[0] if changed else None,
+        changed=changed[1].model_dump() if changed else {},
+        wrong_changed=errors.wrong if changed else {},
         message=errors.message,
     )

@@ -164,6 +164,23 @@ def test_extra_quota_ends_on_its_date(world: World, clock: Clock) -> None:
     assert allowed() == 2
 
 
+def test_extra_quota_is_changed_in_what_is_given(world: World) -> None:
+    given = {"email": world.person.email, "count": 3, "until": "2100-01-01T00:00:00Z", "reason": "A disk was full."}
+    made = world.client.post(f"{PATH}/extra-quotas", json=given).json()
+    address = f"{PATH}/extra-quotas/{made['id']}"
+    changed = world.client.patch(address, json={"count": 5})
+    assert (changed.status_code, changed.json()) == (200, {**made, "count": 5})
+    assert world.client.get(f"{PATH}/extra-quotas").json() == [changed.json()]
+    wrong = world.client.patch(address, json={"count": 0, "until": later(-1)})
+    assert wrong.status_code == 422
+    assert wrong.json()["fields"].keys() == {"count", "until"}
+    log = world.client.get(f"{PATH}/log").json()["items"]
+    assert [event["action"] for event in log[:2]] == ["quota.change_grant", "quota.grant"]
+    assert f"changed the extra quota of {world.person.email} in the phase main to 5 submissions" in log[0]["text"]
+    assert world.client.delete(address).status_code == 204
+    assert world.client.patch(address, json={"count": 5}).status_code == 404
+
+
 def test_a_rehearsal_uses_no_quota_and_cannot_be_published(world: World) -> None:
     with world.site.writing() as session:
         one = make_scored(
