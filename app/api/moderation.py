@@ -1,6 +1,7 @@
 """What organisers do about submissions: disqualify, reinstate, fail, one by one or several at once."""
 
 import uuid
+from functools import partial
 from typing import Any
 
 from fastapi import APIRouter
@@ -15,7 +16,7 @@ from vocboard.app.database import Database
 from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.moderation import bulk, submissions
 from vocboard.app.submissions import queries
-from vocboard.app.web.dependencies import DatabaseDep, NotifierDep
+from vocboard.app.web.dependencies import DatabaseDep, NotifierDep, SettingsDep
 from vocboard.app.web.identity import ApiIdentity, OrganisingUser
 from vocboard.app.web.viewer import Identity
 
@@ -28,13 +29,17 @@ ERRORS = problem_responses(400, 401, 403, 404, 409, 422)
 def disqualify(
     database: DatabaseDep,
     notifier: NotifierDep,
+    settings: SettingsDep,
     user: OrganisingUser,
     identity: ApiIdentity,
     submission_id: uuid.UUID,
     given: Reason,
 ) -> SubmissionDetails:
-    """Take a submission off the leaderboards until an organiser lifts it. Its owner is shown the reason."""
-    return _changed(database, notifier, submissions.disqualify, submission_id, user, identity, reason=given.reason)
+    """Take a submission off the leaderboards until an organiser lifts it. Its owner is told the reason by e-mail."""
+    change = partial(submissions.disqualify, site=settings.public_url)
+    answer = _changed(database, notifier, change, submission_id, user, identity, reason=given.reason)
+    notifier.mail_queued()
+    return answer
 
 
 @router.post("/submissions/{submission_id}/reinstate", responses=ERRORS)
@@ -74,7 +79,12 @@ def allow_publishing(
 
 @router.post("/challenges/{slug}/submissions/actions", responses=ERRORS)
 def act_on_submissions(
-    database: DatabaseDep, notifier: NotifierDep, user: OrganisingUser, slug: str, given: BulkAction
+    database: DatabaseDep,
+    notifier: NotifierDep,
+    settings: SettingsDep,
+    user: OrganisingUser,
+    slug: str,
+    given: BulkAction,
 ) -> BulkOutcomes:
     """Do something with several submissions; each succeeds or is refused by itself."""
     with database.writing() as session:
@@ -85,8 +95,10 @@ def act_on_submissions(
             action=given.action,
             submission_ids=given.submissions,
             reason=given.reason,
+            site=settings.public_url,
         )
     notifier.submission_queued()
+    notifier.mail_queued()
     return BulkOutcomes(outcomes=[BulkOutcome(submission=one.submission_id, refusal=one.refusal) for one in outcomes])
 
 

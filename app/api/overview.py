@@ -29,7 +29,7 @@ from vocboard.app.overview import entrants as entrants_of
 from vocboard.app.overview import queue as queue_of
 from vocboard.app.overview import submissions as overview
 from vocboard.app.overview.submissions import Filters, Flag, Kind, Row, Sort
-from vocboard.app.web.dependencies import DatabaseDep
+from vocboard.app.web.dependencies import DatabaseDep, NotifierDep, SettingsDep
 from vocboard.app.web.identity import OrganisingUser
 
 router = APIRouter(prefix="/challenges/{slug}", tags=["overview"])
@@ -117,15 +117,33 @@ def list_bans(
 
 
 @router.post("/bans", status_code=201, responses=CHANGING)
-def ban(database: DatabaseDep, user: OrganisingUser, slug: str, given: BanRequest) -> Banned:
-    """Keep an entrant from submitting and publishing, and decide what happens to what is published."""
+def ban(
+    database: DatabaseDep,
+    notifier: NotifierDep,
+    settings: SettingsDep,
+    user: OrganisingUser,
+    slug: str,
+    given: BanRequest,
+) -> Banned:
+    """Keep an entrant from submitting and publishing, and decide what happens to what is published.
+
+    The person is told by e-mail.
+    """
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         person = bans.entrant(session, challenge=challenge, user_id=given.user)
         found = bans.ban(
-            session, challenge=challenge, person=person, user=user, reason=given.reason, results=given.results
+            session,
+            challenge=challenge,
+            person=person,
+            user=user,
+            reason=given.reason,
+            results=given.results,
+            site=settings.public_url,
         )
-        return _banned(found, person.name)
+        answer = _banned(found, person.name)
+    notifier.mail_queued()
+    return answer
 
 
 @router.delete("/bans/{user_id}", status_code=204, responses=CHANGING)

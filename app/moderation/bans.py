@@ -14,7 +14,7 @@ from vocboard.app.challenges.models import Ban, Challenge
 from vocboard.app.challenges.phases import require_not_archived
 from vocboard.app.challenges.queries import organises
 from vocboard.app.errors import ConflictError, ForbiddenError, NotFoundError
-from vocboard.app.moderation import submissions
+from vocboard.app.moderation import notices, submissions
 from vocboard.app.submissions.holding import hold_person
 from vocboard.app.submissions.models import Submission
 
@@ -40,12 +40,17 @@ def entrant(session: Session, *, challenge: Challenge, user_id: uuid.UUID) -> Us
     return person
 
 
-def ban(session: Session, *, challenge: Challenge, person: User, user: User, reason: str, results: Results) -> Ban:
-    """Keep a person from submitting to a challenge and from publishing in it.
+def ban(
+    session: Session, *, challenge: Challenge, person: User, user: User, reason: str, results: Results, site: str
+) -> Ban:
+    """Keep a person from submitting to a challenge and from publishing in it, and say so by e-mail.
+
+    After the commit, the caller calls `WorkerNotifier.mail_queued`.
 
     Args:
         challenge: one that `get_organised` gave.
         user: the organiser.
+        site: its address, for the e-mail.
 
     Raises:
         InvalidInputError: on `reason`.
@@ -61,7 +66,8 @@ def ban(session: Session, *, challenge: Challenge, person: User, user: User, rea
     found = Ban(user_id=person.id, challenge_id=challenge.id, reason=reason)
     session.add(found)
     changed = _settle(session, person=person, challenge=challenge, user=user, reason=reason, results=results)
-    details = {"person": person.name, "reason": reason, "results": results.value, "submissions": changed}
+    notices.banned(session, person, challenge=challenge, reason=reason, results=results, changed=changed, site=site)
+    details = {"person": person.name, "reason": reason, "results": results.value, "submissions": len(changed)}
     details["user"] = str(person.id)
     audit.record(session, actor=user, action="challenge.ban", subject=challenge, details=details)
     return found
@@ -82,11 +88,14 @@ def lift_ban(session: Session, *, challenge: Challenge, person: User, user: User
     audit.record(session, actor=user, action="challenge.lift_ban", subject=challenge, details=details)
 
 
-def ban_from_server(session: Session, *, person: User, user: User, reason: str, results: Results) -> Ban:
+def ban_from_server(session: Session, *, person: User, user: User, reason: str, results: Results, site: str) -> Ban:
     """Ban a user from the whole server: the account is disabled, with what happens to all published results.
+
+    The person is told by e-mail. After the commit, the caller calls `WorkerNotifier.mail_queued`.
 
     Args:
         user: an administrator; the log names an operator at the command line instead.
+        site: its address, for the e-mail.
 
     Raises:
         ForbiddenError: the user is not an administrator.
@@ -103,7 +112,8 @@ def ban_from_server(session: Session, *, person: User, user: User, reason: str, 
     found = Ban(user_id=person.id, challenge_id=None, reason=reason)
     session.add(found)
     changed = _settle(session, person=person, challenge=None, user=user, reason=reason, results=results)
-    details = {"person": person.name, "reason": reason, "results": results.value, "submissions": changed}
+    notices.banned(session, person, challenge=None, reason=reason, results=results, changed=changed, site=site)
+    details = {"person": person.name, "reason": reason, "results": results.value, "submissions": len(changed)}
     audit.record(session, actor=user, action="user.ban", subject=person, details=details)
     administration.disable(session, user=person, actor=user)
     return found
@@ -132,10 +142,10 @@ def _require_administrator(user: User) -> None:
 
 def _settle(
     session: Session, *, person: User, challenge: Challenge | None, user: User, reason: str, results: Results
-) -> int:
-    """Do with published results what was decided; those of archived challenges stay. Return how many changed."""
+) -> list[Submission]:
+    """Do with published results what was decided, and return them; those of archived challenges stay."""
     if results is Results.KEEP:
-        return 0
+        return []
     query = (
         select(Submission.id)
         .join(Challenge, Challenge.id == Submission.challenge_id)
@@ -144,8 +154,6 @@ def _settle(
     )
     if challenge is not None:
         query = query.where(Submission.challenge_id == challenge.id)
-    act = submissions.hold_back if results is Results.UNPUBLISH else submissions.disqualify
+    act = submissions.hold_back if results is Results.UNPUBLISH else submissions.disqualify_quietly
     published = session.scalars(query).all()
-    for submission_id in published:
-        act(session, submission_id=submission_id, user=user, reason=reason)
-    return len(published)
+    return [act(session, submission_id=submission_id, user=user, reason=reason) for submission_id in published]

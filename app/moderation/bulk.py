@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError, NotFoundError
-from vocboard.app.moderation import submissions
+from vocboard.app.moderation import notices, submissions
 from vocboard.app.submissions.models import Submission
 
 MOST_SUBMISSIONS = 200  # at once: as many as a page of the list can have
@@ -30,7 +30,7 @@ NEEDS_REASON = frozenset({Action.DISQUALIFY, Action.FAIL})
 _ACTIONS: Mapping[Action, Callable[..., Submission]] = {
     Action.UNPUBLISH: submissions.hold_back,
     Action.ALLOW_PUBLISHING: submissions.allow_publishing,
-    Action.DISQUALIFY: submissions.disqualify,
+    Action.DISQUALIFY: submissions.disqualify_quietly,
     Action.REINSTATE: submissions.reinstate,
     Action.FAIL: submissions.fail,
 }
@@ -52,8 +52,14 @@ def act(
     action: Action,
     submission_ids: Sequence[uuid.UUID],
     reason: str = "",
+    site: str,
 ) -> tuple[Outcome, ...]:
     """Do something with submissions to a challenge that the person organises.
+
+    After the commit, the caller calls `WorkerNotifier.mail_queued`: owners are told of disqualifications.
+
+    Args:
+        site: its address, for the e-mail.
 
     Raises:
         InvalidInputError: there are none, or too many; on `reason`.
@@ -62,7 +68,7 @@ def act(
         raise InvalidInputError({"submissions": f"Choose between 1 and {MOST_SUBMISSIONS} submissions."})
     reason = submissions.checked_reason(reason, required=action in NEEDS_REASON)
     given = {} if action is Action.ALLOW_PUBLISHING else {"reason": reason}
-    outcomes = []
+    outcomes, done = [], []
     for submission_id in sorted(set(submission_ids)):  # one order: two organisers at once do not wait in a circle
         refusal = None
         try:
@@ -70,7 +76,10 @@ def act(
                 changed = _ACTIONS[action](session, submission_id=submission_id, user=user, **given)
                 if changed.challenge_id != challenge.id:
                     raise NotFoundError("This submission is of another challenge.")
+                done.append(changed)
         except (ConflictError, ForbiddenError, NotFoundError) as error:
             refusal = str(error)
         outcomes.append(Outcome(submission_id, refusal))
+    if action is Action.DISQUALIFY:
+        notices.disqualified(session, done, reason=reason, site=site)
     return tuple(outcomes)

@@ -11,6 +11,7 @@ from vocboard.app.database import now
 from vocboard.app.errors import ConflictError
 from vocboard.app.evaluations import queries as evaluations
 from vocboard.app.forms.fields import FieldChecks
+from vocboard.app.moderation import notices
 from vocboard.app.submissions import publishing, queries
 from vocboard.app.submissions.holding import held_as_organiser
 from vocboard.app.submissions.models import State, Submission
@@ -33,14 +34,26 @@ def checked_reason(reason: str, *, required: bool = True) -> str:
     return reason
 
 
-def disqualify(session: Session, *, submission_id: uuid.UUID, user: User, reason: str) -> Submission:
-    """Take a submission off the leaderboards until an organiser lifts it. Its owner is shown the reason.
+def disqualify(session: Session, *, submission_id: uuid.UUID, user: User, reason: str, site: str) -> Submission:
+    """Take a submission off the leaderboards until an organiser lifts it. Its owner is told the reason by e-mail, too.
+
+    After the commit, the caller calls `WorkerNotifier.mail_queued`.
+
+    Args:
+        site: its address, for the e-mail.
 
     Raises:
         NotFoundError, ForbiddenError: the person does not organise the challenge.
         InvalidInputError: on `reason`.
         ConflictError: it has failed, or is withdrawn or disqualified already, or the challenge is archived.
     """
+    submission = disqualify_quietly(session, submission_id=submission_id, user=user, reason=reason)
+    notices.disqualified(session, [submission], reason=submission.moderation_reason or "", site=site)
+    return submission
+
+
+def disqualify_quietly(session: Session, *, submission_id: uuid.UUID, user: User, reason: str) -> Submission:
+    """Do the same as `disqualify` without an e-mail, for callers that send one about several submissions."""
     reason = checked_reason(reason)
     submission = held_as_organiser(session, submission_id, user)
     _require_state(submission)

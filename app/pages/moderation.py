@@ -1,6 +1,7 @@
 """What organisers do about one submission, from its page."""
 
 import uuid
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Form, Request
@@ -13,7 +14,7 @@ from vocboard.app.pages.forms import go_to
 from vocboard.app.pages.submissions import act, show
 from vocboard.app.rescores import service as rescores
 from vocboard.app.web.csrf import protect_form
-from vocboard.app.web.dependencies import DatabaseDep, NotifierDep
+from vocboard.app.web.dependencies import DatabaseDep, NotifierDep, SettingsDep
 from vocboard.app.web.identity import Organiser, SignedIn
 
 router = APIRouter(prefix="/submissions/{submission_id}")
@@ -23,10 +24,19 @@ Reason = Annotated[str, Form()]
 
 @router.post("/disqualify", dependencies=[Depends(protect_form)])
 def disqualify(
-    request: Request, database: DatabaseDep, user: SignedIn, submission_id: uuid.UUID, reason: Reason = ""
+    request: Request,
+    database: DatabaseDep,
+    notifier: NotifierDep,
+    settings: SettingsDep,
+    user: SignedIn,
+    submission_id: uuid.UUID,
+    reason: Reason = "",
 ) -> Response:
     """Take the submission off the leaderboards until an organiser lifts it."""
-    return act(request, database, user, submission_id, submissions.disqualify, done="disqualified", reason=reason)
+    change = partial(submissions.disqualify, site=settings.public_url)
+    answer = act(request, database, user, submission_id, change, done="disqualified", reason=reason)
+    notifier.mail_queued()
+    return answer
 
 
 @router.post("/reinstate", dependencies=[Depends(protect_form)])

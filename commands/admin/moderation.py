@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from functools import partial
 from uuid import UUID
 
 from vocboard.app.accounts import administration
@@ -63,7 +64,7 @@ def moderate(arguments: argparse.Namespace, database: Database, settings: Settin
     with database.writing() as session:
         match arguments.moderate:
             case "disqualify":
-                moderation.disqualify(session, **given, reason=arguments.reason)
+                moderation.disqualify(session, **given, reason=arguments.reason, site=settings.public_url)
             case "reinstate":
                 moderation.reinstate(session, **given, reason=arguments.reason)
             case "unpublish":
@@ -72,21 +73,30 @@ def moderate(arguments: argparse.Namespace, database: Database, settings: Settin
                 moderation.fail(session, **given, reason=arguments.reason)
             case "allow-publishing":
                 moderation.allow_publishing(session, **given)
-    WorkerNotifier(settings).submission_queued()  # one that is reinstated may have to be evaluated
+    notifier = WorkerNotifier(settings)
+    notifier.submission_queued()  # one that is reinstated may have to be evaluated
+    notifier.mail_queued()
     return 0
 
 
-def ban(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:
+def ban(arguments: argparse.Namespace, database: Database, settings: Settings) -> int:
     """Ban somebody."""
     user = operators_user()
     with database.writing() as session:
         person = administration.get_user(session, arguments.email)
-        results = Results(arguments.results)
         if arguments.challenge is None:
-            bans.ban_from_server(session, person=person, user=user, reason=arguments.reason, results=results)
+            change = bans.ban_from_server
         else:
-            challenge = service.get_organised(session, arguments.challenge, user)
-            bans.ban(session, challenge=challenge, person=person, user=user, reason=arguments.reason, results=results)
+            change = partial(bans.ban, challenge=service.get_organised(session, arguments.challenge, user))
+        change(
+            session,
+            person=person,
+            user=user,
+            reason=arguments.reason,
+            results=Results(arguments.results),
+            site=settings.public_url,
+        )
+    WorkerNotifier(settings).mail_queued()
     return 0
 
 

@@ -105,8 +105,15 @@ def fill(session: Session, *, methods: int = 200) -> Gallery:
 
 def _moderation(session: Session, challenge: Challenge, organiser: User, banned: User) -> None:
     invite(session, challenge=challenge, user=organiser, email="eve@elsewhere.example", site="https://voc.example")
-    reason, results = "Registered three accounts to get around the quota.", Results.KEEP
-    ban(session, challenge=challenge, person=banned, user=organiser, reason=reason, results=results)
+    ban(
+        session,
+        challenge=challenge,
+        person=banned,
+        user=organiser,
+        reason="Registered three accounts to get around the quota.",
+        results=Results.KEEP,
+        site="https://voc.example",
+    )
 
 
 def _other_challenges(session: Session, organiser: User) -> uuid.UUID:

@@ -195,7 +195,7 @@ def organisers_moderate(
     steps: list[Callable[[Session], object]] = [
         partial(moderation.hold_back, submission_id=submission_id, user=organiser),
         partial(moderation.allow_publishing, submission_id=submission_id, user=organiser),
-        partial(moderation.disqualify, submission_id=submission_id, user=organiser, reason="Why."),
+        partial(moderation.disqualify, submission_id=submission_id, user=organiser, reason="Why.", site="https://x"),
         partial(moderation.reinstate, submission_id=submission_id, user=organiser),
     ]
     for step in steps:
@@ -205,7 +205,7 @@ def organisers_moderate(
         organised = challenges.get_organised(session, challenge.slug, organiser)
         person = bans.entrant(session, challenge=organised, user_id=owner.id)
         given = {"challenge": organised, "person": person, "user": organiser}
-        bans.ban(session, **given, reason="Why.", results=Results.KEEP)
+        bans.ban(session, **given, reason="Why.", results=Results.KEEP, site="https://x")
         session.flush()
         bans.lift_ban(session, **given)
         organisers.invite(session, challenge=organised, user=organiser, email="new@lab.example", site="https://x")

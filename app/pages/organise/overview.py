@@ -25,7 +25,7 @@ from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.submissions.declarations import TITLES
 from vocboard.app.web.csrf import protect_form
-from vocboard.app.web.dependencies import DatabaseDep, NotifierDep
+from vocboard.app.web.dependencies import DatabaseDep, NotifierDep, SettingsDep
 from vocboard.app.web.identity import Organiser
 
 router = APIRouter(prefix="/organise/{slug}")
@@ -42,6 +42,7 @@ def act_on_submissions(
     request: Request,
     database: DatabaseDep,
     notifier: NotifierDep,
+    settings: SettingsDep,
     user: Organiser,
     slug: str,
     *,
@@ -59,11 +60,18 @@ def act_on_submissions(
         with database.writing() as session:
             challenge = challenges.get_organised(session, slug, user)
             outcomes = bulk.act(
-                session, challenge=challenge, user=user, action=known, submission_ids=submission, reason=reason
+                session,
+                challenge=challenge,
+                user=user,
+                action=known,
+                submission_ids=submission,
+                reason=reason,
+                site=settings.public_url,
             )
     except InvalidInputError as error:
         return _submissions_page(request, database, user, slug, errors=FormErrors.of(error), ticked=submission)
     notifier.submission_queued()  # what is reinstated may wait for a worker
+    notifier.mail_queued()
     refused = [one for one in outcomes if one.refusal is not None]
     if refused:
         return _submissions_page(request, database, user, slug, done=len(outcomes) - len(refused), refused=refused)
@@ -80,6 +88,8 @@ def entrants_page(request: Request, database: DatabaseDep, user: Organiser, slug
 def ban(
     request: Request,
     database: DatabaseDep,
+    notifier: NotifierDep,
+    settings: SettingsDep,
     user: Organiser,
     slug: str,
     *,
@@ -93,13 +103,11 @@ def ban(
         with database.writing() as session:
             challenge = challenges.get_organised(session, slug, user)
             entrant = bans.entrant(session, challenge=challenge, user_id=person)
-            given = {"person": entrant, "user": user, "reason": reason, "results": results}
-            if server:
-                bans.ban_from_server(session, **given)  # type: ignore[arg-type]
-            else:
-                bans.ban(session, challenge=challenge, **given)  # type: ignore[arg-type]
+            change = bans.ban_from_server if server else partial(bans.ban, challenge=challenge)
+            change(session, person=entrant, user=user, reason=reason, results=results, site=settings.public_url)
     except (ConflictError, InvalidInputError) as error:
         return _entrants_page(request, database, user, slug, errors=FormErrors.of(error))
+    notifier.mail_queued()
     return go_to(f"/organise/{slug}/entrants", done="banned")
 
 

@@ -14,6 +14,7 @@ from vocboard.app.moderation.bans import Results
 from vocboard.app.submissions.models import State
 
 REASON = "Two accounts."
+SITE = "https://voc.example"
 
 
 @pytest.fixture
@@ -30,6 +31,7 @@ def ban(case: Case, results: Results = Results.KEEP, *, person: User | None = No
             user=case.organiser,
             reason=REASON,
             results=results,
+            site=SITE,
         )
 
 
@@ -109,7 +111,9 @@ def test_a_ban_from_the_server_ends_in_all_challenges(case: Case) -> None:
             if lifting:
                 bans.lift_server_ban(session, person=person, user=user)
             else:
-                bans.ban_from_server(session, person=person, user=user, reason=REASON, results=Results.DISQUALIFY)
+                bans.ban_from_server(
+                    session, person=person, user=user, reason=REASON, results=Results.DISQUALIFY, site=SITE
+                )
 
     with pytest.raises(ForbiddenError, match="administrators"):
         act(case.organiser)

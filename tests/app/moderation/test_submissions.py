@@ -4,6 +4,7 @@ import contextlib
 import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 from sqlalchemy import select
@@ -20,6 +21,8 @@ from vocboard.app.submissions.models import State, Submission
 from vocboard.worker.evaluation import evaluate_next
 
 REASON = "Trained on the test set."
+SITE = "https://voc.example"
+disqualify = partial(submissions.disqualify, site=SITE)
 
 
 @pytest.fixture
@@ -32,7 +35,7 @@ def case(backend: Backend) -> Case:
 
 def test_a_disqualified_method_cannot_be_published_again(case: Case) -> None:
     published_at = case.row.published_at
-    case.do(submissions.disqualify, reason=REASON)
+    case.do(disqualify, reason=REASON)
     assert (case.row.state, case.row.published_at, case.row.moderation_reason) == (State.DISQUALIFIED, None, REASON)
     for user in (case.owner, case.organiser):
         with pytest.raises((ConflictError, ForbiddenError)):
@@ -47,7 +50,7 @@ def test_a_disqualified_method_cannot_be_published_again(case: Case) -> None:
 def test_a_disqualified_method_cannot_come_back_in_another_submission(case: Case) -> None:
     same_method = case.scored("Method")
     same_archive = case.scored("Another name", archive_sha256=case.row.archive_sha256)
-    case.do(submissions.disqualify, reason=REASON)
+    case.do(disqualify, reason=REASON)
     for submission_id in (same_method, same_archive):
         with pytest.raises(ConflictError, match=f"was disqualified .*{REASON}"):
             case.publish(submission_id)
@@ -60,7 +63,7 @@ def test_a_disqualified_method_cannot_come_back_in_another_submission(case: Case
 def test_the_same_results_in_another_archive_do_not_come_back_either(case: Case) -> None:
     first = case.scored("First", columns_sha256="c" * 64)
     again = case.scored("Packed again", columns_sha256="c" * 64)
-    case.do(submissions.disqualify, submission_id=first, reason=REASON)
+    case.do(disqualify, submission_id=first, reason=REASON)
     with pytest.raises(ConflictError, match="archive of this submission was disqualified"):
         case.publish(again)
 
@@ -68,7 +71,7 @@ def test_the_same_results_in_another_archive_do_not_come_back_either(case: Case)
 def test_another_persons_copy_is_not_disqualified_with_it(case: Case) -> None:
     other = case.backend.user()
     copy = case.scored("Original", other, archive_sha256=case.row.archive_sha256)
-    case.do(submissions.disqualify, reason=REASON)
+    case.do(disqualify, reason=REASON)
     case.do(publishing.publish, other, submission_id=copy)
 
 
@@ -83,7 +86,7 @@ def test_publishing_while_being_disqualified_publishes_nothing(case: Case) -> No
 
     with ThreadPoolExecutor(8) as people:
         disqualifying = [
-            people.submit(case.do, submissions.disqualify, submission_id=each, reason=REASON)
+            people.submit(case.do, disqualify, submission_id=each, reason=REASON)
             for each in (*others, case.submission_id)
         ]
         for each in others:
@@ -94,7 +97,7 @@ def test_publishing_while_being_disqualified_publishes_nothing(case: Case) -> No
         assert session.scalars(select(Submission).where(Submission.published_at.is_not(None))).all() == []
 
 
-@pytest.mark.parametrize("action", [submissions.disqualify, submissions.fail])
+@pytest.mark.parametrize("action", [disqualify, submissions.fail])
 def test_a_running_evaluation_stores_nothing_afterwards(case: Case, action: Callable[..., Submission]) -> None:
     waiting = case.backend.submit(case.owner, case.challenge)
     with case.backend.database.writing() as session:
@@ -107,7 +110,7 @@ def test_a_running_evaluation_stores_nothing_afterwards(case: Case, action: Call
 
 def test_what_was_not_evaluated_yet_waits_again_when_it_is_reinstated(case: Case) -> None:
     waiting = case.backend.submit(case.owner, case.challenge)
-    case.do(submissions.disqualify, submission_id=waiting, reason=REASON)
+    case.do(disqualify, submission_id=waiting, reason=REASON)
     assert not evaluate_next(case.backend.database, case.backend.store, case.backend.settings)
     case.do(submissions.reinstate, submission_id=waiting)
     assert evaluate_next(case.backend.database, case.backend.store, case.backend.settings)
@@ -116,14 +119,14 @@ def test_what_was_not_evaluated_yet_waits_again_when_it_is_reinstated(case: Case
 
 def test_a_disqualification_needs_a_reason(case: Case) -> None:
     with pytest.raises(InvalidInputError) as caught:
-        case.do(submissions.disqualify, reason="  ")
+        case.do(disqualify, reason="  ")
     assert caught.value.fields == {"reason": "Required."}
 
 
 def test_nobody_but_organisers_moderates(case: Case) -> None:
     others = (case.owner, case.backend.user(), case.backend.user(role=Role.ORGANISER))
     for user in others:
-        for action in (submissions.disqualify, submissions.fail, submissions.hold_back):
+        for action in (disqualify, submissions.fail, submissions.hold_back):
             with pytest.raises(ForbiddenError):
                 case.do(action, user, reason=REASON)
         for lift in (submissions.reinstate, submissions.allow_publishing):
@@ -168,7 +171,7 @@ def test_its_owner_unpublishes_and_publishes_at_will(case: Case) -> None:
 
 def test_a_result_held_back_and_then_disqualified_stays_held_back(case: Case) -> None:
     case.do(submissions.unpublish)
-    case.do(submissions.disqualify, reason=REASON)
+    case.do(disqualify, reason=REASON)
     with pytest.raises(ConflictError, match="Lift that first"):
         case.do(submissions.allow_publishing)
     case.do(submissions.reinstate)
@@ -214,6 +217,7 @@ def test_several_are_disqualified_at_once_and_refusals_are_distinguished(case: C
             action=Action.DISQUALIFY,
             submission_ids=chosen,
             reason=REASON,
+            site=SITE,
         )
     done = {one.submission_id for one in outcomes if one.refusal is None}
     assert done == {case.submission_id, second}
@@ -233,7 +237,7 @@ def test_the_same_archive_of_another_person_is_found(case: Case) -> None:
 
 
 def test_every_action_is_logged_once_with_its_reason(case: Case) -> None:
-    case.do(submissions.disqualify, reason=REASON)
+    case.do(disqualify, reason=REASON)
     case.do(submissions.reinstate, reason="A mistake.")
     case.do(submissions.unpublish, reason="Under review.")
     case.do(submissions.allow_publishing)
