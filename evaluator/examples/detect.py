@@ -7,6 +7,7 @@ from vocboard.evaluator.conversion.decimals import decimal
 from vocboard.evaluator.conversion.detections import result_files
 from vocboard.evaluator.conversion.result_archive import Files
 from vocboard.evaluator.editions import Competition
+from vocboard.evaluator.examples.confidences import confidence
 from vocboard.evaluator.examples.material import ExampleError, Material
 from vocboard.evaluator.examples.windows import Examples
 from vocboard.evaluator.ground_truth import DetectionTruth
@@ -32,6 +33,6 @@ def detect(material: Material, competition: Competition) -> Files:
     for image, grid in material.grids(material.test_set.images):
         for kind, score, window in detector.find(grid, most):
             left, top, right, bottom = (decimal(f"{side:.1f}") for side in grid.pixels(window[None])[0].tolist())
-            name, confidence = material.test_set.images[image], decimal(f"{score:.6f}")
-            found.append(Found(name, competition.classes[kind], confidence, (left, top, right, bottom)))
+            name, certain = material.test_set.images[image], decimal(confidence(score, competition))
+            found.append(Found(name, competition.classes[kind], certain, (left, top, right, bottom)))
     return result_files(found, competition, [competition.classes[kind] for kind in detector.kinds])

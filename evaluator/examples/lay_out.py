@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from vocboard.evaluator.conversion.result_archive import Files
 from vocboard.evaluator.editions import Competition, LayoutProtocol
+from vocboard.evaluator.examples.confidences import confidence
 from vocboard.evaluator.examples.features import CellGrid
 from vocboard.evaluator.examples.frames import frame_around, from_frame, to_frame
 from vocboard.evaluator.examples.material import ExampleError, Material, record_boxes
@@ -82,8 +83,8 @@ def lay_out(material: Material, competition: Competition) -> Files:
             for kind, _, box in found
         ]
         scores = [score for _, score, _ in found]
-        confidence = likelihood + (float(np.mean(scores)) if scores else 0.0)
-        lines += _layout(person, confidence, parts_found, by_box=by_box)
+        score = likelihood + (float(np.mean(scores)) if scores else 0.0)
+        lines += _layout(person, confidence(score, competition), parts_found, by_box=by_box)
     return [(expected_name(competition), "\n".join([*lines, "</results>", ""]).encode())]
 
 
@@ -167,9 +168,9 @@ def _people(material: Material, *, by_box: bool) -> Iterator[tuple[_Person, byte
             yield _Person(public.images[image], number, box, crop), picture
 
 
-def _layout(person: _Person, confidence: float, parts: list[tuple[str, Boxes]], *, by_box: bool) -> list[str]:
+def _layout(person: _Person, certain: str, parts: list[tuple[str, Boxes]], *, by_box: bool) -> list[str]:
     who = _box_lines(person.box) if by_box else [f"<object>{person.number}</object>"]
-    lines = ["<layout>", f"<image>{escape(person.image)}</image>", *who, f"<confidence>{confidence:.6f}</confidence>"]
+    lines = ["<layout>", f"<image>{escape(person.image)}</image>", *who, f"<confidence>{certain}</confidence>"]
     for name, box in parts:
         lines += ["<part>", f"<class>{escape(name)}</class>", *_box_lines(box), "</part>"]
     return [*lines, "</layout>"]

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from vocboard.evaluator.conversion.result_archive import Files
 from vocboard.evaluator.editions import Competition, Edition
+from vocboard.evaluator.examples.confidences import confidence
 from vocboard.evaluator.examples.features import Features
 from vocboard.evaluator.examples.material import ExampleError, Material, record_boxes
 from vocboard.evaluator.examples.ridge import Ridge, balanced
@@ -37,7 +38,7 @@ def _files(items: Sequence[str], features: Features, learnt: Mapping[str, Ridge]
     files = []
     for name in competition.classes:
         scores = learnt[name].predict(features)[:, 0].tolist() if name in learnt else [0.0] * len(items)
-        lines = "".join(f"{item} {score:.6f}\n" for item, score in zip(items, scores, strict=True))
+        lines = "".join(f"{item} {confidence(score, competition)}\n" for item, score in zip(items, scores, strict=True))
         files.append((expected_name(competition, name), lines.encode()))
     return files
 

@@ -10,6 +10,7 @@ from vocboard.evaluator.conversion.coco_masks import box_of
 from vocboard.evaluator.conversion.result_archive import Files
 from vocboard.evaluator.editions import Competition
 from vocboard.evaluator.examples.cell_labels import CellLabels
+from vocboard.evaluator.examples.confidences import confidence
 from vocboard.evaluator.examples.features import CELLS
 from vocboard.evaluator.examples.material import ExampleError, Material
 from vocboard.evaluator.examples.ridge import Floats
@@ -48,7 +49,7 @@ def segment_instances(material: Material, competition: Competition) -> Files:
         for kind, score, window in detector.find(grid, dict.fromkeys(detector.kinds, MOST_KEPT)):
             region = _resized(_within(window, scores, kind + 1), width, height)
             text = rle.encode(rle.lengths_of(region))
-            lines[kind].append(f"{material.test_set.images[image]} {score:.6f} {text}\n")
+            lines[kind].append(f"{material.test_set.images[image]} {confidence(score, competition)} {text}\n")
     return [
         (expected_name(competition, competition.classes[kind]), "".join(of_kind).encode())
         for kind, of_kind in lines.items()
