@@ -1,11 +1,8 @@
 """Imports uploaded ground truth: claim, decrypt, read, save for workers, store the public part."""
 
 import logging
-from collections.abc import Mapping
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from nacl.public import PrivateKey
 
@@ -16,15 +13,10 @@ from vocboard.app.database import Database
 from vocboard.app.settings import Settings
 from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox, purpose_of
 from vocboard.app.storage.sealed_files import SealError, unseal
-from vocboard.evaluator.editions import Edition, Task
-from vocboard.evaluator.ground_truth import GroundTruth, GroundTruthError
-from vocboard.evaluator.ground_truth.statistics import statistics
-from vocboard.evaluator.ground_truth.summary import summarise
+from vocboard.evaluator.ground_truth import GroundTruthError
 from vocboard.evaluator.problems import Problem, Severity
 from vocboard.worker import ground_truth_store, leases
 from vocboard.worker.ground_truth_directory import GroundTruthDirectory
-
-_WITH_TRUNCATED = (Task.DETECTION, Task.INSTANCE_SEGMENTATION)
 
 _log = logging.getLogger(__name__)
 
@@ -85,58 +77,27 @@ class _UnusableUploadError(Exception):
 def _import(claimed: TruthClaim, sealed: Path, settings: Settings) -> ImportedTruth:
     # Imported here, because processes that evaluate must not import code that opens archives.
     from vocboard.evaluator.ground_truth.reader import import_ground_truth  # noqa: PLC0415
+    from vocboard.worker.ground_truth_numbers import in_numbers, numbers_of_other_sets  # noqa: PLC0415
 
     directory, edition = GroundTruthDirectory(settings), claimed.edition
     scratch = directory.scratch(claimed.version_id, claimed.claim.lease_id)
     try:
         _unseal(sealed, directory.private_key(), purpose_of(claimed.challenge_id, claimed.version_id), scratch)
         read = import_ground_truth(scratch, edition)
+        of_others = numbers_of_other_sets(scratch, edition)
     finally:
         scratch.unlink(missing_ok=True)
     truth = read.truth
     truth.save(ground_truth_store.path_of(settings, truth.sha256))
     return ImportedTruth(
         sha256=truth.sha256,
-        summary=_in_numbers(truth, edition, read.truncated),
+        summary=in_numbers(read, edition) | of_others,
         competitions=tuple(
             key for key, one in edition.competitions.items() if (one.task, one.image_set) in truth.truths
         ),
         image_sets=pack_image_sets(truth.image_sets),
         warnings=read.warnings,
     )
-
-
-def _in_numbers(
-    truth: GroundTruth, edition: Edition, truncated: Mapping[str, Mapping[str, int]]
-) -> dict[str, dict[str, Any]]:
-    """Images and objects by task, image set and class, as the tables of the documents have them."""
-    counted = {(one.task, one.image_set): one for one in statistics(truth, edition)}
-    found: dict[str, dict[str, Any]] = {}
-    for one in summarise(truth, edition):
-        numbers: dict[str, Any] = {"images": one.images}
-        if one.people is not None:
-            numbers["people"] = one.people
-        if (of_set := counted.get((one.task, one.image_set))) is not None:
-            cut_off = truncated.get(one.image_set, {}) if one.task in _WITH_TRUNCATED else {}
-            rows = {name: _defined(asdict(row) | _truncated(cut_off, name)) for name, row in of_set.classes.items()}
-            total = _truncated({"Total": sum(cut_off.values())} if cut_off else {}, "Total")
-            numbers["classes"] = rows | {"Total": _defined(asdict(of_set.total) | total)}
-        elif one.classes:
-            numbers["classes"] = {
-                name: {"images": count.positives, "difficult": count.difficult} for name, count in one.classes.items()
-            }
-        if one.missing is not None:
-            numbers["missing"] = one.missing
-        found[f"{one.task}/{one.image_set}"] = numbers
-    return found
-
-
-def _truncated(counts: Mapping[str, int], name: str) -> dict[str, int]:
-    return {"truncated": counts[name]} if name in counts else {}
-
-
-def _defined(numbers: Mapping[str, int | None]) -> dict[str, int]:
-    return {name: number for name, number in numbers.items() if number is not None}
 
 
 def _unseal(sealed: Path, key: PrivateKey, purpose: bytes, target: Path) -> None:

@@ -1,6 +1,7 @@
 """What organisers do with versions of ground truth once they have been imported: confirm, remove, make room for."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from typing import Any
 
 from sqlalchemy.orm import Session
 
@@ -9,7 +10,14 @@ from vocboard.app.audit import service as audit
 from vocboard.app.challenges import queries
 from vocboard.app.challenges.ground_truth import needs_confirmation
 from vocboard.app.challenges.models import MAIN_PHASE, Challenge, GroundTruthVersion, TruthState
-from vocboard.app.challenges.phases import competitions_scored_with, edition_of_phase, lock_to_change, phases_of
+from vocboard.app.challenges.phase_changes import require_not_entered
+from vocboard.app.challenges.phases import (
+    Phase,
+    competitions_scored_with,
+    edition_of_phase,
+    lock_to_change,
+    phases_of,
+)
 from vocboard.app.database import now
 from vocboard.app.errors import ConflictError, NotFoundError
 
@@ -85,35 +93,50 @@ def unscorable(challenge: Challenge, version: GroundTruthVersion) -> Mapping[str
 
 
 def remove_unscorable(session: Session, *, challenge: Challenge, user: User, number: int) -> list[str]:
-    """Remove the competitions from a challenge that a version cannot score; return their keys.
+    """Remove the competitions that a version cannot score from its phase, and from those that share its ground truth.
 
     After the commit, the caller notifies the `WorkerNotifier`.
 
+    Returns:
+        The keys of these competitions.
+
     Raises:
         NotFoundError: there is no such version.
-        ConflictError: it is not ready, is of a further phase, or would leave no competition; a competition has
-            submissions, or is one of a further phase; or the challenge is archived.
+        ConflictError: it is not ready, or would leave a phase without competitions; there are submissions to one of
+            them; or the challenge is archived.
     """
     lock_to_change(session, challenge)
     version = get(session, challenge, number)
     if version.state is not TruthState.READY:
         raise ConflictError(f"Version {number} is {version.state}.")
-    if version.phase_key != MAIN_PHASE:
-        raise ConflictError("Change the competitions of this phase on its own page.")
     removed = list(unscorable(challenge, version))
-    kept = [row for row in challenge.competitions if row.key not in removed]
-    if not kept:
-        raise ConflictError(f"Version {number} can score none of the challenge's competitions.")
-    entered = queries.entered_competitions(session, challenge.id, MAIN_PHASE)
-    if has_submissions := [key for key in removed if key in entered]:
-        raise ConflictError(f"{', '.join(has_submissions)} cannot be removed because there are submissions.")
-    further = {key for each in phases_of(challenge) if not each.is_main for key in each.competitions}
-    if in_phases := [key for key in removed if key in further]:
-        raise ConflictError(f"Remove {', '.join(in_phases)} from the challenge's other phases first.")
-    before = [row.key for row in challenge.competitions]
-    challenge.competitions = kept
-    session.flush()
-    if removed:
-        details = {"competitions": {"from": before, "to": [row.key for row in kept]}}
-        audit.record(session, actor=user, action="challenge.update", subject=challenge, details=details)
+    concerned = [
+        phase
+        for phase in phases_of(challenge)
+        if (phase.key == version.phase_key or (version.phase_key == MAIN_PHASE and not phase.has_own_truth))
+        and not set(removed).isdisjoint(phase.competitions)
+    ]
+    for phase in concerned:
+        if set(phase.competitions) <= set(removed):
+            of_phase = f"the phase “{phase.title}”" if challenge.further_phases else "the challenge"
+            raise ConflictError(f"Version {number} can score none of the competitions of {of_phase}.")
+        require_not_entered(session, challenge, phase.key, set(removed) & set(phase.competitions))
+    for phase in concerned:
+        _remove_competitions(session, challenge, phase, removed, user)
     return removed
+
+
+def _remove_competitions(
+    session: Session, challenge: Challenge, phase: Phase, removed: Collection[str], user: User
+) -> None:
+    kept = [key for key in phase.competitions if key not in removed]
+    changes = {"competitions": {"from": list(phase.competitions), "to": kept}}
+    details: dict[str, Any]
+    if phase.is_main:
+        challenge.competitions = [row for row in challenge.competitions if row.key in kept]
+        action, details = "challenge.update", changes
+    else:
+        next(row for row in challenge.further_phases if row.key == phase.key).competition_keys = kept
+        action, details = "phase.update", {"phase": phase.key, "changes": changes}
+    session.flush()
+    audit.record(session, actor=user, action=action, subject=challenge, details=details)

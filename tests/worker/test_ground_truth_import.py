@@ -126,6 +126,29 @@ def test_an_uploaded_tree_opens_the_challenge(database: Database, settings: Sett
     assert not ground_truth_import.import_next(database, settings)
 
 
+def test_images_and_objects_of_the_other_sets_are_counted_too(
+    database: Database, settings: Settings, tree: Path
+) -> None:
+    lists = tree / "ImageSets" / "Main"
+    (lists / "trainval.txt").write_text("one\n")
+    (lists / "val.txt").write_text("one\n")
+    (lists / "seen.txt").write_text("two\n")  # no set of the documents' tables
+    (lists / "train.txt").write_text("three\n")  # with an annotation that cannot be read
+    (tree / "Annotations" / "three.xml").write_text("<annotation>")
+    version_id = upload(database, settings, challenge_to_import(database), packed(tree))
+    assert ground_truth_import.import_next(database, settings)
+    imported = version(database, version_id)
+    assert imported.state is TruthState.READY
+    summary = imported.summary or {}
+    assert {key for key in summary if key.startswith("detection")} == {
+        *("detection/test", "detection/val", "detection/trainval")
+    }
+    assert summary["detection/trainval"]["images"] == 1
+    car = {"images": 1, "objects": 1, "difficult": 0, "truncated": 0}
+    assert summary["detection/trainval"]["classes"]["car"] == car
+    assert "segmentation/val" not in summary  # the tree does not have that set
+
+
 def test_what_the_web_process_writes_is_nowhere_readable(database: Database, settings: Settings, tree: Path) -> None:
     upload(database, settings, challenge_to_import(database), packed(tree))
     (sealed,) = plain_files(settings)

@@ -25,6 +25,7 @@ from vocboard.app.pages.forms import NO_ERRORS, FormErrors, UploadedEdition, go_
 from vocboard.app.pages.organise import checklist
 from vocboard.app.pages.organise.challenge_form import VISIBILITIES, ZONES, ChallengeForm
 from vocboard.app.pages.organise.phase_fields import TYPED_AS, choices
+from vocboard.app.pages.organise.truth_tables import truth_tables
 from vocboard.app.pages.rendering import render
 from vocboard.app.pages.reports import stored
 from vocboard.app.rescores import queries as rescores
@@ -269,6 +270,7 @@ def challenge_page(
         unscorable={
             item.id: versions.unscorable(challenge, item) for item in listed_versions if item.state is TruthState.READY
         },
+        tables={item.id: truth_tables(item.summary) for item in listed_versions},
         needs_confirmation=needs_confirmation,
         submitted_to=submitted_to,
         main_phase=MAIN_PHASE,

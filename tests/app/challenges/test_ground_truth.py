@@ -22,6 +22,9 @@ from vocboard.app.challenges import ground_truth_versions as versions
 from vocboard.app.challenges.ground_truth import pack_image_sets
 from vocboard.app.challenges.ground_truth_queue import ImportedTruth
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState
+from vocboard.app.challenges.phase_changes import add_phase
+from vocboard.app.challenges.phases import phase_named, phases_of
+from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, NotFoundError
 from vocboard.evaluator.editions import Task, load
@@ -228,6 +231,57 @@ def test_competitions_that_a_truth_cannot_score_are_named_and_can_be_removed(dat
         removed = versions.remove_unscorable(session, challenge=challenge, user=organiser, number=version.number)
         assert removed == ["comp3"]
         assert ground_truth_queue.start_scorings(session) == 1
+
+
+def test_competitions_are_also_removed_from_phases_that_share_the_truth(database: Database) -> None:
+    with database.writing() as session:
+        organiser = make_organiser(session)
+        challenge = make_challenge(session, organiser=organiser, ready=False)
+        for key, has_own_truth in (("shared", False), ("own", True)):
+            rules = PhaseRules(competitions=("comp1", "comp3"))
+            add_phase(
+                session,
+                challenge=challenge,
+                user=organiser,
+                key=key,
+                title=key,
+                rules=rules,
+                has_own_truth=has_own_truth,
+            )
+        version = make_truth(session, challenge, current=False)
+        version.competitions = ["comp1"]
+        session.flush()
+        assert versions.remove_unscorable(session, challenge=challenge, user=organiser, number=version.number) == [
+            "comp3"
+        ]
+        competitions = {phase.key: phase.competitions for phase in phases_of(challenge)}
+        assert competitions == {"main": ("comp1",), "shared": ("comp1",), "own": ("comp1", "comp3")}
+        assert ground_truth_queue.start_scorings(session) == 1
+
+
+def test_competitions_of_a_phase_are_removed_that_its_own_truth_cannot_score(database: Database) -> None:
+    with database.writing() as session:
+        organiser = make_organiser(session)
+        challenge = make_challenge(session, organiser=organiser)
+        rules = PhaseRules(competitions=("comp1", "comp3"))
+        add_phase(
+            session, challenge=challenge, user=organiser, key="final", title="Final", rules=rules, has_own_truth=True
+        )
+        version = make_truth(session, challenge, current=False)
+        version.phase_key, version.competitions = "final", ["comp3"]
+        session.flush()
+        assert list(versions.unscorable(challenge, version)) == ["comp1"]
+        assert versions.remove_unscorable(session, challenge=challenge, user=organiser, number=version.number) == [
+            "comp1"
+        ]
+        assert phase_named(challenge, "final").competitions == ("comp3",)
+        assert phase_named(challenge, "main").competitions == ("comp1", "comp3")
+        event = session.scalars(select(AuditEvent).where(AuditEvent.action == "phase.update")).one()
+        changes = {"competitions": {"from": ["comp1", "comp3"], "to": ["comp3"]}}
+        assert event.details == {"phase": "final", "changes": changes}
+        version.competitions = []
+        with pytest.raises(ConflictError, match="none of the competitions of the phase “Final”"):
+            versions.remove_unscorable(session, challenge=challenge, user=organiser, number=version.number)
 
 
 def test_only_a_failed_version_can_be_removed(database: Database) -> None:

@@ -13,6 +13,8 @@ from tests.support.factories import make_challenge, make_organiser, make_truth
 from tests.support.phases import main_truth
 from tests.support.site import Site
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState
+from vocboard.app.challenges.phase_changes import add_phase
+from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.rescores.models import Rescore, RescoreState
 from vocboard.evaluator.problems import Problem, Severity
 
@@ -202,3 +204,57 @@ def test_the_upload_form_names_the_folders_that_the_challenge_needs(
         hint = re.search(r"An archive with (.*?);", client.get(page).text)
     assert hint
     assert re.findall(r"<code>(.*?)</code>", hint[1]) == expected
+
+
+def test_competitions_of_a_phase_are_removed_on_the_same_page(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        organiser = make_organiser(session)
+        challenge = make_challenge(session, organiser=organiser)
+        add_phase(
+            session,
+            challenge=challenge,
+            user=organiser,
+            key="final",
+            title="Final",
+            rules=PhaseRules(competitions=("comp1", "comp3")),
+            has_own_truth=True,
+        )
+        version = make_truth(session, challenge, current=False)
+        version.phase_key, version.competitions = "final", ["comp1"]
+        page, number, email = f"/organise/{challenge.slug}", version.number, organiser.email
+    with embedded_site.client() as client:
+        sign_in(client, email)
+        text = client.get(page).text
+        assert "cannot score 1 competition of Final, so nobody can submit yet" in text
+        assert "Remove comp3 from Final" in text
+        send(client, page, f"{page}/ground-truth/{number}/remove-competitions")
+        assert "Remove comp3" not in client.get(page).text
+
+
+def test_images_and_objects_are_shown_by_class_with_the_sets_side_by_side(embedded_site: Site, world: World) -> None:
+    def numbers(images: int) -> dict[str, Any]:
+        counts = {"images": images, "objects": 2 * images, "difficult": 1, "truncated": 0}
+        return {"images": images, "classes": {"car": counts, "Total": counts}}
+
+    with embedded_site.writing() as session:
+        version = session.get_one(GroundTruthVersion, world.current.id)
+        version.summary = {
+            "detection/test": numbers(4952),
+            "segmentation/test": {"images": 210, "missing": "there are no maps"},
+            "detection/train": numbers(2501),
+            "detection/val": numbers(2510),
+        }
+    with embedded_site.client() as client:
+        sign_in(client, world.email)
+        text = client.get(f"/organise/{world.challenge.slug}").text
+    assert "segmentation" in text.lower()
+    assert "Cannot be scored: there are no maps" in text
+    sets = re.findall(r'<th scope="colgroup" colspan="4">(\w+)</th>', text)
+    assert sets == ["train", "val", "test"]
+    row = re.search(r'<tr><th scope="row">car</th>(.*?)</tr>', text)
+    assert row is not None
+    assert re.findall("<td>(.*?)</td>", row[1].replace("\u2009", ",")) == [
+        *("2,501", "5,002", "1", "0"),
+        *("2,510", "5,020", "1", "0"),
+        *("4,952", "9,904", "1", "0"),
+    ]
