@@ -74,7 +74,7 @@ def grant_extra_quota(database: DatabaseDep, user: OrganisingUser, slug: str, gi
         return _extra(grant)
 
 
-@router.patch("/challenges/{slug}/extra-quotas/{grant_id}", responses=problem_responses(400, 401, 403, 404, 422))
+@router.patch("/challenges/{slug}/extra-quotas/{grant_id}", responses=problem_responses(400, 401, 403, 404, 409, 422))
 def change_extra_quota(
     database: DatabaseDep, user: OrganisingUser, slug: str, grant_id: uuid.UUID, changes: ExtraQuotaChanges
 ) -> ExtraQuota:

@@ -178,7 +178,9 @@ def change_extra_quota(
     Raises:
         NotFoundError: it is another challenge's, or was taken back.
         InvalidInputError: with everything that is wrong.
+        ConflictError: the challenge is archived.
     """
+    lock_to_change(session, challenge)
     grant = session.get(ExtraQuota, grant_id, with_for_update=True)
     if grant is None or grant.challenge_id != challenge.id:
         raise NotFoundError(NO_SUCH_QUOTA)

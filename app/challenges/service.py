@@ -138,7 +138,7 @@ def create(
         slug: short name, used in URLs.
         edition: name of a built-in edition; empty if there is a file.
         edition_file: content of a custom edition file.
-        imported_at: when it was imported from another server, which archives it.
+        imported_at: when it was imported from another server; the caller archives it.
 
     Raises:
         ForbiddenError: the user is a participant or a co-organiser.
@@ -160,7 +160,6 @@ def create(
         edition_file=edition_file,
         competitions=_rows(rules.competitions or ()),
         imported_at=imported_at,
-        archived_at=imported_at,
         further_phases=[],
         **rules.columns(),
     )

@@ -111,6 +111,8 @@ def _add(session: Session, path: Path, contents: Contents, user: User, slug: str
         audit.record(session, actor=None, action="challenge.imported_event", subject=challenge, details=elsewhere)
     details = {"slug": header.slug, "submissions": contents.submissions, "vocboard": header.vocboard}
     audit.record(session, actor=user, action="challenge.import", subject=challenge, details=details)
+    challenge.archived_at = instant
+    session.flush()
     return challenge
 
 
