@@ -167,7 +167,11 @@ def import_truth(arguments: argparse.Namespace, database: Database, settings: Se
         _write(arguments.tree, incoming)
         with incoming.kept() as version_id, database.writing() as session:
             service.add_ground_truth_version(
-                session, challenge=challenge, user=user, file_name=arguments.tree.name, version_id=version_id
+                session,
+                challenge=service.get_organised(session, arguments.slug, user),
+                user=user,
+                file_name=arguments.tree.name,
+                version_id=version_id,
             )
     WorkerNotifier(settings).ground_truth_uploaded()
     if not (arguments.wait or arguments.confirm):

@@ -131,8 +131,9 @@ def hand_in_truth(web: Database, settings: Settings, organiser: User, tree: Path
         incoming.write(archive.read_bytes())
         version_id = incoming.keep()
     with web.writing() as session:
+        organised = challenges.get_organised(session, challenge.slug, organiser)
         challenges.add_ground_truth_version(
-            session, challenge=challenge, user=organiser, file_name="tree.tar", version_id=version_id
+            session, challenge=organised, user=organiser, file_name="tree.tar", version_id=version_id
         )
     return challenge
 
