@@ -22,8 +22,8 @@ from vocboard.app.challenges.phases import phase_named
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, ForbiddenError
 from vocboard.app.leaderboards import freezing, service
+from vocboard.app.leaderboards.board import Board, BoardRow
 from vocboard.app.leaderboards.export import as_csv, as_latex
-from vocboard.app.leaderboards.service import Board, BoardRow
 from vocboard.app.moderation import bans, bulk
 from vocboard.app.moderation import submissions as moderation
 from vocboard.app.moderation.bans import Results

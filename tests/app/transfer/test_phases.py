@@ -24,8 +24,8 @@ from vocboard.app.challenges.phases import Phase
 from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import Database, now
 from vocboard.app.errors import InvalidArchiveError
+from vocboard.app.leaderboards.board import Board, Part
 from vocboard.app.leaderboards.export import as_csv, as_latex
-from vocboard.app.leaderboards.service import Board, Part
 from vocboard.app.moderation import submissions as moderation
 from vocboard.app.submissions import publishing
 from vocboard.worker.evaluation import evaluate_next
