@@ -13,6 +13,7 @@ from vocboard.evaluator.diagnosis.errors import ERRORS, Diagnosed, Error, diagno
 from vocboard.evaluator.diagnosis.false_positives import kinds_of_first
 from vocboard.evaluator.diagnosis.measures import defined
 from vocboard.evaluator.diagnosis.what_if import FALSE_NEGATIVES, FALSE_POSITIVES, MISSED, WhatIf
+from vocboard.evaluator.metrics.matches import OVERLAPS
 from vocboard.evaluator.results import Entry
 from vocboard.evaluator.rules import Edition, Overlap, TaskRules
 from vocboard.evaluator.scores import Measure
@@ -137,7 +138,7 @@ def _mean_over_overlaps(
     by_class = [measures.at_overlaps(each, rules, edition.overlap.strict) for each in evidence.classes.values()]
     means = {
         str(overlap): Measure(rules.metric, {str(place): each[overlap] for place, each in enumerate(by_class)}).mean
-        for overlap in measures.OVERLAPS
+        for overlap in OVERLAPS
     }
     return {
         **{overlap: defined(mean) for overlap, mean in means.items()},

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vocboard.evaluator.metrics.matches import OVERLAPS
 from vocboard.evaluator.metrics.precision_recall import Judgement, areas_under_curve
 from vocboard.evaluator.rules import Overlap, TaskRules
 from vocboard.evaluator.statistics.ranked_evidence import MatchedResults
 
-OVERLAPS = tuple(round(0.5 + 0.05 * step, 2) for step in range(10))  # of COCO's AP: 0.5, 0.55 ... 0.95
 RESULTS_PER_IMAGE = (1, 2, 5, 10, 20, 50, 100)
 NORMAL_SHARE = 0.15  # normal number of positives per image; Hoiem et al. 2012: "N = 0.15 N_images"
 BINS = 10  # of confidence

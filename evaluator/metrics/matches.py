@@ -14,7 +14,11 @@ from vocboard.evaluator.metrics.precision_recall import Judgement, first_of_each
 from vocboard.evaluator.rules import Edition, Overlap
 from vocboard.evaluator.tasks.names import Metric
 
+# Of COCO's average precision: T.-Y. Lin et al., "Microsoft COCO: Common Objects in Context", ECCV 2014;
+# cocodataset.org, "Detection Evaluation".
+OVERLAPS = tuple(round(0.5 + 0.05 * step, 2) for step in range(10))
 _THRESHOLDS: Mapping[Metric, float] = {
+    Metric.AVERAGE_PRECISION_75: 0.75,
     Metric.REGION_AVERAGE_PRECISION_50: 0.5,
     Metric.REGION_AVERAGE_PRECISION_70: 0.7,
 }

@@ -1,12 +1,12 @@
 """The evidence of tasks with ranked results: matched with objects, labelled, or judged as a whole."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vocboard.evaluator.metrics.boxes import is_enough
-from vocboard.evaluator.metrics.matches import Matches, overlap_of
+from vocboard.evaluator.metrics.matches import OVERLAPS, Matches, overlap_of
 from vocboard.evaluator.metrics.precision_recall import Judgement
 from vocboard.evaluator.metrics.roc import RankedItems
 from vocboard.evaluator.rules import (
@@ -19,7 +19,7 @@ from vocboard.evaluator.rules import (
 )
 from vocboard.evaluator.statistics.average_precision import ResampledAveragePrecision
 from vocboard.evaluator.statistics.evidence import ClassEvidence, not_possible
-from vocboard.evaluator.statistics.resampled import Resampled
+from vocboard.evaluator.statistics.resampled import Resampled, ResampledMean
 from vocboard.evaluator.statistics.roc import ROC_METRICS, ResampledRoc
 from vocboard.evaluator.tasks.names import Metric
 
@@ -52,10 +52,14 @@ class MatchedResults(ClassEvidence):
 
     def resampled(self, metric: Metric, edition: Edition, competition: Competition) -> Resampled:
         """Return an average precision of the class."""
+        if metric is Metric.AVERAGE_PRECISION_50_95:
+            rules = [replace(edition.overlap, threshold=overlap) for overlap in OVERLAPS]
+            return ResampledMean(tuple(self._resampled(metric, rule, competition) for rule in rules))
+        return self._resampled(metric, overlap_of(metric, edition), competition)
+
+    def _resampled(self, metric: Metric, rule: Overlap, competition: Competition) -> Resampled:
         rules = competition.rules
-        matches = self.matches(
-            overlap_of(metric, edition), repeats_on_difficult_are_false=rules.repeats_on_difficult_are_false
-        )
+        matches = self.matches(rule, repeats_on_difficult_are_false=rules.repeats_on_difficult_are_false)
         with_difficult = metric is Metric.AVERAGE_PRECISION_WITH_DIFFICULT
         interpolation, without_positives = _interpolation(metric, rules, self)
         return ResampledAveragePrecision(
@@ -119,6 +123,8 @@ _BY_RULES = frozenset(
     {
         Metric.AVERAGE_PRECISION,
         Metric.AVERAGE_PRECISION_WITH_DIFFICULT,
+        Metric.AVERAGE_PRECISION_75,
+        Metric.AVERAGE_PRECISION_50_95,
         Metric.AVERAGE_PRECISION_BY_CONFIDENCE,
         Metric.WHOLE_PERSON_AVERAGE_PRECISION,
         Metric.REGION_AVERAGE_PRECISION_50,

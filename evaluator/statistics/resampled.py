@@ -1,6 +1,7 @@
 """A score of one class that can be computed for any selection of the test images."""
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,3 +30,18 @@ class Resampled(ABC):
         Returns:
             (b,) scores; NaN where undefined. Up to rounding they are what the evaluation returns for the copies.
         """
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ResampledMean(Resampled):
+    """The mean of several scores of one class, such as the average precision at several overlaps."""
+
+    of: tuple[Resampled, ...]
+
+    def score(self) -> float:
+        """Return the mean; NaN if one is undefined."""
+        return float(np.mean([each.score() for each in self.of]))
+
+    def replicates(self, weights: Weights) -> NDArray[np.float64]:
+        """Return the mean of each selection; NaN where one is undefined."""
+        return np.asarray(np.mean([each.replicates(weights) for each in self.of], axis=0), dtype=np.float64)

@@ -27,5 +27,7 @@ class Metric(StrEnum):
     # Secondary metrics.
     AVERAGE_PRECISION_AREA = "area_under_curve"  # VOC2010's average precision for the editions that sample 11 points
     AVERAGE_PRECISION_WITH_DIFFICULT = "average_precision_with_difficult"
+    AVERAGE_PRECISION_75 = "average_precision_75"  # overlap of three quarters
+    AVERAGE_PRECISION_50_95 = "average_precision_50_95"  # mean over overlaps of 0.5, 0.55 ... 0.95, as in COCO
     AVERAGE_PRECISION_BY_CONFIDENCE = "average_precision_by_confidence"  # VOC2008 layout, see editions' notes
     WHOLE_PERSON_AVERAGE_PRECISION = "whole_person_average_precision"

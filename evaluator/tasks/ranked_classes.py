@@ -3,8 +3,11 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from vocboard.evaluator.editions import Competition, Interpolation, Metric, TaskRules
 from vocboard.evaluator.metrics.definitions import CurveKind
+from vocboard.evaluator.metrics.matches import OVERLAPS
 from vocboard.evaluator.metrics.precision_recall import Judgement
 from vocboard.evaluator.metrics.roc import RankedItems, area_under_curve, equal_error_accuracy
 from vocboard.evaluator.scores import AnyCurve, CompetitionScores, Measure
@@ -19,6 +22,7 @@ class RankedClass:
         results: number of results.
         difficult: number of results that were ignored because they match difficult objects.
         with_difficult: classifies again with difficult objects as positives; None for tasks without them.
+        at_overlap: classifies again with another required overlap; None for tasks without overlaps.
         items: returns the ranked items, for a receiver operating characteristic; None if negatives cannot be counted.
     """
 
@@ -26,6 +30,7 @@ class RankedClass:
     results: int
     difficult: int = 0
     with_difficult: Callable[[], Judgement] | None = None
+    at_overlap: Callable[[float], Judgement] | None = None
     items: Callable[[], RankedItems] | None = None
 
 
@@ -74,6 +79,11 @@ def _value(metric: Metric, ranked: RankedClass, rules: TaskRules) -> float:
             return ranked.judgement.average_precision(Interpolation.AREA)
         case Metric.AVERAGE_PRECISION_WITH_DIFFICULT if ranked.with_difficult is not None:
             return ranked.with_difficult().average_precision(rules.interpolation, rules.without_positives)
+        case Metric.AVERAGE_PRECISION_75 | Metric.AVERAGE_PRECISION_50_95 if ranked.at_overlap is not None:
+            overlaps = (0.75,) if metric is Metric.AVERAGE_PRECISION_75 else OVERLAPS
+            judged = (ranked.at_overlap(overlap) for overlap in overlaps)
+            scores = [each.average_precision(rules.interpolation, rules.without_positives) for each in judged]
+            return float(np.mean(scores))
         case Metric.ROC_AUC if ranked.items is not None:
             return area_under_curve(ranked.items().curve(rules.roc))
         case Metric.EQUAL_ERROR_RATE if ranked.items is not None:

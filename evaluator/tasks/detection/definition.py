@@ -1,5 +1,8 @@
 """Definition of detection."""
 
+from types import MappingProxyType
+
+from vocboard.evaluator.metrics.definitions import MetricDefinition
 from vocboard.evaluator.rules import TaskRules
 from vocboard.evaluator.tasks.definition import AVERAGE_PRECISION_RULES, StatisticsTable, TaskDefinition
 from vocboard.evaluator.tasks.names import Metric, Task
@@ -12,6 +15,17 @@ class Detection(TaskDefinition):
     title = short_title = "Detection"
     results_noun = "detections"
     metrics = (Metric.AVERAGE_PRECISION, Metric.AVERAGE_PRECISION_AREA, Metric.AVERAGE_PRECISION_WITH_DIFFICULT)
+    only_secondary = (Metric.AVERAGE_PRECISION_75, Metric.AVERAGE_PRECISION_50_95)
+    own_metrics = MappingProxyType(
+        {
+            Metric.AVERAGE_PRECISION_75: MetricDefinition(
+                "Average precision, overlap 0.75", "AP 0.75", is_average_precision=True
+            ),
+            Metric.AVERAGE_PRECISION_50_95: MetricDefinition(
+                "Average precision, mean over overlaps of 0.5 to 0.95", "AP 0.5-0.95", is_average_precision=True
+            ),
+        }
+    )
     possible_fields = frozenset({"class"})
     statistics = StatisticsTable("classification and detection")
     new_edition_rules = (

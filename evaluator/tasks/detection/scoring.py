@@ -4,11 +4,12 @@ Source: VOC development kits, VOCevaldet.m; VOC2010 document section 4.4.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.evaluator.editions import Competition, Edition
+from vocboard.evaluator.editions import Competition, Edition, Overlap, TaskRules
 from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.metrics.boxes import best_overlapping
 from vocboard.evaluator.metrics.confusion_matrix import ImageConfusions
@@ -47,21 +48,23 @@ def score(
     edition: Edition,
 ) -> CompetitionScores:
     """Score the classes entered."""
-    repeats_are_false = competition.rules.repeats_on_difficult_are_false
-
-    def matches(name: str) -> Matches:
-        matched = match(content[name], truth, edition.classes.index(name))
-        return matched.matches(edition.overlap, repeats_on_difficult_are_false=repeats_are_false)
-
-    return score_classes(competition, {name: _rank(matches(name)) for name in classes})
+    matched = {name: match(content[name], truth, edition.classes.index(name)) for name in classes}
+    ranked = {name: _rank(each, edition.overlap, competition.rules) for name, each in matched.items()}
+    return score_classes(competition, ranked)
 
 
-def _rank(matches: Matches) -> RankedClass:
+def _rank(matched: MatchedResults, rule: Overlap, rules: TaskRules) -> RankedClass:
+    def at(threshold: float) -> Matches:
+        required = replace(rule, threshold=threshold)
+        return matched.matches(required, repeats_on_difficult_are_false=rules.repeats_on_difficult_are_false)
+
+    matches = at(rule.threshold)
     return RankedClass(
         judgement=matches.judge(),
         results=len(matches.object),
         difficult=int(np.count_nonzero(matches.ignored)),
         with_difficult=lambda: matches.judge(with_difficult=True),
+        at_overlap=lambda threshold: at(threshold).judge(),
     )
 
 
