@@ -11,6 +11,7 @@ from vocboard.evaluator import VERSION
 COMMANDS = {
     "validate": "check result files offline, as the server does",
     "evaluate": "score result files against a development kit tree",
+    "compare": "say which of several methods' scores differ by more than chance",
     "convert": "convert results and ground truth between other formats and VOC's",
     "view": "write an HTML page that shows images, annotations and results",
     "statistics": "count the images and objects of a tree",
@@ -38,7 +39,7 @@ STATUS_OF_INTERRUPT = 130
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command that the arguments name, and return the exit status."""
-    # vocboard multiplies no matrices, and starting BLAS threads takes a third of numpy's import time.
+    # Starting BLAS threads takes a third of numpy's import time, and vocboard's few matrix products are small.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     arguments = sys.argv[1:] if argv is None else list(argv)
     parser = argparse.ArgumentParser(

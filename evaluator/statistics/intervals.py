@@ -68,6 +68,11 @@ class ReplicatedScore:
         return Interval(float(low), float(high), float(defined.std(ddof=1)))
 
     @property
+    def is_undefined(self) -> bool:
+        """Whether the score on the test images is undefined."""
+        return bool(np.isnan(self.score))
+
+    @property
     def undefined(self) -> int:
         """The number of replicates that do not define the score."""
         return int(np.count_nonzero(np.isnan(self.replicates)))

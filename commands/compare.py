@@ -1,0 +1,198 @@
+"""`vocboard compare`: which of several methods' scores differ by more than chance."""
+
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from vocboard.client.terminal import printable
+from vocboard.commands.offline import (
+    PROBLEMS,
+    VALID,
+    MisuseError,
+    add_image_set_argument,
+    chosen_edition,
+    editions_of_image_sets,
+    print_json,
+    read_truth,
+    reporting_misuse,
+)
+from vocboard.commands.problem_text import problem_lines, summary
+from vocboard.commands.progress import Progress
+from vocboard.commands.score_tables import INTERVAL, fraction, metric_title
+from vocboard.commands.tables import Column, render
+from vocboard.evaluator.editions import Competition, Edition
+from vocboard.evaluator.evaluation import read_for_scoring
+from vocboard.evaluator.ground_truth import GroundTruth
+from vocboard.evaluator.problems import Problem, counted
+from vocboard.evaluator.statistics.bootstrap import replicate
+from vocboard.evaluator.statistics.collect import collect_evidence
+from vocboard.evaluator.statistics.comparison import Comparison, compare
+from vocboard.evaluator.statistics.intervals import LEAST_IMAGES, ReplicatedScore
+from vocboard.evaluator.statistics.weights import REPLICATES, SEED, draw_weights
+from vocboard.evaluator.tasks.definitions import METRICS
+
+
+class InvalidResultsError(Exception):
+    """Results have errors.
+
+    Attributes:
+        problems: of the results.
+    """
+
+    def __init__(self, path: Path, problems: Sequence[Problem]) -> None:
+        super().__init__(str(path))
+        self.problems = problems
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.description = (
+        f"Compare methods on the same test images, by the bootstrap with {REPLICATES:,} replicates: which scores "
+        "differ by more than chance, corrected for the number of pairs. Exit status: 0 compared, 1 results have "
+        "problems, 2 usage error."
+    )
+    add = parser.add_argument
+    add("edition", metavar="EDITION", help="an edition, for example VOC2007, or an edition file")
+    add(
+        "results",
+        metavar="RESULTS",
+        nargs="+",
+        help="archives or directories of result files, each of a method that is named after the file; NAME=PATH gives "
+        "it another name",
+    )
+    add("--ground-truth", metavar="TREE", type=Path, required=True, help="development kit tree with annotations")
+    add("--competition", metavar="COMPETITION", required=True, help="for example comp4")
+    add("--class", metavar="CLASS", dest="class_name", help="compare the scores of this class (default: the mean)")
+    add_image_set_argument(parser, "of the results", several=False)
+    add("--json", action="store_true", help="print JSON, with all pairs")
+
+
+@reporting_misuse
+def run(arguments: argparse.Namespace) -> int:
+    """Score all results on the same replicates, and print the comparison."""
+    edition = _edition(arguments)
+    competition = edition.competitions.get(arguments.competition)
+    if competition is None:
+        raise MisuseError(
+            f"{edition.name} has no competition {arguments.competition!r}; it has {', '.join(edition.competitions)}"
+        )
+    paths = _named(arguments.results)
+    try:
+        with Progress("files of the ground truth") as progress:
+            truth = read_truth(arguments.ground_truth, edition, progress.advance)
+            progress.stage("methods", len(paths))
+            scores = {}
+            for name, path in paths.items():
+                scores[name] = _score(path, edition, competition, truth, arguments.class_name)
+                progress.advance()
+    except InvalidResultsError as error:
+        print("\n".join([f"{error}:", *problem_lines(error.problems), summary(error.problems)]))
+        return PROBLEMS
+    found = compare(scores, higher_is_better=METRICS[competition.rules.metric].higher_is_better)
+    if arguments.json:
+        print_json(_document(edition, competition, arguments.class_name, scores, found))
+    else:
+        print("\n".join(_lines(edition, competition, arguments.class_name, scores, found)))
+    return VALID
+
+
+def _edition(arguments: argparse.Namespace) -> Edition:
+    chosen = editions_of_image_sets(chosen_edition(arguments.edition), arguments.image_set)
+    if len(chosen) > 1:
+        raise MisuseError("methods can only be compared on one image set")
+    return next(iter(chosen.values()))
+
+
+def _named(given: Sequence[str]) -> dict[str, Path]:
+    """Return the paths by the names of the methods."""
+    paths: dict[str, Path] = {}
+    for text in given:
+        name, separator, path = text.partition("=")
+        if not separator:
+            name, path = Path(text).name.partition(".")[0], text
+        if name in paths:
+            raise MisuseError(f"two methods are named {name!r}; give NAME=PATH")
+        paths[name] = Path(path)
+    return paths
+
+
+def _score(
+    path: Path, edition: Edition, competition: Competition, truth: GroundTruth, class_name: str | None
+) -> ReplicatedScore:
+    """Return the score of one method on the test images and on each replicate.
+
+    Raises:
+        InvalidResultsError: the results have errors.
+        MisuseError: they do not have the competition or the class, or it cannot be compared.
+    """
+    read, confusions = read_for_scoring(path, edition, truth)
+    if not read.is_valid:
+        raise InvalidResultsError(path, read.problems)
+    evidence = collect_evidence(
+        {key: entry for key, entry in read.results.items() if key == competition.key}, edition, truth, confusions
+    ).get(competition.key)
+    if evidence is None:
+        raise MisuseError(f"{path} has no results for {competition.key}, or the tree has no ground truth for it")
+    if evidence.images < LEAST_IMAGES:
+        raise MisuseError(f"{competition.key} has fewer than {LEAST_IMAGES} test images")
+    measure = replicate(evidence, competition.rules.metric, edition, competition, draw_weights(evidence.images))
+    if class_name is not None and class_name not in measure.measure.per_class:
+        raise MisuseError(f"{path} has no scores of {class_name!r}; it has {', '.join(measure.measure.per_class)}")
+    score = measure.mean if class_name is None else measure.of_class(class_name)
+    if score.is_undefined:
+        raise MisuseError(f"the score of {path} is undefined: there are no positives")
+    return score
+
+
+def _document(
+    edition: Edition,
+    competition: Competition,
+    class_name: str | None,
+    scores: Mapping[str, ReplicatedScore],
+    found: Comparison,
+) -> dict[str, Any]:
+    return {
+        "edition": edition.name,
+        "competition": competition.key,
+        "metric": competition.rules.metric.value,
+        "class": class_name,
+        "replicates": REPLICATES,
+        "seed": SEED,
+        "scores": {name: {"score": scores[name].score, **scores[name].as_json()} for name in found.methods},
+        **found.as_json(),
+    }
+
+
+def _lines(
+    edition: Edition,
+    competition: Competition,
+    class_name: str | None,
+    scores: Mapping[str, ReplicatedScore],
+    found: Comparison,
+) -> Iterator[str]:
+    what = "mean" if class_name is None else class_name
+    yield f"{edition.name} {competition.key}: {metric_title(competition.rules.metric.value)}, {what}"
+    intervals = [scores[name].interval() for name in found.methods]
+    ranges = [found.rank_ranges[name] for name in found.methods]
+    yield render(
+        [
+            Column("method", [printable(name) for name in found.methods]),
+            Column("score", [fraction(scores[name].score) for name in found.methods], right=True),
+            Column(INTERVAL, [f"{fraction(each.low)} - {fraction(each.high)}" for each in intervals], right=True),
+            Column("rank", [f"{best}" if best == worst else f"{best} - {worst}" for best, worst in ranges], right=True),
+        ]
+    )
+    if len(found.methods) > 1:
+        first, *others = found.methods
+        differences = [found.differences[first, other] for other in others]
+        yield ""
+        yield f"{printable(first)} minus the others; intervals corrected for {counted(len(found.differences), 'pair')}"
+        yield render(
+            [
+                Column("", [printable(other) for other in others]),
+                Column("difference", [fraction(each.difference) for each in differences], right=True),
+                Column(INTERVAL, [f"{fraction(each.low)} - {fraction(each.high)}" for each in differences], right=True),
+                Column("", ["" if each.is_significant else "not significant" for each in differences]),
+            ]
+        )

@@ -1,0 +1,83 @@
+"""`vocboard compare`: methods on the same test images."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.evaluator.uploads import tar
+from tests.support.golden import golden
+from vocboard.commands.main import main
+
+CASE = golden("voc2012-synthetic")
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    truth = ["--ground-truth", CASE.ground_truth]
+    status = main(list(map(str, ["compare", CASE.edition, *arguments, *truth])))
+    output = capsys.readouterr()
+    return status, output.out, output.err
+
+
+@pytest.fixture
+def worse(tmp_path: Path) -> Path:
+    """Return detections that find nothing, of all classes that the better method has."""
+    edition_classes = json_of(CASE.results)
+    files = {f"results/VOC2012/Main/comp3_det_test_{name}.txt": "" for name in edition_classes}
+    return tar(tmp_path / "worse.tar.gz", files)
+
+
+def json_of(results: Path) -> list[str]:
+    expected: dict[str, Any] = CASE.expected()
+    return list(expected["comp3"]["ap"])
+
+
+def test_a_method_that_finds_nothing_is_significantly_worse(worse: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, CASE.results, worse, "--competition", "comp3", "--json")
+    assert status == 0
+    found = json.loads(out)
+    assert found["methods"] == ["results", "worse"]
+    assert found["first_group"] == ["results"]
+    assert found["rank_ranges"] == {"results": [1, 1], "worse": [2, 2]}
+    [pair] = found["differences"]
+    assert pair["significant"]
+    assert pair["difference"] == found["scores"]["results"]["score"]
+
+
+def test_a_method_does_not_differ_from_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    again = f"again={CASE.results}"
+    status, out, _ = run(capsys, CASE.results, again, "--competition", "comp3")
+    assert status == 0
+    assert "1 - 2" in out
+    assert "not significant" in out
+    status, out, _ = run(capsys, CASE.results, again, "--competition", "comp5", "--class", "background", "--json")
+    assert json.loads(out)["first_group"] == ["results", "again"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--competition", "comp33"], "VOC2012 has no competition 'comp33'; it has comp1, comp2"),
+        (["--competition", "comp4"], "has no results for comp4"),
+        (["--competition", "comp3", "--class", "unicorn"], "has no scores of 'unicorn'; it has aeroplane"),
+        ([str(CASE.results), "--competition", "comp3"], "two methods are named 'results'; give NAME=PATH"),
+        (["a=/nowhere.tar.gz", "--competition", "comp3"], "/nowhere.tar.gz"),
+        (["--competition", "comp3", "--image-set", "val,test"], "methods can only be compared on one image set"),
+    ],
+)
+def test_wrong_arguments_say_what_is_there(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, _, error = run(capsys, CASE.results, *arguments)
+    assert status == 2
+    assert message in error
+    assert "Traceback" not in error
+
+
+def test_results_with_errors_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wrong = tar(tmp_path / "wrong.tgz", {"results/VOC2012/Main/comp3_det_test_car.txt": "x\n"})
+    status, out, _ = run(capsys, CASE.results, wrong, "--competition", "comp3")
+    assert status == 1
+    assert "wrong.tgz" in out
+    assert "comp3_det_test_car.txt" in out
