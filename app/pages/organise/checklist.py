@@ -17,14 +17,14 @@ class Step:
 
     Attributes:
         text: what is there, or missing.
-        action: what the link says.
+        action: what the link says; None if it cannot be done yet.
         is_optional: whether the challenge can open without it.
     """
 
     title: str
     text: str
     is_done: bool
-    action: str
+    action: str | None
     address: str
     is_optional: bool = False
 
@@ -80,7 +80,7 @@ def steps(session: Session, challenge: Challenge) -> list[Step]:
             "Rehearse",
             said,
             rehearsal is not None and rehearsal.state is State.SCORED,
-            "Rehearse",
+            "Rehearse" if any(phase.scoring_id for phase in phases) else None,
             f"/challenges/{challenge.slug}/submit?rehearsal=true",
             True,
         )

@@ -164,3 +164,16 @@ def test_a_wrong_edition_file_is_reported_line_by_line_and_kept_for_correction(e
         )
         assert replaced.status_code == 303
         assert "comp8" not in client.get("/organise/own").text
+
+
+def test_an_archived_challenge_offers_nothing_that_it_would_refuse(embedded_site: Site, organiser: str) -> None:
+    with embedded_site.client() as client:
+        sign_in(client, organiser)
+        send(client, "/organise/new", NEW)
+        before = client.get("/organise/spring").text
+        assert send(client, "/organise/spring/archive", {}).status_code == 303
+        page = client.get("/organise/spring").text
+    for offered in ("Before you open", 'action="/organise/spring/ground-truth'):
+        assert offered in before
+        assert offered not in page
+    assert "This challenge is archived" in page

@@ -97,7 +97,9 @@ def test_an_entrant_is_banned_and_the_ban_lifted(embedded_site: Site, gallery: G
         done = send_form(organiser, page, base, person=person, reason="Two accounts.", results="unpublish")
         assert done.headers["location"] == f"{page}?done=banned"
         assert "Two accounts." in organiser.get(page).text
-        assert entrant.get("/challenges/voc2012/submit").status_code in {200, 403}
+        submit = entrant.get("/challenges/voc2012/submit").text
+        assert "The organisers have banned you from this challenge: “Two accounts.”" in submit
+        assert 'type="file"' not in submit
         refused = entrant.get("/organise/voc2012/entrants")
         assert refused.status_code == 403
         lifted = send_form(organiser, page, f"{base}/{person}/lift")
@@ -108,6 +110,31 @@ def test_an_entrant_is_banned_and_the_ban_lifted(embedded_site: Site, gallery: G
         file = organiser.get("/organise/voc2012/log.csv?action=challenge.ban")
         assert file.headers["content-type"].startswith("text/csv")
         assert len(file.text.splitlines()) == 3  # the heads, this ban, and the one of the gallery
+
+
+def test_what_an_organiser_unpublishes_stays_so_as_the_message_says(embedded_site: Site, gallery: Gallery) -> None:
+    with embedded_site.writing() as session:
+        published = session.scalars(select(Submission.id).where(Submission.published_at.is_not(None))).first()
+    path = f"/submissions/{published}"
+    with embedded_site.client() as client:
+        sign_in(client, gallery.organiser)
+        done = send_form(client, path, f"{path}/unpublish", reason="The file was wrong.")
+        assert done.headers["location"] == f"{path}?done=held-back"
+        assert (
+            "Its owner cannot publish it again until an organiser allows it."
+            in client.get(f"{path}?done=held-back").text
+        )
+
+
+def test_evaluating_again_twice_is_refused_on_the_page_of_the_submission(embedded_site: Site, gallery: Gallery) -> None:
+    path = f"/submissions/{gallery.submissions['scored']}"
+    with embedded_site.client() as client:
+        sign_in(client, gallery.organiser)
+        assert send_form(client, path, f"{path}/evaluate-again").status_code == 303
+        again = send_form(client, path, f"{path}/evaluate-again")
+    assert again.status_code == 409
+    assert "This submission is already being evaluated again" in again.text
+    assert "Own method, scored" in again.text
 
 
 def test_the_queue_says_that_no_worker_looks_for_work(embedded_site: Site, gallery: Gallery) -> None:
