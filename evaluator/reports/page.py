@@ -77,7 +77,8 @@ def _summary(scores: CompetitionScores) -> str:
 
 
 def _scores(scores: CompetitionScores) -> str:
-    measures = (scores.primary, *scores.secondary)
+    names = scores.primary.per_class.keys()
+    measures = (scores.primary, *(each for each in scores.secondary if names & each.per_class.keys()))
     heads = [escape(METRICS[measure.metric].short_title) for measure in measures]
     heads += ["positives", "results", "ignored", "final recall", "final precision"] if scores.details else []
     rows = []

@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from importlib.resources import files
-from typing import Any, Literal
 
 import pytest
 from fastapi import FastAPI
@@ -12,6 +10,7 @@ from playwright.sync_api import Page
 from starlette.routing import compile_path
 
 from tests.app.authorisation_table import TABLE, Person
+from tests.browser.axe import check
 from tests.browser.conftest import Exhibition
 from tests.browser.gallery import Gallery
 from tests.browser.visits import REFUSED_FORMS, VISITS, Visit, open_page
@@ -23,9 +22,6 @@ from vocboard.app.settings import Settings
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser_errors")]
 
-AXE = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
-SERIOUS = {"serious", "critical"}  # impacts
-THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 # Routes that answer with something other than a page; all others are visited.
 NO_PAGES = {
     "/healthz",
@@ -41,14 +37,6 @@ PEOPLE: Mapping[str, Person] = {
     "organiser": Person.ORGANISER,
     "administrator": Person.ADMINISTRATOR,
 }
-FIND_PROBLEMS = """async () => {
-  for (const closed of document.querySelectorAll("details:not([open])")) closed.open = true;
-  await Promise.all(document.getAnimations().map((animation) => animation.finished.catch(() => null)));
-  const found = await axe.run(document, { resultTypes: ["violations"] });
-  return found.violations.map(({ id, impact, help, nodes }) => (
-    { id, impact, help, nodes: nodes.map((node) => `${node.html}\\n      ${node.failureSummary}`) }
-  ));
-}"""
 
 
 def pages_of(application: FastAPI) -> list[str]:
@@ -106,18 +94,3 @@ def nothing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Exhibition]:
                 administrator=make_user(session, role=Role.ADMINISTRATOR).email,
             )
         yield Exhibition(site, gallery)
-
-
-def check(page: Page) -> None:
-    """Let axe-core look at the page in both themes."""
-    page.evaluate(AXE)
-    serious = []
-    for theme in THEMES:
-        page.emulate_media(color_scheme=theme, reduced_motion="reduce")
-        found: list[dict[str, Any]] = page.evaluate(FIND_PROBLEMS)
-        serious += [
-            f"{theme}: {one['id']} ({one['impact']}), {one['help']}\n    " + "\n    ".join(one["nodes"])
-            for one in found
-            if one["impact"] in SERIOUS
-        ]
-    assert not serious, f"{page.url}\n" + "\n".join(serious)

@@ -1,4 +1,4 @@
-"""The page of `vocboard view` in a real browser, from a file."""
+"""The pages of `vocboard view` and `evaluate --report` in a real browser, from files."""
 
 import time
 from pathlib import Path
@@ -7,10 +7,13 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page
 
+from tests.browser.axe import check
 from tests.evaluator.trees import write
-from tests.support.golden import golden
+from tests.support.golden import golden, golden_truth
 from vocboard.evaluator.conversion.painting import indexed_png
 from vocboard.evaluator.editions import load, read
+from vocboard.evaluator.evaluation import evaluate
+from vocboard.evaluator.reports import write_report
 from vocboard.evaluator.tasks.instance_segmentation import rle
 from vocboard.evaluator.viewing import view
 
@@ -170,6 +173,28 @@ def test_rows_of_tables_highlight_their_box_by_keyboard(browser: Browser, writte
     assert page.evaluate("document.activeElement.getAttribute('aria-pressed')") == "true"
     assert page.locator("#found tbody tr").nth(1).get_attribute("class") == "chosen"
     assert errors == []
+
+
+@pytest.mark.parametrize("width", [390, 1300])
+def test_the_page_is_accessible(browser: Browser, written: tuple[Path, float], width: int) -> None:
+    page, _ = opened(browser, written[0], width)
+    page.locator("#truth tbody button").first.click()
+    check(page)
+
+
+@pytest.mark.parametrize("width", [390, 1300])
+def test_the_report_is_accessible_and_fits(browser: Browser, tmp_path: Path, width: int) -> None:
+    case = golden("voc2012-synthetic")  # every task
+    edition = load(case.edition)
+    evaluation = evaluate(case.results, edition, golden_truth(case.name))
+    write_report({"test": evaluation}, edition, tmp_path / "report")
+    page = browser.new_context(viewport={"width": width, "height": 850}).new_page()
+    page.goto((tmp_path / "report" / "index.html").as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    check(page)
+    page.set_viewport_size({"width": 720, "height": 1000})  # a printed page
+    page.emulate_media(media="print")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 720
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (390, "dark"), (1300, "dark")])

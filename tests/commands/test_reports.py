@@ -75,6 +75,9 @@ def test_the_report_has_all_competitions_and_nothing_from_elsewhere(
         assert heading in page
     assert "Confusion matrix" in page
     assert "F-measure over recall" in page
+    layouts = page[page.index("comp7: person layout") :]
+    assert "AP, whole person" not in layouts  # has no score of a type of part, so the table has no column for it
+    assert "Average precision of whole people" in layouts
     assert "<script" not in page
     assert "http" not in page.replace("http://www.w3.org", "")
     assert [path.name for path in tmp_path.iterdir()] == ["report"]

@@ -1,0 +1,33 @@
+"""Checks a page with axe-core."""
+
+from importlib.resources import files
+from typing import Any, Literal
+
+from playwright.sync_api import Page
+
+AXE = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
+SERIOUS = {"serious", "critical"}  # impacts
+THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+FIND_PROBLEMS = """async () => {
+  for (const closed of document.querySelectorAll("details:not([open])")) closed.open = true;
+  await Promise.all(document.getAnimations().map((animation) => animation.finished.catch(() => null)));
+  const found = await axe.run(document, { resultTypes: ["violations"] });
+  return found.violations.map(({ id, impact, help, nodes }) => (
+    { id, impact, help, nodes: nodes.map((node) => `${node.html}\\n      ${node.failureSummary}`) }
+  ));
+}"""
+
+
+def check(page: Page) -> None:
+    """Let axe-core look at the page in both themes."""
+    page.evaluate(AXE)
+    serious = []
+    for theme in THEMES:
+        page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+        found: list[dict[str, Any]] = page.evaluate(FIND_PROBLEMS)
+        serious += [
+            f"{theme}: {one['id']} ({one['impact']}), {one['help']}\n    " + "\n    ".join(one["nodes"])
+            for one in found
+            if one["impact"] in SERIOUS
+        ]
+    assert not serious, f"{page.url}\n" + "\n".join(serious)
