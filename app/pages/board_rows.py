@@ -64,9 +64,9 @@ class RepeatedTexts:
         first = entries[0]
         same_affiliation = all(entry.affiliation == first.affiliation for entry in entries)
         declared = {
-            str(one.declaration): one.text
+            str(one.declaration): one.text or "not declared"
             for one in board.rows[0].declared
-            if one.text is not None and all(_same(entry, first, one.declaration) for entry in entries)
+            if all(_same(entry, first, one.declaration) for entry in entries)
         }
         return cls(first.affiliation if same_affiliation else "", declared)
 
@@ -150,8 +150,8 @@ def _same(entry: Entry, other: Entry, declaration: Declaration) -> bool:
 
 
 def title_of(row: BoardRow) -> str:
-    """Return everything that is said of whom a row is of, on one line."""
-    text = " · ".join(filter(None, (row.method, row.contributors, row.affiliation)))
+    """Return whom a row is of, on one line."""
+    text = " · ".join(filter(None, (row.contributors, row.affiliation)))
     return text if len(text) <= LONGEST_TITLE else f"{text[:LONGEST_TITLE]}…"
 
 
