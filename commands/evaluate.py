@@ -71,7 +71,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add(
         "--diagnose",
         action="store_true",
-        help="add to JSON the kinds of errors of detection and segmentation, and what the score would be without them",
+        help="add to JSON the kinds of errors of classification, detection and segmentation, and what the score would "
+        "be without them",
     )
     add("--csv", action="store_true", help="print CSV, one line per score")
     add("--latex", action="store_true", help="print LaTeX tables")

@@ -48,6 +48,7 @@ def test_the_examples_of_the_page_of_statistics_run(in_files: Path, capsys: pyte
     shutil.copy("results.tar.gz", "other.tar.gz")
     found = run(blocks(STATISTICS_PAGE), STATISTICS_PAGE.name)
     assert found["comparison"].first_group == ("ours", "theirs")
+    assert found["result"]["comp3"].diagnose()["errors"]["score"] == found["result"]["comp3"].mean
     assert "ours theirs 0.0 0.0 False" in capsys.readouterr().out
 
 

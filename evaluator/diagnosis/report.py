@@ -1,12 +1,13 @@
-"""The diagnosis of all competitions that have one: detection and segmentation."""
+"""The diagnosis of all competitions that have one: classification, detection and segmentation."""
 
 from collections.abc import Mapping
 from typing import Any
 
+from vocboard.evaluator.diagnosis.classification import diagnose_classification
 from vocboard.evaluator.diagnosis.detection import diagnose_detections
 from vocboard.evaluator.diagnosis.segmentation import diagnose_segmentation
-from vocboard.evaluator.editions import Edition
-from vocboard.evaluator.ground_truth import DetectionTruth, GroundTruth
+from vocboard.evaluator.editions import Edition, Task
+from vocboard.evaluator.ground_truth import DetectionTruth, GroundTruth, LabelTruth
 from vocboard.evaluator.results import Results
 from vocboard.evaluator.statistics.evidence import Evidence, EvidenceByClass
 from vocboard.evaluator.statistics.pixels import SegmentationEvidence
@@ -29,6 +30,12 @@ def diagnosis(
         secret = truth.truths[entry.competition.task, entry.competition.image_set]
         if isinstance(secret, DetectionTruth) and isinstance(own, EvidenceByClass):
             found[key] = diagnose_detections(entry, secret, edition, own)
+        elif (
+            entry.competition.task is Task.CLASSIFICATION
+            and isinstance(secret, LabelTruth)
+            and isinstance(own, EvidenceByClass)
+        ):
+            found[key] = diagnose_classification(own, secret)
         elif isinstance(own, SegmentationEvidence):
             matrix = own.confusions.matrix(len(entry.competition.classes) + 1)
             found[key] = diagnose_segmentation(matrix, entry.competition)

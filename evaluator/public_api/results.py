@@ -110,6 +110,19 @@ class CompetitionResult:
             raise ValueError("only results of vocboard.evaluate have intervals")
         return self._statistics.bootstrap(self.competition, replicates)
 
+    def diagnose(self) -> dict[str, Any]:
+        """Return the kinds of errors, and what the score would be without them; docs/statistics.md explains them.
+
+        Returns:
+            What `vocboard evaluate --diagnose --json` prints.
+
+        Raises:
+            ValueError: the task has no diagnosis.
+        """
+        if self._statistics is None:
+            raise ValueError("only results of vocboard.evaluate have a diagnosis")
+        return self._statistics.diagnosis(self.competition)
+
     @property
     def ground_truth(self) -> str | None:
         """The hexadecimal SHA-256 of the ground truth, which is the same for results that can be compared."""

@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 from functools import cached_property
+from typing import Any
 
+from vocboard.evaluator.diagnosis.report import diagnosis
 from vocboard.evaluator.evaluation import Confusions
 from vocboard.evaluator.ground_truth import GroundTruth
 from vocboard.evaluator.results import Results
@@ -41,3 +43,15 @@ class Statistics:
             rules = self._edition.competitions[competition]
             self._bootstraps[key] = bootstrap(self.evidence[competition], self._edition, rules, replicates)
         return self._bootstraps[key]
+
+    def diagnosis(self, competition: str) -> dict[str, Any]:
+        """Return the diagnosis of a competition.
+
+        Raises:
+            ValueError: its task has none.
+        """
+        evidence = {competition: self.evidence[competition]}
+        found = diagnosis(self._results, self._edition, self._truth, evidence)
+        if competition not in found:
+            raise ValueError("only classification, detection and segmentation have a diagnosis")
+        return found[competition]

@@ -231,7 +231,7 @@ class TestDiagnose:
             assert found["measures"][name]["average_precision_by_overlap"]["0.5"] == score
         [segmentation] = [each for each in competitions.values() if each["task"] == "segmentation"]
         assert 0 < segmentation["diagnosis"]["pixel_accuracy"] <= 1
-        assert [key for key, each in competitions.items() if "diagnosis" in each] == ["comp3", "comp5"]
+        assert [key for key, each in competitions.items() if "diagnosis" in each] == ["comp1", "comp3", "comp5"]
 
     def test_needs_json(self, capsys: pytest.CaptureFixture[str]) -> None:
         case = golden("voc2012-synthetic")
