@@ -99,7 +99,7 @@ def from_json(segmentation: Any, size: tuple[int, int]) -> Mask | str:
     if isinstance(segmentation, list):
         return _drawn(segmentation, width, height)
     if not isinstance(segmentation, dict) or segmentation.get("size") != [height, width]:
-        return f'is no mask of the image: expected are polygons, or "counts" with "size" [{height}, {width}]'
+        return f'is not a mask of the image: expected are polygons, or "counts" with "size" [{height}, {width}]'
     counts = segmentation.get("counts")
     try:
         if isinstance(counts, str):
@@ -109,7 +109,7 @@ def from_json(segmentation: Any, size: tuple[int, int]) -> Mask | str:
         else:
             return "has counts that are neither a text nor a list of whole numbers"
     except ValueError as error:
-        return f"has counts that are no RLE: {error}"
+        return f"has counts that are not RLE: {error}"
     if int(lengths.sum()) != width * height:
         return f"has runs of {int(lengths.sum()):,} pixels; the image has {width * height:,}"
     return rle.mask_of(lengths, height, width)
@@ -122,7 +122,7 @@ def _drawn(polygons: Sequence[Any], width: int, height: int) -> Mask | str:
         sides = [number(each) for each in polygon] if isinstance(polygon, list) else [None]
         known = [float(each) for each in sides if each is not None]
         if len(known) < len(sides) or len(known) % 2 or len(known) < 2 * _LEAST_CORNERS:
-            return "has a polygon that is no list of x, y, x, y, ... of three corners or more"
+            return "has a polygon that is not a list of x, y, x, y, ... of three corners or more"
         # Corners are edges of pixels from 0; Pillow's are middles of pixels.
         pencil.polygon([(x - 0.5, y - 0.5) for x, y in zip(known[::2], known[1::2], strict=True)], fill=1)
     return np.array(picture, dtype=np.bool_)

@@ -31,7 +31,7 @@ def coco_source(document: Any, file: str, problems: ProblemCollector) -> Source:
         message = f"This is COCO's ground truth, not results: it has annotations and no scores. {_REMEDY}"
         raise ConversionError([Problem("ground_truth", Severity.ERROR, message, file)])
     if not isinstance(document, list):
-        message = f"This is no list of detections. {_REMEDY}"
+        message = f"This is not a list of detections. {_REMEDY}"
         raise ConversionError([Problem("no_detections", Severity.ERROR, message, file)])
     return Source(Convention.CORNER_AND_SIZE, 1, _rows(document, file, problems))
 
@@ -39,7 +39,7 @@ def coco_source(document: Any, file: str, problems: ProblemCollector) -> Source:
 def _rows(document: list[Any], file: str, problems: ProblemCollector) -> Iterator[Row]:
     for place, row in enumerate(document, start=1):
         if not isinstance(row, dict):
-            problems.add("bad_record", "a record that is no object", _REMEDY, file=file, line=place, noun="record")
+            problems.add("bad_record", "a record that is not an object", _REMEDY, file=file, line=place, noun="record")
             continue
         missing = [key for key in ("image_id", "category_id", "bbox", "score") if key not in row]
         if missing:

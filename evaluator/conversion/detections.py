@@ -166,7 +166,9 @@ def detection_competition(edition: Edition, key: str) -> Competition:
         return competition
     held = [each.key for each in edition.competitions.values() if each.task is Task.DETECTION]
     problems = ProblemCollector()
-    problems.add("not_detection", f"{key} is no detection competition of {edition.name}", f"It has {', '.join(held)}.")
+    problems.add(
+        "not_detection", f"{key} is not a detection competition of {edition.name}", f"It has {', '.join(held)}."
+    )
     raise ConversionError(problems.problems())
 
 

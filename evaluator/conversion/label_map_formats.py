@@ -171,7 +171,7 @@ def _from_numpy(content: bytes) -> NDArray[np.int64]:
     try:
         array = np.load(io.BytesIO(content), allow_pickle=False)
     except (ValueError, OSError, EOFError) as error:
-        raise _MapError("not_numpy", "no NumPy array", "Write it with numpy.save.") from error
+        raise _MapError("not_numpy", "files that are not NumPy arrays", "Write them with numpy.save.") from error
     squeezed = array.squeeze()
     if squeezed.ndim != 2 or not (np.issubdtype(array.dtype, np.integer) or array.dtype == np.bool_):
         found = f"an array of shape {array.shape} and type {array.dtype}"
@@ -193,7 +193,7 @@ def _from_png(content: bytes, source_format: str) -> NDArray[np.int64]:
                 raise _MapError("not_greyscale", found, "Use the format colour for the VOC colour map.")
             pixels = np.array(image.convert("RGB") if is_colour else image)
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
-        raise _MapError("not_png", "no PNG that can be read", "Write it again.") from error
+        raise _MapError("not_png", "files that are not readable PNG", "Write them again.") from error
     return _labels_of_colours(pixels) if is_colour else pixels.astype(np.int64)
 
 

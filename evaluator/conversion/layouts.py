@@ -46,7 +46,7 @@ def layouts_to_results(
     chosen = _layout_competition(edition, competition)
     document, problems = read_json(source), ProblemCollector()
     if not isinstance(document, list):
-        problems.add("no_layouts", "it is no list", _EXPECTED, file=source.name)
+        problems.add("no_layouts", "this is not a list", _EXPECTED, file=source.name)
         raise ConversionError(problems.problems())
     by_box = _by_box(chosen)
     for place, layout in enumerate(document, start=1):
@@ -93,7 +93,7 @@ def _layout_competition(edition: Edition, key: str) -> Competition:
         return competition
     held = ", ".join(each.key for each in edition.competitions.values() if each.task is Task.LAYOUT)
     problems = ProblemCollector()
-    problems.add("not_layout", f"{key} is no layout competition of {edition.name}", f"It has {held or 'none'}.")
+    problems.add("not_layout", f"{key} is not a layout competition of {edition.name}", f"It has {held or 'none'}.")
     raise ConversionError(problems.problems())
 
 

@@ -92,7 +92,7 @@ def segmentation_competition(edition: Edition, key: str) -> Competition:
         return competition
     held = ", ".join(each.key for each in edition.competitions.values() if each.task is Task.SEGMENTATION)
     problems = ProblemCollector()
-    found = f"{key} is no segmentation competition of {edition.name}"
+    found = f"{key} is not a segmentation competition of {edition.name}"
     problems.add("not_segmentation", found, f"It has {held or 'none'}.")
     raise ConversionError(problems.problems())
 

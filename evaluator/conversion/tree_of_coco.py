@@ -158,7 +158,7 @@ def _images(
         stem = file_stem(row["file_name"])
         if stem in sizes or not stem or len(stem.split()) != 1:
             remedy = "Rename the files: identifiers are file names without suffix and folder, and have no spaces."
-            found = "names of image files that are no identifiers, or are there twice"
+            found = "names of image files that are not identifiers, or occur twice"
             problems.add("bad_image_name", found, remedy, file=file, line=place, value=quoted(stem), noun="image")
             continue
         width, height = row.get("width"), row.get("height")

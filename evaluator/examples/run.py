@@ -71,5 +71,5 @@ def example_files(material: Material, competition: str | None = None) -> tuple[s
     of_task = {key: each for key, each in material.edition.competitions.items() if each.task is material.task}
     key = next(iter(of_task)) if competition is None else competition
     if key not in of_task:
-        raise ExampleError(f"{key} is no {material.task.value} competition; those are {', '.join(of_task)}")
+        raise ExampleError(f"{key} is not a {material.task.value} competition; these are: {', '.join(of_task)}")
     return key, METHODS[material.task](material, of_task[key])
