@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Iterator
 from datetime import datetime
+from itertools import chain
 
 from vocboard.app.accounts.people import normalised_email
 from vocboard.app.challenges.models import MAIN_PHASE
@@ -82,9 +83,9 @@ class PhaseChecks:
         for entry in one.content.entries:
             if entry.submission not in self.submissions:
                 yield f"entries: no submission {entry.submission} is described."
-            if not set(entry.classes) <= classes:
+            if not classes.issuperset({*entry.classes, *chain(*entry.other_classes.values())}):
                 yield f"entries: {one.competition} has no such classes."
-            if not set(entry.others) <= metrics:
+            if not {*entry.others, *entry.other_classes} <= metrics:
                 yield f"entries: the leaderboard of {one.competition} has no such metrics."
 
     def correction(self, one: CorrectionRecord) -> Iterator[str]:

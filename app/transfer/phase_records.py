@@ -113,6 +113,9 @@ class FrozenEntry(Record):
     is_complete: bool
     classes: dict[ClassName, Score | None] = Field(max_length=10_000)
     others: dict[Metric, Score | None] = Field(max_length=50)
+    other_classes: dict[Metric, Annotated[dict[ClassName, Score | None], Field(max_length=10_000)]] = Field(
+        {}, max_length=50
+    )  # none in leaderboards that earlier versions froze
 
 
 class FrozenContent(Record):
