@@ -78,6 +78,7 @@ _KINDS: dict[int, tuple[type[ProblemDetails], str]] = {
     422: (UnprocessableDetails, "Form fields or the uploaded archive are invalid."),
     423: (ProblemDetails, "Another request is sending this upload."),
     429: (LimitedDetails, "A quota or rate limit is exceeded; see `allowed_at` and `Retry-After`."),
+    503: (ProblemDetails, "The server is busy. Try again after `Retry-After`."),
     507: (ProblemDetails, "The server's disk is full."),
 }
 

@@ -140,6 +140,7 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     ),
     "GET /api/v1/challenges/{slug}": of_challenges(EVERYONE, Scope.READ),
     "PATCH /api/v1/challenges/{slug}": of_challenges(ORGANISERS, Scope.ORGANISE, json={"title": "Changed"}),
+    "GET /api/v1/challenges/{slug}/samples": of_challenges(ORGANISERS, Scope.ORGANISE),
     "GET /api/v1/challenges/{slug}/edition": of_challenges(EVERYONE, Scope.READ),
     "PUT /api/v1/challenges/{slug}/edition": of_challenges(
         ORGANISERS, Scope.ORGANISE, json={"edition_file": OWN_EDITION}
@@ -391,6 +392,7 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "POST /organise/{slug}/bans/{user_id}/lift": (Rule(ORGANISERS, PUBLIC | {"user_id": "owner"}),),
     "GET /organise/import": (Rule(MAY_CREATE),),
     "POST /organise/import": (Rule(MAY_CREATE),),
+    "GET /organise/{slug}/samples": of_challenges(ORGANISERS),
     "GET /organise/{slug}/archive": of_challenges(ORGANISERS),
     "POST /organise/{slug}/archive": of_challenges(ORGANISERS),
     "POST /organise/{slug}/reopen": of_challenges(ORGANISERS),

@@ -12,6 +12,7 @@ from vocboard.app.pages.organise import (
     phases,
     registrations,
     rescores,
+    samples,
     transfer,
 )
 
@@ -24,6 +25,7 @@ _PARTS = (
     people,
     rescores,
     ground_truth,
+    samples,
     phases,
     phase_people,
     challenges,

@@ -1,6 +1,7 @@
 """A challenge of an organiser's own edition, from its file to a scored board, through the server and its worker."""
 
 import io
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -158,3 +159,27 @@ def test_an_edition_can_be_replaced_until_there_is_ground_truth(embedded_site: S
 def test_the_file_of_an_edition_of_vocboard_can_be_had(organiser: httpx.Client) -> None:
     assert new(organiser, edition="VOC2007").status_code == 201
     assert 'name = "VOC2007"' in organiser.get("/api/v1/challenges/own/edition").text
+
+
+def test_a_challenge_is_rehearsed_with_its_samples(
+    site: Site, organiser: httpx.Client, participant: httpx.Client, tmp_path: Path
+) -> None:
+    new = {"slug": "draft", "title": "Draft", "edition_file": AERIAL}
+    draft = organiser.post("/api/v1/challenges", json=new).headers["location"]
+    answer = organiser.get(f"{draft}/samples", timeout=120)
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "application/zip")
+    assert participant.get(f"{draft}/samples").status_code == 403
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as samples:
+        tree, archive = samples.read("ground-truth.tar.gz"), samples.read("results.tar.gz")
+    with working(site.settings, tmp_path / "worker.log"):
+        challenge = make_ready(organiser, tree, slug="aerial", edition_file=AERIAL)
+        rehearsal = organiser.post(
+            f"{challenge}/submissions?rehearsal=true",
+            data={"method_name": "Sample", "training_data": "The samples", "training_annotation": "segmentation_only"},
+            files={"archive": ("results.tar.gz", archive)},
+        )
+        assert rehearsal.status_code == 201, rehearsal.text
+        path = rehearsal.headers["location"]
+        eventually(lambda: organiser.get(path).json()["state"] == "scored")
+    competitions = organiser.get(path).json()["competitions"]
+    assert competitions["comp1"]["mean"] > 0.1  # confidences are within the edition's range, and in order
