@@ -6,6 +6,7 @@ import time
 from uuid import UUID
 
 from vocboard.app.accounts import administration
+from vocboard.app.challenges import queries as challenge_queries
 from vocboard.app.challenges import service as challenges
 from vocboard.app.database import Database
 from vocboard.app.messaging.notifier import WorkerNotifier
@@ -59,6 +60,7 @@ def rescore(arguments: argparse.Namespace, database: Database, settings: Setting
         print(f"vocboard admin: the re-score is {found.state}", file=sys.stderr)
         return 1
     _print_report(found)
+    print(_what_is_current(database, found))
     if arguments.apply:
         return _apply(database, settings, started.id, arguments.organiser)
     print(f"apply it: vocboard admin apply-rescore {started.id} --organiser {arguments.organiser}")
@@ -75,6 +77,7 @@ def discard_rescore(arguments: argparse.Namespace, database: Database, _settings
     with database.writing() as session:
         user = administration.get_user(session, arguments.organiser)
         service.discard(session, rescore_id=arguments.id, user=user)
+    print(f"discarded; {_what_is_current(database, _read(database, arguments.id))}")
     return 0
 
 
@@ -99,8 +102,18 @@ def _apply(database: Database, settings: Settings, rescore_id: UUID, email: str)
     if found.state is RescoreState.FAILED:
         print(f"vocboard admin: {found.failure}", file=sys.stderr)
         return 1
-    print("applied" if found.state is RescoreState.APPLIED else "a worker will apply it")
+    outcome = "applied" if found.state is RescoreState.APPLIED else "a worker will apply it"
+    print(f"{outcome}; {_what_is_current(database, found)}")
     return 0
+
+
+def _what_is_current(database: Database, rescore: Rescore) -> str:
+    """Say which version of the ground truth submissions are scored with."""
+    with database.reading() as session:
+        challenge = challenge_queries.challenge_as_it_is(session, rescore.challenge_id)
+        concerned = challenge_queries.truth_version_by_id(session, rescore.ground_truth_version_id)
+        current = challenges.current_versions(session, challenge).get(concerned.phase_key)
+    return "no version is current" if current is None else f"version {current.number} is current"
 
 
 def _follow(database: Database, rescore_id: UUID) -> Rescore:

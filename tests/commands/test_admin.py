@@ -162,6 +162,18 @@ CHANGES = {
 }
 
 
+@pytest.mark.parametrize("action", ["apply-rescore", "discard-rescore"])
+def test_what_becomes_of_a_rescore_is_said_with_the_current_version(
+    action: str, embedded: Database, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rescores, "LONGEST_WAIT", timedelta(0))  # no worker runs here
+    make("olga@lab.example", "organiser", capsys)
+    named = scored_challenge(embedded, is_being_rescored=True)
+    assert admin(action, named["RESCORE"], "--organiser", "olga@lab.example") == 0
+    outcome = {"apply-rescore": "a worker will apply it", "discard-rescore": "discarded"}[action]
+    assert capsys.readouterr().out == f"{outcome}; version {named['CURRENT']} is current\n"
+
+
 def test_every_action_says_whether_it_changes_something(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         admin("no-such-action")

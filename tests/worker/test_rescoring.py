@@ -23,9 +23,10 @@ from tests.support.rescoring import (
     work,
 )
 from vocboard.app.audit.models import AuditEvent
-from vocboard.app.challenges.models import Challenge
+from vocboard.app.challenges.models import Challenge, GroundTruthVersion, Scoring
 from vocboard.app.database import now
 from vocboard.app.errors import ConflictError
+from vocboard.app.evaluations import service as evaluations
 from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.leaderboards.board import Board
 from vocboard.app.moderation import submissions as moderation
@@ -303,6 +304,61 @@ def test_a_later_evaluator_restarts(backend: Backend, monkeypatch: pytest.Monkey
     request_apply(backend, rescore_id)
     work(backend)
     assert rescore(backend, rescore_id).state is RescoreState.READY  # an older worker leaves it alone
+
+
+def test_after_a_rescore_with_a_new_evaluator_every_result_names_its_version(
+    backend: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    challenge = backend.challenge()
+    submit_scored(backend, challenge, 3)
+    with backend.database.reading() as session:
+        version = main_truth(session, session.get_one(Challenge, challenge.id))
+    assert version is not None
+    before = _versions_of_results(backend)
+    evaluate = rescoring.evaluate
+
+    def otherwise(*arguments: Any, **options: Any) -> Any:
+        found = evaluate(*arguments, **options)
+        halved = {
+            key: replace(
+                one,
+                primary=replace(
+                    one.primary, per_class={name: value / 2 for name, value in one.primary.per_class.items()}
+                ),
+            )
+            for key, one in found.scores.items()
+        }
+        return replace(found, scores=halved)
+
+    monkeypatch.setattr(rescoring, "evaluate", otherwise)
+    for module in (rescoring, evaluations):
+        monkeypatch.setattr(module, "VERSION", "99.0.0")
+    means_before = means(board(backend, challenge))
+    rescore_id = start_rescore(backend, challenge, version)
+    work(backend)
+    report = rescore(backend, rescore_id).report
+    assert report is not None
+    assert report["evaluator"] == {"before": before[0][1], "after": "99.0.0"}
+    assert report["ground_truth"] == {"before": version.number, "after": version.number}
+    assert _versions_of_results(backend) == before
+    apply(backend, rescore_id)
+    assert _versions_of_results(backend) == [(version.number, "99.0.0")] * 3
+    after = board(backend, challenge)
+    assert means(after) != means_before
+    (correction,) = after.corrections
+    assert (correction.ground_truth_version, correction.evaluator_version) == (version.number, "99.0.0")
+
+
+def _versions_of_results(backend: Backend) -> list[tuple[int, str]]:
+    """Versions of ground truth and evaluator that produced the results that count."""
+    query = (
+        select(GroundTruthVersion.number, Evaluation.evaluator_version)
+        .join(Scoring, Scoring.ground_truth_version_id == GroundTruthVersion.id)
+        .join(Evaluation, Evaluation.scoring_id == Scoring.id)
+        .join(Submission, Submission.current_evaluation_id == Evaluation.id)
+    )
+    with backend.database.reading() as session:
+        return [(row[0], row[1]) for row in session.execute(query)]
 
 
 def test_the_current_version_can_be_scored_with_again(backend: Backend) -> None:

@@ -338,7 +338,8 @@ class Activity:
 def test_a_frozen_leaderboard_stays_byte_identical_over_a_simulated_month_of_activity(site: Site, clock: Clock) -> None:
     with site.writing() as session:
         world = World(session)
-    addresses = [BOARD, *(f"/api/v1{BOARD}.{ending}" for ending in ("json", "csv", "tex"))]
+    views = (BOARD, f"{BOARD}/embed", f"{BOARD}/preview.png")
+    addresses = [*views, *(f"/api/v1{BOARD}.{ending}" for ending in ("json", "csv", "tex"))]
     with site.client() as client:
 
         def bodies() -> list[bytes]:

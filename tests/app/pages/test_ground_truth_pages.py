@@ -15,6 +15,7 @@ from tests.support.site import Site
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState
 from vocboard.app.challenges.phase_changes import add_phase
 from vocboard.app.challenges.rules import PhaseRules
+from vocboard.app.database import now
 from vocboard.app.rescores.models import Rescore, RescoreState
 from vocboard.evaluator.problems import Problem, Severity
 
@@ -96,6 +97,19 @@ def test_the_report_shows_ranks_scores_and_what_would_be_lost(embedded_site: Sit
         assert discarded.headers["location"] == f"{page}?done=discarded"
         assert "Nothing has changed" in client.get(page).text
         assert send(client, page, f"{page}/apply").status_code == 409
+
+
+@pytest.mark.parametrize("state", list(RescoreState))
+def test_every_page_of_a_rescore_says_which_version_is_current(
+    embedded_site: Site, world: World, state: RescoreState
+) -> None:
+    given = {} if state is RescoreState.RUNNING else {"report": REPORT, "failure": "No.", "finished_at": now()}
+    page = add_rescore(embedded_site, world, state, **given)
+    with embedded_site.client() as client:
+        sign_in(client, world.email)
+        assert f"Version {world.current.number} is current" in client.get(page).text
+        listed = client.get(f"/organise/{world.challenge.slug}").text
+        assert f"are scored with <strong>version {world.current.number}</strong>" in listed
 
 
 def test_a_running_one_is_followed_with_and_without_a_script(embedded_site: Site, world: World) -> None:
