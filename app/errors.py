@@ -1,6 +1,6 @@
 """Errors that services raise. `app.web.problem_details` renders them for the API and the pages."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import ClassVar
 
@@ -53,6 +53,20 @@ class ConflictError(ServiceError):
     status, code, title = 409, "conflict", "Not possible now"
 
 
+class IncompleteEntryError(ConflictError):
+    """An upload leaves out classes of a competition that it enters, and the request refuses that.
+
+    Attributes:
+        not_entered: the classes, by competition.
+    """
+
+    code, title = "incomplete_entry", "Some classes were not entered"
+
+    def __init__(self, message: str, not_entered: Mapping[str, Sequence[str]]) -> None:
+        super().__init__(message)
+        self.not_entered = {key: list(names) for key, names in not_entered.items()}
+
+
 class InvalidInputError(ServiceError):
     """Form fields are invalid; contains all errors.
 
@@ -76,14 +90,21 @@ class InvalidArchiveError(ServiceError):
 
     Args:
         groups: the problems by cause; by default, as the list of problems alone allows.
+        fields: errors of the form, by field name.
     """
 
     status, code, title = 422, "invalid_archive", "The archive has problems"
 
-    def __init__(self, problems: Sequence[Problem], groups: Sequence[ProblemGroup] | None = None) -> None:
+    def __init__(
+        self,
+        problems: Sequence[Problem],
+        groups: Sequence[ProblemGroup] | None = None,
+        fields: Mapping[str, str] | None = None,
+    ) -> None:
         super().__init__("The upload was rejected and uses no quota. Fix the problems below and upload it again.")
         self.problems = tuple(problems)
         self.groups = groups_of(self.problems) if groups is None else tuple(groups)
+        self.fields = dict(fields or {})
 
 
 class TooLargeError(ServiceError):

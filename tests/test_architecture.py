@@ -29,6 +29,7 @@ WEB = (
     "app.web",
     "app.uploads.multipart",
     "app.uploads.accepting",
+    "app.uploads.checking",
     "app.uploads.resumable_intake",
     "app.uploads.submission_intake",
 )

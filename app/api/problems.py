@@ -50,12 +50,22 @@ class UploadProblemGroup(BaseModel):
 class UnprocessableDetails(ProblemDetails):
     """Form fields or the uploaded archive are invalid; all errors are listed."""
 
-    fields: dict[str, str] | None = Field(None, description="Messages by field, with code `invalid_input`.")
+    fields: dict[str, str] | None = Field(
+        None, description="Messages by field, with code `invalid_input`; also with `invalid_archive`."
+    )
     problems: list[UploadProblem] | None = Field(
         None, description="Problems of the archive, with code `invalid_archive`."
     )
     groups: list[UploadProblemGroup] | None = Field(
         None, description="The same problems by cause: errors first, and in the order in which to solve them."
+    )
+
+
+class ConflictDetails(ProblemDetails):
+    """The object's state does not allow the request."""
+
+    not_entered: dict[str, list[str]] | None = Field(
+        None, description="Classes without results by competition, with code `incomplete_entry`."
     )
 
 
@@ -71,7 +81,7 @@ _KINDS: dict[int, tuple[type[ProblemDetails], str]] = {
     403: (ProblemDetails, "Not allowed for this user or token."),
     404: (ProblemDetails, "The object does not exist, or you may not see it."),
     408: (ProblemDetails, "The body arrived too slowly, or took too long."),
-    409: (ProblemDetails, "Not possible in the object's current state."),
+    409: (ConflictDetails, "Not possible in the object's current state."),
     412: (ProblemDetails, "The version of the tus protocol is not supported; see `Tus-Version`."),
     413: (ProblemDetails, "The upload is larger than allowed."),
     415: (ProblemDetails, "The body has the wrong media type."),

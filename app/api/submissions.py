@@ -36,6 +36,13 @@ UploadId = Annotated[
         "`archive`. The upload's id is the idempotency key if there is no other."
     ),
 ]
+RequireAllClasses = Annotated[
+    bool,
+    Query(
+        description="Refuse results that leave out classes of a competition: 409 with the code `incomplete_entry` and "
+        "`not_entered`, before any quota is used."
+    ),
+]
 IdempotencyKey = Annotated[
     str | None,
     Header(
@@ -126,12 +133,19 @@ async def create_submission(
     rehearsal: Rehearsal = False,
     upload: UploadId = None,
     idempotency_key: IdempotencyKey = None,
+    require_all_classes: RequireAllClasses = False,
 ) -> SubmissionDetails:
     """Upload results. They are checked at once; a valid upload is queued and answered with 201 and its address.
 
     An upload that begins before the deadline counts, also if it ends after it.
     """
-    wanted = Wanted(request, Destination(slug, phase, rehearsal), user, idempotency_key)
+    wanted = Wanted(
+        request,
+        Destination(slug, phase, rehearsal),
+        user,
+        idempotency_key,
+        refuses_incomplete=require_all_classes,
+    )
     taken = await intake.take(wanted, upload_id=upload)
     submission_id = taken.submission_id
     if taken.is_repeated:

@@ -13,15 +13,17 @@ from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from pydantic import BaseModel, Field
 
 from vocboard.app.api.phase_views import PhaseKey
-from vocboard.app.api.problems import problem_responses
+from vocboard.app.api.problems import UploadProblem, UploadProblemGroup, problem_responses
 from vocboard.app.api.schemas.values import Instant
 from vocboard.app.api.submissions import Rehearsal
 from vocboard.app.errors import ServiceError
+from vocboard.app.submissions.completeness import classes_not_entered
+from vocboard.app.submissions.declarations import needed_by
 from vocboard.app.uploads import resumable
 from vocboard.app.uploads.models import ResumableUpload
 from vocboard.app.uploads.targets import Destination
 from vocboard.app.web import tus
-from vocboard.app.web.dependencies import DatabaseDep, ResumableIntakeDep, SettingsDep
+from vocboard.app.web.dependencies import DatabaseDep, ResumableIntakeDep, SettingsDep, UploadChecksDep
 from vocboard.app.web.identity import ReadingUser, SubmittingUser
 
 PATH = "/api/v1/uploads"
@@ -155,6 +157,49 @@ async def send_part(
         raise UnsupportedPartError(f"Send the part with the media type {PART_MEDIA_TYPE}.")
     upload = await intake.append(request, upload_id, user=user, offset=upload_offset)
     return Response(status_code=204, headers=_progress(upload))
+
+
+class CheckedCompetition(BaseModel):
+    """What an upload enters in a competition."""
+
+    classes: list[str]
+    not_entered: list[str] = Field(description="Classes of the competition without a result file.")
+
+
+class UploadReport(BaseModel):
+    """What the checks have found in an upload."""
+
+    valid: bool
+    competitions: dict[str, CheckedCompetition] = Field(description="Complete if the upload is valid.")
+    declarations: dict[str, list[str]] = Field(
+        description="What these competitions require from participants, each with the competitions that require it."
+    )
+    problems: list[UploadProblem]
+    groups: list[UploadProblemGroup] = Field(
+        description="The same problems by cause: errors first, and in the order in which to solve them."
+    )
+
+
+@router.post("/uploads/{upload_id}/check", responses=problem_responses(401, 403, 404, 409, 422, 423, 429))
+async def check_upload(
+    request: Request, checks: UploadChecksDep, user: SubmittingUser, upload_id: uuid.UUID
+) -> UploadReport:
+    """Check a finished upload without submitting it, which uses no quota but counts as an attempt."""
+    report, edition = await checks.check(request, upload_id, user=user)
+    missing = classes_not_entered(report.entries, edition)
+    needed = needed_by(edition.competitions[entry.competition] for entry in report.entries)
+    return UploadReport(
+        valid=not report.refuses,
+        competitions={
+            entry.competition: CheckedCompetition(
+                classes=list(entry.classes), not_entered=list(missing.get(entry.competition, ()))
+            )
+            for entry in report.entries
+        },
+        declarations={declaration.value: keys for declaration, keys in needed.items()},
+        problems=[UploadProblem.model_validate(problem.as_json()) for problem in report.problems],
+        groups=[UploadProblemGroup.model_validate(group.as_json()) for group in report.groups],
+    )
 
 
 @router.delete(

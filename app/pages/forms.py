@@ -9,7 +9,7 @@ from fastapi import Depends, Request
 from fastapi.responses import RedirectResponse
 from starlette.datastructures import UploadFile
 
-from vocboard.app.errors import InvalidInputError, LimitedError, ServiceError
+from vocboard.app.errors import InvalidArchiveError, InvalidInputError, LimitedError, ServiceError
 from vocboard.app.pages import wording
 
 SEE_OTHER = 303
@@ -32,6 +32,8 @@ class FormErrors:
     def of(cls, error: ServiceError) -> "FormErrors":
         """Convert an exception to the errors of a form."""
         if isinstance(error, InvalidInputError):
+            return cls(error.status, error.fields)
+        if isinstance(error, InvalidArchiveError):
             return cls(error.status, error.fields)
         if isinstance(error, LimitedError):
             allowed = f"{error.allowed_at:%H:%M} UTC"

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from anyio import to_thread
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
@@ -21,25 +21,34 @@ from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.phase_people import check_admitted
 from vocboard.app.challenges.service import Phase, PhaseState
 from vocboard.app.database import Database, now
-from vocboard.app.errors import ForbiddenError, InvalidArchiveError, LimitedError, NotFoundError, ServiceError
+from vocboard.app.errors import (
+    ForbiddenError,
+    IncompleteEntryError,
+    InvalidArchiveError,
+    LimitedError,
+    NotFoundError,
+    ServiceError,
+)
 from vocboard.app.pages import wording
 from vocboard.app.pages.challenges import competitions_of, edition_argument
 from vocboard.app.pages.forms import FormErrors, go_to
 from vocboard.app.pages.rendering import render
-from vocboard.app.pages.reports import report_view
+from vocboard.app.pages.reports import ReportView, report_view
 from vocboard.app.quotas.service import Quota, quotas
 from vocboard.app.settings import Settings
+from vocboard.app.submissions.completeness import classes_not_entered, sentence
 from vocboard.app.submissions.declarations import needed_by
 from vocboard.app.submissions.idempotency import LONGEST_KEY, ReusedKeyError
 from vocboard.app.submissions.previous_answers import previous_answers
 from vocboard.app.submissions.queries import IdenticalArchiveError
+from vocboard.app.submissions.report import Report
 from vocboard.app.uploads.accepting import Wanted
 from vocboard.app.uploads.multipart import StreamedForm
 from vocboard.app.uploads.targets import Destination
-from vocboard.app.web.csrf import FIELD, ForgedRequestError, verify_csrf
-from vocboard.app.web.dependencies import DatabaseDep, SettingsDep, SubmissionIntakeDep
+from vocboard.app.web.csrf import FIELD, ForgedRequestError, protect_form, verify_csrf
+from vocboard.app.web.dependencies import DatabaseDep, SettingsDep, SubmissionIntakeDep, UploadChecksDep
 from vocboard.app.web.identity import SignedIn
-from vocboard.evaluator.editions import Competition
+from vocboard.evaluator.editions import Competition, Edition
 from vocboard.evaluator.tasks.definitions import TASKS
 
 router = APIRouter()
@@ -60,9 +69,16 @@ class _Wanted:
 
     @property
     def query(self) -> str:
-        fields = {"phase": self.phase_key, "rehearsal": "true" if self.is_rehearsal else None}
-        given = {name: value for name, value in fields.items() if value is not None}
-        return "?" + urlencode(given) if given else ""
+        return _query(self._fields)
+
+    @property
+    def upload_query(self) -> str:
+        """Of the address that resumable uploads are created at."""
+        return _query({"challenge": self.slug, **self._fields})
+
+    @property
+    def _fields(self) -> dict[str, str | None]:
+        return {"phase": self.phase_key, "rehearsal": "true" if self.is_rehearsal else None}
 
     def action(self) -> str:
         """The address that the form is sent to, with a new idempotency key: a form that is sent twice counts once."""
@@ -114,7 +130,9 @@ async def submit(
 
     try:
         destination = Destination(slug, phase, rehearsal)
-        sent = Wanted(request, destination, user, idempotency_key or None, refuses_identical=True)
+        sent = Wanted(
+            request, destination, user, idempotency_key or None, refuses_identical=True, refuses_incomplete=True
+        )
         taken = await intake.take(sent, upload_id=upload, before_file=before_file)
     except (NotFoundError, ForgedRequestError):
         raise
@@ -127,6 +145,56 @@ async def submit(
     return go_to(f"/submissions/{taken.submission_id}")
 
 
+@router.post("/challenges/{slug}/submit/check", dependencies=[Depends(protect_form)])
+async def check(
+    request: Request,
+    database: DatabaseDep,
+    settings: SettingsDep,
+    checks: UploadChecksDep,
+    user: SignedIn,
+    slug: str,
+    upload: uuid.UUID,
+    phase: str | None = None,
+    rehearsal: bool = False,
+) -> Response:
+    """Check an archive that was uploaded, and return the form as far as its competitions need it."""
+    show = partial(_page, request, database, settings, user, _Wanted(slug, phase, rehearsal))
+    try:
+        report, edition = await checks.check(request, upload, user=user)
+    except NotFoundError:
+        raise
+    except ServiceError as error:
+        return await to_thread.run_sync(partial(show, error=error))
+    if report.refuses:
+        refused = InvalidArchiveError(report.problems, report.groups)
+        return await to_thread.run_sync(partial(show, error=refused))
+    return await to_thread.run_sync(partial(show, checked=_Checked.of(report, edition)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """A valid archive: what it enters.
+
+    Attributes:
+        competitions: keys, in the edition's order.
+        not_entered: a sentence on classes that it leaves out; empty if there are none.
+        warnings: of the report, by cause.
+    """
+
+    competitions: tuple[str, ...]
+    not_entered: str
+    warnings: ReportView
+
+    @classmethod
+    def of(cls, report: Report, edition: Edition) -> "_Checked":
+        missing = classes_not_entered(report.entries, edition)
+        return cls(
+            tuple(entry.competition for entry in report.entries),
+            sentence(missing, edition) if missing else "",
+            report_view(report.problems, report.groups),
+        )
+
+
 def _page(
     request: Request,
     database: Database,
@@ -136,6 +204,7 @@ def _page(
     *,
     form: dict[str, Any] | None = None,
     error: ServiceError | None = None,
+    checked: _Checked | None = None,
 ) -> Response:
     at = now()
     with database.reading() as session:
@@ -149,7 +218,8 @@ def _page(
     state = phase.state(at)
     edition = challenges.edition_of_phase(challenge, phase)
     competitions = competitions_of(challenge, phase)
-    segments = any(TASKS[item.task].needs_declared_classes for item in competitions)
+    entered = [item for item in competitions if checked is None or item.key in checked.competitions]
+    segments = any(TASKS[item.task].needs_declared_classes for item in entered)
     errors = FormErrors.of(error) if error else FormErrors()
     return render(
         request,
@@ -160,6 +230,8 @@ def _page(
         segmentation_classes=edition.classes if segments else (),
         phase=phase,
         action=wanted.action(),
+        query=wanted.query,
+        upload_query=wanted.upload_query,
         state=state,
         rehearsal=wanted.is_rehearsal,
         open_phases=[each for each in challenges.phases_of(challenge) if each.state(at) is PhaseState.OPEN],
@@ -169,16 +241,23 @@ def _page(
         upload_limit=settings.upload_limit_bytes,
         quotas=_by_task(competitions, left),
         allowed=next((quota.allowed for quota in left.values()), phase.rules.quota_count),
-        needed=needed_by(competitions),
+        needed=needed_by(entered),
+        checked=checked,
         form=previous.fields if form is None else form,
         filled_from=previous.method if form is None else None,
         methods=previous.methods,
         wrong=errors.wrong,
         message=_USED_FORM.format(error.submission_id) if isinstance(error, ReusedKeyError) else errors.message,
+        incomplete=str(error) if isinstance(error, IncompleteEntryError) else None,
         identical=error.submission_id if isinstance(error, IdenticalArchiveError) else None,
         limit=error if isinstance(error, LimitedError) else None,
         report=report_view(error.problems, error.groups) if isinstance(error, InvalidArchiveError) else None,
     )
+
+
+def _query(fields: Mapping[str, str | None]) -> str:
+    given = {name: value for name, value in fields.items() if value is not None}
+    return "?" + urlencode(given) if given else ""
 
 
 def _by_task(competitions: Sequence[Competition], left: Mapping[str, Quota]) -> dict[str, list[tuple[str, Quota]]]:

@@ -1,6 +1,7 @@
 """Accepts submissions that have arrived completely: validates the archive and queues the submission."""
 
 import uuid
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -13,8 +14,10 @@ from vocboard.app.challenges import service as challenges
 from vocboard.app.database import Database
 from vocboard.app.errors import InvalidArchiveError
 from vocboard.app.storage.archives import ArchiveStore, IncomingArchive, columns_limit
-from vocboard.app.submissions import idempotency, queries
+from vocboard.app.submissions import forms, idempotency, queries
 from vocboard.app.submissions import service as submissions
+from vocboard.app.submissions.completeness import refuse_incomplete
+from vocboard.app.submissions.declarations import needed_by
 from vocboard.app.submissions.forms import SubmissionForm
 from vocboard.app.submissions.idempotency import RepeatableRequest
 from vocboard.app.submissions.queries import IdenticalArchiveError
@@ -36,6 +39,8 @@ class Wanted:
             happens.
         refuses_identical: whether an archive that the user has submitted to the phase before is refused unless the form
             has the field `submit_identical`.
+        refuses_incomplete: whether an archive that leaves out classes is refused unless the form has the field
+            `submit_incomplete`.
     """
 
     request: Request
@@ -43,6 +48,7 @@ class Wanted:
     user: User
     idempotency_key: str | None = None
     refuses_identical: bool = False
+    refuses_incomplete: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +68,18 @@ class Complete:
     """A submission that has arrived completely.
 
     Attributes:
+        wrong: errors of the form, by field, that do not depend on the archive.
         began_at: when its upload began.
         upload: the resumable upload that the archive is of, if there was one.
     """
 
     form: SubmissionForm
+    wrong: Mapping[str, str]
     archive: IncomingArchive
     began_at: datetime
     repeatable: RepeatableRequest | None
     submit_identical: bool
+    submit_incomplete: bool
     upload: ResumableUpload | None = None
 
 
@@ -86,29 +95,58 @@ class Acceptance:
         """Validate a submission, and queue it; the caller notifies the workers.
 
         Raises:
-            IdenticalArchiveError, InvalidArchiveError, InvalidInputError, ReusedKeyError, ForbiddenError: as
+            IdenticalArchiveError, IncompleteEntryError, InvalidArchiveError, InvalidInputError, ReusedKeyError,
+                ForbiddenError: as
                 `SubmissionIntake.take`.
             ConflictError, LimitedError, NotSignedInError, ClientDisconnect: as `SubmissionIntake.take`.
         """
         archive = complete.archive
         if wanted.refuses_identical and not complete.submit_identical:
             await to_thread.run_sync(self._refuse_identical, wanted, target, archive.sha256)
-        edition = challenges.edition_of_phase(target.challenge, target.phase)
         columns = await to_thread.run_sync(partial(self.store.receive, limit=columns_limit(archive.size)))
         async with off_the_loop(columns):
-            with cancelled_by_disconnect(wanted.request):
-                report = await self.validator.validate(
-                    archive.path,
-                    owner=wanted.user.id,
-                    edition=edition,
-                    image_sets=target.image_sets,
-                    competitions=target.phase.competitions,
-                    columns=columns,
-                    segmentation_classes=complete.form.segmentation_classes,
-                )
+            declared = None if "segmentation_classes" in complete.wrong else complete.form.segmentation_classes
+            report = await self.validate(
+                wanted.request, wanted.user, target, archive, columns=columns, segmentation_classes=declared
+            )
             if report.refuses:
-                raise InvalidArchiveError(report.problems, report.groups)
+                raise InvalidArchiveError(report.problems, report.groups, complete.wrong)
+            edition = challenges.edition_of_phase(target.challenge, target.phase)
+            entered = [edition.competitions[entry.competition] for entry in report.entries]
+            forms.checked(complete.form, edition=edition, needed=needed_by(entered))
+            if wanted.refuses_incomplete and not complete.submit_incomplete:
+                refuse_incomplete(report.entries, edition)
             return await to_thread.run_sync(self._queue, wanted, target, complete, report, columns)
+
+    async def validate(
+        self,
+        request: Request,
+        user: User,
+        target: Target,
+        archive: IncomingArchive,
+        *,
+        columns: IncomingArchive,
+        segmentation_classes: Collection[str] | None = None,
+    ) -> Report:
+        """Read an archive completely; stop if the client disconnects.
+
+        Args:
+            columns: receives what is read.
+            segmentation_classes: those that were declared; None for all.
+
+        Raises:
+            ClientDisconnect: the client disconnected.
+        """
+        with cancelled_by_disconnect(request):
+            return await self.validator.validate(
+                archive.path,
+                owner=user.id,
+                edition=challenges.edition_of_phase(target.challenge, target.phase),
+                image_sets=target.image_sets,
+                competitions=target.phase.competitions,
+                columns=columns,
+                segmentation_classes=segmentation_classes,
+            )
 
     def _queue(
         self, wanted: Wanted, target: Target, complete: Complete, report: Report, columns: IncomingArchive

@@ -9,6 +9,7 @@ ARCHIVE_FIELD = "archive"
 HASHES_FIELD = "flickr_image_hashes"
 CLASSES_FIELD = "segmentation_classes"
 DIGEST_FIELD = "archive_sha256"  # of the file that was sent, if the client knows it
+INCOMPLETE_FIELD = "submit_incomplete"  # `true`: also without some classes
 IDENTICAL_FIELD = "submit_identical"  # `true`: also an archive that was submitted before
 YES = frozenset({"true", "yes", "on", "1"})
 SUBMITTED_FIELDS = frozenset(  # all but the token of the page, and what is only asked about

@@ -18,7 +18,7 @@ from vocboard.app.accounts.models import User
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.phases import LONGEST_UPLOAD
 from vocboard.app.database import Database, now
-from vocboard.app.errors import ConflictError, InvalidArchiveError, NotFoundError
+from vocboard.app.errors import ConflictError, InvalidArchiveError, InvalidInputError, NotFoundError
 from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore, IncomingArchive
@@ -29,12 +29,14 @@ from vocboard.app.submissions.idempotency import RepeatableRequest
 from vocboard.app.submissions.validation import Validator
 from vocboard.app.uploads import resumable
 from vocboard.app.uploads.accepting import Acceptance, Complete, Taken, Wanted
+from vocboard.app.uploads.checking import adopted, check_submittable
 from vocboard.app.uploads.fields import (
     ARCHIVE_FIELD,
     DIGEST_FIELD,
     FIELD_LIMITS,
     HASHES_FIELD,
     IDENTICAL_FIELD,
+    INCOMPLETE_FIELD,
     SUBMITTED_FIELDS,
     YES,
     submission_form,
@@ -44,7 +46,6 @@ from vocboard.app.uploads.models import ResumableUpload, UploadKind
 from vocboard.app.uploads.multipart import BeforeFile, Sink, StreamedForm, receive_form
 from vocboard.app.uploads.pace import Pace
 from vocboard.app.uploads.resumable import file_name
-from vocboard.app.uploads.resumable_intake import UploadInUseError
 from vocboard.app.uploads.targets import Destination, Target, find_target
 from vocboard.app.web.viewer import viewer_now
 
@@ -142,12 +143,15 @@ class SubmissionIntake:
             received = await receive(archive)
             await to_thread.run_sync(archive.finish)
             _check_digest(received, archive)
+            form, wrong = await to_thread.run_sync(_form, received, target)
             complete = Complete(
-                await to_thread.run_sync(_checked_form, received, target),
+                form,
+                wrong,
                 archive,
                 began_at,
                 None if key is None else _repeatable(key, wanted.destination, received, archive.sha256),
-                _submits_identical(received),
+                _says_yes(received, IDENTICAL_FIELD),
+                _says_yes(received, INCOMPLETE_FIELD),
             )
             return await self._acceptance.accept(wanted, target, complete)
 
@@ -165,16 +169,14 @@ class SubmissionIntake:
         began_at = max(upload.created_at, now() - LONGEST_UPLOAD)
         destination = replace(wanted.destination, phase_key=wanted.destination.phase_key or upload.phase_key)
         target = await to_thread.run_sync(self._target, wanted, destination, began_at)
-        _check_upload(upload, destination, target)
+        check_submittable(upload, destination, target)
         self.validator.expect_upload()
         received = await receive(None)
         received.file_name = file_name(upload.client_metadata)
         repeatable = _repeatable(key, wanted.destination, received, archive_id)
-        form = await to_thread.run_sync(_checked_form, received, target)
+        form, wrong = await to_thread.run_sync(_form, received, target)
         try:
-            archive = await to_thread.run_sync(self.store.adopt, self.store.unfinished.path(upload_id))
-        except BlockingIOError as error:
-            raise UploadInUseError("The upload is still in progress. Try again in half a minute.") from error
+            archive = await to_thread.run_sync(adopted, self.store, upload_id)
         except FileNotFoundError:  # submitted by another request just now, or lost
             return await self._repeated(wanted, repeatable)
         async with off_the_loop(archive):
@@ -183,7 +185,16 @@ class SubmissionIntake:
             except WrongDigestError:
                 await to_thread.run_sync(self._discard, upload)
                 raise
-            complete = Complete(form, archive, began_at, repeatable, _submits_identical(received), upload)
+            complete = Complete(
+                form,
+                wrong,
+                archive,
+                began_at,
+                repeatable,
+                _says_yes(received, IDENTICAL_FIELD),
+                _says_yes(received, INCOMPLETE_FIELD),
+                upload,
+            )
             try:
                 taken = await self._acceptance.accept(wanted, target, complete)
             except InvalidArchiveError:
@@ -240,14 +251,19 @@ def _repeatable(key: str, destination: Destination, received: StreamedForm, arch
     return RepeatableRequest(key, idempotency.request_sha256(asdict(destination), fields, archive))
 
 
-def _checked_form(received: StreamedForm, target: Target) -> SubmissionForm:
+def _form(received: StreamedForm, target: Target) -> tuple[SubmissionForm, dict[str, str]]:
+    """Return the form, and its errors as far as they do not depend on the archive, to report both at once."""
     edition = challenges.edition_of_phase(target.challenge, target.phase)
     offered = [edition.competitions[key] for key in target.phase.competitions]
-    return forms.checked(submission_form(received), edition=edition, needed=needed_by_each(offered))
+    form = submission_form(received)
+    try:
+        return forms.checked(form, edition=edition, needed=needed_by_each(offered)), {}
+    except InvalidInputError as error:
+        return form, error.fields
 
 
-def _submits_identical(received: StreamedForm) -> bool:
-    return received.value(IDENTICAL_FIELD).lower() in YES
+def _says_yes(received: StreamedForm, field: str) -> bool:
+    return received.value(field).lower() in YES
 
 
 def _check_digest(received: StreamedForm, archive: IncomingArchive) -> None:
@@ -261,20 +277,4 @@ def _check_digest(received: StreamedForm, archive: IncomingArchive) -> None:
         raise WrongDigestError(
             f"The archive that has arrived has the SHA-256 {archive.sha256}, not {expected}. It changed on the way, or "
             f"on your disk during the upload. Nothing was submitted. Upload it again."
-        )
-
-
-def _check_upload(upload: ResumableUpload, destination: Destination, target: Target) -> None:
-    """Check that an upload can be submitted.
-
-    Raises:
-        ConflictError: it is for something else, or it is not finished.
-    """
-    wanted = (target.challenge.id, target.phase.key, destination.is_rehearsal)
-    if (upload.challenge_id, upload.phase_key, upload.is_rehearsal) != wanted:
-        raise ConflictError("This upload is for another challenge or phase. Upload the archive for this one.")
-    if not upload.is_finished:
-        raise ConflictError(
-            f"Only {upload.received_bytes:,} of the {upload.byte_count:,} bytes of the upload have arrived. Send the "
-            f"rest first."
         )

@@ -20,6 +20,8 @@ from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox
 from vocboard.app.submissions.validation import Validator
+from vocboard.app.uploads.accepting import Acceptance
+from vocboard.app.uploads.checking import UploadChecks
 from vocboard.app.uploads.intake import Intake
 from vocboard.app.uploads.resumable_intake import ResumableIntake
 from vocboard.app.uploads.submission_intake import SubmissionIntake
@@ -124,6 +126,12 @@ async def _resumable_intake(request: Request) -> ResumableIntake:
     return ResumableIntake(services.settings, services.database, services.store)
 
 
+async def _upload_checks(request: Request) -> UploadChecks:
+    services = services_of(request)
+    acceptance = Acceptance(services.database, services.store, services.validator)
+    return UploadChecks(ResumableIntake(services.settings, services.database, services.store), acceptance)
+
+
 SettingsDep = Annotated[Settings, Depends(_settings)]
 DatabaseDep = Annotated[Database, Depends(_database)]
 StoreDep = Annotated[ArchiveStore, Depends(_store)]
@@ -134,4 +142,5 @@ AccountDeskDep = Annotated[AccountDesk, Depends(_account_desk)]
 SignInDeskDep = Annotated[SignInDesk, Depends(_sign_in_desk)]
 IntakeDep = Annotated[Intake, Depends(_intake)]
 ResumableIntakeDep = Annotated[ResumableIntake, Depends(_resumable_intake)]
+UploadChecksDep = Annotated[UploadChecks, Depends(_upload_checks)]
 SubmissionIntakeDep = Annotated[SubmissionIntake, Depends(_submission_intake)]

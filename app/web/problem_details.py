@@ -24,6 +24,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from vocboard.app.database import now
 from vocboard.app.errors import (
     BusyError,
+    IncompleteEntryError,
     InvalidArchiveError,
     InvalidInputError,
     LimitedError,
@@ -103,11 +104,18 @@ def _(error: InvalidInputError) -> ProblemDetails:
 
 @details_of.register
 def _(error: InvalidArchiveError) -> ProblemDetails:
-    members = {
+    members: dict[str, Any] = {
         "problems": [problem.as_json() for problem in error.problems],
         "groups": [group.as_json() for group in error.groups],
     }
+    if error.fields:
+        members["fields"] = error.fields
     return ProblemDetails(error.status, error.code, error.title, str(error), members)
+
+
+@details_of.register
+def _(error: IncompleteEntryError) -> ProblemDetails:
+    return ProblemDetails(error.status, error.code, error.title, str(error), {"not_entered": error.not_entered})
 
 
 @details_of.register

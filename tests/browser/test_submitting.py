@@ -47,7 +47,6 @@ def test_report_on_the_page_is_the_list_of_the_api(page: Page, sign_in: SignIn, 
         page.get_by_label("Name", exact=True).fill("Wrong")
         page.get_by_label("Description").fill("Kept as it is typed.")
         page.get_by_label("Result files in one archive").set_input_files(wrong)
-        page.get_by_role("button", name="Upload and check").click()
         items = page.locator("#report [data-code]")
         expect(items).to_have_count(len(expected), timeout=PATIENCE_MS)
         found = page.evaluate(
@@ -66,13 +65,12 @@ def test_report_on_the_page_is_the_list_of_the_api(page: Page, sign_in: SignIn, 
         expect(page.locator("#report-text")).to_contain_text("comp3_det_test_car.txt:2: error:")
 
 
-def test_a_dropped_file_is_the_one_that_is_sent(page: Page, exhibition: Exhibition, sign_in: SignIn) -> None:
+def test_a_dropped_file_is_uploaded_and_checked_at_once(page: Page, exhibition: Exhibition, sign_in: SignIn) -> None:
     page.goto(exhibition.url)
     sign_in(page, exhibition.gallery.participant)
     page.goto(f"{exhibition.url}/challenges/voc2007/submit")
     page.get_by_label("Name", exact=True).fill("Dropped")
     drop(page, "notes.tgz", b"not an archive")
-    expect(page.locator("[data-chosen]")).to_contain_text("notes.tgz")
-    page.get_by_role("button", name="Upload and check").click()
-    expect(page.locator("#report")).to_contain_text("error", timeout=PATIENCE_MS)
+    expect(page.locator("#report")).to_contain_text("This is not a tar or zip archive", timeout=PATIENCE_MS)
+    expect(page.get_by_role("heading", name="Choose the corrected archive")).to_be_visible()
     expect(page.get_by_label("Name", exact=True)).to_have_value("Dropped")

@@ -119,15 +119,12 @@ VISITS = [
     Visit("administrator", "/organise/registrations"),
 ]
 
-# Shown inside of other sites' pages: without header and footer.
-EMBEDDED = [Visit("visitor", "/challenges/voc2012/leaderboards/comp3/embed")]
-
 REFUSED_FORMS = [
     Visit("visitor", "/sign-in", "Sign in"),
     Visit("visitor", "/register", "Register"),
     Visit("visitor", "/reset-password?token={reset_link}", "Set password"),
     Visit("participant", "/account", "Change password"),
-    Visit("participant", "/challenges/voc2007/submit", "Upload and check"),
+    Visit("participant", "/challenges/voc2007/submit", "Result files in one archive"),
     Visit("organiser", "/organise/new", "Create challenge"),
     Visit("organiser", "/organise/voc2012/phases/new", "Add phase"),
     Visit("organiser", "/organise/voc2012/people", "Invite"),

@@ -1,10 +1,17 @@
-// Drag and drop, progress, and the report put into the page, so that neither the fields nor the chosen file are lost.
+// The archive is uploaded and checked as soon as it is chosen, resumably (tus); meanwhile people fill in the form, which
+// then asks what the archive's competitions need. Without this script the form sends everything at once.
 const MEBIBYTE = 1024 * 1024;
+const RETRY_DELAYS = [0, 1000, 3000, 5000, 10000, 20000]; // milliseconds
 const form = document.querySelector("[data-upload]");
 const report = document.querySelector("[data-report]");
+const tus = window.tus;
+
+let running = null; // the upload in progress
+let uploaded = null; // the id of the upload that has been checked
 
 const part = (name) => form.querySelector(`[data-${name}]`);
 const size = (bytes) => (bytes < MEBIBYTE ? `${Math.ceil(bytes / 1024)} KiB` : `${(bytes / MEBIBYTE).toFixed(1)} MiB`);
+const csrf = () => ({ "X-CSRF-Token": form.elements.csrf_token.value });
 
 function showChosen() {
   const file = form.elements.archive.files[0];
@@ -24,46 +31,26 @@ function say(message) {
 
 function working(isWorking) {
   part("send").disabled = isWorking;
-  part("cancel").hidden = !isWorking;
   part("progress").hidden = !isWorking;
   form.setAttribute("aria-busy", String(isWorking));
 }
 
+function progress(text, share) {
+  const bar = form.querySelector("progress");
+  if (share === undefined) bar.removeAttribute("value");
+  else bar.value = 100 * share;
+  part("progress-text").textContent = text;
+}
+
 // The same file may be chosen again: after it was corrected, it has the same name.
-function askForCorrected() {
+function askForAnother(title) {
   form.elements.archive.value = "";
-  form.querySelector("#archive-title").textContent = "Choose the corrected archive";
+  if (title) form.querySelector("#archive-title").textContent = title;
   showChosen();
 }
 
-// The file comes last, so that the server knows the fields even if it stops reading the file.
-function content() {
-  const data = new FormData(form);
-  const file = data.get("archive");
-  data.delete("archive");
-  data.append("archive", file);
-  return data;
-}
-
-function progress(sent, total) {
-  const bar = form.querySelector("progress");
-  const text = part("progress-text");
-  if (sent < total) {
-    bar.value = (100 * sent) / total;
-    text.textContent = `${size(sent)} of ${size(total)} sent`;
-  } else {
-    bar.removeAttribute("value");
-    text.textContent = "Upload complete. The server is checking the files.";
-  }
-}
-
-function answered(request) {
-  working(false);
-  if (request.status < 300) {
-    location.assign(request.responseURL);
-    return;
-  }
-  const page = new DOMParser().parseFromString(request.responseText, "text/html");
+async function show(response) {
+  const page = new DOMParser().parseFromString(await response.text(), "text/html");
   const found = page.querySelector("[data-report]");
   if (found && found.childElementCount) {
     report.replaceChildren(...found.childNodes);
@@ -71,42 +58,144 @@ function answered(request) {
     document.dispatchEvent(new CustomEvent("contentchange"));
     report.focus();
     report.scrollIntoView({ block: "start" });
-    if (report.querySelector("[data-cause]")) askForCorrected();
-  } else {
-    const text = page.querySelector(".page-head p:not(.crumbs)") ?? page.querySelector("h1");
-    say(text ? text.textContent : `The server answered ${request.status}.`);
+    return report.querySelector("[data-cause]") !== null;
+  }
+  const text = page.querySelector(".page-head p:not(.crumbs)") ?? page.querySelector("h1");
+  say(text ? text.textContent : `The server answered ${response.status}.`);
+  return false;
+}
+
+// What people have typed stays when the server's part of the form replaces it.
+function replaceDeclarations(section) {
+  const typed = new FormData(form);
+  part("declarations").replaceChildren(...section.childNodes);
+  for (const field of part("declarations").querySelectorAll("textarea[name]")) {
+    if (typed.get(field.name)) field.value = typed.get(field.name);
+  }
+  for (const choice of part("declarations").querySelectorAll("input[type=radio], input[type=checkbox]")) {
+    if (typed.has(choice.name)) choice.checked = typed.getAll(choice.name).includes(choice.value);
+  }
+  part("declarations").hidden = false;
+}
+
+async function check(upload) {
+  progress("Upload complete. The server is checking the files.");
+  const id = new URL(upload.url).pathname.split("/").pop();
+  const address = new URL(form.dataset.check, location.href);
+  address.searchParams.set("upload", id);
+  const headers = { Accept: "text/html", ...csrf() };
+  const response = await fetch(address, { method: "POST", headers });
+  if (running !== upload) return;
+  running = null;
+  working(false);
+  if (response.ok) {
+    uploaded = id;
+    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    part("checked").replaceChildren(...page.querySelector("[data-checked]").childNodes);
+    replaceDeclarations(page.querySelector("[data-declarations]"));
+    return;
+  }
+  const isRejected = await show(response);
+  if (isRejected) upload.abort(true).catch(() => {}); // it is not needed any more
+  askForAnother(isRejected ? "Choose the corrected archive" : "");
+}
+
+async function failed(upload, file, error) {
+  if (running !== upload) return;
+  running = null;
+  working(false);
+  askForAnother();
+  const response = error.originalResponse;
+  if (response) {
+    let detail = "";
+    try {
+      detail = JSON.parse(response.getBody()).detail;
+    } catch {
+      // not from vocboard itself
+    }
+    say(detail || `The server answered ${response.getStatus()}.`);
+    return;
+  }
+  try {
+    await file.slice(0, 1).arrayBuffer();
+    say("The connection to the server was lost. Choose the archive again: the upload continues where it stopped.");
+  } catch {
+    say("The archive was changed, moved or deleted after you chose it. Choose it again.");
   }
 }
 
-function send(event) {
-  event.preventDefault();
-  report.replaceChildren();
-  const request = new XMLHttpRequest();
-  request.open("POST", form.action);
-  request.setRequestHeader("Accept", "text/html");
-  request.upload.addEventListener("progress", (step) => step.lengthComputable && progress(step.loaded, step.total));
-  request.upload.addEventListener("load", () => progress(1, 1));
-  request.addEventListener("load", () => answered(request));
-  request.addEventListener("error", () => {
-    working(false);
-    say("The connection was lost before the server answered. Check “Submissions” to see whether the upload arrived, or try again.");
-  });
-  request.addEventListener("abort", () => {
-    working(false);
-    say("Cancelled. Nothing was stored.");
-  });
-  part("cancel").onclick = () => request.abort();
-  working(true);
-  progress(0, form.elements.archive.files[0].size);
-  request.send(content());
+function stop() {
+  const upload = running;
+  running = uploaded = null;
+  upload?.abort(true).catch(() => {});
+  part("checked").replaceChildren();
+  working(false);
 }
 
-if (form) {
+async function begin() {
+  stop();
+  report.replaceChildren();
+  showChosen();
+  const file = form.elements.archive.files[0];
+  if (!file) return;
+  const upload = new tus.Upload(file, {
+    endpoint: new URL(form.dataset.uploads, location.href).href,
+    headers: csrf(),
+    metadata: { filename: file.name },
+    retryDelays: RETRY_DELAYS,
+    removeFingerprintOnSuccess: true,
+    onProgress: (sent, total) => running === upload && progress(`${size(sent)} of ${size(total)} sent`, sent / total),
+    onError: (error) => failed(upload, file, error),
+    onSuccess: () => running === upload && check(upload).catch((error) => failed(upload, file, error)),
+  });
+  running = upload;
+  working(true);
+  progress("Connecting", 0);
+  const previous = await upload.findPreviousUploads();
+  if (running !== upload) return;
+  if (previous.length) upload.resumeFromPreviousUpload(previous[0]);
+  upload.start();
+}
+
+async function send(event) {
+  event.preventDefault();
+  if (!uploaded) {
+    say("Choose an archive first.");
+    return;
+  }
+  const data = new FormData(form);
+  data.delete("archive");
+  const address = new URL(form.action);
+  address.searchParams.set("upload", uploaded);
+  part("send").disabled = true;
+  form.setAttribute("aria-busy", "true");
+  try {
+    const response = await fetch(address, { method: "POST", headers: { Accept: "text/html" }, body: data });
+    if (response.ok) location.assign(response.url);
+    else if (await show(response)) {
+      uploaded = null;
+      part("checked").replaceChildren();
+      askForAnother("Choose the corrected archive");
+    }
+  } catch {
+    say("The connection to the server was lost. Submit again: a second attempt is not counted twice.");
+  }
+  part("send").disabled = false;
+  form.setAttribute("aria-busy", "false");
+}
+
+if (form && tus?.isSupported) {
   const drop = part("drop");
   const input = form.elements.archive;
-  const hint = part("drop-hint");
-  if (hint) hint.hidden = false;
-  input.addEventListener("change", showChosen);
+  part("drop-hint").hidden = false;
+  part("declarations").hidden = true;
+  part("send").textContent = "Submit";
+  input.addEventListener("change", begin);
+  part("cancel").addEventListener("click", () => {
+    stop();
+    askForAnother();
+    say("Cancelled. Nothing was stored.");
+  });
   form.addEventListener("submit", send);
   for (const name of ["dragenter", "dragover"]) {
     drop.addEventListener(name, (event) => {
@@ -121,7 +210,7 @@ if (form) {
     const one = new DataTransfer();
     one.items.add(event.dataTransfer.files[0]);
     input.files = one.files;
-    showChosen();
+    begin();
   });
-  showChosen();
+  if (input.files.length) begin(); // kept by the browser when the page was reloaded
 }

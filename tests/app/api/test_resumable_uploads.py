@@ -491,7 +491,7 @@ def test_the_page_submits_an_upload_and_points_out_an_identical_archive(entrant:
         page = browser.get(path)
 
         def submit(upload: str, **fields: str) -> httpx.Response:
-            sent = {"csrf_token": token_of(page), "method_name": "Method", **fields}
+            sent = {"csrf_token": token_of(page), "method_name": "Method", "submit_incomplete": "true", **fields}
             return browser.post(
                 path,
                 params={"upload": upload.rpartition("/")[2]},

@@ -39,7 +39,7 @@ def upload(client: httpx.Client, path: str) -> httpx.Response:
     archive = packed([("comp3_det_test_car.txt", b"000001 0.5 1 1 9 9\n")])
     return client.post(
         path,
-        data={"csrf_token": token_of(client.get(path)), "method_name": "Mine"},
+        data={"csrf_token": token_of(client.get(path)), "method_name": "Mine", "submit_incomplete": "true"},
         files={"archive": ("results.tar.gz", archive)},
         headers=from_here(client),
     )
@@ -158,7 +158,7 @@ def test_the_next_form_is_filled_in_with_the_previous_answers(embedded_site: Sit
         archive = packed([("comp4_det_test_car.txt", b"000001 0.5 1 1 9 9\n")])
         sent = client.post(
             path,
-            data={"csrf_token": token_of(first), **answers},
+            data={"csrf_token": token_of(first), "submit_incomplete": "true", **answers},
             files={"archive": ("results.tar.gz", archive)},
             headers=from_here(client),
         )
@@ -175,3 +175,45 @@ def test_the_next_form_is_filled_in_with_the_previous_answers(embedded_site: Sit
     assert again.count('class="pip used"') == 1
     assert again.count('class="pip"') == 2 * 3 - 1
     assert "2 of 3 left" in again
+
+
+def test_errors_of_the_archive_and_of_the_form_are_listed_together(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        challenge, email = make_challenge(session, competitions=["comp4"]), make_user(session).email
+    path = f"/challenges/{challenge.slug}/submit"
+    archive = packed([("comp4_det_test_car.txt", b"000001 0,5 1 1 9 9\n")])
+    with embedded_site.client() as client:
+        sign_in(client, email)
+        answer = client.post(
+            path,
+            data={"csrf_token": token_of(client.get(path)), "method_name": "x" * 101},
+            files={"archive": ("results.tar.gz", archive)},
+            headers=from_here(client),
+        )
+    assert answer.status_code == 422
+    assert "1 number has a decimal comma." in answer.text
+    assert "Use at most 100 characters; this has 101." in answer.text
+    assert "For comp4, describe the training data." in answer.text
+
+
+def test_missing_classes_are_confirmed_before_quota_is_used(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        challenge, email = make_challenge(session, competitions=["comp3"], quota_count=1), make_user(session).email
+    path = f"/challenges/{challenge.slug}/submit"
+    archive = packed([("comp3_det_test_car.txt", b"000001 0.5 1 1 9 9\n")])
+    with embedded_site.client() as client:
+        sign_in(client, email)
+        given = {"csrf_token": token_of(client.get(path)), "method_name": "Mine"}
+        asked, accepted = (
+            client.post(
+                path,
+                data={**given, **more},
+                files={"archive": ("results.tar.gz", archive)},
+                headers=from_here(client),
+            )
+            for more in ({}, {"submit_incomplete": "true"})
+        )
+    assert asked.status_code == 409
+    assert "19 of the 20 classes of comp3 (aeroplane, bicycle, bird, boat, bottle and 14 more) have no" in asked.text
+    assert 'name="submit_incomplete"' in asked.text
+    assert accepted.status_code == 303, accepted.text

@@ -54,10 +54,10 @@ def test_a_custom_edition_from_draft_to_open(
     with organising.action("rehearsal", "/challenges/roads"):
         organising.tab("Set-up")
         organising.link("Rehearse", within=page.locator(".head-row"))
+        organising.choose_file("Result files in one archive", files["results"])
         organising.fill("Name", "Sample method")
         organising.fill("Training data statement optional", "The sample images.")
-        organising.choose_file("Result files in one archive", files["results"])
-        organising.button("Upload and check")
+        organising.button("Submit")
         expect(page.locator(".headline")).to_be_visible(timeout=PATIENCE)
         expect(page.get_by_text("No leaderboard shows it.")).to_be_visible()
 

@@ -1,0 +1,92 @@
+"""Checks resumable uploads that have arrived completely, before they are submitted."""
+
+import uuid
+from dataclasses import dataclass
+from functools import partial
+
+from anyio import to_thread
+from starlette.requests import Request
+
+from vocboard.app.accounts.models import User
+from vocboard.app.challenges import service as challenges
+from vocboard.app.challenges.phases import LONGEST_UPLOAD
+from vocboard.app.database import now
+from vocboard.app.errors import ConflictError, NotFoundError
+from vocboard.app.storage.archives import ArchiveStore, IncomingArchive, columns_limit
+from vocboard.app.submissions.report import Report
+from vocboard.app.uploads import resumable
+from vocboard.app.uploads.accepting import Acceptance
+from vocboard.app.uploads.in_progress import off_the_loop, upload_in_progress
+from vocboard.app.uploads.models import ResumableUpload, UploadKind
+from vocboard.app.uploads.resumable_intake import ResumableIntake, UploadInUseError
+from vocboard.app.uploads.targets import Destination, Target, find_target
+from vocboard.evaluator.editions import Edition
+
+
+@dataclass(frozen=True, slots=True)
+class UploadChecks:
+    """Checks the resumable uploads of one web process."""
+
+    intake: ResumableIntake
+    acceptance: Acceptance
+
+    async def check(self, request: Request, upload_id: uuid.UUID, *, user: User) -> tuple[Report, Edition]:
+        """Validate a finished upload without submitting it. It counts as an attempt, and uses no quota.
+
+        Returns:
+            The report, and the edition that it was checked against.
+
+        Raises:
+            NotFoundError: there is no such upload, or it is somebody else's.
+            ForbiddenError, LimitedError: as `find_target`; an upload limit is reached.
+            ConflictError: the phase does not accept submissions, or the upload is not finished.
+            UploadInUseError: the upload still arrives.
+            ClientDisconnect: the client disconnected.
+        """
+        store, database, settings = self.intake.store, self.intake.database, self.intake.settings
+        async with upload_in_progress(
+            request, user=user, kind=UploadKind.SUBMISSION, database=database, settings=settings
+        ):
+            upload = await to_thread.run_sync(self.intake.find, upload_id, user)
+            destination = Destination(upload.challenge.slug, upload.phase_key, upload.is_rehearsal)
+            began_at = max(upload.created_at, now() - LONGEST_UPLOAD)
+            target = await to_thread.run_sync(partial(find_target, database, destination, user, at=began_at))
+            check_submittable(upload, destination, target)
+            try:
+                archive = await to_thread.run_sync(adopted, store, upload_id)
+            except FileNotFoundError as error:
+                raise NotFoundError(resumable.NO_UPLOAD) from error
+            async with off_the_loop(archive):
+                columns = await to_thread.run_sync(partial(store.receive, limit=columns_limit(archive.size)))
+                async with off_the_loop(columns):
+                    report = await self.acceptance.validate(request, user, target, archive, columns=columns)
+        return report, challenges.edition_of_phase(target.challenge, target.phase)
+
+
+def adopted(store: ArchiveStore, upload_id: uuid.UUID) -> IncomingArchive:
+    """Return a finished upload as an archive.
+
+    Raises:
+        UploadInUseError: it still arrives.
+        FileNotFoundError: it was submitted by another request just now, or lost.
+    """
+    try:
+        return store.adopt(store.unfinished.path(upload_id))
+    except BlockingIOError as error:
+        raise UploadInUseError("The upload is still in progress. Try again in half a minute.") from error
+
+
+def check_submittable(upload: ResumableUpload, destination: Destination, target: Target) -> None:
+    """Check that an upload can be submitted.
+
+    Raises:
+        ConflictError: it is for something else, or it is not finished.
+    """
+    wanted = (target.challenge.id, target.phase.key, destination.is_rehearsal)
+    if (upload.challenge_id, upload.phase_key, upload.is_rehearsal) != wanted:
+        raise ConflictError("This upload is for another challenge or phase. Upload the archive for this one.")
+    if not upload.is_finished:
+        raise ConflictError(
+            f"Only {upload.received_bytes:,} of the {upload.byte_count:,} bytes of the upload have arrived. Send the "
+            f"rest first."
+        )

@@ -1,0 +1,127 @@
+"""The archive comes first: it is uploaded and checked while the form is filled in, and decides what the form asks."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import SignIn
+from tests.support.factories import make_user
+from tests.support.site import Site, serving
+from tests.support.wrong_archives import CASES, TRAINING_DATA, WrongArchive, challenge, detections, tar, under
+from vocboard import migrations
+from vocboard.app.settings import Settings
+
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser_errors")]
+
+PATIENCE_MS = 60_000
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    settings = Settings(data_directory=tmp_path_factory.mktemp("archive-first"), uploads_per_hour=1_000)
+    migrations.upgrade(settings.database)
+    with serving(settings) as running:
+        yield running
+
+
+@pytest.fixture
+def form(site: Site, page: Page, sign_in: SignIn) -> Page:
+    """Give the form of a new person and challenge."""
+    with site.writing() as session:
+        slug, email = challenge(session).slug, make_user(session).email
+    page.goto(site.url)
+    sign_in(page, email)
+    page.goto(f"{site.url}/challenges/{slug}/submit")
+    return page
+
+
+def choose(page: Page, file: Path, content: bytes) -> None:
+    file.write_bytes(content)
+    page.get_by_label("Result files in one archive").set_input_files(file)
+
+
+def submit(page: Page) -> None:
+    page.get_by_role("button", name="Submit", exact=True).click()
+    page.wait_for_url("**/submissions/*", timeout=PATIENCE_MS)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_wrong_archive_says_first_what_to_do_and_the_corrected_one_passes(
+    case: WrongArchive, form: Page, tmp_path: Path
+) -> None:
+    form.get_by_label("Name", exact=True).fill("Mine")
+    choose(form, tmp_path / case.file_name, case.wrong())
+    heading = form.locator("#report h2")
+    expect(heading).to_have_text(f"{case.counted}. No quota was used. {case.to_do}", timeout=PATIENCE_MS)
+    expect(form.locator("#report")).to_be_focused()
+    assert heading.bounding_box()["y"] < 100  # type: ignore[index]  # it is visible, and there is nothing above it
+    choose(form, tmp_path / case.file_name, case.corrected())
+    expect(form.locator("[data-checked]")).to_contain_text("The archive is valid", timeout=PATIENCE_MS)
+    expect(heading).to_have_count(0)
+    expect(form.get_by_label("Name", exact=True)).to_have_value("Mine")
+    form.get_by_label("Training data statement").fill(TRAINING_DATA)
+    submit(form)
+
+
+def test_the_form_asks_only_what_the_archive_needs(form: Page, tmp_path: Path) -> None:
+    declarations = form.locator("[data-declarations]")
+    expect(declarations).to_be_hidden()
+    choose(form, tmp_path / "results.tar.gz", tar(detections()))
+    expect(declarations).to_be_visible(timeout=PATIENCE_MS)
+    expect(declarations.get_by_role("heading")).to_have_text("Declarations for comp4")
+    expect(form.get_by_label("Training data statement")).to_be_visible()
+    expect(form.get_by_text("Classes entered in segmentation")).to_have_count(0)
+
+
+def test_missing_classes_are_asked_about_before_quota_is_used(form: Page, tmp_path: Path) -> None:
+    files = {name: content for name, content in detections().items() if "_bird" not in name and "_boat" not in name}
+    form.get_by_label("Name", exact=True).fill("Mine")
+    choose(form, tmp_path / "results.tar.gz", tar(files))
+    said = (
+        "2 of the 20 classes of comp4 (bird, boat) have no result file. Add the missing files, or submit without them."
+    )
+    expect(form.locator("[data-incomplete] strong")).to_have_text(said, timeout=PATIENCE_MS)
+    form.get_by_label("Training data statement").fill(TRAINING_DATA)
+    form.get_by_role("button", name="Submit", exact=True).click()
+    expect(form.locator("#report strong")).to_have_text(said, timeout=PATIENCE_MS)
+    form.locator("#report").get_by_label("Submit without the missing classes").check()
+    submit(form)
+
+
+def test_errors_of_the_form_do_not_cost_the_upload(form: Page, tmp_path: Path) -> None:
+    form.get_by_label("Name", exact=True).fill("Mine")
+    choose(form, tmp_path / "results.tar.gz", tar(under("results/VOC2012", detections())))
+    expect(form.locator("[data-checked]")).to_contain_text("The archive is valid", timeout=PATIENCE_MS)
+    form.get_by_role("button", name="Submit", exact=True).click()
+    expect(form.locator("#report")).to_contain_text("For comp4, describe the training data.", timeout=PATIENCE_MS)
+    form.get_by_label("Training data statement").fill(TRAINING_DATA)
+    submit(form)
+
+
+def test_a_file_that_changes_while_it_is_sent_is_explained(form: Page, tmp_path: Path) -> None:
+    file = tmp_path / "results.tar.gz"
+    form.route("**/api/v1/uploads?*", lambda route: (file.write_bytes(b"shorter"), route.continue_()))
+    choose(form, file, tar(detections()))
+    expect(form.locator("#report")).to_contain_text("The archive was changed, moved or deleted", timeout=PATIENCE_MS)
+
+
+def test_without_scripts_everything_is_on_one_page(
+    site: Site, browser: Browser, sign_in: SignIn, tmp_path: Path
+) -> None:
+    with site.writing() as session:
+        slug, email = challenge(session).slug, make_user(session).email
+    file = tmp_path / "results.tar.gz"
+    file.write_bytes(tar(detections()))
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(site.url)
+    sign_in(page, email)
+    page.goto(f"{site.url}/challenges/{slug}/submit")
+    page.get_by_label("Result files in one archive").set_input_files(file)
+    page.get_by_label("Name", exact=True).fill("Mine")
+    page.get_by_label("Training data statement").fill(TRAINING_DATA)
+    page.get_by_role("button", name="Upload and check").click()
+    page.wait_for_url("**/submissions/*", timeout=PATIENCE_MS)
+    context.close()
