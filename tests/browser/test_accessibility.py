@@ -29,6 +29,7 @@ NO_PAGES = {
     "/.well-known/security.txt",
     "/organise/log.csv",
     "/organise/{slug}/log.csv",
+    "/organise/{slug}/samples",
     "/submissions/{submission_id}/flickr-images",
 }
 PEOPLE: Mapping[str, Person] = {
