@@ -1,21 +1,23 @@
 """The archive to upload, as a file-like object."""
 
+import hashlib
 import os
-from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from vocboard.client.errors import ClientError, MisuseError
+from vocboard.client.errors import ChangedArchiveError, ClientError, MisuseError
+
+HASHED_BYTES = 1024 * 1024
 
 
 class OutgoingArchive:
-    """A file that the HTTP library reads in chunks. It reports progress and never returns more bytes than announced.
+    """A file that is read in chunks. It never returns more bytes than it had when it was opened.
 
     Attributes:
+        path: where it is.
         name: its file name, without directories.
         size: in bytes, when the file was opened.
-        advanced: called with the size of each chunk that is sent; set it before sending.
 
     Raises:
         MisuseError: the file does not exist, cannot be read, or is a directory.
@@ -30,9 +32,10 @@ class OutgoingArchive:
             self._file = path.open("rb")
         except OSError as error:
             raise MisuseError(f"cannot read {path}: {error.strerror}") from error
+        self.path = path
         self.name = path.name
-        self.size = os.fstat(self._file.fileno()).st_size
-        self.advanced: Callable[[int], object] | None = None
+        self._opened = os.fstat(self._file.fileno())
+        self.size = self._opened.st_size
         self._left = self.size
 
     def __enter__(self) -> Self:
@@ -43,12 +46,34 @@ class OutgoingArchive:
     ) -> None:
         self._file.close()
 
-    def fileno(self) -> int:
-        """Return the file descriptor, from which the HTTP library gets the length."""
-        return self._file.fileno()
+    def sha256(self) -> str:
+        """Read the file, and return its SHA-256 in hexadecimal.
+
+        Raises:
+            ChangedArchiveError: the file has changed since it was opened.
+        """
+        digest = hashlib.sha256()
+        self._file.seek(0)
+        while piece := self._file.read(HASHED_BYTES):
+            digest.update(piece)
+        self._file.seek(0)
+        self.check_unchanged()
+        return digest.hexdigest()
+
+    def check_unchanged(self) -> None:
+        """Check that the file is as it was when it was opened.
+
+        Raises:
+            ChangedArchiveError: it is not.
+        """
+        present = os.fstat(self._file.fileno())
+        if (present.st_size, present.st_mtime_ns) != (self._opened.st_size, self._opened.st_mtime_ns):
+            raise ChangedArchiveError(
+                f"{self.name} changed on disk during the upload; run the command again when the file is complete"
+            )
 
     def seek(self, position: int) -> None:
-        """Seek to a position; the HTTP library only asks for the start."""
+        """Continue reading at a position."""
         self._file.seek(position)
         self._left = self.size - position
 
@@ -63,8 +88,8 @@ class OutgoingArchive:
         except OSError as error:
             raise ClientError(f"cannot read all of {self.name}: {error.strerror}") from error
         if not piece and self._left:
-            raise ClientError(f"{self.name} changed during the upload; try again when the file is complete")
+            raise ChangedArchiveError(
+                f"{self.name} changed on disk during the upload; run the command again when the file is complete"
+            )
         self._left -= len(piece)
-        if self.advanced is not None:
-            self.advanced(len(piece))
         return piece

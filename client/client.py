@@ -4,12 +4,13 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from vocboard.client import credentials
+from vocboard.client import credentials, submitting
 from vocboard.client.answers import (
     Challenge,
     Person,
@@ -26,6 +27,7 @@ from vocboard.client.archive import OutgoingArchive
 from vocboard.client.connection import Answer, Connection, FieldValue, path, phase_parameter
 from vocboard.client.errors import ClientError
 from vocboard.client.following import follow
+from vocboard.client.resumable import Watcher
 from vocboard.client.scores import Board, CompetitionScores, board
 from vocboard.evaluator import editions
 from vocboard.evaluator.editions import Edition
@@ -151,6 +153,9 @@ class Client:
     ) -> SubmissionDetails:
         """Upload an archive of results, and return the queued submission.
 
+        A lost connection or a restart of the server is waited for, up to ten minutes without progress. An interrupted
+        upload of the same archive continues where it was, also in another process. Nothing is submitted twice.
+
         Args:
             challenge: short name of the challenge.
             archive: `.tar`, `.tar.gz`, `.tar.xz`, `.tar.bz2` or `.zip`.
@@ -165,10 +170,12 @@ class Client:
             segmentation_classes: classes entered for segmentation. Default: all.
             phase: key of the phase that it is for. Default: the one that is current when the upload begins.
             publish: whether to publish the result as soon as it is scored.
-            progress: called with the number of bytes sent so far and the total.
+            progress: called with the number of bytes sent so far and the total; the first number is smaller than
+                before where something has to be sent again.
 
         Raises:
             InvalidArchiveError: the archive has problems; `problems` lists all of them.
+            ChangedArchiveError: the file changed on disk during the upload.
             LimitedError: no further upload is allowed before `allowed_at`.
             ClientError: see above.
         """
@@ -188,10 +195,10 @@ class Client:
         if publish:
             fields["publish"] = "true"
         with OutgoingArchive(Path(archive)) as outgoing:
-            if progress is not None:
-                outgoing.advanced = _counting(progress, outgoing.size)
-            where = path("challenges", challenge, "submissions")
-            answer = self._connection.upload(where, fields, outgoing, phase_parameter(phase))
+            watcher = Watcher() if progress is None else Watcher(sent=partial(_report, progress, outgoing.size))
+            answer = submitting.submit(
+                self._connection, challenge, outgoing, fields, phase_parameter(phase), watcher=watcher
+            )
         return understood(submission_details, answer)
 
     def submissions(self) -> list[Submission]:
@@ -289,12 +296,5 @@ def _page(answer: Mapping[str, Any]) -> tuple[list[Any], int]:
     return list(answer["items"]), int(answer["total"])
 
 
-def _counting(progress: Callable[[int, int], object], total: int) -> Callable[[int], None]:
-    sent = 0
-
-    def advanced(count: int) -> None:
-        nonlocal sent
-        sent += count
-        progress(sent, total)
-
-    return advanced
+def _report(progress: Callable[[int, int], object], total: int, sent: int) -> None:
+    progress(sent, total)

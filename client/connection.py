@@ -2,17 +2,16 @@
 
 import ssl
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
 from types import TracebackType
-from typing import Any, BinaryIO, Self, cast
+from typing import Any, Self
 from urllib.parse import quote, urlsplit
 
 import httpx
 
 from vocboard.client.address import is_loopback
-from vocboard.client.archive import OutgoingArchive
 from vocboard.client.errors import CertificateError, ClientError, MisuseError, NetworkError, UnexpectedAnswerError
 from vocboard.client.refusals import refusal, retry_after
 from vocboard.client.terminal import printable
@@ -52,8 +51,9 @@ def path(*parts: str) -> str:
 class Connection:
     """Requests to one server as one user.
 
-    Reads are retried on network errors and on 502, 503 and 504. Requests that change something are never retried.
-    Redirects are not followed, because the token must only go to this server.
+    Reads are retried on network errors and on 502, 503 and 504. Requests that change something are not retried
+    here; those of uploads are, in `client.submitting`. Redirects are not followed, because the token must only go to
+    this server.
 
     Args:
         address: the server's address, from `client.address.normalised`.
@@ -140,41 +140,67 @@ class Connection:
             ) from error
         return self._decoded(self._successful(answer))
 
-    def upload(
-        self,
-        path: str,
-        fields: Mapping[str, FieldValue],
-        archive: OutgoingArchive,
-        parameters: Mapping[str, str] | None = None,
-    ) -> Answer:
-        """Send a form with an archive, in chunks of limited size, and return the response. Never retried.
+    def submit(self, path: str, parameters: Mapping[str, str], fields: Mapping[str, FieldValue]) -> Answer:
+        """Send a form without a file, and return the response. The caller knows whether it can be repeated.
 
         Args:
             path: below the API's root.
-            fields: the form's other fields, sent before the archive; a list for a repeated field.
-            archive: sent in the field `archive`.
-            parameters: of the address.
+            fields: a list for a repeated field.
+
+        Raises:
+            ClientError: see `client.errors`.
+        """
+        values = [
+            (name, value) for name, given in fields.items() for value in (given if isinstance(given, list) else [given])
+        ]
+        answer = self.send(
+            "POST",
+            path,
+            parameters,
+            headers={"Accept": "application/json"},
+            files=[(name, (None, value)) for name, value in values],
+            patience_seconds=CHECKING_SECONDS,
+        )
+        return self._decoded(answer)
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        parameters: Mapping[str, str] | None = None,
+        *,
+        headers: Mapping[str, str],
+        content: Iterator[bytes] | None = None,
+        files: Sequence[tuple[str, tuple[None, str]]] | None = None,
+        patience_seconds: float = SILENCE_SECONDS,
+    ) -> httpx.Response:
+        """Send a request once, and return the successful response.
+
+        Args:
+            content: the body, of the length that the headers announce.
+            files: the parts of a multipart form.
+            patience_seconds: maximum time until the response begins.
 
         Raises:
             ClientError: see `client.errors`.
         """
         try:
-            answer = self._client.post(
+            answer = self._client.request(
+                method,
                 path,
                 params=parameters,
-                data=dict(fields),
-                files={"archive": (archive.name, cast(BinaryIO, archive), "application/octet-stream")},
-                headers={"Accept": "application/json"},
-                timeout=_timeout(CHECKING_SECONDS),
+                headers=headers,
+                content=content,
+                files=files,
+                timeout=_timeout(patience_seconds),
             )
-        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-            raise self._unreachable(error) from error
         except httpx.RequestError as error:
-            raise NetworkError(
-                f"the connection to {self.address} was lost before the server responded; check with `vocboard status` "
-                f"whether the upload arrived before you try again"
-            ) from error
-        return self._decoded(self._successful(answer))
+            raise self._unreachable(error) from error
+        return self._successful(answer)
+
+    def sleep(self, seconds: float) -> None:
+        """Wait before the next attempt."""
+        self._sleep(seconds)
 
     @contextmanager
     def events(self, path: str, *, patience_seconds: float) -> Iterator[Iterator[str]]:

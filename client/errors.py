@@ -1,7 +1,7 @@
 """Exceptions of the client. Every message is one line that says what to do."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 
 from vocboard.evaluator.problems import Problem
 from vocboard.evaluator.problems.groups import ProblemGroup, groups_of
@@ -25,6 +25,10 @@ class CertificateError(NetworkError):
 
 class UnexpectedAnswerError(ClientError):
     """The response is not that of a vocboard server."""
+
+
+class ChangedArchiveError(ClientError):
+    """The archive changed on disk while it was uploaded."""
 
 
 class RefusedError(ClientError):
@@ -78,3 +82,8 @@ class LimitedError(RefusedError):
     def __init__(self, message: str, *, allowed_at: datetime | None, status: int = 429, code: str = "") -> None:
         super().__init__(message, status=status, code=code)
         self.allowed_at = allowed_at
+
+    @property
+    def wait_seconds(self) -> float | None:
+        """Seconds until the next request is allowed, if known."""
+        return None if self.allowed_at is None else max(0.0, (self.allowed_at - datetime.now(UTC)).total_seconds())

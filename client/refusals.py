@@ -48,6 +48,8 @@ def refusal(answer: httpx.Response, address: str) -> RefusedError:
         return MisdirectedError(message, status=status, code=code, detail=detail)
     if status >= 500:
         message = f"{address} reported a server error (status {status}): {detail or 'try again later'}"
+        if status == 507 and detail:  # its disk is full
+            message = f"{address}: {detail}"
         return RefusedError(message, status=status, code=code, detail=detail)
     return RefusedError(
         detail or f"{address} rejected the request (status {status})", status=status, code=code, detail=detail

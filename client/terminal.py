@@ -101,7 +101,7 @@ class ProgressBar:
         self._stream = stream or sys.stderr
         self._clock = clock
         self._shown = self._stream.isatty()
-        self._done = 0
+        self._done = self._before = 0
         self._started = clock()
         self._drawn = float("-inf")
 
@@ -121,6 +121,23 @@ class ProgressBar:
         self._done += count
         if self._clock() - self._drawn >= REDRAW_SECONDS or self._done >= self._total:
             self._draw()
+
+    def move_to(self, done: int) -> None:
+        """Set the number of bytes done: more than before, or fewer where something has to be sent again."""
+        self._done = done
+        if self._clock() - self._drawn >= REDRAW_SECONDS or done >= self._total:
+            self._draw()
+
+    def continue_from(self, done: int) -> None:
+        """Set the number of bytes that were done before this began, which say nothing about its speed."""
+        self._before = self._done = done
+        self._draw()
+
+    def note(self, text: str) -> None:
+        """Print a line above the bar; without a terminal, just the line."""
+        self._stream.write(f"\r\x1b[K{text}\n" if self._shown else f"{text}\n")
+        self._stream.flush()
+        self._draw()
 
     def say(self, text: str) -> None:
         """Show a text instead of the bar."""
@@ -144,8 +161,8 @@ class ProgressBar:
         drawn = ("█" if unicode else "#") * full + ("░" if unicode else ".") * (BAR_WIDTH - full)
         line = f"{self._label}  {drawn} {fraction:4.0%}  {size(self._done)} of {size(self._total)}"
         seconds = self._clock() - self._started
-        if seconds >= 1 and 0 < self._done < self._total:
-            speed = self._done / seconds
+        if seconds >= 1 and self._before < self._done < self._total:
+            speed = (self._done - self._before) / seconds
             left = timedelta(seconds=(self._total - self._done) / speed)
             line += f"  {size(speed)}/s  {duration(left)} left"
         return line

@@ -1,14 +1,24 @@
 """`vocboard submit`: upload an archive of results."""
 
 import argparse
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from vocboard.client.answers import Challenge, SubmissionDetails, challenge, submission_details, understood
+from vocboard.client.answers import (
+    Challenge,
+    SubmissionDetails,
+    challenge,
+    submission,
+    submission_details,
+    understood,
+)
 from vocboard.client.archive import OutgoingArchive
 from vocboard.client.connection import Answer, Connection, FieldValue, path, phase_parameter
-from vocboard.client.errors import InvalidArchiveError, MisuseError
-from vocboard.client.terminal import ProgressBar, instant, printable
+from vocboard.client.errors import InvalidArchiveError, MisuseError, RefusedError
+from vocboard.client.resumable import Watcher
+from vocboard.client.submitting import submit
+from vocboard.client.terminal import ProgressBar, instant, printable, size
 from vocboard.commands.connecting import (
     DONE,
     PROBLEMS,
@@ -27,7 +37,8 @@ from vocboard.evaluator.problems.groups import ProblemGroup, groups_of
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.description = (
-        "Upload a results archive. Exit status: 0 accepted (with --wait: scored), 1 the archive has problems, 2 usage "
+        "Upload a results archive. If the upload is interrupted, run the same command again: it continues. "
+        "Exit status: 0 accepted (with --wait: scored), 1 the archive has problems, 2 usage "
         "error, 3 server or network error."
     )
     parser.add_argument("challenge", metavar="CHALLENGE", help="short name of the challenge: the last part of its URL")
@@ -69,6 +80,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--all", action="store_true", help="show all listed places of each problem, not only three")
     parser.add_argument("--phase", metavar="KEY", help="phase of the challenge (default: the current one)")
     parser.add_argument("--publish", action="store_true", help="publish the result as soon as it is scored")
+    parser.add_argument(
+        "--again", action="store_true", help="submit an archive that you have submitted before without being asked"
+    )
     parser.add_argument("--wait", action="store_true", help="wait until the submission is scored, and print the scores")
     add_json_argument(parser)
     add_server_argument(parser)
@@ -176,19 +190,58 @@ def _upload(connection: Connection, arguments: argparse.Namespace, archive: Outg
         fields["segmentation_classes"] = [name.strip() for name in arguments.segmentation_classes.split(",")]
     if arguments.publish:
         fields["publish"] = "true"
+    digest = archive.sha256()
     with ProgressBar(archive.name, archive.size) as bar:
-        left = archive.size
 
-        def advanced(count: int) -> None:
-            nonlocal left
-            left -= count
-            bar.advance(count)
-            if left == 0:
-                bar.say("Uploaded; the server is validating the archive ...")
+        def note(text: str) -> None:
+            bar.note(f"vocboard: {text}")
 
-        archive.advanced = advanced
-        where = path("challenges", arguments.challenge, "submissions")
-        return connection.upload(where, fields, archive, phase_parameter(arguments.phase))
+        def begun() -> None:
+            if not arguments.again:
+                _point_out_identical(connection, arguments.challenge, digest, note)
+
+        def continuing(done: int) -> None:
+            bar.continue_from(done)
+            note(f"continuing the interrupted upload at {size(done)} of {size(archive.size)}")
+
+        def uploaded() -> None:
+            bar.say("Uploaded; the server is validating the archive ...")
+
+        watcher = Watcher(sent=bar.move_to, begun=begun, waiting=note, continuing=continuing)
+        return submit(
+            connection,
+            arguments.challenge,
+            archive,
+            fields,
+            phase_parameter(arguments.phase),
+            sha256=digest,
+            watcher=watcher,
+            uploaded=uploaded,
+        )
+
+
+def _point_out_identical(connection: Connection, challenge: str, sha256: str, note: Callable[[str], object]) -> None:
+    """Say, before the upload, that the archive was submitted before, and ask on a terminal whether it is meant.
+
+    Raises:
+        MisuseError: it is not.
+    """
+    try:
+        answer = connection.get("/submissions", {"challenge": challenge, "archive_sha256": sha256})
+    except RefusedError:  # a token without the scope `read`
+        return
+    listed = understood(lambda page: [submission(item) for item in page["items"]], answer)
+    earlier = next((item for item in listed if item.state not in ("withdrawn", "failed")), None)
+    if earlier is None:
+        return
+    note(
+        f"you have submitted exactly this archive before, as {printable(earlier.method)} on "
+        f"{instant(earlier.created_at)} (submission {printable(earlier.id)}); submitting it again uses quota"
+    )
+    if sys.stdin.isatty() and sys.stderr.isatty():
+        note("Submit it again? [y/N]")
+        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+            raise MisuseError("nothing was submitted; --again submits it without asking")
 
 
 def _accepted_message(accepted: SubmissionDetails, waiting: bool) -> str:

@@ -19,6 +19,7 @@ from vocboard.app.errors import ForbiddenError
 from vocboard.app.leaderboards import freezing, queries, service
 from vocboard.app.leaderboards.board import Board, Part
 from vocboard.app.leaderboards.coalesced_queries import CoalescedQueries
+from vocboard.app.leaderboards.entry_cache import EntryCache
 from vocboard.app.leaderboards.queries import Revision
 
 CACHED_CELLS = 250_000  # cells of all cached leaderboards, at about a hundred bytes each
@@ -105,6 +106,7 @@ class Boards:
         self._database = database
         self._queries: CoalescedQueries[CurrentBoard] = CoalescedQueries()
         self._boards: LRUCache[Hashable, CurrentBoard] = LRUCache(CACHED_CELLS, getsizeof=lambda board: board.cells)
+        self._entries = EntryCache()
         self._boards_lock = threading.Lock()  # queries run in threads
         self._renderings: LRUCache[Hashable, Any] = LRUCache(CACHED_BYTES, getsizeof=len)
         self._rendering: dict[Hashable, asyncio.Task[Any]] = {}
@@ -196,7 +198,9 @@ class Boards:
             challenge = challenges.get_visible(session, wanted.slug, viewer)
             phase = wanted.phase(challenge, at)
             self._check_visible(challenge, phase, viewer, at)
-            board = service.board(session, challenge, phase, wanted.competition, part=wanted.part, at=at)
+            board = service.board(
+                session, challenge, phase, wanted.competition, part=wanted.part, at=at, cache=self._entries
+            )
             counts = service.counts(session, challenge, phase, at=at)
         return CurrentBoard(challenge, phase, board, revision, counts)
 

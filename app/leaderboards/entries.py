@@ -1,7 +1,7 @@
 """What leaderboards are made of: published results with their unrounded scores, read live or kept as JSON."""
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -100,16 +100,25 @@ class Published:
 
 
 def published(
-    session: Session, challenge: Challenge, phase_key: str, competition: str, others: tuple[Metric, ...]
+    session: Session,
+    challenge: Challenge,
+    phase_key: str,
+    competition: str,
+    others: tuple[Metric, ...],
+    *,
+    only: Sequence[uuid.UUID] | None = None,
 ) -> list[Published]:
     """Return all published results of a phase in a competition, in the order of submission.
 
     Args:
+        only: submissions to return; all by default.
         others: measures beside the primary one that are wanted.
     """
-    rows = queries.published(session, challenge, phase_key, competition)
-    values = queries.values(session, challenge, phase_key, competition)
-    other_measures = queries.other_measures(session, challenge, phase_key, competition, others)
+    if only is not None and not only:
+        return []
+    rows = queries.published(session, challenge, phase_key, competition, only=only)
+    values = queries.values(session, challenge, phase_key, competition, only=only)
+    other_measures = queries.other_measures(session, challenge, phase_key, competition, others, only=only)
     return [
         Published(
             Entry(

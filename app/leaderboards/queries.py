@@ -6,13 +6,14 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import and_, bindparam, func, select
+from sqlalchemy import Select, and_, bindparam, func, select
 from sqlalchemy.orm import Session, aliased
 
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges import queries as challenges
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.evaluations.models import ClassScore, CompetitionResult, Evaluation, Measure
+from vocboard.app.leaderboards.class_scores import ClassScores
 from vocboard.app.leaderboards.models import FrozenLeaderboard, LeaderboardRevision
 from vocboard.app.submissions.models import Method, State, Submission
 from vocboard.evaluator.editions import Metric
@@ -65,16 +66,27 @@ _PUBLISHED = (
     )
     .order_by(Submission.created_at, Submission.id)
 )
-_MEASURES = _PUBLISHED.with_only_columns(Measure.id, maintain_column_froms=True).order_by(None)
-_RESULTS = _PUBLISHED.with_only_columns(CompetitionResult.id, maintain_column_froms=True).order_by(None)
-_OTHER_MEASURES = (
-    select(_OTHER.result_id, _OTHER.metric, _OTHER.mean, ClassScore.class_name, ClassScore.value)
-    .outerjoin(ClassScore, ClassScore.measure_id == _OTHER.id)
-    .where(_OTHER.result_id.in_(_RESULTS), _OTHER.metric.in_(bindparam("metrics", expanding=True)))
-)
-_VALUES = select(ClassScore.measure_id, ClassScore.class_name, ClassScore.value).where(
-    ClassScore.measure_id.in_(_MEASURES)
-)
+_ONLY_PUBLISHED = _PUBLISHED.where(Submission.id.in_(bindparam("only", expanding=True)))
+
+
+def _values_of(published: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
+    measures = published.with_only_columns(Measure.id, maintain_column_froms=True).order_by(None)
+    return select(ClassScore.measure_id, ClassScore.class_name, ClassScore.value).where(
+        ClassScore.measure_id.in_(measures)
+    )
+
+
+def _other_measures_of(published: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
+    results = published.with_only_columns(CompetitionResult.id, maintain_column_froms=True).order_by(None)
+    return (
+        select(_OTHER.result_id, _OTHER.metric, _OTHER.mean, ClassScore.class_name, ClassScore.value)
+        .outerjoin(ClassScore, ClassScore.measure_id == _OTHER.id)
+        .where(_OTHER.result_id.in_(results), _OTHER.metric.in_(bindparam("metrics", expanding=True)))
+    )
+
+
+_VALUES, _ONLY_VALUES = _values_of(_PUBLISHED), _values_of(_ONLY_PUBLISHED)
+_OTHER_MEASURES, _ONLY_OTHER_MEASURES = _other_measures_of(_PUBLISHED), _other_measures_of(_ONLY_PUBLISHED)
 
 
 def revision(session: Session, slug: str, viewer: User | None) -> Revision | None:
@@ -91,30 +103,61 @@ def revision(session: Session, slug: str, viewer: User | None) -> Revision | Non
     return None if row is None else Revision(*row)
 
 
-def published(session: Session, challenge: Challenge, phase_key: str, competition: str) -> Sequence[Any]:
-    """Return everything of a phase's published submissions but the scores of classes, in the order of submission."""
-    return session.execute(_PUBLISHED, _of(challenge, phase_key, competition)).all()
+def published(
+    session: Session,
+    challenge: Challenge,
+    phase_key: str,
+    competition: str,
+    *,
+    only: Sequence[uuid.UUID] | None = None,
+) -> Sequence[Any]:
+    """Return everything of a phase's published submissions but the scores of classes, in the order of submission.
+
+    Args:
+        only: submissions to return; all by default. This is so for all queries of this module.
+    """
+    query, parameters = _PUBLISHED, _of(challenge, phase_key, competition)
+    if only is not None:
+        query, parameters = _ONLY_PUBLISHED, parameters | {"only": only}
+    return session.execute(query, parameters).all()
 
 
 def values(
-    session: Session, challenge: Challenge, phase_key: str, competition: str
+    session: Session,
+    challenge: Challenge,
+    phase_key: str,
+    competition: str,
+    *,
+    only: Sequence[uuid.UUID] | None = None,
 ) -> Mapping[uuid.UUID, Mapping[str, float | None]]:
     """Return the unrounded scores of each published primary measure, by class."""
-    found: defaultdict[uuid.UUID, dict[str, float | None]] = defaultdict(dict)
-    for measure_id, name, value in session.execute(_VALUES, _of(challenge, phase_key, competition)):
+    found: defaultdict[uuid.UUID, ClassScores] = defaultdict(ClassScores)
+    query, parameters = _VALUES, _of(challenge, phase_key, competition)
+    if only is not None:
+        query, parameters = _ONLY_VALUES, parameters | {"only": only}
+    for measure_id, name, value in session.execute(query, parameters):
         found[measure_id][name] = value
     return found
 
 
 def other_measures(
-    session: Session, challenge: Challenge, phase_key: str, competition: str, metrics: Collection[Metric]
+    session: Session,
+    challenge: Challenge,
+    phase_key: str,
+    competition: str,
+    metrics: Collection[Metric],
+    *,
+    only: Sequence[uuid.UUID] | None = None,
 ) -> Mapping[uuid.UUID, Mapping[Metric, tuple[float | None, Mapping[str, float | None]]]]:
     """Return the unrounded means and class scores of secondary metrics, by result."""
     found: defaultdict[uuid.UUID, dict[Metric, tuple[float | None, dict[str, float | None]]]] = defaultdict(dict)
     if not metrics:
         return found
-    of = _of(challenge, phase_key, competition) | {"metrics": [metric.value for metric in metrics]}
-    for result_id, metric, mean, name, value in session.execute(_OTHER_MEASURES, of):
+    query = _OTHER_MEASURES
+    parameters = _of(challenge, phase_key, competition) | {"metrics": [metric.value for metric in metrics]}
+    if only is not None:
+        query, parameters = _ONLY_OTHER_MEASURES, parameters | {"only": only}
+    for result_id, metric, mean, name, value in session.execute(query, parameters):
         _, scores = found[result_id].setdefault(Metric(metric), (mean, {}))
         if name is not None:
             scores[name] = value

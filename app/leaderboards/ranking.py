@@ -7,12 +7,11 @@ no rank.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(NamedTuple):
     """The values that determine a method's rank.
 
     Attributes:
@@ -28,7 +27,8 @@ class Standing:
 def order(standings: Sequence[Standing], *, higher_is_better: bool) -> list[int]:
     """Return the indices of the standings, best first."""
     sign = -1 if higher_is_better else 1
-    return sorted(range(len(standings)), key=lambda index: _key(standings[index], sign))
+    keys = [_key(standing, sign) for standing in standings]
+    return sorted(range(len(keys)), key=keys.__getitem__)
 
 
 def ranks(ordered: Iterable[Standing]) -> list[int | None]:
@@ -37,9 +37,5 @@ def ranks(ordered: Iterable[Standing]) -> list[int | None]:
 
 
 def _key(standing: Standing, sign: int) -> tuple[bool, bool, float, datetime]:
-    return (
-        standing.mean is None,
-        not standing.is_complete,
-        0.0 if standing.mean is None else sign * standing.mean,
-        standing.submitted_at,
-    )
+    mean, is_complete, submitted_at = standing
+    return mean is None, not is_complete, 0.0 if mean is None else sign * mean, submitted_at

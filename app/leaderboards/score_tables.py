@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vocboard.app.evaluations.rounding import shown
+from vocboard.app.leaderboards.class_scores import packed_together
 from vocboard.evaluator.editions import Metric
 from vocboard.evaluator.tasks.definitions import METRICS
 
@@ -75,11 +76,10 @@ class ScoreTable:
         is_entered = np.ones((count, width), dtype=bool)
         scores[:, 0] = np.array(means, dtype=float)
         if count and classes:
-            scores[:, 1:] = np.array([[*map(of_method.get, classes)] for of_method in per_class], dtype=float)
-            wanted = set(classes)
-            for place, of_method in enumerate(per_class):
-                if not wanted <= of_method.keys():
-                    is_entered[place, 1:] = [name in of_method for name in classes]
+            scores[:, 1:] = packed_together(per_class, tuple(classes))
+            # Where no score is missing, every class was entered.
+            for place in np.flatnonzero(np.isnan(scores[:, 1:]).any(axis=1)).tolist():
+                is_entered[place, 1:] = [name in per_class[place] for name in classes]
         higher_is_better = METRICS[metric].higher_is_better
         competing = scores.copy()
         competing[~np.array(is_complete, dtype=bool), 0] = np.nan
@@ -138,13 +138,13 @@ def _cuts(scores: NDArray[np.float64], decimals: int) -> Sequence[Sequence[float
     in_order = np.sort(np.round(scores, decimals), axis=0)  # NaN last
     counts = np.count_nonzero(~np.isnan(in_order), axis=0).tolist()
     return [
-        [_cut(in_order[:count, column].tolist(), part, decimals) for part in range(1, FIFTHS)] if count else []
+        [_cut(in_order[:count, column], part, decimals) for part in range(1, FIFTHS)] if count else []
         for column, count in enumerate(counts)
     ]
 
 
-def _cut(in_order: Sequence[float], part: int, decimals: int) -> float:
+def _cut(in_order: NDArray[np.float64], part: int, decimals: int) -> float:
     """Return the score between two fifths, or the one that belongs to both."""
     whole, rest = divmod(len(in_order) * part, FIFTHS)
     first, second = in_order[whole if rest else whole - 1], in_order[whole]
-    return (round(first, decimals) + round(second, decimals)) / 2
+    return (round(float(first), decimals) + round(float(second), decimals)) / 2

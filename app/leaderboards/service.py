@@ -17,6 +17,7 @@ from vocboard.app.evaluations.visibility import allowed
 from vocboard.app.leaderboards import entries, freezing, queries
 from vocboard.app.leaderboards.board import Board, Part
 from vocboard.app.leaderboards.entries import Entry
+from vocboard.app.leaderboards.entry_cache import EntryCache
 from vocboard.app.leaderboards.ranked_rows import RankedRows
 from vocboard.app.rescores.queries import Correction, corrections
 from vocboard.evaluator.editions import BACKGROUND, Competition
@@ -48,6 +49,7 @@ def board(
     *,
     part: Part = Part.COUNTING,
     at: datetime | None = None,
+    cache: EntryCache | None = None,
 ) -> Board:
     """Return a leaderboard, in at most five statements however long it is.
 
@@ -56,6 +58,7 @@ def board(
     Args:
         challenge: with its competitions and phases.
         at: the present instant.
+        cache: what has been read before.
 
     Raises:
         NotFoundError: the phase has no such competition; or nothing can be later, because it is not frozen.
@@ -71,11 +74,11 @@ def board(
     elif part is Part.LATER:
         raise NotFoundError("This leaderboard is not frozen, so there are no later results.")
     if kept is None:
-        content = _live(session, challenge, phase, rules)
+        content = _live(session, challenge, phase, rules, cache)
     else:
         content = _kept(kept.content)
         if part is Part.LATER:
-            content = _later(_live(session, challenge, phase, rules), content)
+            content = _later(_live(session, challenge, phase, rules, cache), content)
     is_anonymous = phase.is_anonymous(at)
     if is_anonymous:
         content = _without_names(content)
@@ -118,8 +121,11 @@ def rules_of(challenge: Challenge, phase: Phase, competition: str) -> Competitio
     return rules
 
 
-def _live(session: Session, challenge: Challenge, phase: Phase, rules: Competition) -> _Content:
-    found = entries.published(session, challenge, phase.key, rules.key, rules.rules.board)
+def _live(
+    session: Session, challenge: Challenge, phase: Phase, rules: Competition, cache: EntryCache | None
+) -> _Content:
+    read = entries.published if cache is None else cache.published
+    found = read(session, challenge, phase.key, rules.key, rules.rules.board)
     return _Content(
         challenge_title=challenge.title,
         decimals=challenge.decimals,

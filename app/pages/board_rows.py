@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from vocboard.app.leaderboards.board import Board, BoardRow
+from vocboard.app.leaderboards.board import Board, BoardRow, Cell
 from vocboard.app.leaderboards.entries import Entry
 from vocboard.app.pages.board_state import PER_PAGE, BoardState
+from vocboard.app.pages.formats import percent
 from vocboard.app.pages.rendering import environment
 from vocboard.evaluator.editions import Declaration
 
@@ -63,9 +64,9 @@ class RepeatedTexts:
         first = entries[0]
         same_affiliation = all(entry.affiliation == first.affiliation for entry in entries)
         declared = {
-            str(one.declaration): one.text
+            str(one.declaration): one.text or "not declared"
             for one in board.rows[0].declared
-            if one.text is not None and all(_same(entry, first, one.declaration) for entry in entries)
+            if all(_same(entry, first, one.declaration) for entry in entries)
         }
         return cls(first.affiliation if same_affiliation else "", declared)
 
@@ -119,15 +120,27 @@ class _Renderer:
             self._row(
                 row,
                 self._board,
-                row.cells if self._metric is None else row.other_cells[self._metric],
+                self._cells(row.cells if self._metric is None else row.other_cells[self._metric]),
                 self._repeated,
                 key=self._state.column if self._state.is_sorted else None,
-                key_class=self._key_class,
                 is_own=is_own,
                 series=series,
                 title=title_of(row),
             )
         )
+
+    def _cells(self, cells: Sequence[Cell]) -> Markup:
+        """Return the cells of the classes; not in the template, because a page has thousands, of numbers alone."""
+        decimals, parts = self._board.decimals, []
+        for place, cell in enumerate(cells):
+            kind = f"q{cell.fifth}" if cell.fifth else "none"
+            if cell.is_best:
+                kind += " best"
+            if place == self._key_class:
+                kind += " key"
+            text = percent(cell.value, decimals) if cell.is_entered else "–"
+            parts.append(f'<td class="{kind}">{text}</td>')
+        return Markup("".join(parts))  # noqa: S704  # numbers, and words of ours
 
 
 def _same(entry: Entry, other: Entry, declaration: Declaration) -> bool:
@@ -137,8 +150,8 @@ def _same(entry: Entry, other: Entry, declaration: Declaration) -> bool:
 
 
 def title_of(row: BoardRow) -> str:
-    """Return everything that is said of whom a row is of, on one line."""
-    text = " · ".join(filter(None, (row.method, row.contributors, row.affiliation)))
+    """Return whom a row is of, on one line."""
+    text = " · ".join(filter(None, (row.contributors, row.affiliation)))
     return text if len(text) <= LONGEST_TITLE else f"{text[:LONGEST_TITLE]}…"
 
 

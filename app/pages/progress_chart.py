@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime
 
-from vocboard.app.leaderboards.progress import Point
+import numpy as np
+
+from vocboard.app.leaderboards.progress import Progress, RecordHolder
 
 WIDTH, HEIGHT = 460, 96  # units of the drawing, about pixels
 LEFT, RIGHT, TOP, BOTTOM = 34, 8, 15, 14  # margins, with the labels of the axes
@@ -23,7 +25,7 @@ class Record:
         label_x: where the label ends.
     """
 
-    point: Point
+    holder: RecordHolder
     x: float
     y: float
     label: str
@@ -55,31 +57,25 @@ class Chart:
     height: int = HEIGHT
 
 
-def chart(points: Sequence[Point]) -> Chart | None:
+def chart(progress: Progress) -> Chart | None:
     """Return the drawing of at least two methods; None for fewer."""
-    if len(points) < 2:
+    seconds, means, records = progress.seconds, progress.means, progress.records
+    if len(means) < 2:
         return None
-    since, until = points[0].submitted_at, points[-1].submitted_at
-    duration = max(until - since, timedelta(seconds=1))
-    means = [point.mean for point in points]
-    low, high = min(means), max(means)
-    extent = (high - low) or 1.0
-
-    def x(point: Point) -> float:
-        return round(LEFT + (WIDTH - LEFT - RIGHT) * ((point.submitted_at - since) / duration), 1)
-
-    def y(point: Point) -> float:
-        return round(HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * ((point.mean - low) / extent), 1)
-
-    grid = dict.fromkeys((GRID * round(x(point) / GRID), GRID * round(y(point) / GRID)) for point in points)
-    records = [point for point in points if point.is_record]
-    steps = f"M{x(records[0])} {y(records[0])}" + "".join(f"H{x(point)}V{y(point)}" for point in records[1:])
+    low, high = float(means.min()), float(means.max())
+    duration, extent = float(seconds[-1] - seconds[0]) or 1.0, (high - low) or 1.0
+    x = LEFT + (WIDTH - LEFT - RIGHT) * (seconds - seconds[0]) / duration
+    y = HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * (means - low) / extent
+    grid = np.unique(GRID * np.rint(np.column_stack([x, y]) / GRID).astype(int), axis=0).tolist()
+    placed = [(record, round(float(x[record.number]), 1), round(float(y[record.number]), 1)) for record in records]
+    _, first_x, first_y = placed[0]
+    steps = f"M{first_x} {first_y}" + "".join(f"H{right}V{down}" for _, right, down in placed[1:])
     return Chart(
         dots="".join(f"M{right} {down}h0" for right, down in grid),
         steps=f"{steps}H{WIDTH - RIGHT}",
-        records=_labelled([(point, x(point), y(point)) for point in records]),
-        since=since,
-        until=until,
+        records=_labelled(placed),
+        since=datetime.fromtimestamp(seconds[0], UTC),
+        until=datetime.fromtimestamp(seconds[-1], UTC),
         low=low,
         high=high,
         low_y=HEIGHT - BOTTOM,
@@ -87,12 +83,12 @@ def chart(points: Sequence[Point]) -> Chart | None:
     )
 
 
-def _labelled(records: Sequence[tuple[Point, float, float]]) -> tuple[Record, ...]:
+def _labelled(records: Sequence[tuple[RecordHolder, float, float]]) -> tuple[Record, ...]:
     """Write names above and to the left of the points, the latest first, wherever they cover no other name."""
     taken: list[tuple[float, float, float]] = []  # left, right, baseline
     found = []
-    for point, x, y in reversed(records):
-        name = point.method if len(point.method) <= LONGEST_LABEL else f"{point.method[: LONGEST_LABEL - 1]}…"
+    for holder, x, y in reversed(records):
+        name = holder.method if len(holder.method) <= LONGEST_LABEL else f"{holder.method[: LONGEST_LABEL - 1]}…"
         width = LETTER * len(name)
         right = min(max(x + 3, LEFT + width), WIDTH - RIGHT)
         baseline = max(y - 5, LINE - 2)
@@ -104,5 +100,5 @@ def _labelled(records: Sequence[tuple[Point, float, float]]) -> tuple[Record, ..
             name = ""
         else:
             taken.append((right - width, right, baseline))
-        found.append(Record(point, x, y, name, round(right, 1), round(baseline, 1)))
+        found.append(Record(holder, x, y, name, round(right, 1), round(baseline, 1)))
     return tuple(reversed(found))

@@ -23,7 +23,8 @@ from tests.attack.detections import Answer, answer, four_decimals
 from tests.attack.detections import certain as certain_boxes
 from tests.attack.labels import Ranking, certain
 from tests.attack.uploads import Upload
-from vocboard.commands.demo import EDITION, READY_FILE, SEED
+from vocboard.commands.demo import EDITION, EXAMPLES_FILLED, READY_FILE, SEED
+from vocboard.commands.demo.examples import SLUGS
 from vocboard.commands.demo.scenes import World, draw_world
 from vocboard.evaluator import editions
 
@@ -207,3 +208,21 @@ def test_nothing_that_can_be_fetched_has_counts_or_more_decimals(attacked: Attac
         assert all(value == round(value, 4) for value in shown if value is not None), competition
         assert scores["details"] == {}
         assert scores["confusion_counts"] is None
+
+
+def test_the_examples_are_added_while_it_runs_and_the_home_page_names_them(demo: Path, attacked: Attacked) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while not (demo / EXAMPLES_FILLED).exists():
+        assert time.monotonic() < deadline, (demo / "demo.log").read_text()
+        time.sleep(0.2)
+    access = json.loads((demo / READY_FILE).read_text())
+    home = httpx.get(access["url"], trust_env=False).text
+    for slug in SLUGS:
+        title = slug.replace("-", " ").capitalize()
+        assert title in home, "the notice names it"
+        assert (f'href="/challenges/{slug}"' in home) == (slug != "harbour-2027"), title
+    assert access["participant"]["email"] in home
+    assert access["organiser"]["email"] in home
+    assert not any(
+        access[who][secret] in home for who in ("participant", "organiser") for secret in ("password", "token")
+    )

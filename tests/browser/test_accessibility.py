@@ -13,7 +13,7 @@ from tests.app.authorisation_table import TABLE, Person
 from tests.browser.axe import check
 from tests.browser.conftest import Exhibition
 from tests.browser.gallery import Gallery
-from tests.browser.visits import REFUSED_FORMS, VISITS, Visit, open_page
+from tests.browser.visits import EMBEDDED, REFUSED_FORMS, VISITS, Visit, open_page
 from tests.support.factories import make_organiser, make_user
 from tests.support.site import serving
 from vocboard import migrations
@@ -27,6 +27,7 @@ NO_PAGES = {
     "/healthz",
     "/readyz",
     "/.well-known/security.txt",
+    "/challenges/{slug}/leaderboards/{competition}/preview.png",
     "/organise/log.csv",
     "/organise/{slug}/log.csv",
     "/organise/{slug}/samples",
@@ -66,11 +67,11 @@ def seen_by_everybody() -> Iterator[Visit]:
 
 def test_every_page_is_visited(exhibition: Exhibition) -> None:
     pages = pages_of(exhibition.site.application)
-    visited = {route_of(visit.path, pages) for visit in VISITS}
+    visited = {route_of(visit.path, pages) for visit in [*VISITS, *EMBEDDED]}
     assert set(pages) - visited == set(), "add a visit to tests/browser/visits.py"
 
 
-@pytest.mark.parametrize("visit", [*seen_by_everybody(), *REFUSED_FORMS], ids=str)
+@pytest.mark.parametrize("visit", [*seen_by_everybody(), *REFUSED_FORMS, *EMBEDDED], ids=str)
 def test_page_is_accessible(page: Page, exhibition: Exhibition, visit: Visit) -> None:
     open_page(page, exhibition, visit)
     check(page)

@@ -119,6 +119,9 @@ VISITS = [
     Visit("administrator", "/organise/registrations"),
 ]
 
+# Shown inside of other sites' pages: without header and footer.
+EMBEDDED = [Visit("visitor", "/challenges/voc2012/leaderboards/comp3/embed")]
+
 REFUSED_FORMS = [
     Visit("visitor", "/sign-in", "Sign in"),
     Visit("visitor", "/register", "Register"),

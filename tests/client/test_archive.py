@@ -1,23 +1,33 @@
+import hashlib
+import os
 from pathlib import Path
 
 import pytest
 
 from vocboard.client.archive import OutgoingArchive
-from vocboard.client.errors import MisuseError
+from vocboard.client.errors import ChangedArchiveError, MisuseError
 
 
-def test_reports_progress(tmp_path: Path) -> None:
+def test_knows_its_name_size_and_hash(tmp_path: Path) -> None:
     path = tmp_path / "results.tar"
     path.write_bytes(b"x" * 25)
-    pieces: list[int] = []
 
     with OutgoingArchive(path) as archive:
-        archive.advanced = pieces.append
-        while archive.read(10):
-            pass
+        assert (archive.name, archive.size) == ("results.tar", 25)
+        assert archive.sha256() == hashlib.sha256(b"x" * 25).hexdigest()
+        archive.seek(20)
+        assert archive.read(10) == b"x" * 5
 
-    assert pieces == [10, 10, 5, 0]
-    assert (archive.name, archive.size) == ("results.tar", 25)
+
+def test_a_file_that_changes_after_it_was_opened_is_reported(tmp_path: Path) -> None:
+    path = tmp_path / "results.tar"
+    path.write_bytes(b"x" * 25)
+
+    with OutgoingArchive(path) as archive:
+        archive.check_unchanged()
+        os.utime(path, ns=(1, 1))
+        with pytest.raises(ChangedArchiveError, match=r"results\.tar changed on disk during the upload"):
+            archive.check_unchanged()
 
 
 def test_what_is_appended_in_the_meantime_stays_behind(tmp_path: Path) -> None:

@@ -32,14 +32,6 @@ PROBLEM_JSON = {"Content-Type": "application/problem+json"}
 Handler = Callable[[httpx.Request], httpx.Response]
 
 
-@pytest.fixture
-def archive(tmp_path: Path) -> Iterator[OutgoingArchive]:
-    path = tmp_path / "results.zip"
-    path.write_bytes(b"PK")
-    with OutgoingArchive(path) as opened:
-        yield opened
-
-
 def connection(handler: Handler, pauses: list[float] | None = None) -> Connection:
     sleep = (pauses if pauses is not None else []).append
     return Connection(SERVER, TOKEN, transport=httpx.MockTransport(handler), sleep=sleep)
@@ -107,30 +99,6 @@ def test_waits_as_long_as_an_overloaded_server_asks_within_reason() -> None:
     with pytest.raises(RefusedError, match=r"reported a server error \(status 503\)"):
         connection(refusing(503, {}, {"Retry-After": "3600"}), pauses).get("/challenges")
     assert pauses == [7]
-
-
-def test_an_upload_is_never_sent_twice(archive: OutgoingArchive) -> None:
-    sent: list[str] = []
-
-    def handler(request: httpx.Request) -> httpx.Response:
-        sent.append(request.method)
-        raise httpx.ReadError("reset")
-
-    with pytest.raises(NetworkError, match="`vocboard status` whether the upload arrived"):
-        connection(handler).upload("/challenges/voc/submissions", {}, archive)
-    assert sent == ["POST"]
-
-
-def test_an_upload_refused_for_the_moment_is_not_repeated_either(archive: OutgoingArchive) -> None:
-    sent: list[str] = []
-
-    def handler(request: httpx.Request) -> httpx.Response:
-        sent.append(request.method)
-        return httpx.Response(503, headers={"Retry-After": "1"})
-
-    with pytest.raises(RefusedError, match="try again later"):
-        connection(handler).upload("/challenges/voc/submissions", {}, archive)
-    assert sent == ["POST"]
 
 
 def test_what_the_server_says_about_its_error_is_shown_alone() -> None:
@@ -313,7 +281,7 @@ def test_a_refusal_in_the_middle_of_an_upload_is_heard(tmp_path: Path) -> None:
         OutgoingArchive(path) as archive,
         pytest.raises(MisdirectedError, match="larger than 1 MB"),
     ):
-        server.upload("/challenges/voc/submissions", {}, archive)
+        send(server, archive)
 
 
 def test_a_file_that_shrinks_while_it_is_uploaded_is_reported(tmp_path: Path) -> None:
@@ -326,19 +294,25 @@ def test_a_file_that_shrinks_while_it_is_uploaded_is_reported(tmp_path: Path) ->
 
     with raw_server(answer) as address, Connection(address, TOKEN) as server, OutgoingArchive(path) as archive:
         os.truncate(path, 10)
-        with pytest.raises(ClientError, match=r"growing.tar changed during the upload"):
-            server.upload("/challenges/voc/submissions", {}, archive)
+        with pytest.raises(ClientError, match=r"growing.tar changed on disk during the upload"):
+            send(server, archive)
+
+
+def send(server: Connection, archive: OutgoingArchive) -> None:
+    pieces = iter(lambda: archive.read(65536), b"")
+    server.send("PATCH", "/uploads/1", headers={"Content-Length": str(archive.size)}, content=pieces)
 
 
 UPLOAD = """
 import resource, sys
 from pathlib import Path
 from vocboard.client.archive import OutgoingArchive
-from vocboard.client.archive import OutgoingArchive
 from vocboard.client.connection import Connection
 with Connection(sys.argv[1], None) as server, OutgoingArchive(Path(sys.argv[2])) as archive:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    server.upload("/challenges/voc/submissions", {"method_name": "m"}, archive)
+    archive.sha256()
+    pieces = iter(lambda: archive.read(65536), b"")
+    server.send("PATCH", "/uploads/1", headers={"Content-Length": str(archive.size)}, content=pieces)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """
 

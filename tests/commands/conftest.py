@@ -88,6 +88,7 @@ def serving(settings: Settings) -> Iterator[str]:
 def own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Isolate the test from the developer's servers and tokens."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     for variable in ("VOCBOARD_SERVER", "VOCBOARD_TOKEN"):
         monkeypatch.delenv(variable, raising=False)
 

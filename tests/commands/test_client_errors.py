@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from tests.client.answers import make_answer
-from tests.commands.board import Board, submit
+from tests.commands.board import Board, pseudo_terminal, submit
 from vocboard.client import credentials
 from vocboard.client.answers import StateEvent
 from vocboard.client.connection import Connection
@@ -192,3 +192,29 @@ def test_a_reader_who_has_seen_enough_gets_no_traceback(board: Board) -> None:
     finally:
         os.close(writing)
     assert (done.returncode, done.stderr) == (141, "")
+
+
+def test_an_archive_that_was_submitted_before_is_pointed_out(
+    participant: str, archive: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert submit(archive, method="First") == 0
+    assert "exactly this archive" not in capsys.readouterr().err
+    assert submit(archive, method="Second") == 0
+    assert "you have submitted exactly this archive before, as First on " in capsys.readouterr().err
+
+
+def test_an_archive_that_is_meant_again_is_not_pointed_out(
+    participant: str, archive: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert submit(archive, method="First") == 0
+    assert submit(archive, "--again", method="Second") == 0
+    assert "exactly this archive" not in capsys.readouterr().err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
+def test_on_a_terminal_an_identical_archive_is_asked_about(participant: str, archive: Path) -> None:
+    assert submit(archive, method="First") == 0
+    with pseudo_terminal("submit", "voc", str(archive), "--method", "Second") as (terminal, shown):
+        shown.until("Submit it again? [y/N]")
+        os.write(terminal, b"\n")
+        shown.until("nothing was submitted")

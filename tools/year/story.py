@@ -1,6 +1,7 @@
 """The steps of the story, as its organiser does them in the browser; what entrants do goes through the REST API."""
 
 import re
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -231,10 +232,11 @@ class Year:
     def _submit(self, entered: Method, method: Method) -> None:
         """Submit the results of a method under the name of another, and wait until they are published."""
         author = entered.contributors.partition(",")[0] if entered is method else "V. Quick"
-        api = Api(self.url, _account(self.database, author, Role.PARTICIPANT, entered.affiliation).token)
+        account = _account(self.database, author, Role.PARTICIPANT, entered.affiliation)
         archive = self.material.results(method, self.directory).read_bytes
-        found = submit(api, SLUG, entered, archive, self.material.edition, publish=True)
-        wait_for("the scores", partial(api.get, f"/submissions/{found}"), is_final)
+        with closing(Api(self.url, account.token)) as api:
+            found = submit(api, SLUG, entered, archive, self.material.edition, publish=True)
+            wait_for("the scores", partial(api.get, f"/submissions/{found}"), is_final)
 
 
 def _sign_in(page: Page, url: str, account: Account) -> None:

@@ -6,10 +6,14 @@ const readout = document.querySelector("[data-readout]");
 const bar = document.querySelector(".board-bar");
 const frame = document.querySelector(".board-frame");
 
+function nameOf(row) {
+  return row.querySelector(".name > :first-child").textContent;
+}
+
 function describe(row, cell) {
   const rank = row.querySelector(".rank").textContent.trim();
   const column = cell && cell.cellIndex > 1 ? table.tHead.rows[0].cells[cell.cellIndex].textContent.trim() : "";
-  const parts = [`${rank}. ${row.querySelector(".name").title}`];
+  const parts = [`${rank}. ${nameOf(row)}`, row.querySelector(".name").title].filter(Boolean);
   if (column) parts.push(`${column}: ${cell.textContent.trim()}`);
   return parts.join(" · ");
 }
@@ -59,7 +63,7 @@ if (table && filter) {
   const count = document.querySelector("[data-count]");
   const nothing = document.querySelector("[data-no-match]");
   const all = Number(count.dataset.count);
-  const rows = [...table.tBodies[0].rows].map((row) => [row, row.querySelector(".name").title.toLowerCase()]);
+  const rows = [...table.tBodies[0].rows].map((row) => [row, `${nameOf(row)} ${row.querySelector(".name").title}`.toLowerCase()]);
   // Rows that the server has left out because of the filter in the address are not here: ask it again.
   const isWhole = rows.length === all;
   filter.addEventListener("input", () => {
@@ -99,7 +103,7 @@ if (table && bar) {
     listed.forEach((id, number) => {
       const item = document.createElement("li");
       item.className = `s${number}`;
-      item.append(document.createElement("i"), here.has(id) ? here.get(id).closest("tr").querySelector(".name > :first-child").textContent : elsewhere.get(id));
+      item.append(document.createElement("i"), here.has(id) ? nameOf(here.get(id).closest("tr")) : elsewhere.get(id));
       items.push(item);
     });
     chips.replaceChildren(...items);

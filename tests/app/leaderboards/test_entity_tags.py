@@ -11,6 +11,8 @@ from vocboard.app.evaluations.models import ClassScore, Measure
 SLUG = "voc2012"
 VIEWS = [
     f"/challenges/{SLUG}/leaderboards/comp3",
+    f"/challenges/{SLUG}/leaderboards/comp3/embed",
+    f"/challenges/{SLUG}/leaderboards/comp3/preview.png",
     *(f"/api/v1/challenges/{SLUG}/leaderboards/comp3{ending}" for ending in ("", ".csv", ".tex")),
 ]
 

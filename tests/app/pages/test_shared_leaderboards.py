@@ -2,6 +2,7 @@
 
 import io
 import re
+from uuid import UUID
 
 import pytest
 from lxml import html
@@ -15,6 +16,7 @@ from tests.support.site import Site
 from vocboard.app.challenges.models import Challenge, Detail, Visibility
 from vocboard.app.database import now
 from vocboard.app.evaluations import service as evaluations
+from vocboard.app.submissions.models import Submission
 from vocboard.evaluator.editions import Metric, Task, load
 from vocboard.evaluator.scores import CompetitionScores, Measure
 
@@ -70,6 +72,34 @@ def test_previews_and_embedded_boards_show_everybody_what_a_visitor_sees(site: S
         change(site, visibility=Visibility.DRAFT)
         for path in shared:
             assert visitor.get(path).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("detail", "classes", "curves"),
+    [(Detail.MEAN, False, False), (Detail.CLASSES, True, False), (Detail.CURVES, True, True)],
+)
+def test_a_comparison_shows_what_the_detail_level_allows(
+    site: Site, detail: Detail, classes: bool, curves: bool
+) -> None:
+    change(site, detail=detail)
+    with site.client() as client:
+        ids = html.fromstring(client.get(BOARD).text).xpath("//input[@name='method']/@value")[:3]
+        answer = client.get(f"{BOARD}/compare", params={"method": ids, "class": "dog"})
+    assert answer.status_code == 200
+    page = html.fromstring(answer.text)
+    assert len(page.xpath("//table[contains(@class,'compare')]/tbody/tr")) == (21 if classes else 1)
+    assert len(page.xpath("//*[local-name()='polyline']")) == (3 if curves else 0)
+    assert ("dog" in answer.text) is classes
+
+
+def test_a_method_that_is_no_longer_published_leaves_the_comparison(site: Site) -> None:
+    with site.client() as client:
+        ids = html.fromstring(client.get(BOARD).text).xpath("//input[@name='method']/@value")[:2]
+        with site.writing() as session:
+            session.execute(update(Submission).where(Submission.id == UUID(ids[0])).values(published_at=None))
+        page = html.fromstring(client.get(f"{BOARD}/compare", params={"method": ids}).text)
+        assert len(page.xpath("//ul[contains(@class,'compared')]/li")) == 1
+        assert "method=nonsense" not in client.get(f"{BOARD}?method=nonsense").text
 
 
 def test_an_anonymous_board_is_shared_without_names(site: Site) -> None:

@@ -1,0 +1,76 @@
+"""Published results that have been read before, so that a leaderboard of thousands is not read whole after each change.
+
+PostgreSQL gives each version of a row a number, `xmin`. One statement returns those of all published submissions and
+their methods; what has other numbers than before is read again. Evaluations and scores are never changed: a submission
+with new ones is itself a new version. SQLite has no such numbers; there everything is read.
+
+Source: PostgreSQL documentation, "System Columns" and "Transaction ID Wraparound": a number comes again after four
+billion transactions.
+"""
+
+import threading
+import uuid
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+from cachetools import LRUCache
+from sqlalchemy import text
+from sqlalchemy.orm import Session
+
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.leaderboards import entries
+from vocboard.app.leaderboards.entries import Published
+from vocboard.evaluator.editions import Metric
+
+CACHED_ENTRIES = 20_000  # of all leaderboards
+MOST_CHANGED = 1_000  # entries; more are read with all others
+SEPARATOR = " "
+
+# One value, because ten thousand rows of a result take longer to receive than to find.
+_VERSIONS = text(
+    """
+    SELECT string_agg(
+        submissions.id || ' ' || submissions.xmin || ' ' || methods.xmin, E'\\n'
+        ORDER BY submissions.created_at, submissions.id
+    )
+    FROM submissions JOIN methods ON methods.id = submissions.method_id
+    WHERE submissions.challenge_id = :challenge_id AND submissions.phase_key = :phase_key
+        AND submissions.state = 'scored' AND submissions.published_at IS NOT NULL
+    """
+)
+
+
+class EntryCache:
+    """What has been read of some leaderboards; may be used by several threads."""
+
+    def __init__(self) -> None:
+        self._known: LRUCache[Hashable, Mapping[str, Published | None]] = LRUCache(CACHED_ENTRIES, getsizeof=len)
+        self._lock = threading.Lock()
+
+    def published(
+        self, session: Session, challenge: Challenge, phase_key: str, competition: str, others: tuple[Metric, ...]
+    ) -> list[Published]:
+        """Return what `entries.published` returns, and read only what has changed since the last time."""
+        if session.get_bind().dialect.name != "postgresql":
+            return entries.published(session, challenge, phase_key, competition, others)
+        key = (challenge.id, phase_key, competition, others)
+        with self._lock:
+            known: Mapping[str, Published | None] = self._known.get(key, {})
+        parameters: Mapping[str, Any] = {"challenge_id": challenge.id, "phase_key": phase_key}
+        versions = (session.scalar(_VERSIONS, parameters) or "").split("\n")
+        changed = [version for version in versions if version and version not in known]
+        ids = {uuid.UUID(version.partition(SEPARATOR)[0]): version for version in changed}
+        read = entries.published(
+            session,
+            challenge,
+            phase_key,
+            competition,
+            others,
+            only=list(ids) if len(changed) <= MOST_CHANGED else None,
+        )
+        found = {ids[one.entry.submission_id]: one for one in read if one.entry.submission_id in ids}
+        now_known = {version: known.get(version) or found.get(version) for version in versions if version}
+        if len(now_known) <= CACHED_ENTRIES:
+            with self._lock:
+                self._known[key] = now_known
+        return [one for one in now_known.values() if one is not None]

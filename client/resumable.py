@@ -1,0 +1,186 @@
+"""Sends an archive so that it can be continued after any interruption, by the tus protocol.
+
+Our own client, because tuspy brings a second HTTP library (requests), which would not use this connection's proxy,
+certificates, time limits and error messages.
+
+Source: tus resumable upload protocol 1.0.0, with the extension creation.
+"""
+
+import base64
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from vocboard.client.archive import OutgoingArchive
+from vocboard.client.connection import Connection, path
+from vocboard.client.errors import NetworkError, RefusedError, UnexpectedAnswerError
+from vocboard.client.patience import Patience
+from vocboard.client.terminal import size
+from vocboard.client.upload_states import UploadState, UploadStates
+
+PART_BYTES = 16 * 1024 * 1024
+PIECE_BYTES = 64 * 1024
+MEDIA_TYPE = "application/offset+octet-stream"
+PROTOCOL = {"Tus-Resumable": "1.0.0"}
+MOST_BEGINNINGS = 3  # of one archive: the server may lose an upload
+
+
+@dataclass(frozen=True, slots=True)
+class Watcher:
+    """Is told how an upload goes on.
+
+    Attributes:
+        sent: is given the number of bytes that the server has, or that are on their way to it.
+        waiting: is given a sentence when something went wrong and is tried again.
+        begun: called once, when the server has agreed to take the archive and before any of it is sent.
+        continuing: is given the number of bytes that an earlier upload has left.
+    """
+
+    sent: Callable[[int], object] = lambda _: None
+    begun: Callable[[], object] = lambda: None
+    waiting: Callable[[str], object] = lambda _: None
+    continuing: Callable[[int], object] = lambda _: None
+
+
+class ResumableUpload:
+    """The upload of one archive to one challenge.
+
+    Args of the constructor:
+        sha256: of the archive: a file with the same content continues the upload, one that has changed does not.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        archive: OutgoingArchive,
+        *,
+        challenge: str,
+        phase: Mapping[str, str] | None = None,
+        sha256: str,
+        states: UploadStates | None = None,
+        watcher: Watcher | None = None,
+    ) -> None:
+        self._connection = connection
+        self._archive = archive
+        self._challenge = challenge
+        self._phase = phase or {}
+        self._states = states or UploadStates()
+        self._file = self._states.path(connection.address, "\n".join((challenge, *self._phase.values())), sha256)
+        self._watcher = watcher or Watcher()
+        self._state = self._states.load(self._file)
+        self._is_continued = self._state is not None
+        self._has_begun = False
+
+    def send(self) -> str:
+        """Send what the server does not have yet, and return the id of the finished upload.
+
+        It goes on after lost connections, restarts of the server and requests to come back later, as long as something
+        arrives every few minutes. The state is kept until `forget`.
+
+        Raises:
+            ClientError: the server refuses the archive, the file has changed, or the connection does not come back.
+        """
+        patience = Patience(self._connection.sleep, self._watcher.waiting)
+        beginnings = 0
+        while True:
+            try:
+                if self._state is None:
+                    beginnings += 1
+                    self._begin()
+                return self._send_rest(patience)
+            except RefusedError as error:
+                if error.status in (404, 410) and self._state is not None and beginnings < MOST_BEGINNINGS:
+                    self.forget()  # expired, or lost by the server
+                elif not patience.waits_for(error):
+                    raise
+            except NetworkError as error:
+                patience.wait(error, self._so_far())
+
+    def _send_rest(self, patience: Patience) -> str:
+        """Send what is missing of the upload, from where the server says, and return its id."""
+        state = self._present()
+        offset = self._offset(state.upload_id)
+        if self._is_continued and offset:
+            self._watcher.continuing(offset)
+        self._is_continued = False
+        if not self._has_begun:
+            self._has_begun = True
+            self._watcher.begun()
+        while offset < self._archive.size:
+            offset = self._send_part(state.upload_id, offset)
+            self._save(replace(state, offset=offset))
+            patience.something_arrived()
+        self._watcher.sent(offset)
+        return state.upload_id
+
+    def forget(self) -> None:
+        """Remove the state: the archive was submitted, or has to be sent again."""
+        self._state = None
+        self._states.remove(self._file)
+
+    def _begin(self) -> None:
+        name = base64.b64encode(self._archive.name.encode()).decode()
+        answer = self._connection.send(
+            "POST",
+            "/uploads",
+            {"challenge": self._challenge, **self._phase},
+            headers={**PROTOCOL, "Upload-Length": str(self._archive.size), "Upload-Metadata": f"filename {name}"},
+        )
+        upload_id = answer.headers.get("Location", "").rpartition("/")[2]
+        if not upload_id:
+            raise UnexpectedAnswerError(f"{self._connection.address} did not say where to send the archive")
+        state = UploadState(
+            upload_id=upload_id,
+            offset=0,
+            size=self._archive.size,
+            archive=str(Path(self._archive.path).absolute()),
+            server=self._connection.address,
+            challenge=self._challenge,
+        )
+        self._save(state)
+
+    def _offset(self, upload_id: str) -> int:
+        return self._offset_in(self._connection.send("HEAD", path("uploads", upload_id), headers=PROTOCOL).headers)
+
+    def _send_part(self, upload_id: str, offset: int) -> int:
+        length = min(PART_BYTES, self._archive.size - offset)
+        answer = self._connection.send(
+            "PATCH",
+            path("uploads", upload_id),
+            headers={
+                **PROTOCOL,
+                "Upload-Offset": str(offset),
+                "Content-Type": MEDIA_TYPE,
+                "Content-Length": str(length),
+            },
+            content=self._pieces(offset, length),
+        )
+        return self._offset_in(answer.headers)
+
+    def _pieces(self, offset: int, length: int) -> Iterator[bytes]:
+        self._archive.seek(offset)
+        end = offset + length
+        while offset < end:
+            piece = self._archive.read(min(PIECE_BYTES, end - offset))
+            offset += len(piece)
+            yield piece
+            self._watcher.sent(offset)
+
+    def _offset_in(self, headers: Mapping[str, str]) -> int:
+        value = headers.get("Upload-Offset", "")
+        if not (value.isascii() and value.isdigit()) or int(value) > self._archive.size:
+            raise UnexpectedAnswerError(f"{self._connection.address} did not say how much of the archive has arrived")
+        return int(value)
+
+    def _save(self, state: UploadState) -> None:
+        self._state = state
+        self._states.save(self._file, state)
+
+    def _present(self) -> UploadState:
+        if self._state is None:
+            raise RuntimeError("the upload was not begun")
+        return self._state
+
+    def _so_far(self) -> str:
+        done = self._state.offset if self._state is not None else 0
+        return f"{size(done)} of {size(self._archive.size)} have arrived; run the same command again to continue"

@@ -1,0 +1,92 @@
+"""Submits an archive: sends it, however often that is interrupted, and then the form. Nothing is submitted twice."""
+
+from collections.abc import Callable, Mapping
+
+from vocboard.client.archive import OutgoingArchive
+from vocboard.client.connection import Answer, Connection, FieldValue, path
+from vocboard.client.errors import (
+    ChangedArchiveError,
+    InvalidArchiveError,
+    NetworkError,
+    RefusedError,
+    UnexpectedAnswerError,
+)
+from vocboard.client.patience import Patience
+from vocboard.client.resumable import ResumableUpload, Watcher
+from vocboard.client.upload_states import UploadStates
+
+MOST_UPLOADS = 2  # of one archive: the server may lose a finished upload
+REUSED_KEY = "idempotency_key_reused"
+
+
+def submit(
+    connection: Connection,
+    challenge: str,
+    archive: OutgoingArchive,
+    fields: Mapping[str, FieldValue],
+    phase: Mapping[str, str] | None = None,
+    *,
+    sha256: str | None = None,
+    watcher: Watcher | None = None,
+    uploaded: Callable[[], object] = lambda: None,
+    states: UploadStates | None = None,
+) -> Answer:
+    """Send an archive to a challenge, continuing an interrupted upload of it, and return the submission.
+
+    Args:
+        phase: the parameter that names the phase, from `phase_parameter`; by default, the current one.
+        sha256: of the archive, if it is known already.
+        watcher: is told how the upload goes on.
+        uploaded: called when all bytes have arrived, before the server validates them.
+
+    Raises:
+        InvalidArchiveError: the archive has problems.
+        ChangedArchiveError: the file changed during the upload.
+        ClientError: see `client.errors`.
+    """
+    digest = sha256 or archive.sha256()
+    watcher = watcher or Watcher()
+    upload = ResumableUpload(
+        connection, archive, challenge=challenge, phase=phase, sha256=digest, states=states, watcher=watcher
+    )
+    for attempt in range(1, MOST_UPLOADS + 1):
+        try:
+            upload_id = upload.send()
+            archive.check_unchanged()
+        except ChangedArchiveError:
+            upload.forget()
+            raise
+        uploaded()
+        try:
+            where = {**(phase or {}), "upload": upload_id}
+            answer = _submit(connection, challenge, where, {**fields, "archive_sha256": digest}, watcher)
+        except InvalidArchiveError:
+            upload.forget()
+            raise
+        except RefusedError as error:
+            is_lost = error.status == 404
+            if is_lost or error.code == REUSED_KEY:
+                upload.forget()
+            if not is_lost or attempt == MOST_UPLOADS:
+                raise
+        else:
+            upload.forget()
+            return answer
+    raise UnexpectedAnswerError(f"{connection.address} has lost the upload")  # never reached
+
+
+def _submit(
+    connection: Connection, challenge: str, where: Mapping[str, str], fields: Mapping[str, FieldValue], watcher: Watcher
+) -> Answer:
+    """Submit a finished upload. It can be repeated, because the server submits an upload once."""
+    patience = Patience(connection.sleep, watcher.waiting)
+    while True:
+        try:
+            return connection.submit(path("challenges", challenge, "submissions"), where, fields)
+        except NetworkError as error:
+            patience.wait(
+                error, "the archive has arrived; run the same command again to continue, which submits it only once"
+            )
+        except RefusedError as error:
+            if not patience.waits_for(error):
+                raise

@@ -1,0 +1,101 @@
+"""Reading only what has changed gives what reading everything gives, after every kind of change."""
+
+from collections.abc import Callable
+
+import pytest
+from sqlalchemy import delete, update
+from sqlalchemy.orm import Session
+
+from tests.browser.gallery import fill, make_submission
+from tests.support.factories import make_user
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.database import Database, now
+from vocboard.app.leaderboards import entries, queries
+from vocboard.app.leaderboards.entry_cache import EntryCache
+from vocboard.app.submissions.models import Method, State, Submission
+
+METHODS = 5
+
+
+def first(session: Session) -> Submission:
+    found = session.query(Submission).filter(Submission.published_at.is_not(None)).order_by(Submission.created_at)
+    return found.filter(Submission.entries.any(competition="comp3")).limit(1).one()
+
+
+def edit(session: Session) -> None:
+    first(session).affiliation = "Elsewhere"
+
+
+def rename(session: Session) -> None:
+    session.execute(update(Method).where(Method.id == first(session).method_id).values(name="Renamed"))
+
+
+def unpublish(session: Session) -> None:
+    first(session).published_at = None
+
+
+def disqualify(session: Session) -> None:
+    first(session).state = State.DISQUALIFIED
+
+
+def remove(session: Session) -> None:
+    submission = first(session)
+    session.execute(delete(Submission).where(Submission.id == submission.id))
+
+
+def point_to_other_scores(session: Session) -> None:
+    one, other = session.query(Submission).filter(Submission.entries.any(competition="comp3")).limit(2)
+    one.current_evaluation_id, other.current_evaluation_id = other.current_evaluation_id, one.current_evaluation_id
+
+
+def publish_without_scores(session: Session) -> None:
+    challenge = session.query(Challenge).filter_by(slug="voc2012").one()
+    made = make_submission(session, challenge, make_user(session), name="No scores", keys=["comp3"])
+    made.published_at = now()
+
+
+@pytest.mark.parametrize(
+    "change", [edit, rename, unpublish, disqualify, remove, point_to_other_scores, publish_without_scores]
+)
+def test_what_has_changed_is_read_again(database: Database, change: Callable[[Session], None]) -> None:
+    with database.writing() as session:
+        fill(session, methods=METHODS)
+    cache = EntryCache()
+
+    def read() -> tuple[object, object]:
+        with database.snapshot() as session:
+            challenge = session.query(Challenge).filter_by(slug="voc2012").one()
+            asked = (session, challenge, "main", "comp3", ())
+            return cache.published(*asked), entries.published(*asked)
+
+    cached, whole = read()
+    assert cached == whole
+    with database.writing() as session:
+        change(session)
+    cached, now_whole = read()
+    assert cached == now_whole
+    assert (now_whole == whole) is (change is publish_without_scores)
+
+
+def test_on_postgresql_nothing_is_read_twice(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    if database.engine.dialect.name != "postgresql":
+        pytest.skip("SQLite has no versions of rows")
+    with database.writing() as session:
+        fill(session, methods=METHODS)
+    cache, asked = EntryCache(), []
+    real = queries.published
+
+    def noting(*given: object, only: list[object] | None = None) -> object:
+        asked.append(None if only is None else len(only))
+        return real(*given, only=only)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(queries, "published", noting)
+    for change in (None, None, edit):
+        with database.writing() as session:
+            if change:
+                change(session)
+        with database.snapshot() as session:
+            challenge = session.query(Challenge).filter_by(slug="voc2012").one()
+            cache.published(session, challenge, "main", "comp3", ())
+    assert len(asked) == 2  # at first, and after the change
+    assert asked[-1] == 1

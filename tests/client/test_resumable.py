@@ -1,0 +1,224 @@
+"""Uploads that continue: after lost connections, busy and restarted servers, and in another process."""
+
+import hashlib
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from vocboard.client import patience, resumable
+from vocboard.client.archive import OutgoingArchive
+from vocboard.client.connection import Connection
+from vocboard.client.errors import ChangedArchiveError, LimitedError, NetworkError, RefusedError
+from vocboard.client.resumable import Watcher
+from vocboard.client.submitting import submit
+from vocboard.client.upload_states import UploadStates, cache_directory
+
+CONTENT = random.Random(2).randbytes(300_000)
+UPLOAD = "/api/v1/uploads/7f8e9a70-0000-4000-8000-000000000001"
+Fault = Callable[[httpx.Request], httpx.Response | None]
+
+
+class Server:
+    """A server that speaks tus, with faults: each is asked once whether it answers a request instead."""
+
+    def __init__(self, *faults: Fault) -> None:
+        self.faults = list(faults)
+        self.received: bytes | None = None
+        self.requests: list[str] = []
+        self.forms: list[bytes] = []
+        self.pauses: list[float] = []
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        self.requests.append(request.method)
+        if self.faults:
+            answer = self.faults[0](request)
+            if answer is not None:
+                self.faults.pop(0)
+                return answer
+        path = request.url.path
+        if request.method == "POST" and path == "/api/v1/uploads":
+            self.received = b""
+            return httpx.Response(201, headers={"Location": UPLOAD})
+        if path == UPLOAD and self.received is None:
+            return httpx.Response(404, json={"code": "not_found"})
+        if request.method == "HEAD":
+            return httpx.Response(200, headers={"Upload-Offset": str(len(self.received or b""))})
+        if request.method == "PATCH":
+            assert request.headers["Upload-Offset"] == str(len(self.received or b""))
+            self.received = (self.received or b"") + request.read()
+            return httpx.Response(204, headers={"Upload-Offset": str(len(self.received))})
+        self.forms.append(request.read())
+        return httpx.Response(201, json={"id": "1"})
+
+    def connection(self) -> Connection:
+        return Connection("https://voc.example.org", "t", transport=httpx.MockTransport(self), sleep=self.pauses.append)
+
+
+@pytest.fixture(autouse=True)
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resumable, "PART_BYTES", 100_000)
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    path = tmp_path / "results.tar"
+    path.write_bytes(CONTENT)
+    return path
+
+
+@pytest.fixture
+def states(tmp_path: Path) -> UploadStates:
+    return UploadStates(tmp_path / "uploads")
+
+
+def send(server: Server, path: Path, states: UploadStates, watcher: Watcher | None = None) -> object:
+    with server.connection() as connection, OutgoingArchive(path) as archive:
+        return submit(connection, "voc", archive, {"method_name": "M"}, states=states, watcher=watcher)
+
+
+def once(method: str, answer: httpx.Response | Exception, *, after: int = 0) -> Fault:
+    """Answer the first request of a method after so many of them."""
+    seen = 0
+
+    def fault(request: httpx.Request) -> httpx.Response | None:
+        nonlocal seen
+        if request.method != method:
+            return None
+        seen += 1
+        if seen <= after:
+            return None
+        if isinstance(answer, Exception):
+            raise_once(answer)
+        return answer if isinstance(answer, httpx.Response) else None
+
+    raised: list[Exception] = []
+
+    def raise_once(error: Exception) -> None:
+        if not raised:
+            raised.append(error)
+            raise error
+
+    return fault
+
+
+def files(states: UploadStates) -> Iterator[Path]:
+    path = states.path("https://voc.example.org", "voc", hashlib.sha256(CONTENT).hexdigest())
+    return path.parent.glob("*")
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        once("PATCH", httpx.ReadError("reset"), after=1),
+        once("PATCH", httpx.ConnectError("refused"), after=1),
+        once("PATCH", httpx.Response(502), after=1),
+        once("PATCH", httpx.Response(503, headers={"Retry-After": "1"}), after=1),
+        once("PATCH", httpx.Response(423, json={"code": "locked"}), after=1),
+        once("PATCH", httpx.Response(409, json={"code": "wrong_offset"}), after=1),
+        once("HEAD", httpx.ReadError("reset")),
+        once("POST", httpx.ReadError("reset"), after=1),  # the answer to the form is lost
+        once("POST", httpx.Response(502), after=1),
+    ],
+)
+def test_what_passes_is_waited_for(fault: Fault, archive: Path, states: UploadStates) -> None:
+    server, said = Server(fault), list[str]()
+    assert send(server, archive, states, Watcher(waiting=said.append)) == {"id": "1"}
+    assert server.received == CONTENT
+    assert hashlib.sha256(CONTENT).hexdigest().encode() in server.forms[-1]
+    assert len(said) == len(server.pauses) == 1
+    assert "What has arrived is kept." in said[0]
+    assert list(files(states)) == []
+
+
+def test_another_process_continues_and_says_so(archive: Path, states: UploadStates) -> None:
+    def killed(request: httpx.Request) -> httpx.Response | None:
+        if request.method == "PATCH" and request.headers["Upload-Offset"] == "200000":
+            raise KeyboardInterrupt
+        return None
+
+    server = Server(killed)
+    with pytest.raises(KeyboardInterrupt):
+        send(server, archive, states)
+    [file] = files(states)
+    assert file.stat().st_mode & 0o077 == 0
+    assert '"offset": 200000' in file.read_text()
+
+    server.faults.clear()
+    continued: list[int] = []
+    send(server, archive.rename(archive.with_name("renamed.tar")), states, Watcher(continuing=continued.append))
+    assert continued == [200_000]
+    assert server.received == CONTENT
+    assert server.requests.count("PATCH") == 4, "two, the one that was killed, and the rest"
+    assert list(files(states)) == []
+
+
+def test_an_upload_that_the_server_has_lost_is_sent_again(archive: Path, states: UploadStates) -> None:
+    server = Server()
+
+    def lose(request: httpx.Request) -> httpx.Response | None:
+        if request.method == "PATCH" and request.headers["Upload-Offset"] == "100000":
+            server.received = None
+            return httpx.Response(404, json={"code": "not_found"})
+        return None
+
+    server.faults.append(lose)
+    send(server, archive, states)
+    assert server.received == CONTENT
+
+
+def test_a_file_that_changes_is_not_submitted(archive: Path, states: UploadStates) -> None:
+    def grow(request: httpx.Request) -> httpx.Response | None:
+        if request.method == "PATCH" and request.headers["Upload-Offset"] == "200000":
+            with archive.open("ab") as file:
+                file.write(b"more")
+        return None
+
+    server = Server(grow)
+    with pytest.raises(ChangedArchiveError, match=r"results\.tar changed on disk during the upload"):
+        send(server, archive, states)
+    assert server.forms == []
+    assert list(files(states)) == []
+
+
+@pytest.mark.parametrize(
+    ("fault", "error", "message"),
+    [
+        (once("PATCH", httpx.Response(507, json={"detail": "The disk is full."})), RefusedError, "The disk is full."),
+        (
+            once("POST", httpx.Response(429, json={"detail": "The quota is used up"}, headers={"Retry-After": "9999"})),
+            LimitedError,
+            "The quota is used up",
+        ),
+    ],
+)
+def test_what_does_not_pass_is_reported(
+    fault: Fault, error: type[Exception], message: str, archive: Path, states: UploadStates
+) -> None:
+    server = Server(fault)
+    with pytest.raises(error, match=message):
+        send(server, archive, states)
+    assert server.pauses == []
+
+
+def test_a_connection_that_does_not_come_back_is_given_up(archive: Path, states: UploadStates) -> None:
+    def away(request: httpx.Request) -> httpx.Response | None:
+        if request.method == "PATCH" and request.headers["Upload-Offset"] == "100000":
+            raise httpx.ConnectError("refused")
+        return None
+
+    server = Server(away)
+    with pytest.raises(NetworkError, match=r"100 kB of 300 kB have arrived; run the same command again to continue"):
+        send(server, archive, states)
+    assert patience.GIVEN_UP_AFTER_SECONDS <= sum(server.pauses) < patience.GIVEN_UP_AFTER_SECONDS + 60
+    assert len(list(files(states))) == 1
+
+
+def test_the_cache_directory_of_each_platform(tmp_path: Path) -> None:
+    assert cache_directory("linux", {}, tmp_path) == tmp_path / ".cache" / "vocboard"
+    assert cache_directory("linux", {"XDG_CACHE_HOME": "relative"}, tmp_path) == tmp_path / ".cache" / "vocboard"
+    assert cache_directory("darwin", {}, tmp_path) == tmp_path / "Library" / "Caches" / "vocboard"
+    assert cache_directory("win32", {"LOCALAPPDATA": "/local"}, tmp_path) == Path("/local/vocboard/Cache")
+    assert cache_directory("darwin", {"XDG_CACHE_HOME": str(tmp_path)}) == tmp_path / "vocboard"
