@@ -1,12 +1,14 @@
 """Drawings of a comparison: dots of scores in a strip for each class, and curves of one class in one plot."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby, pairwise
 
 from vocboard.app.leaderboards.board import Cell
 
 PLOT_WIDTH, PLOT_HEIGHT = 640, 440  # units of the drawing of curves
-LEFT, RIGHT, TOP, BOTTOM = 52, 12, 10, 44
+LEFT, RIGHT, TOP, BOTTOM = 52, 20, 12, 44
 STEPS_OF_SCALE = (0.05, 0.1, 0.2)
 MOST_TICKS = 7
 APART = 0.012  # of the strip: dots that are closer are moved up and down
@@ -88,46 +90,74 @@ def _shifts() -> Iterator[int]:
 
 
 @dataclass(frozen=True, slots=True)
+class Piece:
+    """A piece of a line that lies on the same other lines all along, or on none.
+
+    Attributes:
+        points: for an SVG polyline.
+        dash, offset: of the stroke; an empty dash for a whole line.
+    """
+
+    points: str
+    dash: str
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
 class Line:
     """The curve of one method.
 
     Attributes:
         series: its number among those that are compared.
-        points: for an SVG polyline.
-        marks: an SVG path with a dot at each point; empty if there are many.
-        dash, offset: of the stroke; empty for a whole line.
+        marks: an SVG path with a dot at each point that no other line has; empty if there are many points.
     """
 
     series: int
-    points: str
+    pieces: tuple[Piece, ...]
     marks: str
-    dash: str
-    offset: int
 
 
-def lines(curves: Mapping[int, Sequence[tuple[float, float]]], few: int = 11) -> list[Line]:
-    """Return the lines of curves by series; equal ones are dashed in turn, so that each can be seen.
+_Point = tuple[float, float]
+
+
+def lines(curves: Mapping[int, Sequence[_Point]], few: int = 11) -> list[Line]:
+    """Return the lines of curves by series. Where some lie on each other, they are dashed in turn: all are seen.
 
     Args:
         curves: points from left to right, fractions.
         few: up to so many points are marked.
     """
-    alike: dict[tuple[tuple[float, float], ...], list[int]] = {}
-    for series, points in curves.items():
-        rounded = ((FINENESS * round(x / FINENESS), FINENESS * round(y / FINENESS)) for x, y in points)
-        alike.setdefault(tuple(dict.fromkeys(rounded)), []).append(series)
+    drawn = {
+        series: list(dict.fromkeys((_x(_coarse(x)), _y(_coarse(y))) for x, y in points))
+        for series, points in curves.items()
+    }
+    on_segment: defaultdict[tuple[_Point, _Point], list[int]] = defaultdict(list)
+    at_point: defaultdict[_Point, int] = defaultdict(int)
+    for series, points in drawn.items():
+        for segment in pairwise(points):
+            on_segment[segment].append(series)
+        for point in points:
+            at_point[point] += 1
     found = []
-    for points, group in alike.items():
-        placed = [(_x(x), _y(y)) for x, y in points]
-        text = " ".join(f"{x:.1f},{y:.1f}" for x, y in placed)
-        marks = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in placed) if len(placed) <= few else ""
-        for number, series in enumerate(group):
-            if len(group) > 1:
-                dash, offset = f"{DASH} {DASH * (len(group) - 1)}", -DASH * number
-            else:
-                dash, offset = (SECOND_DASH if series >= COLOURS else ""), 0
-            found.append(Line(series, text, marks if number == 0 else "", dash, offset))
+    for series, points in drawn.items():
+        alone = [point for point in points if at_point[point] == 1]
+        marks = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in alone) if len(points) <= few else ""
+        runs = groupby(pairwise(points), key=lambda segment: tuple(on_segment[segment]))
+        pieces = tuple(_piece(series, group, list(segments)) for group, segments in runs)
+        found.append(Line(series, pieces, marks))
     return found
+
+
+def _piece(series: int, group: Sequence[int], segments: Sequence[tuple[_Point, _Point]]) -> Piece:
+    points = [segments[0][0], *(end for _, end in segments)]
+    text = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    if len(group) > 1:
+        return Piece(text, f"{DASH} {DASH * (len(group) - 1)}", -DASH * group.index(series))
+    return Piece(text, SECOND_DASH if series >= COLOURS else "", 0)
+
+
+def _coarse(value: float) -> float:
+    return FINENESS * round(value / FINENESS)
 
 
 @dataclass(frozen=True, slots=True)

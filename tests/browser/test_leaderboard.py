@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
@@ -204,7 +205,7 @@ def test_chosen_methods_keep_their_colour_and_are_compared(board: Page) -> None:
     assert [names[number] in compared.nth(number).inner_text() for number in (0, 1)] == [True, True]
     mean_of_dots = board.locator("tr.means circle")
     assert [mean_of_dots.nth(number).evaluate("dot => getComputedStyle(dot).fill") for number in (0, 1)] == colours
-    expect(board.locator(".plot-of-lines polyline")).to_have_count(2)
+    expect(board.locator(".plot-of-lines g")).to_have_count(2)
     board.get_by_role("link", name="Choose other methods").click()
     expect(bar.locator(".chips li")).to_have_text(names)
     bar.get_by_role("link", name="Clear").click()
@@ -263,7 +264,7 @@ def test_sorts_filters_and_compares_without_scripts(plain: Page) -> None:
     for name in names:
         expect(plain.locator(".compared")).to_contain_text(name)
     expect(plain.locator(".compare circle").first).to_be_visible()
-    expect(plain.locator(".plot-of-lines polyline")).to_have_count(2)
+    expect(plain.locator(".plot-of-lines g")).to_have_count(2)
     plain.get_by_role("link", name="Choose other methods").click()
     expect(plain.locator(".chips li")).to_have_count(2)
     plain.get_by_role("link", name="Clear").click()
@@ -289,6 +290,15 @@ def test_prints_all_rows_without_controls(board: Page) -> None:
         expect(board.locator(hidden)).to_be_hidden()
     frame = board.locator(".board-scroll")
     assert frame.evaluate("frame => frame.scrollHeight <= frame.clientHeight + 1")
+    cells = (
+        row(board, 1)
+        .locator("th, td")
+        .evaluate_all(
+            "cells => cells.map((cell) => [cell.getBoundingClientRect().left, cell.getBoundingClientRect().right])"
+        )
+    )
+    for (_, right), (left, _) in pairwise(cells):
+        assert left == pytest.approx(right, abs=1)  # no column over another
     background = board.evaluate("() => getComputedStyle(document.documentElement).backgroundColor")
     ink = row(board, 1).locator(".name a").evaluate("link => getComputedStyle(link).color")
     assert _brightness(ink) < 80 < 200 < _brightness(background)

@@ -22,18 +22,28 @@ def test_equal_scores_are_dots_above_each_other() -> None:
 def test_equal_lines_are_dashed_in_turn_so_that_each_is_seen() -> None:
     points = [(0.0, 1.0), (0.5, 0.8), (1.0, 0.1)]
     found = lines({0: points, 1: points, 2: points, 3: [(0.0, 0.5), (1.0, 0.2)]})
-    alike = [line for line in found if line.series < 3]
-    assert len({line.points for line in alike}) == 1
+    alike = [piece for line in found[:3] for piece in line.pieces]
+    assert len(alike) == 3
+    assert len({piece.points for piece in alike}) == 1
     dash, gap = map(int, alike[0].dash.split())
     assert gap == 2 * dash  # room for the two others
-    assert [line.offset for line in alike] == [0, -dash, -2 * dash]
-    [other] = [line for line in found if line.series == 3]
+    assert [piece.offset for piece in alike] == [0, -dash, -2 * dash]
+    [other] = found[3].pieces
     assert other.dash == ""
+
+
+def test_lines_that_are_equal_at_first_are_dashed_only_there() -> None:
+    one, other = lines({0: [(0.0, 1.0), (0.5, 1.0), (1.0, 0.2)], 1: [(0.0, 1.0), (0.5, 1.0), (1.0, 0.4)]})
+    assert [bool(piece.dash) for piece in one.pieces] == [True, False]
+    assert [piece.offset for piece in other.pieces] == [-9, 0]
+    assert one.pieces[0].points == other.pieces[0].points
+    assert one.pieces[1].points.split()[0] == one.pieces[0].points.split()[-1]
+    assert one.marks.count("M") == 1  # where it is alone
 
 
 def test_the_second_six_methods_have_dashed_lines() -> None:
     found = lines({series: [(0.0, series / 20), (1.0, 0.0)] for series in range(12)})
-    assert [bool(line.dash) for line in found] == [False] * 6 + [True] * 6
+    assert [bool(line.pieces[0].dash) for line in found] == [False] * 6 + [True] * 6
 
 
 @pytest.mark.parametrize("values", [[], [0.0], [1.0], [0.5, 0.5], [0.731, 0.734], [0.02, 0.98], [1.0, 0.0]])
