@@ -60,7 +60,10 @@ class InvalidFieldsError(MisdirectedError):
 
 
 class InvalidArchiveError(RefusedError):
-    """The archive has problems: `problems` lists all of them, including warnings; `groups` has them by cause."""
+    """The archive has problems: `problems` lists all of them, including warnings; `groups` has them by cause.
+
+    `fields` has errors of the form that were found with them, by field.
+    """
 
     def __init__(
         self,
@@ -68,12 +71,14 @@ class InvalidArchiveError(RefusedError):
         *,
         problems: Sequence[Problem],
         groups: Sequence[ProblemGroup] | None = None,
+        fields: Mapping[str, str] | None = None,
         status: int = 422,
         code: str = "",
     ) -> None:
         super().__init__(message, status=status, code=code)
         self.problems = tuple(problems)
         self.groups = groups_of(self.problems) if groups is None else tuple(groups)
+        self.fields = dict(fields or {})
 
 
 class LimitedError(RefusedError):

@@ -74,15 +74,18 @@ def retry_after(answer: httpx.Response, now: datetime | None = None) -> float | 
 
 
 def _unprocessable(details: Mapping[str, Any], code: str, detail: str) -> RefusedError:
+    fields = details.get("fields")
+    texts: dict[str, str] = {}
+    if isinstance(fields, Mapping):
+        texts = {str(field): printable(str(message)) for field, message in fields.items()}
     if details.get("problems"):
         problems = understood(lambda items: [problem(item) for item in items], details["problems"])
         groups = None  # from a server without groups
         if details.get("groups"):
             groups = understood(lambda items: [problem_group(item, problems) for item in items], details["groups"])
-        return InvalidArchiveError(detail or "the archive has problems", problems=problems, groups=groups, code=code)
-    fields = details.get("fields")
-    if isinstance(fields, Mapping) and fields:
-        texts = {str(field): printable(str(message)) for field, message in fields.items()}
+        message = detail or "the archive has problems"
+        return InvalidArchiveError(message, problems=problems, groups=groups, fields=texts, code=code)
+    if texts:
         message = "; ".join(f"{field.replace('_', ' ')}: {text}" for field, text in texts.items())
         return InvalidFieldsError(message, fields=texts, code=code)
     return MisdirectedError(detail or "the server could not process the request", status=422, code=code)

@@ -103,10 +103,13 @@ def run(arguments: argparse.Namespace) -> int:
                     {
                         "problems": [problem.as_json() for problem in error.problems],
                         "groups": [group.as_json() for group in error.groups],
+                        "fields": error.fields,
                     }
                 )
             else:
                 print("\n".join(report(error.groups, every_place=arguments.all)))
+                for field, message in error.fields.items():
+                    print(f"{field.replace('_', ' ')}: {message}")
             return PROBLEMS
         accepted = understood(submission_details, answer)
         if not arguments.json:
