@@ -24,9 +24,10 @@ from vocboard.client.answers import (
     understood,
 )
 from vocboard.client.archive import OutgoingArchive
-from vocboard.client.connection import Answer, Connection, FieldValue, path, phase_parameter
+from vocboard.client.connection import Answer, Connection, FieldValue
 from vocboard.client.errors import ClientError
 from vocboard.client.following import follow
+from vocboard.client.paths import path, phase_parameter
 from vocboard.client.resumable import Watcher
 from vocboard.client.scores import Board, CompetitionScores, board
 from vocboard.evaluator import editions

@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from importlib.metadata import version
 from types import TracebackType
 from typing import Any, Self
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 import httpx
 
 from vocboard.client.address import is_loopback
-from vocboard.client.errors import CertificateError, ClientError, MisuseError, NetworkError, UnexpectedAnswerError
+from vocboard.client.errors import CertificateError, ClientError, NetworkError, UnexpectedAnswerError
 from vocboard.client.refusals import refusal, retry_after
 from vocboard.client.terminal import printable
 
@@ -27,25 +27,6 @@ TEMPORARY_STATUSES = frozenset({502, 503, 504})
 
 FieldValue = str | list[str]
 Answer = Any  # decoded JSON; `client.answers` gives it types
-
-
-def phase_parameter(key: str | None) -> dict[str, str]:
-    """Return the parameter of an address that names a phase; nothing for the current phase."""
-    return {} if key is None else {"phase": key}
-
-
-def path(*parts: str) -> str:
-    """Return a path below the API's root, with its parts URL-encoded.
-
-    Raises:
-        MisuseError: a part is empty or consists of dots, which would change the path.
-
-    >>> path("challenges", "../me")
-    '/challenges/..%2Fme'
-    """
-    if any(not part.strip(".") for part in parts):
-        raise MisuseError("a name is missing")
-    return "".join(f"/{quote(part, safe='')}" for part in parts)
 
 
 class Connection:
@@ -122,6 +103,20 @@ class Connection:
         if answer.headers.get("Content-Type", "").partition(";")[0].strip() != accept:
             raise self._unexpected()
         return answer.text
+
+    def chunks(self, path: str) -> Iterator[bytes]:
+        """Read a file of any size in pieces.
+
+        Raises:
+            ClientError: see `client.errors`.
+        """
+        try:
+            with self._client.stream("GET", path, headers={"Accept": "application/octet-stream"}) as answer:
+                if not answer.is_success:
+                    answer.read()
+                yield from self._successful(answer).iter_raw()
+        except httpx.RequestError as error:
+            raise self._unreachable(error) from error
 
     def post(self, path: str) -> Answer:
         """Send a POST request without a body, and return the response. Never retried.

@@ -15,8 +15,9 @@ from vocboard.client.answers import (
     submission_details,
     understood,
 )
-from vocboard.client.connection import Connection, path
+from vocboard.client.connection import Connection
 from vocboard.client.errors import LimitedError, NetworkError, RefusedError, UnexpectedAnswerError
+from vocboard.client.paths import path
 
 PATIENCE_SECONDS = 45.0  # the server pings more often; after a longer silence the connection is dead
 FIRST_PAUSE_SECONDS = 1.0  # between two requests while there is no event stream

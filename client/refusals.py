@@ -39,7 +39,7 @@ def refusal(answer: httpx.Response, address: str) -> RefusedError:
             f"server's Account page, then run `vocboard login {address}`"
         )
         return RefusedError(_sentence(message), status=status, code=code, detail=detail)
-    if status in (403, 404, 405, 409, 413, 415):
+    if status in (403, 404, 405, 409, 410, 413, 415):
         message = {
             403: detail or "this token does not permit the request",
             404: detail or "not found on the server",

@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from vocboard.client.archive import OutgoingArchive
-from vocboard.client.connection import Connection, path
+from vocboard.client.connection import Connection
 from vocboard.client.errors import NetworkError, RefusedError, UnexpectedAnswerError
+from vocboard.client.paths import path
 from vocboard.client.patience import Patience
 from vocboard.client.terminal import size
 from vocboard.client.upload_states import UploadState, UploadStates

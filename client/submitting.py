@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from vocboard.client.archive import OutgoingArchive
-from vocboard.client.connection import Answer, Connection, FieldValue, path
+from vocboard.client.connection import Answer, Connection, FieldValue
 from vocboard.client.errors import (
     ChangedArchiveError,
     InvalidArchiveError,
@@ -11,6 +11,7 @@ from vocboard.client.errors import (
     RefusedError,
     UnexpectedAnswerError,
 )
+from vocboard.client.paths import path
 from vocboard.client.patience import Patience
 from vocboard.client.resumable import ResumableUpload, Watcher
 from vocboard.client.upload_states import UploadStates

@@ -1,6 +1,7 @@
 """Shared code of the commands that talk to a server: choice of server and token, and exit statuses for errors.
 
-Exit statuses: 0 success; 1 the archive has problems, or there is no score; 2 usage error; 3 server or network error.
+Exit statuses: 0 success; 1 the archive has problems, or there is no score; 2 usage error; 3 server or network error;
+4 a quota or rate limit is used up, so that the same command can succeed later.
 """
 
 import argparse
@@ -14,9 +15,9 @@ from vocboard.client import credentials
 from vocboard.client.address import can_be_overheard
 from vocboard.client.connection import Connection
 from vocboard.client.credentials import SERVER_VARIABLE, chosen_server, chosen_token
-from vocboard.client.errors import ClientError, MisuseError
+from vocboard.client.errors import ClientError, LimitedError, MisuseError
 
-DONE, PROBLEMS, MISUSE, FAILED = 0, 1, 2, 3
+DONE, PROBLEMS, MISUSE, FAILED, LIMITED = 0, 1, 2, 3, 4
 INTERRUPTED = 130  # the shell's convention for SIGINT
 
 Run = Callable[[argparse.Namespace], int]
@@ -90,6 +91,9 @@ def reporting_errors(run: Run) -> Run:
         except MisuseError as error:
             say(str(error))
             return MISUSE
+        except LimitedError as error:
+            say(str(error))
+            return LIMITED
         except ClientError as error:
             say(str(error))
             return FAILED

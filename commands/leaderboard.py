@@ -4,10 +4,13 @@ import argparse
 import sys
 
 from vocboard.client.answers import understood
-from vocboard.client.connection import Connection, path, phase_parameter
+from vocboard.client.connection import Connection
+from vocboard.client.errors import MisdirectedError
+from vocboard.client.paths import path, phase_parameter
 from vocboard.client.scores import Board, board
 from vocboard.client.terminal import printable
 from vocboard.commands.connecting import DONE, add_server_argument, connect, print_json, reporting_errors
+from vocboard.commands.names import wrong_name
 from vocboard.commands.score_tables import UNDEFINED, metric_title
 from vocboard.commands.tables import Column, render, shortened, terminal_width
 
@@ -31,10 +34,13 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the leaderboard in the chosen format."""
     where = path("challenges", arguments.challenge, "leaderboards", arguments.competition)
     with connect(arguments.server, as_visitor=True) as connection:
-        if arguments.format in MEDIA_TYPES:
-            print(_text(connection, where, arguments.phase, MEDIA_TYPES[arguments.format]), end="")
-            return DONE
-        answer = connection.get(where, phase_parameter(arguments.phase))
+        try:
+            if arguments.format in MEDIA_TYPES:
+                print(_text(connection, where, arguments.phase, MEDIA_TYPES[arguments.format]), end="")
+                return DONE
+            answer = connection.get(where, phase_parameter(arguments.phase))
+        except MisdirectedError as error:
+            raise wrong_name(connection, error, arguments.challenge, arguments.competition) from error
     if arguments.format == "json":
         print_json(answer)
     else:

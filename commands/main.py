@@ -20,11 +20,20 @@ COMMANDS = {
     "new-edition": "create an edition file, a sample tree and a sample submission",
     "hash-images": "print hashes of training images from flickr, to declare with a submission",
     "login": "store a server's address and API token",
+    "whoami": "show whose token is used, and what it permits",
+    "challenges": "list the challenges of a server",
     "submit": "upload a results archive",
     "status": "show the state of submissions",
     "results": "show the scores of a submission",
+    "publish": "publish a scored submission on the leaderboards",
+    "unpublish": "remove a submission from the leaderboards",
+    "withdraw": "withdraw a submission, which cannot be undone",
+    "download": "save the archive of a submission, or the edition and image sets of a challenge",
     "leaderboard": "show a leaderboard",
+    "completion": "print a script that completes commands in bash, zsh or fish",
     "demo": "run a complete server on this machine, with a sample challenge",
+}
+SERVER_COMMANDS = {
     "serve": "run the web application",
     "worker": "run a worker that evaluates submissions",
     "beat": "trigger the workers' periodic sweep",
@@ -32,6 +41,7 @@ COMMANDS = {
     "migrate": "migrate the database to the current schema",
     "admin": "manage users, tokens, challenges and ground truth",
 }
+ASKED_BY_SHELL = "_ARGCOMPLETE"  # a shell that asks for completions sets it
 USAGE_ERROR = 2
 STATUS_OF_BROKEN_PIPE = 141  # the shell's convention for SIGPIPE
 STATUS_OF_INTERRUPT = 130
@@ -42,15 +52,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     # Starting BLAS threads takes a third of numpy's import time, and vocboard's few matrix products are small.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     arguments = sys.argv[1:] if argv is None else list(argv)
-    parser = argparse.ArgumentParser(
-        prog="vocboard", description="A challenge submission server in the tradition of the PASCAL VOC challenges."
-    )
-    parser.add_argument("--version", action="version", version=f"%(prog)s, evaluator {VERSION}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    parsers = {
-        name: commands.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
-        for name, text in COMMANDS.items()
-    }
+    parser, parsers = _parsers()
+    if ASKED_BY_SHELL in os.environ:
+        importlib.import_module("vocboard.commands.completion").complete(parser, parsers)
     called = next((argument for argument in arguments if not argument.startswith("-")), None)
     if called not in parsers:
         parser.parse_args(arguments)  # prints usage and exits
@@ -72,6 +76,29 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         print(f'vocboard {called} needs the server\'s packages: pip install "vocboard[server]"', file=sys.stderr)
         return USAGE_ERROR
+
+
+def _parsers() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
+    """Return the program's parser, and those of its commands, without their arguments.
+
+    The commands of servers have no line of their own in the help, so that participants see theirs.
+    """
+    parser = argparse.ArgumentParser(
+        prog="vocboard",
+        description="A challenge submission server in the tradition of the PASCAL VOC challenges.",
+        epilog=f"Commands that run a server: {', '.join(SERVER_COMMANDS)}. See `vocboard COMMAND --help`.",
+    )
+    parser.add_argument("--version", action="version", version=f"%(prog)s, evaluator {VERSION}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    parsers = {
+        name: commands.add_parser(name, help=text, description=_sentence(text)) for name, text in COMMANDS.items()
+    }
+    parsers |= {name: commands.add_parser(name, description=_sentence(text)) for name, text in SERVER_COMMANDS.items()}
+    return parser, parsers
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
 
 
 if __name__ == "__main__":

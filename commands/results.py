@@ -3,7 +3,7 @@
 import argparse
 
 from vocboard.client.answers import submission_details, understood
-from vocboard.client.connection import path
+from vocboard.client.paths import path
 from vocboard.commands.connecting import (
     DONE,
     PROBLEMS,
@@ -14,12 +14,15 @@ from vocboard.commands.connecting import (
     reporting_errors,
     say,
 )
+from vocboard.commands.names import submission_id
 from vocboard.commands.submissions import scores_in_full, state_in_words
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("submission", metavar="SUBMISSION", help="submission identifier; see `vocboard status`")
+    parser.add_argument(
+        "submission", metavar="SUBMISSION", help="submission identifier, or its beginning; see `vocboard status`"
+    )
     add_json_argument(parser)
     add_server_argument(parser)
 
@@ -28,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print a table for each competition."""
     with connect(arguments.server, as_visitor=True) as connection:
-        answer = connection.get(path("submissions", arguments.submission))
+        answer = connection.get(path("submissions", submission_id(connection, arguments.submission)))
     submission = understood(submission_details, answer)
     if arguments.json:
         print_json(answer)

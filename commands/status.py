@@ -3,8 +3,9 @@
 import argparse
 
 from vocboard.client.answers import submission, submission_details, understood
-from vocboard.client.connection import Connection, path
+from vocboard.client.connection import Connection
 from vocboard.client.errors import MisuseError
+from vocboard.client.paths import path
 from vocboard.commands.connecting import (
     DONE,
     add_json_argument,
@@ -13,6 +14,7 @@ from vocboard.commands.connecting import (
     print_json,
     reporting_errors,
 )
+from vocboard.commands.names import submission_id
 from vocboard.commands.submissions import described, exit_status, followed, listed
 
 LISTED = 20
@@ -22,7 +24,10 @@ PER_PAGE = 200  # the maximum that servers allow
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument(
-        "submission", nargs="?", metavar="SUBMISSION", help="submission identifier; without it, list your submissions"
+        "submission",
+        nargs="?",
+        metavar="SUBMISSION",
+        help="submission identifier, or its beginning; without it, list your submissions",
     )
     parser.add_argument("--all", action="store_true", help=f"list all your submissions, not only the latest {LISTED}")
     parser.add_argument("--wait", action="store_true", help="wait until the submission is scored or has failed")
@@ -43,9 +48,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _show(connection: Connection, arguments: argparse.Namespace) -> int:
-    where = path("submissions", arguments.submission)
-    ended = followed(connection, arguments.submission) if arguments.wait else None
-    answer = connection.get(where)
+    identifier = submission_id(connection, arguments.submission)
+    ended = followed(connection, identifier) if arguments.wait else None
+    answer = connection.get(path("submissions", identifier))
     if arguments.json:
         print_json(answer)
     else:

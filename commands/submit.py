@@ -14,8 +14,9 @@ from vocboard.client.answers import (
     understood,
 )
 from vocboard.client.archive import OutgoingArchive
-from vocboard.client.connection import Answer, Connection, FieldValue, path, phase_parameter
+from vocboard.client.connection import Answer, Connection, FieldValue
 from vocboard.client.errors import InvalidArchiveError, MisuseError, RefusedError
+from vocboard.client.paths import path, phase_parameter
 from vocboard.client.resumable import Watcher
 from vocboard.client.submitting import submit
 from vocboard.client.terminal import ProgressBar, instant, printable, size

@@ -15,12 +15,14 @@ from vocboard.app.api.submission_views import accepted, changed, details, summar
 from vocboard.app.errors import NotFoundError
 from vocboard.app.evaluations.results import visible_evaluation
 from vocboard.app.submissions import declaring, queries
+from vocboard.app.submissions.downloading import download
 from vocboard.app.submissions.forms import read_listed_images
 from vocboard.app.submissions.idempotency import LONGEST_KEY
 from vocboard.app.submissions.models import FlickrImages, TrainingAnnotation
 from vocboard.app.uploads.accepting import Wanted
 from vocboard.app.uploads.targets import Destination
-from vocboard.app.web.dependencies import DatabaseDep, SubmissionIntakeDep
+from vocboard.app.web.attachments import attachment
+from vocboard.app.web.dependencies import DatabaseDep, StoreDep, SubmissionIntakeDep
 from vocboard.app.web.identity import ApiIdentity, ReadingUser, SubmittingUser, Viewer
 
 router = APIRouter(tags=["submissions"])
@@ -209,6 +211,17 @@ def get_flickr_images(database: DatabaseDep, user: ReadingUser, submission_id: u
     with database.reading() as session:
         listed = declaring.listed_images(session, submission_id=submission_id, user=user)
     return Response(listed, media_type="text/plain")
+
+
+@router.get(
+    "/submissions/{submission_id}/archive",
+    response_class=Response,
+    responses=problem_responses(401, 403, 404, 410)
+    | {200: {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}},
+)
+def get_archive(database: DatabaseDep, store: StoreDep, user: ReadingUser, submission_id: uuid.UUID) -> Response:
+    """Return the archive as it was uploaded, with its SHA-256 in `Repr-Digest`. For its owner and the organisers."""
+    return attachment(download(database, store, submission_id=submission_id, user=user))
 
 
 @router.get("/submissions/{submission_id}/curves/{competition}", responses=problem_responses(401, 403, 404))

@@ -23,11 +23,13 @@ from vocboard.app.pages.results import result_view
 from vocboard.app.pages.submission_actions import actions_of, organisers_actions
 from vocboard.app.submissions import declaring, publishing, queries, service
 from vocboard.app.submissions.declarations import Statement, needed_by, statements
+from vocboard.app.submissions.downloading import download
 from vocboard.app.submissions.forms import read_listed_images
 from vocboard.app.submissions.models import State, Submission
 from vocboard.app.submissions.queue import queue_position
+from vocboard.app.web.attachments import attachment
 from vocboard.app.web.csrf import protect_form
-from vocboard.app.web.dependencies import DatabaseDep, SettingsDep
+from vocboard.app.web.dependencies import DatabaseDep, SettingsDep, StoreDep
 from vocboard.app.web.identity import CurrentIdentity, SignedIn
 from vocboard.evaluator.editions import Declaration
 
@@ -110,6 +112,12 @@ def revoke_anonymous_link(
 ) -> Response:
     """Revoke the anonymous link."""
     return act(request, database, user, submission_id, service.revoke_anonymous_link, done="link-revoked")
+
+
+@router.get("/submissions/{submission_id}/archive")
+def archive(database: DatabaseDep, store: StoreDep, user: SignedIn, submission_id: uuid.UUID) -> Response:
+    """Return the archive as it was uploaded, for the owner and the organisers."""
+    return attachment(download(database, store, submission_id=submission_id, user=user))
 
 
 @router.get("/submissions/{submission_id}/flickr-images")

@@ -216,6 +216,7 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "PATCH /api/v1/submissions/{submission_id}": tuple(
         replace(rule, json={"training_data": "Changed"}) for rule in changing_submissions(OWNER, Scope.SUBMIT)
     ),
+    "GET /api/v1/submissions/{submission_id}/archive": changing_submissions(MANAGERS, Scope.READ),
     "GET /api/v1/submissions/{submission_id}/flickr-images": changing_submissions(MANAGERS, Scope.READ),
     "GET /api/v1/submissions/{submission_id}/events": reading_submissions(Scope.READ),
     "GET /api/v1/submissions/{submission_id}/curves/{competition}": reading_submissions(Scope.READ, **COMPETITION),
@@ -329,6 +330,7 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "POST /challenges/{slug}/submit/check": (Rule(OWNER, PUBLIC, query={"upload": "upload"}, hidden=True),),
     "GET /submissions": (Rule(SIGNED_IN),),
     "GET /submissions/{submission_id}": reading_submissions(),
+    "GET /submissions/{submission_id}/archive": changing_submissions(MANAGERS),
     "GET /submissions/{submission_id}/flickr-images": changing_submissions(MANAGERS),
     "GET /submissions/{submission_id}/declarations": changing_submissions(OWNER),
     "POST /submissions/{submission_id}/declarations": changing_submissions(OWNER),

@@ -63,7 +63,7 @@ def test_a_used_up_quota_error_says_when_the_next_is_allowed(
     assert submit(archive, method="Two") == 0
     capsys.readouterr()
 
-    assert submit(archive, method="Three") == 3
+    assert submit(archive, method="Three") == 4
 
     (line,) = capsys.readouterr().err.splitlines()
     assert re.search(r"; the next one is allowed at \d{4}-\d\d-\d\d \d\d:\d\d \S+, in (6|7) days", line)

@@ -1,0 +1,61 @@
+"""Downloading the archive of a submission."""
+
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+
+from vocboard.app.accounts.models import User
+from vocboard.app.database import Database
+from vocboard.app.errors import ForbiddenError, ServiceError
+from vocboard.app.storage.archives import CHUNK_BYTES, ArchiveStore
+from vocboard.app.submissions import queries
+
+
+class ArchiveGoneError(ServiceError):
+    """The archive was deleted, as those of withdrawn submissions are after a while."""
+
+    status, code, title = 410, "archive_gone", "No longer stored"
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """An archive that is sent.
+
+    Attributes:
+        name: as it was uploaded.
+        size: in bytes.
+        chunks: its content, which was verified. They can be read once.
+    """
+
+    name: str
+    sha256: str
+    size: int
+    chunks: Iterator[bytes]
+
+
+def download(database: Database, store: ArchiveStore, *, submission_id: uuid.UUID, user: User) -> Download:
+    """Return the archive of a submission, for its owner and the challenge's organisers.
+
+    Raises:
+        NotFoundError: the user may not see the submission.
+        ArchiveGoneError: its archive is no longer stored.
+        ForbiddenError: the user neither owns it nor organises its challenge.
+    """
+    with database.reading() as session:
+        submission = queries.get_for(session, submission_id, user)
+        if not queries.is_managed_by(session, submission, user):
+            raise ForbiddenError("Only the owner of a submission and the challenge's organisers can download it.")
+        name, sha256, size = submission.archive_name, submission.archive_sha256, submission.archive_bytes
+    chunks = _chunks(store, sha256)
+    try:
+        first = next(chunks, b"")
+    except FileNotFoundError:
+        raise ArchiveGoneError("The archive of this submission is no longer stored.") from None
+    return Download(name, sha256, size, chain((first,), chunks))
+
+
+def _chunks(store: ArchiveStore, sha256: str) -> Iterator[bytes]:
+    with store.open(sha256) as file:
+        while chunk := file.read(CHUNK_BYTES):
+            yield chunk

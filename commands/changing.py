@@ -1,0 +1,56 @@
+"""Shared code of `vocboard publish`, `unpublish` and `withdraw`."""
+
+import argparse
+import sys
+
+from vocboard.client.answers import submission, understood
+from vocboard.client.errors import MisuseError
+from vocboard.client.paths import path
+from vocboard.client.terminal import printable
+from vocboard.commands.connecting import DONE, add_json_argument, add_server_argument, connect, print_json, say
+from vocboard.commands.names import submission_id
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that all of them have."""
+    parser.add_argument(
+        "submission", metavar="SUBMISSION", help="submission identifier, or its beginning; see `vocboard status`"
+    )
+    add_json_argument(parser)
+    add_server_argument(parser)
+
+
+def change(arguments: argparse.Namespace, what: str, done: str) -> int:
+    """Send a change of a submission, and print what has become of it.
+
+    Args:
+        what: the last part of its address in the API.
+        done: the change in words, after "is".
+
+    Raises:
+        ClientError: see `client.errors`.
+    """
+    with connect(arguments.server) as connection:
+        identifier = submission_id(connection, arguments.submission)
+        answer = connection.post(path("submissions", identifier, what))
+    changed = understood(submission, answer)
+    if arguments.json:
+        print_json(answer)
+    else:
+        print(f"{printable(changed.method)} ({printable(changed.id)}) is {done}.")
+    return DONE
+
+
+def require_confirmation(arguments: argparse.Namespace, question: str) -> None:
+    """Ask in a terminal before a change that cannot be undone.
+
+    Raises:
+        MisuseError: the answer is no, or nobody can be asked and there is no --yes.
+    """
+    if arguments.yes:
+        return
+    if not sys.stdin.isatty():
+        raise MisuseError("this cannot be undone; confirm it with --yes")
+    say(question)
+    if input("Type yes to go on: ").strip().lower() != "yes":
+        raise MisuseError("nothing was changed")

@@ -1,0 +1,97 @@
+"""`vocboard download`: save the archive of a submission, or what a challenge offers for checking results offline."""
+
+import argparse
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from vocboard.client.client import Client
+from vocboard.client.errors import ClientError, MisdirectedError, MisuseError, NetworkError
+from vocboard.client.paths import path
+from vocboard.client.terminal import printable
+from vocboard.commands.connecting import (
+    DONE,
+    add_json_argument,
+    add_server_argument,
+    connect,
+    print_json,
+    reporting_errors,
+)
+from vocboard.commands.names import submission_id, wrong_name
+from vocboard.evaluator.whole_output import whole_file
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument(
+        "submission",
+        nargs="?",
+        metavar="SUBMISSION",
+        help="save its archive: the submission identifier, or its beginning",
+    )
+    what.add_argument(
+        "--challenge", metavar="CHALLENGE", help="save its edition file and image sets, to check results offline"
+    )
+    parser.add_argument(
+        "--output",
+        metavar="PATH",
+        type=Path,
+        help="file, or directory (default: the current directory, the name as uploaded)",
+    )
+    add_json_argument(parser)
+    add_server_argument(parser)
+
+
+@reporting_errors
+def run(arguments: argparse.Namespace) -> int:
+    """Save files, and print where they are."""
+    try:
+        files = _of_challenge(arguments) if arguments.challenge else [_archive(arguments)]
+    except OSError as error:
+        raise ClientError(f"cannot write the file: {error}") from error
+    if arguments.json:
+        print_json({"files": [str(file) for file in files]})
+    else:
+        for file in files:
+            print(f"Saved {printable(str(file))}")
+    return DONE
+
+
+def _archive(arguments: argparse.Namespace) -> Path:
+    with connect(arguments.server) as connection:
+        identifier = submission_id(connection, arguments.submission)
+        answer = connection.get(path("submissions", identifier))
+        if not isinstance(answer.get("archive"), dict):
+            raise MisuseError("only the owner of a submission and the challenge's organisers can download its archive")
+        name, sha256 = str(answer["archive"]["name"]), str(answer["archive"]["sha256"])
+        place = arguments.output or Path()
+        file = place / Path(name).name if place.is_dir() else place
+        if file.exists():
+            raise MisuseError(f"{file} exists; choose another name with --output")
+        _save(connection.chunks(path("submissions", identifier, "archive")), Path(file), sha256)
+    return Path(file)
+
+
+def _save(chunks: Iterator[bytes], file: Path, sha256: str) -> None:
+    """Write a file, which appears when it is complete and has its hash."""
+    digest = hashlib.sha256()
+    with whole_file(file) as unfinished:
+        with unfinished.open("wb") as output:
+            for chunk in chunks:
+                digest.update(chunk)
+                output.write(chunk)
+        if digest.hexdigest() != sha256:
+            raise NetworkError("the download is damaged: its hash is not that of the archive; try again")
+
+
+def _of_challenge(arguments: argparse.Namespace) -> list[Path]:
+    with connect(arguments.server, as_visitor=True) as connection:
+        address = connection.address
+        try:
+            connection.get(path("challenges", arguments.challenge))
+        except MisdirectedError as error:
+            raise wrong_name(connection, error, arguments.challenge) from error
+    with Client(address) as client:
+        found = client.download(arguments.challenge, arguments.output or Path())
+    return [found.edition, found.image_sets]

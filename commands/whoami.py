@@ -1,0 +1,34 @@
+"""`vocboard whoami`: show whose token is used, and what it permits."""
+
+import argparse
+
+from vocboard.client.answers import person, understood
+from vocboard.client.terminal import printable
+from vocboard.commands.connecting import (
+    DONE,
+    add_json_argument,
+    add_server_argument,
+    connect,
+    print_json,
+    reporting_errors,
+)
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    add_json_argument(parser)
+    add_server_argument(parser)
+
+
+@reporting_errors
+def run(arguments: argparse.Namespace) -> int:
+    """Print the owner of the token, the server, and the token's scopes."""
+    with connect(arguments.server) as connection:
+        answer = connection.get("/me")
+        owner = understood(person, answer)
+        if arguments.json:
+            print_json({"server": connection.address, **answer})
+        else:
+            scopes = ", ".join(map(printable, owner.scopes)) or "nothing"
+            print(f"{printable(owner.email)} at {connection.address}; the token permits: {scopes}")
+    return DONE
