@@ -2,13 +2,13 @@
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from vocboard.client import credentials, submitting
 from vocboard.client.answers import (
@@ -24,9 +24,10 @@ from vocboard.client.answers import (
     understood,
 )
 from vocboard.client.archive import OutgoingArchive
-from vocboard.client.connection import Answer, Connection, FieldValue
+from vocboard.client.connection import Connection, FieldValue
 from vocboard.client.errors import ClientError
 from vocboard.client.following import follow
+from vocboard.client.paging import items
 from vocboard.client.paths import path, phase_parameter
 from vocboard.client.resumable import Watcher
 from vocboard.client.scores import Board, CompetitionScores, board
@@ -35,7 +36,6 @@ from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.image_sets import ImageSets
 from vocboard.evaluator.whole_output import whole_file
 
-PER_PAGE = 200  # the maximum that servers allow
 EDITION_MEDIA_TYPE = "application/toml"
 
 
@@ -95,7 +95,7 @@ class Client:
 
     def challenges(self) -> list[Challenge]:
         """Return the challenges that this user may see, newest first."""
-        return [understood(challenge, item) for item in self._items("/challenges")]
+        return [understood(challenge, item) for item in items(self._connection, "/challenges")]
 
     def challenge(self, slug: str) -> Challenge:
         """Return one challenge by its short name, the last part of its URL."""
@@ -204,7 +204,7 @@ class Client:
 
     def submissions(self) -> list[Submission]:
         """Return the user's own submissions, newest first."""
-        return [understood(submission, item) for item in self._items("/submissions")]
+        return [understood(submission, item) for item in items(self._connection, "/submissions")]
 
     def status(self, submission: str) -> SubmissionDetails:
         """Return a submission with its state, queue position and scores."""
@@ -280,21 +280,6 @@ class Client:
 
     def _changed(self, identifier: str, change: str) -> Submission:
         return understood(submission, self._connection.post(path("submissions", identifier, change)))
-
-    def _items(self, where: str) -> Iterator[Answer]:
-        """Yield the items of all pages."""
-        page, seen = 1, 0
-        while True:
-            answer = self._connection.get(where, {"page": page, "per_page": PER_PAGE})
-            items, total = understood(_page, answer)
-            yield from items
-            seen, page = seen + len(items), page + 1
-            if not items or seen >= total:
-                return
-
-
-def _page(answer: Mapping[str, Any]) -> tuple[list[Any], int]:
-    return list(answer["items"]), int(answer["total"])
 
 
 def _report(progress: Callable[[int, int], object], total: int, sent: int) -> None:

@@ -8,11 +8,11 @@ from typing import Any
 from vocboard.client.answers import challenge, submission, understood
 from vocboard.client.connection import Connection
 from vocboard.client.errors import MisdirectedError, MisuseError
+from vocboard.client.paging import items
 from vocboard.client.paths import path
 from vocboard.client.terminal import printable
 
 NOT_FOUND = 404
-PER_PAGE = 200  # the maximum that servers allow
 LEAST_DIGITS = 4
 LISTED = 10  # names in a message, at most
 _BEGINNING = re.compile(r"[0-9a-f-]+")
@@ -39,7 +39,7 @@ def submission_id(connection: Connection, typed: str) -> str:
 
 def all_challenges(connection: Connection) -> list[Any]:
     """Return the challenges that the user may see, as the server describes them."""
-    return list(_items(connection, "/challenges"))
+    return list(items(connection, "/challenges"))
 
 
 def wrong_name(connection: Connection, error: MisdirectedError, slug: str, competition: str | None = None) -> Exception:
@@ -63,19 +63,8 @@ def wrong_name(connection: Connection, error: MisdirectedError, slug: str, compe
 
 
 def _own(connection: Connection) -> Iterator[Any]:
-    for item in _items(connection, "/submissions"):
+    for item in items(connection, "/submissions"):
         yield understood(submission, item)
-
-
-def _items(connection: Connection, where: str) -> Iterator[Any]:
-    page, seen = 1, 0
-    while True:
-        answer = connection.get(where, {"page": page, "per_page": PER_PAGE})
-        items, total = understood(lambda content: (list(content["items"]), int(content["total"])), answer)
-        yield from items
-        seen, page = seen + len(items), page + 1
-        if not items or seen >= total:
-            return
 
 
 def _instead(typed: str, known: list[str]) -> str:
