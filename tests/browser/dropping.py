@@ -2,7 +2,7 @@
 
 import base64
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 _DROP = """([zone, name, content]) => {
   const carried = new DataTransfer();
@@ -14,4 +14,6 @@ _DROP = """([zone, name, content]) => {
 def drop(page: Page, name: str, content: bytes) -> None:
     """Drop a file on the page's form to upload."""
     zone = page.locator("[data-drop]").element_handle()
+    page.wait_for_load_state()  # its script is there
     page.evaluate(_DROP, [zone, name, base64.b64encode(content).decode()])
+    expect(page.locator("[data-chosen]")).to_contain_text(name)
