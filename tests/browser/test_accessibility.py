@@ -31,6 +31,7 @@ NO_PAGES = {
     "/organise/log.csv",
     "/organise/{slug}/log.csv",
     "/organise/{slug}/samples",
+    "/submissions/{submission_id}/archive",
     "/submissions/{submission_id}/flickr-images",
 }
 PEOPLE: Mapping[str, Person] = {
