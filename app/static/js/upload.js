@@ -1,7 +1,7 @@
 // The archive is uploaded and checked as soon as it is chosen, resumably (tus); meanwhile people fill in the form, which
 // then asks what the archive's competitions need. Without this script the form sends everything at once.
 const MEBIBYTE = 1024 * 1024;
-const RETRY_DELAYS = [0, 1000, 3000, 5000, 10000, 20000]; // milliseconds
+const RETRY_DELAYS = [0, 1000, 3000, 5000, 10000, 20000, 30000, 30000, 60000]; // milliseconds
 const form = document.querySelector("[data-upload]");
 const report = document.querySelector("[data-report]");
 const tus = window.tus;
@@ -144,6 +144,11 @@ async function begin() {
     metadata: { filename: file.name },
     retryDelays: RETRY_DELAYS,
     removeFingerprintOnSuccess: true,
+    // Without an offset tus-js-client begins again. That a proxy's server restarts must not cost what has arrived.
+    onAfterResponse: (request, response) => {
+      const status = response.getStatus();
+      if (request.getMethod() === "HEAD" && status >= 500) throw new Error(`The server answered ${status}.`);
+    },
     onProgress: (sent, total) => running === upload && progress(`${size(sent)} of ${size(total)} sent`, sent / total),
     onError: (error) => failed(upload, file, error),
     onSuccess: () => running === upload && check(upload).catch((error) => failed(upload, file, error)),
