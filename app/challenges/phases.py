@@ -257,8 +257,7 @@ def lock_to_change(session: Session, challenge: Challenge) -> None:
         ConflictError: it is archived.
     """
     queries.lock_challenge(session, challenge.id)
-    session.refresh(challenge, ["archived_at"])
-    require_not_archived(challenge)
+    require_not_archived(queries.challenge_as_it_is(session, challenge.id))
 
 
 def _further(challenge: Challenge, row: ChallengePhase) -> Phase:

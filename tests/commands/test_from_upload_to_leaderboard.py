@@ -22,7 +22,7 @@ def test_from_upload_to_leaderboard(
     said = ["--contributors", "Ann, Bob", "--affiliation", "Lab", "--description", "Finds shapes."]
     assert submit(archive, *said) == 0
     out = capsys.readouterr().out
-    assert "\nValid: 1 warning.\nAccepted as submission " in out
+    assert "\nValid: 1 warning in 1 file.\nAccepted as submission " in out
     assert ": comp1, comp3\nIt is queued" in out
     identifier = out.split("Accepted as submission ")[1].split(":")[0]
     assert f"Follow it with `vocboard status {identifier} --wait`." in out

@@ -66,7 +66,7 @@ def site(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 def _fill(session: Session) -> None:
     fill(session, methods=3)
-    make_challenge(session, slug="hidden", title="Zebra", visibility=Visibility.DRAFT)
+    make_challenge(session, slug="unseen", title="Zebra", visibility=Visibility.DRAFT)
 
 
 @pytest.mark.parametrize("text", ODD_TEXTS)
@@ -181,22 +181,22 @@ def test_a_draft_shows_nowhere(site: Site) -> None:
     with site.client() as visitor, site.client() as participant:
         sign_in(participant, stranger)
         for client in (visitor, participant):
-            for address in ("/", "/api/v1/challenges", "/submissions", "/sign-in?next=/challenges/hidden"):
+            for address in ("/", "/api/v1/challenges", "/submissions", "/sign-in?next=/challenges/unseen"):
                 text = client.get(address).text
                 assert "Zebra" not in text
             assert client.get("/api/v1/challenges").json()["total"] == site_total
             for known, unknown in (
-                ("/challenges/hidden", "/challenges/missing"),
-                ("/challenges/hidden/leaderboards/comp1", "/challenges/missing/leaderboards/comp1"),
-                ("/challenges/hidden/submit", "/challenges/missing/submit"),
-                ("/api/v1/challenges/hidden", "/api/v1/challenges/missing"),
+                ("/challenges/unseen", "/challenges/missing"),
+                ("/challenges/unseen/leaderboards/comp1", "/challenges/missing/leaderboards/comp1"),
+                ("/challenges/unseen/submit", "/challenges/missing/submit"),
+                ("/api/v1/challenges/unseen", "/api/v1/challenges/missing"),
                 (
-                    "/api/v1/challenges/hidden/leaderboards/comp1.csv",
+                    "/api/v1/challenges/unseen/leaderboards/comp1.csv",
                     "/api/v1/challenges/missing/leaderboards/comp1.csv",
                 ),
             ):
                 answers = [client.get(address) for address in (known, unknown)]
-                first, second = (answer.text.replace("missing", "hidden") for answer in answers)
+                first, second = (answer.text.replace("missing", "unseen") for answer in answers)
                 assert answers[0].status_code == answers[1].status_code
                 assert _without_secrets(first) == _without_secrets(second), known
 
