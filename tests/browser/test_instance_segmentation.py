@@ -119,7 +119,6 @@ def submit(page: Page, files: dict[str, Path]) -> None:
     for found in ("must be a finite number", "The runs of this region have", "is not a compressed COCO RLE"):
         expect(report).to_contain_text(found)
     page.get_by_label("Result files in one archive").set_input_files(files["results"])
-    page.get_by_label("Submit without the missing classes").check(timeout=PATIENCE_MS)
     page.get_by_role("button", name="Submit", exact=True).click()
     page.wait_for_url(re.compile("/submissions/"), timeout=PATIENCE_MS)
 

@@ -124,6 +124,16 @@ async function failed(upload, file, error) {
   }
 }
 
+// A file that was changed on disk cannot be read any more: trying again is of no use.
+async function stopIfChanged(upload, file) {
+  try {
+    await file.slice(0, 1).arrayBuffer();
+  } catch (error) {
+    upload.abort().catch(() => {});
+    await failed(upload, file, error);
+  }
+}
+
 function stop() {
   const upload = running;
   running = uploaded = null;
@@ -148,6 +158,11 @@ async function begin() {
     onAfterResponse: (request, response) => {
       const status = response.getStatus();
       if (request.getMethod() === "HEAD" && status >= 500) throw new Error(`The server answered ${status}.`);
+    },
+    onShouldRetry: (error) => {
+      stopIfChanged(upload, file);
+      const status = error.originalResponse?.getStatus() ?? 0;
+      return status < 400 || status >= 500 || status === 409 || status === 423;
     },
     onProgress: (sent, total) => running === upload && progress(`${size(sent)} of ${size(total)} sent`, sent / total),
     onError: (error) => failed(upload, file, error),
