@@ -147,6 +147,23 @@ class Boards:
             return current
         return await self.get(slug, found, viewer, phase_key=phase_key)
 
+    async def with_entries(
+        self, slug: str, viewer: User | None, *, phase_key: str | None = None
+    ) -> tuple[CurrentBoard, list[CurrentBoard]]:
+        """Return what `first` does, and all leaderboards of its phase that have entries, in the phase's order.
+
+        Raises:
+            NotFoundError, HiddenLeaderboardError: as `first`.
+        """
+        first = await self.first(slug, viewer, phase_key=phase_key)
+        found = []
+        for competition in first.phase.competitions:
+            if competition == first.board.competition.key:
+                found.append(first)
+            elif first.counts.get(competition):
+                found.append(await self.get(slug, competition, viewer, phase_key=phase_key))
+        return first, [current for current in found if current.board.rows]
+
     def _phase(self, slug: str, viewer: User | None, phase_key: str | None) -> Phase:
         at = now()
         with self._database.reading() as session:

@@ -194,5 +194,10 @@ def published_by(session: Session, challenge: Challenge, user: User) -> frozense
     return frozenset(session.scalars(query))
 
 
+def all_published_by(session: Session, user: User) -> frozenset[uuid.UUID]:
+    """Return a person's published submissions to all challenges."""
+    return frozenset(session.scalars(select(Submission.id).where(Submission.user_id == user.id, *_IS_PUBLISHED)))
+
+
 def _of(challenge: Challenge, phase_key: str, competition: str) -> dict[str, Any]:
     return {"challenge_id": challenge.id, "phase_key": phase_key, "competition": competition}

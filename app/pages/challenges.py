@@ -1,21 +1,28 @@
-"""Pages of challenges: the list, and details of one."""
+"""The page of one challenge, and what other pages show of challenges."""
 
-from collections.abc import Sequence
+import uuid
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from fastapi import APIRouter, Request
+from fastapi.concurrency import run_in_threadpool
 from starlette.responses import Response
 
+from vocboard.app.accounts.models import User
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.service import Phase, PhaseState
-from vocboard.app.database import now
+from vocboard.app.database import Database, now
+from vocboard.app.leaderboards import queries
+from vocboard.app.leaderboards.current import HiddenLeaderboardError
+from vocboard.app.leaderboards.standings import standings
 from vocboard.app.pages import wording
 from vocboard.app.pages.rendering import render
-from vocboard.app.web.dependencies import DatabaseDep, SettingsDep
+from vocboard.app.pages.standings_matrix import matrix
+from vocboard.app.web.dependencies import BoardsDep, DatabaseDep
 from vocboard.app.web.identity import CurrentIdentity
-from vocboard.evaluator.editions import Competition, Edition, TaskRules
+from vocboard.evaluator.editions import Competition, Edition, Task, TaskRules
 from vocboard.evaluator.tasks.definition import TaskDefinition
 from vocboard.evaluator.tasks.definitions import TASKS
 
@@ -37,9 +44,9 @@ class ListedChallenge:
         return wording.PHASE_STATES[self.state]
 
     @property
-    def tasks(self) -> list[str]:
+    def tasks(self) -> list[Task]:
         """The tasks of its competitions, each once."""
-        return list(dict.fromkeys(TASKS[item.task].title for item in competitions_of(self.challenge, self.phase)))
+        return list(dict.fromkeys(item.task for item in competitions_of(self.challenge, self.phase)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,43 +76,50 @@ class TaskFormat:
         return TASKS[self.rules.task]
 
 
-@router.get("/")
-def challenge_list(
-    request: Request, database: DatabaseDep, settings: SettingsDep, identity: CurrentIdentity
-) -> Response:
-    """List all challenges that the user may see."""
-    with database.reading() as session:
-        found = challenges.visible_challenges(session, identity.user)
-    return render(request, "challenges.html", challenges=listed(found), notice=settings.notice)
-
-
 @router.get("/challenges/{slug}")
-def challenge_page(request: Request, database: DatabaseDep, identity: CurrentIdentity, slug: str) -> Response:
-    """One challenge."""
-    with database.reading() as session:
-        challenge = challenges.get_visible(session, slug, identity.user)
-        organises = challenges.is_organiser(session, challenge, identity.user)
+async def challenge_page(
+    request: Request, database: DatabaseDep, boards: BoardsDep, identity: CurrentIdentity, slug: str
+) -> Response:
+    """One challenge, with the leaders of its competitions."""
+    challenge, organises, own = await run_in_threadpool(_read, database, slug, identity.user)
     at = now()
     phase = challenges.current_phase(challenge, at)
+    board_phase = challenges.leaderboard_phase(challenge, at)
+    found, visible_from = {}, None
+    try:
+        _, shown = await boards.with_entries(slug, identity.user)
+        found = {each.board.competition.key: standings(each.board, own) for each in shown}
+    except HiddenLeaderboardError as error:
+        visible_from = error.visible_from
     competitions = competitions_of(challenge, phase)
     state = phase.state(at)
-    return render(
+    return await run_in_threadpool(
+        render,
         request,
         "challenge.html",
         challenge=challenge,
         edition=challenges.edition_of(challenge),
         edition_argument=edition_argument(challenge),
-        competitions=competitions,
-        tasks=task_formats(competitions),
+        matrix=matrix(competitions, found),
+        visible_from=visible_from,
+        tasks=(formats := task_formats(competitions)),
+        classes_of_tasks=_classes_of(formats),
         organises=organises,
         ready=phase.scoring_id is not None,
         phase=phase,
         state=state,
         state_name=wording.PHASE_STATES[state],
         timeline=timeline(challenge, at),
-        board_phase=challenges.leaderboard_phase(challenge, at),
+        board_phase=board_phase,
         at=at,
     )
+
+
+def _read(database: Database, slug: str, user: User | None) -> tuple[Challenge, bool, Collection[uuid.UUID]]:
+    with database.reading() as session:
+        challenge = challenges.get_visible(session, slug, user)
+        own = queries.published_by(session, challenge, user) if user is not None else ()
+        return challenge, challenges.is_organiser(session, challenge, user), own
 
 
 def listed(found: Sequence[Challenge]) -> list[ListedChallenge]:
@@ -127,6 +141,14 @@ def competitions_of(challenge: Challenge, phase: Phase) -> list[Competition]:
     """The competitions of a phase, with their rules."""
     known = challenges.edition_of_phase(challenge, phase).competitions
     return [known[key] for key in phase.competitions]
+
+
+def _classes_of(formats: Sequence[TaskFormat]) -> list[tuple[tuple[str, ...], list[str]]]:
+    """Return the lists of classes, each once, with the titles of the tasks that have it."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for item in formats:
+        found.setdefault(tuple(item.rules.classes), []).append(item.definition.title)
+    return list(found.items())
 
 
 def edition_argument(challenge: Challenge) -> str:

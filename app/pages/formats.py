@@ -120,6 +120,31 @@ def duration(value: timedelta) -> str:
     return "0 seconds"
 
 
+def time_until(value: datetime, at: datetime) -> str:
+    """Say how long it is until an instant: in days, and in hours or minutes if there are fewer than two.
+
+    >>> noon = datetime(2026, 5, 2, 12, tzinfo=UTC)
+    >>> [time_until(noon + timedelta(hours=hours), noon) for hours in (300, 47, 1.5, 0.01, -1)]
+    ['in 12 days', 'in 47 hours', 'in 90 minutes', 'in less than a minute', 'in less than a minute']
+    """
+    left = value - at
+    for unit, number in (("day", left // timedelta(days=1)), ("hour", left // timedelta(hours=1))):
+        if number >= 2:
+            return f"in {plural(number, unit)}"
+    minutes = left // timedelta(minutes=1)
+    return f"in {plural(minutes, 'minute')}" if minutes >= 1 else "in less than a minute"
+
+
+def ordinal(number: int) -> str:
+    """Write a rank as people say it.
+
+    >>> [ordinal(number) for number in (1, 2, 3, 11, 112, 1023)] == ["1st", "2nd", "3rd", "11th", "112th", "1023rd"]
+    True
+    """
+    suffix = "th" if number % 100 in {11, 12, 13} else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{suffix}"
+
+
 def count(value: int) -> str:
     """Format a whole number with thin spaces as thousands separators.
 

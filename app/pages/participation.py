@@ -39,15 +39,10 @@ async def participation_page(
 ) -> Response:
     """Methods by competition."""
     try:
-        first = await boards.first(slug, identity.user, phase_key=phase)
-        shown = [first]
-        for competition in first.phase.competitions:
-            if first.counts.get(competition) and competition != first.board.competition.key:
-                shown.append(await boards.get(slug, competition, identity.user, phase_key=phase))
+        first, shown = await boards.with_entries(slug, identity.user, phase_key=phase)
     except HiddenLeaderboardError as error:
         return await run_in_threadpool(hidden_page, request, error)
-    found = {current.board.competition.key: current.board for current in shown if current.board.rows}
-    in_order = [found[key] for key in first.phase.competitions if key in found]
+    in_order = [current.board for current in shown]
     number = int(page) if page.isascii() and page.isdigit() and len(page) < 7 else 1
     tables = await boards.rendered(first, ("participation", phase, number), lambda: _tables(in_order, phase, number))
     return await run_in_threadpool(_page, request, first, in_order, tables, phase)

@@ -79,6 +79,8 @@ def environment() -> Environment:
         file_size=formats.file_size,
         duration=formats.duration,
         count=formats.count,
+        ordinal=formats.ordinal,
+        time_until=formats.time_until,
         paragraphs=formats.paragraphs,
         browser_name=formats.browser_name,
         heat=formats.heat,

@@ -1,0 +1,88 @@
+"""The first page: what this site is, and all challenges with their leaders."""
+
+import asyncio
+import uuid
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from fastapi import APIRouter, Request
+from fastapi.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from vocboard.app.accounts.models import User
+from vocboard.app.challenges import service as challenges
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.challenges.service import PhaseState
+from vocboard.app.database import Database, now
+from vocboard.app.errors import NotFoundError
+from vocboard.app.leaderboards import queries
+from vocboard.app.leaderboards.current import Boards, HiddenLeaderboardError
+from vocboard.app.leaderboards.standings import Standings, fullest, standings
+from vocboard.app.pages.challenges import ListedChallenge, listed
+from vocboard.app.pages.rendering import render
+from vocboard.app.web.dependencies import BoardsDep, DatabaseDep, SettingsDep
+from vocboard.app.web.identity import CurrentIdentity
+
+router = APIRouter()
+
+GROUPS = (
+    ("Open", frozenset({PhaseState.OPEN})),
+    ("Upcoming", frozenset({PhaseState.NOT_YET_OPEN, PhaseState.NOT_READY})),
+    ("Closed", frozenset({PhaseState.CLOSED, PhaseState.ARCHIVED})),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A challenge on the first page.
+
+    Attributes:
+        standings: of its leaderboard with the most methods; None if its leaderboards are not visible yet.
+        entries: methods on all of its leaderboards, each counted once for each.
+        boards: how many of its leaderboards have methods.
+        visible_from: when its leaderboards become visible, if they are not.
+    """
+
+    listed: ListedChallenge
+    standings: Standings | None
+    entries: int = 0
+    boards: int = 0
+    visible_from: datetime | None = None
+
+
+@router.get("/")
+async def home_page(
+    request: Request, database: DatabaseDep, boards: BoardsDep, settings: SettingsDep, identity: CurrentIdentity
+) -> Response:
+    """List all challenges that the user may see: the open ones, those to come, and those that are over."""
+    found, own = await run_in_threadpool(_read, database, identity.user)
+    cards = await asyncio.gather(*(_card(boards, item, identity.user, own) for item in listed(found)))
+    groups = [(title, [card for card in cards if card.listed.state in states]) for title, states in GROUPS]
+    return await run_in_threadpool(
+        render,
+        request,
+        "home.html",
+        groups=[(title, members) for title, members in groups if members],
+        notice=settings.notice,
+        at=now(),
+    )
+
+
+def _read(database: Database, user: User | None) -> tuple[Sequence[Challenge], Collection[uuid.UUID]]:
+    with database.reading() as session:
+        own = queries.all_published_by(session, user) if user is not None else ()
+        return challenges.visible_challenges(session, user), own
+
+
+async def _card(boards: Boards, item: ListedChallenge, viewer: User | None, own: Collection[uuid.UUID]) -> Card:
+    slug, phase = item.challenge.slug, challenges.leaderboard_phase(item.challenge, now())
+    try:
+        current = await boards.get(slug, phase.competitions[0], viewer)
+        if (key := fullest(current)) != current.board.competition.key:
+            current = await boards.get(slug, key, viewer)
+    except HiddenLeaderboardError as error:
+        return Card(item, None, visible_from=error.visible_from)
+    except NotFoundError:  # it was made a draft, or its phase has changed, since the list was read
+        return Card(item, None)
+    return Card(item, standings(current.board, own), sum(current.counts.values()), len(current.counts))

@@ -1,0 +1,66 @@
+"""The first page and a challenge's page say who leads and where the reader is, and nothing that leaderboards hide."""
+
+import pytest
+from lxml import html
+
+from tests.browser.gallery_states import add_states
+from tests.support.browsing import sign_in
+from tests.support.entrants import make_scored
+from tests.support.factories import make_challenge, make_organiser, make_user
+from tests.support.site import Site
+from vocboard.app.challenges.models import Detail
+
+
+def said(site: Site, path: str, reader: str | None = None, *, slug: str = "") -> str:
+    """Return the text of a page's content, or of the card of a challenge on the first page."""
+    with site.client() as client:
+        if reader:
+            sign_in(client, reader)
+        answer = client.get(path)
+    assert answer.status_code == 200
+    [part] = html.fromstring(answer.text).xpath(
+        f"//li[.//a[@href='/challenges/{slug}']]" if slug else "//main[@id='main']"
+    )
+    return " ".join(part.text_content().split())
+
+
+def test_pages_hide_what_leaderboards_hide(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        organiser, participant = make_organiser(session), make_user(session)
+        add_states(session, organiser, participant)
+        entrant = participant.email
+    for reader in (None, entrant):
+        for slug, hidden in {
+            "hidden": ("Part-based", "Set prediction", "12.3", "You lead", "method"),
+            "anonymous": ("Part-based", "Set prediction", "You lead"),
+            "frozen": ("Set prediction", "2 methods"),
+        }.items():
+            card = said(embedded_site, "/", reader, slug=slug)
+            page = said(embedded_site, f"/challenges/{slug}", reader)
+            competitions = page.partition("Competitions")[2].partition("Result files")[0]
+            for text in hidden:
+                assert text not in card, (slug, reader)
+                assert text not in competitions, (slug, reader)
+        assert "visible from" in said(embedded_site, "/", reader, slug="hidden")
+        assert "2 methods" in said(embedded_site, "/challenges/anonymous", reader)
+        assert "Part-based mixture 12.3" in said(embedded_site, "/challenges/frozen", reader)
+
+
+@pytest.mark.parametrize("detail", [Detail.MEAN, Detail.CLASSES])
+def test_a_reader_sees_the_own_rank_and_the_gap_of_rounded_means(embedded_site: Site, detail: Detail) -> None:
+    with embedded_site.writing() as session:
+        challenge = make_challenge(
+            session, slug="ranked", competitions=["comp1", "comp3"], detail=detail, decimals=3, title="Ranked"
+        )
+        people = [make_user(session) for _ in range(4)]
+        for person, score in zip(people, (0.9006, 0.7004, 0.8, 0.9), strict=True):
+            make_scored(session, challenge, person, f"Method of {score}", score, published=score != 0.9)
+        first, third, _, unpublished = (person.email for person in people)
+    for path, slug in (("/", "ranked"), ("/challenges/ranked", "")):
+        visitor = said(embedded_site, path, slug=slug)
+        assert "3 methods" in visitor
+        assert "Method of 0.9006 90.1" in visitor
+        assert "You " not in visitor.partition("Result files")[0]
+        assert "You lead" in said(embedded_site, path, first, slug=slug)
+        assert "You are 3rd, 20.1 behind the best" in said(embedded_site, path, third, slug=slug)
+        assert "Method of 0.9 " not in said(embedded_site, path, unpublished, slug=slug)
