@@ -133,6 +133,10 @@ class Boards:
         wanted = _Wanted(slug, competition, phase_key, part)
         return await self._queries.run((wanted, who), lambda: self._get(wanted, viewer))
 
+    def read(self, slug: str, competition: str, viewer: User | None, *, phase_key: str) -> CurrentBoard:
+        """Do the same as `get` in this thread, for handlers that run in one."""
+        return self._get(_Wanted(slug, competition, phase_key, Part.COUNTING), viewer)
+
     async def first(self, slug: str, viewer: User | None, *, phase_key: str | None = None) -> CurrentBoard:
         """Return the leaderboard of a phase's first competition with entries, or of its first one if none has any.
 

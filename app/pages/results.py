@@ -22,6 +22,8 @@ from vocboard.evaluator.metrics.definitions import CurveKind
 from vocboard.evaluator.tasks.definitions import METRICS
 
 SMALL_CURVE_DECIMALS = 2  # enough for a drawing of 140 pixels
+MOST_CONFUSIONS = 6  # that are listed
+LEAST_CONFUSION = 0.05  # share of a class's pixels
 COUNT_COLUMNS = ("Positives", "Results", "Difficult", "Final recall, %", "Final precision, %")
 
 
@@ -80,11 +82,31 @@ class ConfusionRow:
 
 
 @dataclass(frozen=True, slots=True)
+class LargeConfusion:
+    """A class many of whose pixels were labelled as another class; the share is a fraction of its pixels."""
+
+    truth: str
+    result: str
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
 class Confusion:
     """A confusion matrix; rows are ground truth, columns results."""
 
     labels: tuple[str, ...]
     rows: tuple[ConfusionRow, ...]
+
+    @property
+    def largest(self) -> list[LargeConfusion]:
+        """The largest shares beside the diagonal."""
+        found = [
+            LargeConfusion(row.label, cell.label, cell.share)
+            for row in self.rows
+            for cell in row.cells
+            if not cell.own and cell.share is not None and cell.share >= LEAST_CONFUSION
+        ]
+        return sorted(found, key=lambda one: -one.share)[:MOST_CONFUSIONS]
 
 
 @dataclass(frozen=True, slots=True)

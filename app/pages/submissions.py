@@ -16,9 +16,11 @@ from vocboard.app.errors import ConflictError, InvalidInputError, LimitedError
 from vocboard.app.evaluations.results import visible_means
 from vocboard.app.moderation import submissions as moderation
 from vocboard.app.pages import wording
+from vocboard.app.pages.board_state import PER_PAGE
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, UploadedHashes, go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.pages.reports import stored
+from vocboard.app.pages.result_comparison import Sort, compare
 from vocboard.app.pages.results import result_view
 from vocboard.app.pages.submission_actions import actions_of, organisers_actions
 from vocboard.app.submissions import declaring, publishing, queries, service
@@ -29,7 +31,7 @@ from vocboard.app.submissions.models import State, Submission
 from vocboard.app.submissions.queue import queue_position
 from vocboard.app.web.attachments import attachment
 from vocboard.app.web.csrf import protect_form
-from vocboard.app.web.dependencies import DatabaseDep, SettingsDep, StoreDep
+from vocboard.app.web.dependencies import DatabaseDep, SettingsDep, StoreDep, services_of
 from vocboard.app.web.identity import CurrentIdentity, SignedIn
 from vocboard.evaluator.editions import Declaration
 
@@ -60,9 +62,10 @@ def submission_page(
     identity: CurrentIdentity,
     submission_id: uuid.UUID,
     competition: str | None = None,
+    sort: str = Sort.CLASS,
 ) -> Response:
     """One submission."""
-    return show(request, database, identity.user, submission_id, competition=competition)
+    return show(request, database, identity.user, submission_id, competition=competition, sort=sort)
 
 
 @router.post("/submissions/{submission_id}/publish", dependencies=[Depends(protect_form)])
@@ -208,6 +211,7 @@ def show(
     submission_id: uuid.UUID,
     *,
     competition: str | None = None,
+    sort: str = Sort.CLASS,
     message: str | None = None,
     anonymous_address: str | None = None,
     status: int = 200,
@@ -216,6 +220,7 @@ def show(
 
     Args:
         competition: whose result is shown; by default the first.
+        sort: how its classes are sorted; what is unknown is ignored.
         message: why something that was asked for was not done.
         anonymous_address: a link that was just created, and is shown only now.
     """
@@ -223,7 +228,7 @@ def show(
         submission = queries.get_for(session, submission_id, user)
         own = user is not None and submission.user_id == user.id
         organised = queries.is_organised_by(session, submission, user)
-        context = {
+        context: dict[str, Any] = {
             "submission": submission,
             "own": own,
             "managed": own or organised,
@@ -236,8 +241,24 @@ def show(
             "warning_groups": stored(submission.warnings),
             **_results(session, submission, competition, user),
         }
+    if context["view"] is not None:
+        context["view"], context["comparison"] = compare(
+            database,
+            services_of(request).boards,
+            submission,
+            context["view"],
+            user,
+            is_managed=context["managed"],
+            sort=Sort(sort) if sort in set(Sort) else Sort.CLASS,
+        )
     return render(
-        request, "submission.html", status=status, message=message, anonymous_address=anonymous_address, **context
+        request,
+        "submission.html",
+        status=status,
+        message=message,
+        anonymous_address=anonymous_address,
+        per_page=PER_PAGE,
+        **context,
     )
 
 

@@ -47,8 +47,9 @@ def publish(session: Session, *, submission_id: uuid.UUID, user: User) -> Submis
     require_not_banned(session, user_id=user.id, challenge_id=submission.challenge_id)
     _hold_method(session, submission)
     _require_not_disqualified_elsewhere(session, submission)
-    other = queries.published_competitor(session, submission)
-    if other is not None:
+    others = queries.published_competitors(session, submission, _keys(submission))
+    if others:
+        other = others[0]
         entered = {entry.competition for entry in other.entries}
         shared = [entry.competition for entry in submission.entries if entry.competition in entered]
         raise ConflictError(
@@ -123,7 +124,11 @@ def _may_be_published(session: Session, submission: Submission) -> bool:
         _require_not_disqualified_elsewhere(session, submission)
     except ConflictError:
         return False
-    return queries.published_competitor(session, submission) is None
+    return not queries.published_competitors(session, submission, _keys(submission))
+
+
+def _keys(submission: Submission) -> list[str]:
+    return [entry.competition for entry in submission.entries]
 
 
 def _hold_method(session: Session, submission: Submission) -> None:

@@ -2,7 +2,7 @@
 
 import hashlib
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from sqlalchemy import ColumnElement, Select, and_, or_, select
 from sqlalchemy.orm import Session, contains_eager, joinedload, selectinload
@@ -125,9 +125,10 @@ def identical_to(
     return session.scalars(_latest_first(query).limit(1)).one_or_none()
 
 
-def published_competitor(session: Session, submission: Submission) -> Submission | None:
-    """Return another published submission of the same method in one of the same competitions of the same phase."""
-    keys = [entry.competition for entry in submission.entries]
+def published_competitors(
+    session: Session, submission: Submission, competitions: Collection[str]
+) -> Sequence[Submission]:
+    """Return the other published submissions of the same method in some of these competitions of the same phase."""
     query = (
         select(Submission)
         .where(
@@ -135,12 +136,33 @@ def published_competitor(session: Session, submission: Submission) -> Submission
             Submission.phase_key == submission.phase_key,
             Submission.id != submission.id,
             Submission.published_at.is_not(None),
-            Submission.entries.any(SubmissionEntry.competition.in_(keys)),
+            Submission.entries.any(SubmissionEntry.competition.in_(competitions)),
         )
         .options(selectinload(Submission.entries))
-        .limit(1)
+        .order_by(Submission.id)
     )
-    return session.scalars(query).one_or_none()
+    return session.scalars(query).all()
+
+
+def previous_of(session: Session, submission: Submission, competition: str) -> Submission | None:
+    """Return what its owner has to compare a result with: the scored submission to the same competition before it.
+
+    The latest of the same method; if there is none, the latest of any of the owner's methods.
+    """
+    query = (
+        _complete()
+        .where(
+            Submission.user_id == submission.user_id,
+            Submission.challenge_id == submission.challenge_id,
+            Submission.phase_key == submission.phase_key,
+            Submission.state == State.SCORED,
+            Submission.id != submission.id,
+            Submission.created_at <= submission.created_at,
+            Submission.entries.any(SubmissionEntry.competition == competition),
+        )
+        .order_by((Submission.method_id == submission.method_id).desc(), Submission.created_at.desc(), Submission.id)
+    )
+    return session.scalars(query.limit(1)).one_or_none()
 
 
 def phase_of(submission: Submission) -> Phase:

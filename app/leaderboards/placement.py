@@ -1,0 +1,141 @@
+"""How one result compares with the published ones on its leaderboard, and which rank it would have there.
+
+Everything comes from the leaderboard as its readers see it, so nothing is told that it does not show.
+"""
+
+import uuid
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import numpy as np
+from sqlalchemy.orm import Session
+
+from vocboard.app.evaluations import queries as evaluations
+from vocboard.app.evaluations.rounding import shown
+from vocboard.app.leaderboards.board import Board
+from vocboard.app.leaderboards.ranking import Standing, order
+from vocboard.app.submissions import queries as submissions
+from vocboard.app.submissions.models import State, Submission
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A result in the competition of a leaderboard.
+
+    Attributes:
+        mean: unrounded fraction; None if undefined.
+        is_complete: whether every class of the competition was entered.
+        replaces: published submissions whose place it would take.
+    """
+
+    submission_id: uuid.UUID
+    mean: float | None
+    is_complete: bool
+    submitted_at: datetime
+    replaces: frozenset[uuid.UUID] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """The published scores of other methods in one column: fractions as shown, None where there is none.
+
+    Attributes:
+        best: of the mean, that of the methods which entered all classes.
+    """
+
+    best: float | None
+    median: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """A result beside a leaderboard.
+
+    Attributes:
+        place: the index of its row, from 0; None if the leaderboard does not have it.
+        rank: its rank, or the one that it would have; None without a mean, or if a frozen leaderboard does not have it.
+        count: methods on the leaderboard, with this one if it has a rank.
+        mean: of the other methods.
+        classes: of the other methods, by class; empty if the leaderboard has no classes.
+    """
+
+    place: int | None
+    rank: int | None
+    count: int
+    is_frozen: bool
+    mean: Published
+    classes: dict[str, Published] = field(default_factory=dict)
+
+
+def result_to_place(session: Session, submission: Submission, competition: str, *, is_complete: bool) -> Result | None:
+    """Return the current result of a submission in a competition; None if it cannot be on a leaderboard.
+
+    Args:
+        is_complete: whether it entered every class.
+    """
+    if submission.state is not State.SCORED or submission.is_rehearsal or submission.held_back_at is not None:
+        return None
+    replaced = submissions.published_competitors(session, submission, [competition])
+    return Result(
+        submission.id,
+        evaluations.current_means(session, [submission.id])[submission.id].get(competition),
+        is_complete=is_complete,
+        submitted_at=submission.created_at,
+        replaces=frozenset(one.id for one in replaced),
+    )
+
+
+def placement(board: Board, result: Result) -> Placement:
+    """Compare a result with the others on a leaderboard."""
+    entries = board.rows.entries
+    place = board.rows.place_of(result.submission_id)
+    leaving = result.replaces | {result.submission_id}
+    others = [number for number, entry in enumerate(entries) if entry.submission_id not in leaving]
+    is_frozen = board.frozen_at is not None
+    rank, count = None, len(others) + 1
+    if place is not None:
+        rank, count = board.rows.ranks[place], len(entries)
+    elif is_frozen:
+        count = len(entries)
+    elif result.mean is not None:
+        rank = _rank(board, result, others)
+    columns = _columns(board, others)
+    return Placement(
+        place=place,
+        rank=rank,
+        count=count,
+        is_frozen=is_frozen,
+        mean=columns[0],
+        classes=dict(zip(board.classes, columns[1:], strict=True)),
+    )
+
+
+def _rank(board: Board, result: Result, others: Collection[int]) -> int:
+    entries = [board.rows.entries[number] for number in others]
+    standings = [Standing(entry.mean, entry.is_complete, entry.submitted_at) for entry in entries]
+    # The new one is last, so that of equal results at the same instant those that are there stay before it.
+    standings.append(Standing(result.mean, result.is_complete, result.submitted_at))
+    places = order(standings, higher_is_better=board.rows.tables[board.metric].higher_is_better)
+    return places.index(len(standings) - 1) + 1
+
+
+def _columns(board: Board, others: Collection[int]) -> list[Published]:
+    """Return the mean's column and those of the classes."""
+    table = board.rows.tables[board.metric]
+    scores = table.scores[list(others)]
+    competing = scores.copy()
+    competing[[not board.rows.entries[number].is_complete for number in others], 0] = np.nan
+    best_of = np.max if table.higher_is_better else np.min
+    found = []
+    for column in range(scores.shape[1]):
+        able = competing[~np.isnan(competing[:, column]), column]
+        # The median of what is shown: of two unrounded scores it would tell more than their digits.
+        defined = np.round(scores[~np.isnan(scores[:, column]), column], board.decimals)
+        found.append(
+            Published(
+                best=shown(float(best_of(able)), board.decimals) if len(able) else None,
+                median=shown(float(np.median(defined)), board.decimals) if len(defined) else None,
+            )
+        )
+    return found
