@@ -1,7 +1,7 @@
 """Scores columns against ground truth."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,11 +9,14 @@ from numpy.typing import NDArray
 
 from vocboard.evaluator.editions import Competition, Edition
 from vocboard.evaluator.ground_truth import GroundTruth, SegmentationTruth
+from vocboard.evaluator.metrics.boundaries import Boundaries
 from vocboard.evaluator.metrics.confusion_matrix import Confusion, ImageConfusions
 from vocboard.evaluator.problems import Problem
 from vocboard.evaluator.results import Results
 from vocboard.evaluator.scores import CompetitionScores
+from vocboard.evaluator.tasks.scorer import LabelMapCounts
 from vocboard.evaluator.tasks.scoring import SCORERS
+from vocboard.evaluator.tasks.segmentation.scoring import NEAR_BOUNDARIES
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -43,11 +46,18 @@ class Evaluation:
 
 
 class Confusions:
-    """Confusion matrices of the competitions with label maps. Thread-safe."""
+    """Pixel counts of the competitions with label maps. Thread-safe."""
 
-    def __init__(self, truth: GroundTruth) -> None:
-        """Create empty matrices for this ground truth."""
-        self._truth = truth
+    def __init__(self, truth: GroundTruth, *, with_boundaries: bool = False) -> None:
+        """Start without label maps.
+
+        Args:
+            truth: what they are compared with.
+            with_boundaries: whether to count pixels near boundaries, too, even if no metric needs them. This takes some
+                10 ms for an image, fifty times as long as the confusion matrix.
+        """
+        self._truth, self._with_boundaries = truth, with_boundaries
+        self._boundaries: dict[str, Boundaries] = {}
         self._confusions: dict[str, Confusion] = {}
 
     def add(self, competition: Competition, image: int, label_map: NDArray[np.uint8]) -> None:
@@ -62,16 +72,20 @@ class Confusions:
         """
         truth = self._truth.truths.get((competition.task, competition.image_set))
         if isinstance(truth, SegmentationTruth):
-            self._of(competition).add(image, truth.runs(image), label_map)
+            runs = truth.runs(image)
+            self._of(competition).add(image, runs, label_map)
+            boundaries = self._boundaries_of(competition)
+            if boundaries is not None:
+                boundaries.add(runs, label_map)
 
-    def matrix(self, competition: Competition) -> NDArray[np.int64] | None:
-        """Return the (n + 1, n + 1) pixel counts; see `Confusion.matrix`. None for tasks without label maps."""
+    def counts(self, competition: Competition) -> LabelMapCounts | None:
+        """Return the pixels of all images. None for tasks without label maps."""
         truth = self._truth.truths.get((competition.task, competition.image_set))
-        return self._of(competition).matrix if isinstance(truth, SegmentationTruth) else None
-
-    def images(self, competition: Competition) -> NDArray[np.int64]:
-        """Return the number of images with each label."""
-        return self._of(competition).images
+        if not isinstance(truth, SegmentationTruth):
+            return None
+        confusion, boundaries = self._of(competition), self._boundaries_of(competition)
+        near = None if boundaries is None else boundaries.counts()
+        return LabelMapCounts(confusion.matrix, confusion.images, near)
 
     def by_image(self, competition: Competition) -> ImageConfusions | None:
         """Return the pixel counts of each image. None for tasks without label maps."""
@@ -80,6 +94,11 @@ class Confusions:
 
     def _of(self, competition: Competition) -> Confusion:
         return self._confusions.setdefault(competition.key, Confusion(len(competition.classes)))
+
+    def _boundaries_of(self, competition: Competition) -> Boundaries | None:
+        if not (self._with_boundaries or NEAR_BOUNDARIES & {competition.rules.metric, *competition.rules.secondary}):
+            return None
+        return self._boundaries.setdefault(competition.key, Boundaries(len(competition.classes)))
 
 
 def score(
@@ -115,9 +134,9 @@ def score(
         if secret is None:
             unavailable.append(key)
         else:
-            matrix = matrices.matrix(competition)
-            scored = SCORERS[competition.task].score(entry, secret, edition, matrix)
-            scores[key] = scored if matrix is None else replace(scored, images_by_label=matrices.images(competition))
+            public = truth.image_sets.sets[competition.task, competition.image_set]
+            counts = matrices.counts(competition)
+            scores[key] = SCORERS[competition.task].score(entry, secret, edition, public, counts)
     return Evaluation(edition.name, scores, tuple(unavailable), problems)
 
 

@@ -51,7 +51,7 @@ def all_pages() -> tuple[str, ...]:
 
 def _parts(name: str) -> Mapping[str, Callable[[], Iterator[str]]]:
     if name == OWN:
-        return {"metrics": _metrics, "fields": _fields}
+        return {"metrics": _metrics, "described": _described, "fields": _fields}
     edition = load(name)
     return {"files": lambda: _files(edition), "scores": lambda: _scores(edition)}
 
@@ -102,6 +102,21 @@ def _metrics() -> Iterator[str]:
         )
         others = others or ", ".join(f"`{metric}`" for metric in definition.only_secondary)
         yield f"| `{task}` | {metrics} | {others} |\n"
+
+
+def _described() -> Iterator[str]:
+    """What the metrics measure that the VOC documents do not define."""
+    yield "| metric | name | what it measures |\n|---|---|---|\n"
+    for metric, known in METRICS.items():
+        if known.description:
+            sentences = (
+                known.description,
+                known.undefined,
+                None if known.higher_is_better else "Lower is better.",
+                None if known.has_intervals else "It has no intervals.",
+                "Shown only at the detail level `everything`." if known.needs_public_ground_truth else None,
+            )
+            yield f"| `{metric}` | {known.title} | {' '.join(filter(None, sentences))} |\n"
 
 
 def _fields() -> Iterator[str]:

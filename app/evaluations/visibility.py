@@ -10,9 +10,10 @@ from vocboard.app.evaluations.curves import plot_points
 from vocboard.app.evaluations.eleven_points import GRID
 from vocboard.app.evaluations.models import CompetitionResult, Evaluation, Measure
 from vocboard.app.evaluations.rounding import row_shares, shown
-from vocboard.evaluator.editions import Task
+from vocboard.evaluator.editions import Metric, Task
 from vocboard.evaluator.metrics.definitions import CurveKind
 from vocboard.evaluator.scores import AnyCurve
+from vocboard.evaluator.tasks.definitions import METRICS
 
 EXACT_DECIMALS = 12  # of points of exact curves
 
@@ -185,7 +186,11 @@ def _result(result: CompetitionResult, stored: StoredDetail, permitted: Allowed,
     return VisibleResult(
         competition=result.competition,
         task=Task(result.task),
-        measures=tuple(_measure(measure, permitted, decimals) for measure in result.measures),
+        measures=tuple(
+            _measure(measure, permitted, decimals)
+            for measure in result.measures
+            if permitted.exact or not METRICS[Metric(measure.metric)].needs_public_ground_truth
+        ),
         not_entered=tuple(result.not_entered),
         counts={name: _counts(counts, decimals) for name, counts in result.details.items()} if permitted.counts else {},
         curves=_curves(result.id, stored, permitted),

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.evaluator.diagnosis.measures import normalised_average_precision
+from vocboard.evaluator.metrics.normalised_precision import normalised_average_precision
 from vocboard.evaluator.metrics.precision_recall import Judgement
 from vocboard.evaluator.statistics.ranked_evidence import MatchedResults
 

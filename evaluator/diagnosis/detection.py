@@ -13,7 +13,10 @@ from vocboard.evaluator.diagnosis.errors import ERRORS, Diagnosed, Error, diagno
 from vocboard.evaluator.diagnosis.false_positives import kinds_of_first
 from vocboard.evaluator.diagnosis.measures import defined
 from vocboard.evaluator.diagnosis.what_if import FALSE_NEGATIVES, FALSE_POSITIVES, MISSED, WhatIf
+from vocboard.evaluator.metrics.best_f1 import best_f1
+from vocboard.evaluator.metrics.calibration import calibration
 from vocboard.evaluator.metrics.matches import OVERLAPS
+from vocboard.evaluator.metrics.normalised_precision import NORMAL_SHARE, normalised_average_precision
 from vocboard.evaluator.results import Entry
 from vocboard.evaluator.rules import Edition, Overlap, TaskRules
 from vocboard.evaluator.scores import Measure
@@ -103,7 +106,7 @@ def _measures(
     """
     judgement = measures.matches_of(evidence, rules, rule)
     by_overlap = measures.at_overlaps(evidence, rules, rule.strict)
-    normal = measures.NORMAL_SHARE * images
+    normal = NORMAL_SHARE * images
     width, height = box[:, 2] - box[:, 0] + 1, box[:, 3] - box[:, 1] + 1
     counted = ~evidence.object_difficult
 
@@ -114,19 +117,17 @@ def _measures(
             for name, (objects, score) in found.items()
         }
 
-    best, calibration = measures.best_f1(evidence, judgement), measures.calibration(evidence, judgement)
-    recall = measures.recall_by_results_per_image(evidence, rules, rule)
+    best, calibrated = best_f1(judgement, evidence.confidence), calibration(judgement, evidence.confidence)
+    recall = measures.recall_by_results_per_image(evidence, judgement)
     return {
         "average_precision_by_overlap": {str(overlap): defined(value) for overlap, value in by_overlap.items()},
         "average_precision_50_95": defined(float(np.mean(list(by_overlap.values())))),
-        "normalised_average_precision": defined(
-            measures.normalised_average_precision(judgement, judgement.positives, normal)
-        ),
+        "normalised_average_precision": defined(normalised_average_precision(judgement, judgement.positives, normal)),
         "by_size": parts(width * height, SIZES),
         "by_aspect_ratio": parts(width / np.maximum(height, 1), ASPECTS),
         "best_f1": None if best is None else asdict(best),
         "recall_by_results_per_image": {str(number): defined(value) for number, value in recall.items()},
-        "calibration": None if calibration is None else calibration.as_json(),
+        "calibration": None if calibrated is None else calibrated.as_json(),
     }
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vocboard.evaluator.diagnosis.measures import defined
-from vocboard.evaluator.metrics.confusion_matrix import intersection_over_union
+from vocboard.evaluator.metrics.confusion_matrix import frequency_weighted_iou, overall_pixel_accuracy
 from vocboard.evaluator.rules import BACKGROUND, Competition
 
 MOST_CONFUSIONS = 20
@@ -15,33 +15,15 @@ MOST_CONFUSIONS = 20
 def diagnose_segmentation(matrix: NDArray[np.int64], competition: Competition) -> dict[str, Any]:
     """Return the share of correct pixels, IoU weighted by frequency, and the largest confusions, for JSON.
 
-    Source of the measures: J. Long, E. Shelhamer and T. Darrell, "Fully Convolutional Networks for Semantic
-    Segmentation", CVPR 2015, section 5.
-
     Args:
         matrix: (n + 1, n + 1) pixels; rows are ground truth, columns results, background first.
         competition: for the names of labels.
     """
     return {
-        "pixel_accuracy": defined(pixel_accuracy(matrix)),
+        "pixel_accuracy": defined(overall_pixel_accuracy(matrix)),
         "frequency_weighted_iou": defined(frequency_weighted_iou(matrix)),
         "confusions": confusions(matrix, (BACKGROUND, *competition.classes)),
     }
-
-
-def pixel_accuracy(matrix: NDArray[np.int64]) -> float:
-    """Return the share of all pixels that are labelled correctly; NaN without pixels."""
-    total = int(matrix.sum())
-    return int(np.trace(matrix)) / total if total else float("nan")
-
-
-def frequency_weighted_iou(matrix: NDArray[np.int64]) -> float:
-    """Return the mean IoU of labels, weighted by their share of the true pixels; NaN without pixels."""
-    true = matrix.sum(axis=1)
-    shown = true > 0
-    return (
-        float(np.average(intersection_over_union(matrix)[shown], weights=true[shown])) if shown.any() else float("nan")
-    )
 
 
 def confusions(matrix: NDArray[np.int64], labels: tuple[str, ...]) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ from string import Formatter
 
 from vocboard.evaluator.editions.tables import Table
 from vocboard.evaluator.rules import Competition, LayoutProtocol
-from vocboard.evaluator.tasks.definitions import TASKS
+from vocboard.evaluator.tasks.definitions import METRICS, TASKS
 from vocboard.evaluator.tasks.names import Metric, Task
 
 # Names are used in file names, in comma-separated lists, and in headings.
@@ -64,7 +64,8 @@ def measures(
     secondary = _metrics(table, "secondary", others)
     if table.is_sound("metric", "secondary") and metric in secondary:
         table.fail("secondary", "other measures than the metric")
-    return metric, secondary, _metrics(table, "board", secondary)
+    shown = tuple(each for each in secondary if not METRICS[each].needs_public_ground_truth)
+    return metric, secondary, _metrics(table, "board", shown)
 
 
 def check_files_differ(competitions: Iterable[Competition], tasks: Mapping[Task, Table]) -> None:

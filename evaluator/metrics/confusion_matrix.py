@@ -167,3 +167,37 @@ def pixel_accuracy(matrix: NDArray[np.int64]) -> NDArray[np.float64]:
     accuracy = np.full(len(matrix), np.nan)
     np.divide(np.diag(matrix), true, out=accuracy, where=true > 0)
     return accuracy
+
+
+def overall_pixel_accuracy(matrix: NDArray[np.int64]) -> float:
+    """Return the share of all pixels that are labelled correctly.
+
+    Source: J. Long, E. Shelhamer and T. Darrell, "Fully Convolutional Networks for Semantic Segmentation", CVPR 2015,
+    section 5.
+
+    Args:
+        matrix: (n, n) pixels, rows truth, columns result.
+
+    Returns:
+        A fraction; NaN without pixels.
+    """
+    total = int(matrix.sum())
+    return int(np.trace(matrix)) / total if total else float("nan")
+
+
+def frequency_weighted_iou(matrix: NDArray[np.int64]) -> float:
+    """Return the mean IoU of labels, weighted by their share of the true pixels.
+
+    Source: the same as of `overall_pixel_accuracy`.
+
+    Args:
+        matrix: (n, n) pixels, rows truth, columns result.
+
+    Returns:
+        A fraction; NaN without pixels.
+    """
+    true = matrix.sum(axis=1)
+    shown = true > 0
+    if not shown.any():
+        return float("nan")
+    return float(np.average(intersection_over_union(matrix)[shown], weights=true[shown]))

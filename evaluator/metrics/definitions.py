@@ -25,6 +25,11 @@ class MetricDefinition:
             which descriptions of scores then mention, and which edition files then have to give. False for metrics that
             fix the interpolation themselves.
         curve: the curve that is plotted where it is the primary metric of a task that has curves.
+        description: what it measures, in a sentence for documents; empty for those that the VOC documents define.
+        undefined: when it is n/a, in a sentence; None if that depends on the edition's rules.
+        has_intervals: whether it follows from evidence (`evaluator.statistics`), so that it has intervals.
+        needs_public_ground_truth: whether it is shown only where the ground truth is public, because results can be
+            chosen so that its value tells which of them are right.
     """
 
     title: str
@@ -32,7 +37,13 @@ class MetricDefinition:
     higher_is_better: bool = True
     is_average_precision: bool = False
     curve: CurveKind = CurveKind.PRECISION_RECALL
+    description: str = ""
+    undefined: str | None = None
+    has_intervals: bool = True
+    needs_public_ground_truth: bool = False
 
+
+_LEFT_OUT = "is n/a and left out of the mean."
 
 SHARED_METRICS: dict[Metric, MetricDefinition] = {
     Metric.AVERAGE_PRECISION: MetricDefinition("Average precision", "AP", is_average_precision=True),
@@ -41,5 +52,31 @@ SHARED_METRICS: dict[Metric, MetricDefinition] = {
     Metric.AVERAGE_PRECISION_AREA: MetricDefinition("Average precision, area under the curve", "AP (area)"),
     Metric.AVERAGE_PRECISION_WITH_DIFFICULT: MetricDefinition(
         "Average precision, difficult objects included", "AP with difficult", is_average_precision=True
+    ),
+    Metric.BEST_F1: MetricDefinition(
+        "Best F1",
+        "best F1",
+        description="The highest harmonic mean of precision and recall, over all thresholds of confidence; for "
+        "layouts, over all ranks (the F-measure of VOC2010's kit).",
+        undefined=f"A class without positives {_LEFT_OUT}",
+        has_intervals=False,
+    ),
+    Metric.CALIBRATION_ERROR: MetricDefinition(
+        "Expected calibration error",
+        "ECE",
+        higher_is_better=False,
+        description="How far confidences are from the share of results that are right: the mean absolute difference in "
+        "ten bins of confidence, weighted by their results. For confidences from 0 to 1.",
+        undefined=f"A class without results, or with a confidence that is missing or not from 0 to 1, {_LEFT_OUT}",
+        has_intervals=False,
+        needs_public_ground_truth=True,
+    ),
+    Metric.FORCED_CHOICE_ACCURACY: MetricDefinition(
+        "Accuracy of a forced choice",
+        "forced choice",
+        description="The share of the images (or people) of a class, and of no other, for which the class has the "
+        "highest confidence of all classes entered; of equal confidences, each is chosen by an equal share.",
+        undefined=f"A class that is nowhere the only one {_LEFT_OUT}",
+        has_intervals=False,
     ),
 }

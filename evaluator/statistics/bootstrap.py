@@ -16,6 +16,7 @@ from vocboard.evaluator.statistics.evidence import Evidence
 from vocboard.evaluator.statistics.influence import influences
 from vocboard.evaluator.statistics.intervals import LEAST_IMAGES, LEVEL, Interval, ReplicatedMeasure, mean_of_defined
 from vocboard.evaluator.statistics.weights import REPLICATES, SEED, Weights, draw_weights
+from vocboard.evaluator.tasks.definitions import METRICS
 from vocboard.evaluator.tasks.names import Metric
 
 AT_ONCE = 1_000  # replicates, to limit memory
@@ -28,7 +29,7 @@ class Bootstrap:
     Attributes:
         images: number of test images.
         replicates: number of replicates.
-        measures: the primary metric first, then the secondary ones.
+        measures: the primary metric first, then the secondary ones that have intervals.
     """
 
     images: int
@@ -68,7 +69,7 @@ class Bootstrap:
 def bootstrap(
     evidence: Evidence, edition: Edition, competition: Competition, replicates: int = REPLICATES
 ) -> Bootstrap:
-    """Score each replicate of the test images in all metrics of the competition.
+    """Score each replicate of the test images in all metrics of the competition that have intervals.
 
     Raises:
         ValueError: there are fewer than two test images or two replicates.
@@ -80,6 +81,7 @@ def bootstrap(
     measures = {
         metric: replicate(evidence, metric, edition, competition, weights)
         for metric in (rules.metric, *rules.secondary)
+        if METRICS[metric].has_intervals
     }
     return Bootstrap(evidence.images, replicates, measures)
 

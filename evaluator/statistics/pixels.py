@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from vocboard.evaluator.metrics.confusion_matrix import ImageConfusions
 from vocboard.evaluator.rules import BACKGROUND, Competition, Edition, WithoutPositives
 from vocboard.evaluator.statistics.evidence import Evidence, not_possible
+from vocboard.evaluator.statistics.image_shares import ImageShares
 from vocboard.evaluator.statistics.resampled import Resampled
-from vocboard.evaluator.statistics.weights import Weights
 from vocboard.evaluator.tasks.names import Metric
+from vocboard.evaluator.tasks.segmentation.definition import ALL_LABELS
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -30,6 +31,10 @@ class SegmentationEvidence(Evidence):
 
     def resampled(self, metric: Metric, edition: Edition, competition: Competition) -> Mapping[str, Resampled]:
         """Return the score of background and of each class entered."""
+        if metric is Metric.OVERALL_PIXEL_ACCURACY:
+            every = np.ones(len(self.confusions.pixels), dtype=np.bool_)
+            right = self.confusions.true == self.confusions.found
+            return {ALL_LABELS: ImageShares(self._by_image(right), self._by_image(every))}
         if metric not in {Metric.INTERSECTION_OVER_UNION, Metric.PIXEL_ACCURACY}:
             raise not_possible(metric, self)
         zero = metric is Metric.PIXEL_ACCURACY and competition.rules.without_positives is WithoutPositives.ZERO
@@ -39,11 +44,11 @@ class SegmentationEvidence(Evidence):
             for name in (BACKGROUND, *self.entered)
         }
 
-    def _shares(self, label: int, metric: Metric, undefined: float) -> "PixelShare":
+    def _shares(self, label: int, metric: Metric, undefined: float) -> ImageShares:
         found = self.confusions
         is_true, is_found = found.true == label, found.found == label
         of = is_true | is_found if metric is Metric.INTERSECTION_OVER_UNION else is_true
-        return PixelShare(self._by_image(is_true & is_found), self._by_image(of), undefined)
+        return ImageShares(self._by_image(is_true & is_found), self._by_image(of), undefined)
 
     def _by_image(self, counted: NDArray[np.bool_]) -> NDArray[np.float64]:
         pixels = self.confusions.pixels[counted]
@@ -51,31 +56,3 @@ class SegmentationEvidence(Evidence):
             self.confusions.image[counted], weights=pixels, minlength=self.images
         )
         return total
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class PixelShare(Resampled):
-    """The share of a label's pixels that are correct.
-
-    Attributes:
-        correct: (n,) number of correct pixels of each image; whole numbers as float64, which is exact up to 2^53.
-        total: (n,) number of pixels of each image.
-        undefined: the score without pixels.
-    """
-
-    correct: NDArray[np.float64]
-    total: NDArray[np.float64]
-    undefined: float = float("nan")
-
-    def score(self) -> float:
-        """Return the share on the test images."""
-        total = self.total.sum()
-        return float(self.correct.sum() / total) if total else self.undefined
-
-    def replicates(self, weights: Weights) -> NDArray[np.float64]:
-        """Return the share of each selection."""
-        shown = np.flatnonzero(self.total)  # most classes are in few images
-        counts = np.stack((self.correct[shown], self.total[shown])) @ weights[shown].astype(np.float64)
-        scores = np.full(weights.shape[1], self.undefined)
-        np.divide(counts[0], counts[1], out=scores, where=counts[1] > 0)
-        return scores

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from vocboard.evaluator.metrics.boxes import is_enough
 from vocboard.evaluator.metrics.matches import OVERLAPS, Matches, overlap_of
 from vocboard.evaluator.metrics.precision_recall import Judgement
+from vocboard.evaluator.metrics.recall_per_image import RESULTS_PER_IMAGE, place_in_image
 from vocboard.evaluator.metrics.roc import RankedItems
 from vocboard.evaluator.rules import (
     Competition,
@@ -19,6 +20,7 @@ from vocboard.evaluator.rules import (
 )
 from vocboard.evaluator.statistics.average_precision import ResampledAveragePrecision
 from vocboard.evaluator.statistics.evidence import ClassEvidence, not_possible
+from vocboard.evaluator.statistics.image_shares import ImageShares
 from vocboard.evaluator.statistics.resampled import Resampled, ResampledMean
 from vocboard.evaluator.statistics.roc import ROC_METRICS, ResampledRoc
 from vocboard.evaluator.tasks.names import Metric
@@ -51,11 +53,22 @@ class MatchedResults(ClassEvidence):
         return Matches(self.object, enough, self.object_difficult, repeats_on_difficult_are_false)
 
     def resampled(self, metric: Metric, edition: Edition, competition: Competition) -> Resampled:
-        """Return an average precision of the class."""
+        """Return an average precision of the class, or its recall with few results per image."""
+        if metric in RESULTS_PER_IMAGE:
+            return self._recall(metric, edition, competition)
         if metric is Metric.AVERAGE_PRECISION_50_95:
             rules = [replace(edition.overlap, threshold=overlap) for overlap in OVERLAPS]
             return ResampledMean(tuple(self._resampled(metric, rule, competition) for rule in rules))
         return self._resampled(metric, overlap_of(metric, edition), competition)
+
+    def _recall(self, metric: Metric, edition: Edition, competition: Competition) -> Resampled:
+        repeats_are_false = competition.rules.repeats_on_difficult_are_false
+        matches = self.matches(edition.overlap, repeats_on_difficult_are_false=repeats_are_false)
+        found = matches.judge().true & (place_in_image(self.image) < RESULTS_PER_IMAGE[metric])
+        positive = self.object_image[~self.object_difficult]
+        images = 1 + int(positive.max(initial=-1))
+        correct, total = (np.bincount(each, minlength=images) for each in (self.image[found], positive))
+        return ImageShares(correct.astype(np.float64), total.astype(np.float64))
 
     def _resampled(self, metric: Metric, rule: Overlap, competition: Competition) -> Resampled:
         rules = competition.rules

@@ -133,6 +133,8 @@ class TaskDefinition(ABC):
             metric: the metric. Default: the primary one.
         """
         metric = metric or rules.metric
+        if (undefined := self.metric(metric).undefined) is not None:
+            return undefined
         if self.metric(metric).curve is CurveKind.ROC:
             return f"A class without positives or without negatives {UNDEFINED}."
         is_sampled = self.metric(metric).is_average_precision and rules.interpolation is Interpolation.ELEVEN_POINT

@@ -31,3 +31,14 @@ class Metric(StrEnum):
     AVERAGE_PRECISION_50_95 = "average_precision_50_95"  # mean over overlaps of 0.5, 0.55 ... 0.95, as in COCO
     AVERAGE_PRECISION_BY_CONFIDENCE = "average_precision_by_confidence"  # VOC2008 layout, see editions' notes
     WHOLE_PERSON_AVERAGE_PRECISION = "whole_person_average_precision"
+    NORMALISED_AVERAGE_PRECISION = "normalised_average_precision"
+    BEST_F1 = "best_f1"
+    RECALL_1_PER_IMAGE = "recall_1_per_image"
+    RECALL_10_PER_IMAGE = "recall_10_per_image"
+    RECALL_100_PER_IMAGE = "recall_100_per_image"
+    CALIBRATION_ERROR = "calibration_error"
+    FORCED_CHOICE_ACCURACY = "forced_choice_accuracy"
+    OVERALL_PIXEL_ACCURACY = "overall_pixel_accuracy"
+    FREQUENCY_WEIGHTED_IOU = "frequency_weighted_iou"
+    BOUNDARY_IOU = "boundary_iou"
+    TRIMAP_ACCURACY = "trimap_accuracy"

@@ -228,6 +228,7 @@ COUNTS = ClassDetails(
 )
 PER_CLASS = (0.432178912, 0.864213578)
 CURVE_POINT = 0.654321234
+CALIBRATION_ERROR = 0.197531246  # its metric is for public ground truth only
 PIXELS = 1048573
 
 
@@ -242,6 +243,7 @@ def scores_of(task: Task) -> CompetitionScores:
         competition=competition.key,
         task=task,
         primary=Measure(competition.rules.metric, dict(zip(names, PER_CLASS, strict=True))),
+        secondary=(Measure(Metric.CALIBRATION_ERROR, dict.fromkeys(names, CALIBRATION_ERROR)),),
         details=dict.fromkeys(names, COUNTS) if matrix is None else {},
         curves={name: Curve(recall, precision) for name in names} if matrix is None else {},
         confusion_matrix=matrix,
@@ -258,13 +260,15 @@ def test_no_view_of_any_task_shows_more_than_its_level(embedded_site: Site, task
     exact = [str(value) for value in (*PER_CLASS, CURVE_POINT, COUNTS.final_recall, PIXELS, COUNTS.positives)]
     shares = ["0.0476", "4.76"]  # 1 of 21, with more decimals than a share may have
     classes = ["0.4322", "43.22", "0.8642", "86.42"]
+    calibration = [str(CALIBRATION_ERROR), "0.1975", "19.75"]
     for token in (scene.owner, None):
         views = scene.views(token)
         everything = "\n".join(views.values())
         if level is Detail.EVERYTHING:
             assert str(PIXELS if task is Task.SEGMENTATION else COUNTS.positives) in everything
+            assert "19.75" in everything
             continue
-        hidden = exact + shares + (classes if level is Detail.MEAN else [])
+        hidden = exact + shares + calibration + (classes if level is Detail.MEAN else [])
         for address, text in views.items():
             assert [number for number in hidden if number in text] == [], address
         assert level is Detail.MEAN or "43.22" in everything

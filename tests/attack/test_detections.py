@@ -107,4 +107,4 @@ def _scored(*, unlisted_from: int, wrong: int) -> CompetitionScores:
     found = Detections(
         image=np.arange(40, dtype=np.int32), confidence=1.0 - np.arange(40) / 100, box=np.tile(box, (40, 1))
     )
-    return scoring.score(edition.competitions["comp4"], ("cat",), {"cat": found}, truth, edition)
+    return scoring.score(edition.competitions["comp4"], ("cat",), {"cat": found}, truth, edition, images=10)

@@ -1,7 +1,7 @@
 """Definition of action classification."""
 
 from vocboard.evaluator.rules import LayoutProtocol, TaskRules
-from vocboard.evaluator.tasks.classification.definition import METRICS_OF_LABELS
+from vocboard.evaluator.tasks.classification.definition import METRICS_OF_LABELS, ONLY_SECONDARY_OF_LABELS
 from vocboard.evaluator.tasks.definition import AVERAGE_PRECISION_RULES, StatisticsTable, TaskDefinition
 from vocboard.evaluator.tasks.names import Task
 
@@ -14,6 +14,7 @@ class Action(TaskDefinition):
     short_title = "Action"
     folder = "Action"
     metrics = METRICS_OF_LABELS
+    only_secondary = ONLY_SECONDARY_OF_LABELS
     needed_fields = frozenset({"class"})
     needed_names = "actions"
     class_noun = "action"

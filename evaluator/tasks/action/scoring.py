@@ -6,9 +6,6 @@ Source: VOC development kits, VOCevalaction.m; VOC2010 document section 7.4.
 
 from collections.abc import Mapping
 
-import numpy as np
-from numpy.typing import NDArray
-
 from vocboard.evaluator.editions import Competition
 from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.metrics.confusion_matrix import ImageConfusions
@@ -17,10 +14,10 @@ from vocboard.evaluator.rules import Edition
 from vocboard.evaluator.scores import CompetitionScores
 from vocboard.evaluator.statistics.evidence import EvidenceByClass
 from vocboard.evaluator.statistics.ranked_evidence import LabelledItems
-from vocboard.evaluator.tasks.classification.scoring import labelled, rank
+from vocboard.evaluator.tasks.classification.scoring import forced_choice, labelled, rank
 from vocboard.evaluator.tasks.classification.truth import LabelTruth
 from vocboard.evaluator.tasks.ranked_classes import score as score_classes
-from vocboard.evaluator.tasks.scorer import Scorer
+from vocboard.evaluator.tasks.scorer import LabelMapCounts, Scorer
 
 
 def score(
@@ -30,14 +27,15 @@ def score(
     truth: LabelTruth,
 ) -> CompetitionScores:
     """Score the actions entered."""
-    return score_classes(competition, {name: rank(content[name], truth.labels[name]) for name in classes})
+    ranked = {name: rank(content[name], truth.labels[name]) for name in classes}
+    return score_classes(competition, ranked, forced_choice(competition, classes, content, truth))
 
 
 class ActionScorer(Scorer[LabelTruth]):
     """Scores action."""
 
     def score(
-        self, entry: Entry, truth: LabelTruth, edition: Edition, confusion_matrix: NDArray[np.int64] | None
+        self, entry: Entry, truth: LabelTruth, edition: Edition, public: ImageSet, label_maps: LabelMapCounts | None
     ) -> CompetitionScores:
         """Score an entry."""
         return score(entry.competition, entry.classes, entry.content, truth)

@@ -11,6 +11,7 @@ METRICS_OF_LABELS = (
     Metric.ROC_AUC,
     Metric.EQUAL_ERROR_RATE,
 )
+ONLY_SECONDARY_OF_LABELS = (Metric.BEST_F1, Metric.CALIBRATION_ERROR, Metric.FORCED_CHOICE_ACCURACY)
 
 
 class Classification(TaskDefinition):
@@ -19,6 +20,7 @@ class Classification(TaskDefinition):
     task = Task.CLASSIFICATION
     title = short_title = "Classification"
     metrics = METRICS_OF_LABELS
+    only_secondary = ONLY_SECONDARY_OF_LABELS
     needed_fields = frozenset({"class"})
     has_class_lists = True
     statistics = None  # detection's table counts the images, too

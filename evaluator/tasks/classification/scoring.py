@@ -8,20 +8,21 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.evaluator.editions import Competition
+from vocboard.evaluator.editions import Competition, Metric
 from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.metrics.confusion_matrix import ImageConfusions
+from vocboard.evaluator.metrics.forced_choice import forced_choice_accuracy
 from vocboard.evaluator.metrics.precision_recall import Judgement, by_confidence
 from vocboard.evaluator.metrics.roc import RankedItems
 from vocboard.evaluator.results import Confidences, Entry
 from vocboard.evaluator.rules import Edition
-from vocboard.evaluator.scores import CompetitionScores
+from vocboard.evaluator.scores import CompetitionScores, Measure
 from vocboard.evaluator.statistics.evidence import EvidenceByClass
 from vocboard.evaluator.statistics.ranked_evidence import LabelledItems
 from vocboard.evaluator.tasks.classification.truth import Labels, LabelTruth
 from vocboard.evaluator.tasks.ranked_classes import RankedClass
 from vocboard.evaluator.tasks.ranked_classes import score as score_classes
-from vocboard.evaluator.tasks.scorer import Scorer
+from vocboard.evaluator.tasks.scorer import LabelMapCounts, Scorer
 
 
 def score(
@@ -31,7 +32,30 @@ def score(
     truth: LabelTruth,
 ) -> CompetitionScores:
     """Score the classes entered."""
-    return score_classes(competition, {name: rank(content[name], truth.labels[name]) for name in classes})
+    ranked = {name: rank(content[name], truth.labels[name]) for name in classes}
+    return score_classes(competition, ranked, forced_choice(competition, classes, content, truth))
+
+
+def forced_choice(
+    competition: Competition, classes: tuple[str, ...], content: Mapping[str, Confidences], truth: LabelTruth
+) -> tuple[Measure, ...]:
+    """Return the accuracy of a forced choice, if the rules have it; see `forced_choice_accuracy`.
+
+    Items that are not in the image set of a class have no confidence for it, and do not show it.
+    """
+    if Metric.FORCED_CHOICE_ACCURACY not in competition.rules.secondary:
+        return ()
+    names = competition.classes
+    items = 1 + max((int(truth.labels[name].item.max(initial=-1)) for name in names), default=-1)
+    label = np.full((len(names), items), -1, dtype=np.int8)
+    confidence = np.full((len(classes), items), -np.inf)
+    for row, name in enumerate(names):
+        label[row, truth.labels[name].item] = truth.labels[name].label
+    for row, name in enumerate(classes):
+        confidence[row, truth.labels[name].item] = _confidence_of(content[name], truth.labels[name])
+    entered = np.array([names.index(name) for name in classes], dtype=np.int64)
+    accuracy = forced_choice_accuracy(confidence, label, entered).tolist()
+    return (Measure(Metric.FORCED_CHOICE_ACCURACY, dict(zip(classes, accuracy, strict=True))),)
 
 
 def rank(confidences: Confidences, labels: Labels) -> RankedClass:
@@ -53,6 +77,7 @@ def rank(confidences: Confidences, labels: Labels) -> RankedClass:
         results=len(confidences.item),
         difficult=int(np.count_nonzero((labels.label == 0) & (confidence > -np.inf))),
         with_difficult=lambda: _check(label >= 0, label < 0),
+        confidence=lambda: confidence[by_rank],
         items=lambda: RankedItems(confidence[by_rank], positive=label > 0, negative=label < 0),
     )
 
@@ -87,7 +112,7 @@ class ClassificationScorer(Scorer[LabelTruth]):
     """Scores classification."""
 
     def score(
-        self, entry: Entry, truth: LabelTruth, edition: Edition, confusion_matrix: NDArray[np.int64] | None
+        self, entry: Entry, truth: LabelTruth, edition: Edition, public: ImageSet, label_maps: LabelMapCounts | None
     ) -> CompetitionScores:
         """Score an entry."""
         return score(entry.competition, entry.classes, entry.content, truth)

@@ -7,6 +7,18 @@ from vocboard.evaluator.rules import TaskRules
 from vocboard.evaluator.tasks.definition import AVERAGE_PRECISION_RULES, StatisticsTable, TaskDefinition
 from vocboard.evaluator.tasks.names import Metric, Task
 
+_WITHOUT_OBJECTS = "A class without objects that count is n/a and left out of the mean."
+
+
+def _recall(kept: str) -> MetricDefinition:
+    number = next((word for word in kept.split() if word.isdecimal()), "1")
+    return MetricDefinition(
+        f"Recall of {kept} of each image",
+        f"recall, {number} per image",
+        description=f"The share of the objects of a class that are found by {kept} of the class in each image.",
+        undefined=_WITHOUT_OBJECTS,
+    )
+
 
 class Detection(TaskDefinition):
     """Detection."""
@@ -15,15 +27,43 @@ class Detection(TaskDefinition):
     title = short_title = "Detection"
     results_noun = "detections"
     metrics = (Metric.AVERAGE_PRECISION, Metric.AVERAGE_PRECISION_AREA, Metric.AVERAGE_PRECISION_WITH_DIFFICULT)
-    only_secondary = (Metric.AVERAGE_PRECISION_75, Metric.AVERAGE_PRECISION_50_95)
+    only_secondary = (
+        Metric.AVERAGE_PRECISION_75,
+        Metric.AVERAGE_PRECISION_50_95,
+        Metric.NORMALISED_AVERAGE_PRECISION,
+        Metric.BEST_F1,
+        Metric.RECALL_1_PER_IMAGE,
+        Metric.RECALL_10_PER_IMAGE,
+        Metric.RECALL_100_PER_IMAGE,
+        Metric.CALIBRATION_ERROR,
+    )
     own_metrics = MappingProxyType(
         {
             Metric.AVERAGE_PRECISION_75: MetricDefinition(
-                "Average precision, overlap 0.75", "AP 0.75", is_average_precision=True
+                "Average precision, overlap 0.75",
+                "AP 0.75",
+                is_average_precision=True,
+                description="Average precision if an overlap of three quarters is required. Matching and interpolation "
+                "are the edition's; COCO's tools let a detection fall back to another object, and interpolate at 101 "
+                "recalls.",
             ),
             Metric.AVERAGE_PRECISION_50_95: MetricDefinition(
-                "Average precision, mean over overlaps of 0.5 to 0.95", "AP 0.5-0.95", is_average_precision=True
+                "Average precision, mean over overlaps of 0.5 to 0.95",
+                "AP 0.5-0.95",
+                is_average_precision=True,
+                description="The mean of the average precision at overlaps of 0.5, 0.55 ... 0.95, by the same rules.",
             ),
+            Metric.NORMALISED_AVERAGE_PRECISION: MetricDefinition(
+                "Normalised average precision",
+                "AP_N",
+                description="The area under the curve if every class had as many objects as 15 % of the number of "
+                "images, because precision is higher for frequent classes (Hoiem et al. 2012).",
+                undefined=_WITHOUT_OBJECTS,
+                has_intervals=False,
+            ),
+            Metric.RECALL_1_PER_IMAGE: _recall("the most confident detection"),
+            Metric.RECALL_10_PER_IMAGE: _recall("the 10 most confident detections"),
+            Metric.RECALL_100_PER_IMAGE: _recall("the 100 most confident detections"),
         }
     )
     possible_fields = frozenset({"class"})

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vocboard.evaluator.editions import Competition, Edition, Overlap, TaskRules
 from vocboard.evaluator.image_sets import ImageSet
@@ -22,7 +21,7 @@ from vocboard.evaluator.statistics.ranked_evidence import MatchedResults
 from vocboard.evaluator.tasks.detection.truth import DetectionTruth
 from vocboard.evaluator.tasks.ranked_classes import RankedClass
 from vocboard.evaluator.tasks.ranked_classes import score as score_classes
-from vocboard.evaluator.tasks.scorer import Scorer
+from vocboard.evaluator.tasks.scorer import LabelMapCounts, Scorer
 
 
 def match(detections: Detections, truth: DetectionTruth, class_index: int) -> MatchedResults:
@@ -46,14 +45,16 @@ def score(
     content: Mapping[str, Detections],
     truth: DetectionTruth,
     edition: Edition,
+    *,
+    images: int,
 ) -> CompetitionScores:
-    """Score the classes entered."""
+    """Score the classes entered; `images` is the number of test images."""
     matched = {name: match(content[name], truth, edition.classes.index(name)) for name in classes}
-    ranked = {name: _rank(each, edition.overlap, competition.rules) for name, each in matched.items()}
+    ranked = {name: _rank(each, edition.overlap, competition.rules, images) for name, each in matched.items()}
     return score_classes(competition, ranked)
 
 
-def _rank(matched: MatchedResults, rule: Overlap, rules: TaskRules) -> RankedClass:
+def _rank(matched: MatchedResults, rule: Overlap, rules: TaskRules, images: int) -> RankedClass:
     def at(threshold: float) -> Matches:
         required = replace(rule, threshold=threshold)
         return matched.matches(required, repeats_on_difficult_are_false=rules.repeats_on_difficult_are_false)
@@ -65,6 +66,9 @@ def _rank(matched: MatchedResults, rule: Overlap, rules: TaskRules) -> RankedCla
         difficult=int(np.count_nonzero(matches.ignored)),
         with_difficult=lambda: matches.judge(with_difficult=True),
         at_overlap=lambda threshold: at(threshold).judge(),
+        confidence=lambda: matched.confidence,
+        image=matched.image,
+        images=images,
     )
 
 
@@ -72,10 +76,10 @@ class DetectionScorer(Scorer[DetectionTruth]):
     """Scores detection."""
 
     def score(
-        self, entry: Entry, truth: DetectionTruth, edition: Edition, confusion_matrix: NDArray[np.int64] | None
+        self, entry: Entry, truth: DetectionTruth, edition: Edition, public: ImageSet, label_maps: LabelMapCounts | None
     ) -> CompetitionScores:
         """Score an entry."""
-        return score(entry.competition, entry.classes, entry.content, truth, edition)
+        return score(entry.competition, entry.classes, entry.content, truth, edition, images=len(public.images))
 
     def evidence(
         self,

@@ -25,14 +25,14 @@ from vocboard.evaluator.statistics.ranked_evidence import MatchedResults
 from vocboard.evaluator.tasks.instance_segmentation.results import Regions
 from vocboard.evaluator.tasks.instance_segmentation.truth import InstanceTruth
 from vocboard.evaluator.tasks.names import Metric
-from vocboard.evaluator.tasks.scorer import Scorer
+from vocboard.evaluator.tasks.scorer import LabelMapCounts, Scorer
 
 
 class InstanceSegmentationScorer(Scorer[InstanceTruth]):
     """Scores instance segmentation."""
 
     def score(
-        self, entry: Entry, truth: InstanceTruth, edition: Edition, confusion_matrix: NDArray[np.int64] | None
+        self, entry: Entry, truth: InstanceTruth, edition: Edition, public: ImageSet, label_maps: LabelMapCounts | None
     ) -> CompetitionScores:
         """Score the classes entered."""
         found = {name: BestOverlaps(entry.content[name], truth, edition.classes.index(name)) for name in entry.classes}

@@ -11,8 +11,10 @@ from vocboard.evaluator.tasks.names import Metric, Task
 PERSON = "person"  # the scored class for whole people
 
 _SECONDARY: Mapping[LayoutProtocol, tuple[Metric, ...]] = {
-    LayoutProtocol.PARTS: (Metric.WHOLE_PERSON_AVERAGE_PRECISION,),
-    LayoutProtocol.WHOLE_PERSON_BY_INDEX_IN_FILE_ORDER: (Metric.AVERAGE_PRECISION_BY_CONFIDENCE,),
+    LayoutProtocol.PARTS: (Metric.WHOLE_PERSON_AVERAGE_PRECISION, Metric.BEST_F1),
+    LayoutProtocol.WHOLE_PERSON_BY_INDEX: (Metric.BEST_F1,),
+    LayoutProtocol.WHOLE_PERSON_BY_INDEX_IN_FILE_ORDER: (Metric.AVERAGE_PRECISION_BY_CONFIDENCE, Metric.BEST_F1),
+    LayoutProtocol.WHOLE_PERSON_BY_BOX: (Metric.BEST_F1,),
 }
 
 

@@ -4,9 +4,6 @@ The edition's protocol determines whether whole people or single parts are score
 Source: VOC2010 document section 6.4.
 """
 
-import numpy as np
-from numpy.typing import NDArray
-
 from vocboard.evaluator.editions import Competition, Edition, LayoutProtocol, Metric
 from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.metrics.confusion_matrix import ImageConfusions
@@ -22,7 +19,10 @@ from vocboard.evaluator.tasks.layout.truth import LayoutTruth
 from vocboard.evaluator.tasks.layout.whole_person import judge_by_box, judge_by_index
 from vocboard.evaluator.tasks.ranked_classes import RankedClass
 from vocboard.evaluator.tasks.ranked_classes import score as score_classes
-from vocboard.evaluator.tasks.scorer import Scorer
+from vocboard.evaluator.tasks.scorer import LabelMapCounts, Scorer
+
+# Secondary metrics with true and false positives of their own.
+WHOLE_PEOPLE = frozenset({Metric.WHOLE_PERSON_AVERAGE_PRECISION, Metric.AVERAGE_PRECISION_BY_CONFIDENCE})
 
 
 def score(competition: Competition, layouts: Layouts, truth: LayoutTruth, edition: Edition) -> CompetitionScores:
@@ -36,6 +36,7 @@ def score(competition: Competition, layouts: Layouts, truth: LayoutTruth, editio
       people by VOC2009's protocol: a layout is correct if all parts of the listed person are, and only the first
       correct one per person counts, ranked by confidence. Layouts with a single part can be correct, unlike in the kits
       up to 2008.
+    - `best_f1`: the largest F-measure over all ranks of the primary metric.
     """
     types = len(edition.parts)
     rules = competition.rules
@@ -49,7 +50,7 @@ def score(competition: Competition, layouts: Layouts, truth: LayoutTruth, editio
     else:
         judgement = judge_whole_people(competition, layouts, truth, edition)
         ranked = {PERSON: RankedClass(judgement, results=len(layouts.confidence))}
-    return score_classes(competition, ranked, tuple(whole_people(metric) for metric in rules.secondary))
+    return score_classes(competition, ranked, tuple(map(whole_people, WHOLE_PEOPLE & set(rules.secondary))))
 
 
 def judge_secondary(metric: Metric, layouts: Layouts, truth: LayoutTruth, edition: Edition) -> Judgement:
@@ -58,7 +59,7 @@ def judge_secondary(metric: Metric, layouts: Layouts, truth: LayoutTruth, editio
     Raises:
         ValueError: it is another metric.
     """
-    if metric not in (Metric.WHOLE_PERSON_AVERAGE_PRECISION, Metric.AVERAGE_PRECISION_BY_CONFIDENCE):
+    if metric not in WHOLE_PEOPLE:
         raise ValueError(f"{metric} is not defined for this task")
     return judge_by_index(
         layouts,
@@ -87,7 +88,7 @@ class LayoutScorer(Scorer[LayoutTruth]):
     """Scores layout."""
 
     def score(
-        self, entry: Entry, truth: LayoutTruth, edition: Edition, confusion_matrix: NDArray[np.int64] | None
+        self, entry: Entry, truth: LayoutTruth, edition: Edition, public: ImageSet, label_maps: LabelMapCounts | None
     ) -> CompetitionScores:
         """Score an entry."""
         return score(entry.competition, entry.content, truth, edition)
@@ -105,5 +106,6 @@ class LayoutScorer(Scorer[LayoutTruth]):
         others = {
             metric: {PERSON: judged_people(layouts, judge_secondary(metric, layouts, truth, edition), truth, None)}
             for metric in rules.secondary
+            if metric in WHOLE_PEOPLE
         }
         return EvidenceByClass(len(public.images), classes, others)

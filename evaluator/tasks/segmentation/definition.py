@@ -7,6 +7,10 @@ from vocboard.evaluator.rules import TaskRules, WithoutPositives
 from vocboard.evaluator.tasks.definition import UNDEFINED, ZERO, StatisticsTable, TaskDefinition
 from vocboard.evaluator.tasks.names import Metric, Task
 
+ALL_LABELS = "all labels"  # stands for a class in metrics that are one number for all of them
+_WITHOUT_PIXELS = "Without true pixels it is n/a."
+_IN_NEITHER = f"A class in neither the ground truth nor the result {UNDEFINED}."
+
 
 class Segmentation(TaskDefinition):
     """Segmentation."""
@@ -17,10 +21,46 @@ class Segmentation(TaskDefinition):
     tree_folders = ("SegmentationClass",)
     results_noun = "label maps"
     metrics = (Metric.INTERSECTION_OVER_UNION, Metric.PIXEL_ACCURACY)
+    only_secondary = (
+        Metric.OVERALL_PIXEL_ACCURACY,
+        Metric.FREQUENCY_WEIGHTED_IOU,
+        Metric.BOUNDARY_IOU,
+        Metric.TRIMAP_ACCURACY,
+    )
     own_metrics = MappingProxyType(
         {
-            Metric.INTERSECTION_OVER_UNION: MetricDefinition("Intersection over union", "IoU"),
+            Metric.INTERSECTION_OVER_UNION: MetricDefinition("Intersection over union", "IoU", undefined=_IN_NEITHER),
             Metric.PIXEL_ACCURACY: MetricDefinition("Pixel accuracy", "pixel accuracy"),
+            Metric.OVERALL_PIXEL_ACCURACY: MetricDefinition(
+                "Share of all pixels that are right",
+                "all pixels",
+                description="The share of all pixels, without void, that have the right label.",
+                undefined=_WITHOUT_PIXELS,
+            ),
+            Metric.FREQUENCY_WEIGHTED_IOU: MetricDefinition(
+                "Intersection over union, weighted by frequency",
+                "weighted IoU",
+                description="The mean of the intersection over union of all labels, each weighted by its share of the "
+                "true pixels (Long et al. 2015).",
+                undefined=_WITHOUT_PIXELS,
+                has_intervals=False,
+            ),
+            Metric.BOUNDARY_IOU: MetricDefinition(
+                "Boundary intersection over union",
+                "boundary IoU",
+                description="The intersection over union of the pixels of a label within 2 % of the image's diagonal "
+                "of its boundary (Cheng et al. 2021), summed over all images. Void is cut out of the result, too.",
+                undefined=_IN_NEITHER,
+                has_intervals=False,
+            ),
+            Metric.TRIMAP_ACCURACY: MetricDefinition(
+                "Share of pixels near boundaries that are right",
+                "trimap",
+                description="The share of the pixels within 8 pixels of a true boundary, or of void, that have the "
+                "right label (Kohli et al. 2009).",
+                undefined="Without boundaries it is n/a.",
+                has_intervals=False,
+            ),
         }
     )
     needed_fields = frozenset({"image"})
@@ -45,8 +85,9 @@ class Segmentation(TaskDefinition):
 
     def without_positives(self, rules: TaskRules, metric: Metric | None = None) -> str:
         """Describe the score of a class without true pixels."""
-        if (metric or rules.metric) is Metric.INTERSECTION_OVER_UNION:
-            return f"A class in neither the ground truth nor the result {UNDEFINED}."
+        metric = metric or rules.metric
+        if (undefined := self.metric(metric).undefined) is not None:
+            return undefined
         zero = rules.without_positives is WithoutPositives.ZERO
         return f"A class without true pixels {ZERO if zero else UNDEFINED}."
 

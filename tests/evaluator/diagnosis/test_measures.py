@@ -13,8 +13,12 @@ from tests.evaluator.reference.overlap import overlap
 from tests.evaluator.tasks.test_detection import detections_of, truth_of
 from vocboard.evaluator.diagnosis import measures
 from vocboard.evaluator.diagnosis.characteristics import SIZES, by_characteristic, fifths
-from vocboard.evaluator.diagnosis.segmentation import confusions, frequency_weighted_iou, pixel_accuracy
+from vocboard.evaluator.diagnosis.segmentation import confusions
 from vocboard.evaluator.editions import Task, load
+from vocboard.evaluator.metrics.best_f1 import best_f1
+from vocboard.evaluator.metrics.calibration import calibration
+from vocboard.evaluator.metrics.confusion_matrix import frequency_weighted_iou, overall_pixel_accuracy
+from vocboard.evaluator.metrics.normalised_precision import normalised_average_precision
 from vocboard.evaluator.metrics.precision_recall import Judgement
 from vocboard.evaluator.statistics.ranked_evidence import MatchedResults
 from vocboard.evaluator.tasks.detection.scoring import match
@@ -71,7 +75,7 @@ def test_normalised_average_precision(seed: int) -> None:
     (found, objects), evidence = case(seed)
     judged, positives = marks(found, objects, with_difficult=False)
     judgement = measures.matches_of(evidence, RULES, EDITION.overlap)
-    score = measures.normalised_average_precision(judgement, positives, 7.5)
+    score = normalised_average_precision(judgement, positives, 7.5)
     if not positives:
         assert math.isnan(score)
         return
@@ -86,7 +90,7 @@ def test_normalised_average_precision(seed: int) -> None:
 
 def test_with_the_classs_own_number_of_positives_it_is_the_ordinary_one() -> None:
     judgement = Judgement(np.array([True, False, True]), np.array([False, True, False]), 4)
-    same(measures.normalised_average_precision(judgement, 4, 4), judgement.average_precision(RULES.interpolation))
+    same(normalised_average_precision(judgement, 4, 4), judgement.average_precision(RULES.interpolation))
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -94,7 +98,7 @@ def test_best_f1(seed: int) -> None:
     (found, objects), evidence = case(seed)
     judged, positives = marks(found, objects, with_difficult=False)
     ranked = sorted((row[1] for row in found), reverse=True)
-    best = measures.best_f1(evidence, measures.matches_of(evidence, RULES, EDITION.overlap))
+    best = best_f1(measures.matches_of(evidence, RULES, EDITION.overlap), evidence.confidence)
     scores = []
     for threshold in ranked:
         kept = [mark for mark, confidence in zip(judged, ranked, strict=True) if confidence >= threshold]
@@ -119,7 +123,7 @@ def test_results_of_equal_confidence_are_kept_together() -> None:
         object_image=np.zeros(1, dtype=np.int32),
         object_difficult=np.zeros(1, dtype=np.bool_),
     )
-    best = measures.best_f1(evidence, measures.matches_of(evidence, RULES, EDITION.overlap))
+    best = best_f1(measures.matches_of(evidence, RULES, EDITION.overlap), evidence.confidence)
     assert best is not None
     assert (best.precision, best.recall) == (0.5, 1.0)
 
@@ -127,7 +131,7 @@ def test_results_of_equal_confidence_are_kept_together() -> None:
 @pytest.mark.parametrize("seed", range(40))
 def test_recall_by_results_per_image(seed: int) -> None:
     (found, objects), evidence = case(seed)
-    recalls = measures.recall_by_results_per_image(evidence, RULES, EDITION.overlap)
+    recalls = measures.recall_by_results_per_image(evidence, measures.matches_of(evidence, RULES, EDITION.overlap))
     for number, recall in recalls.items():
         kept = [
             row
@@ -142,24 +146,20 @@ def test_calibration_of_confidences_that_are_right_is_good() -> None:
     chance = random.Random(1)
     confidence = np.array(sorted((chance.random() for _ in range(20_000)), reverse=True))
     true = np.array([chance.random() < each for each in confidence.tolist()])
-    nothing = np.empty(0, dtype=np.int32)
-    evidence = MatchedResults(nothing, confidence, nothing, np.empty(0), nothing, np.empty(0, dtype=np.bool_))
-    found = measures.calibration(evidence, Judgement(true, ~true, int(true.sum())))
+    found = calibration(Judgement(true, ~true, int(true.sum())), confidence)
     assert found is not None
     assert found.error < 0.02
     assert found.results.sum() == len(confidence)
     assert found.precision == pytest.approx(found.confidence, abs=0.05)
-    overconfident = measures.calibration(evidence, Judgement(true & False, ~true | True, 1))
+    overconfident = calibration(Judgement(true & False, ~true | True, 1), confidence)
     assert overconfident is not None
     assert overconfident.error == pytest.approx(confidence.mean())
 
 
 def test_confidences_that_are_no_probabilities_have_no_calibration() -> None:
-    nothing = np.empty(0, dtype=np.int32)
     for confidence in ([1.5], [-0.1], []):
         true = np.ones(len(confidence), dtype=np.bool_)
-        evidence = MatchedResults(nothing, np.array(confidence), nothing, np.empty(0), nothing, true)
-        assert measures.calibration(evidence, Judgement(true, ~true, 1)) is None
+        assert calibration(Judgement(true, ~true, 1), np.array(confidence)) is None
 
 
 def test_objects_are_divided_at_10_30_70_and_90_per_cent() -> None:
@@ -180,17 +180,17 @@ def test_parts_have_their_own_objects_and_all_false_positives(seed: int) -> None
     for index, (objects, score) in enumerate(found.values()):
         true = np.array([bool(t) and part[o] == index for t, o in zip(judgement.true, evidence.object, strict=True)])
         own = Judgement(true.astype(np.bool_), judgement.false, objects)
-        same(score, measures.normalised_average_precision(own, objects, 10))
+        same(score, normalised_average_precision(own, objects, 10))
 
 
 def test_measures_of_all_pixels() -> None:
     matrix = np.array([[50, 10, 0], [5, 15, 0], [20, 0, 0]])
-    assert pixel_accuracy(matrix) == 0.65
+    assert overall_pixel_accuracy(matrix) == 0.65
     assert frequency_weighted_iou(matrix) == pytest.approx((60 * 50 / 85 + 20 * 15 / 30 + 20 * 0) / 100)
     assert [(each["true"], each["found"], each["pixels"]) for each in confusions(matrix, ("b", "c", "d"))] == [
         ("d", "b", 20),
         ("b", "c", 10),
         ("c", "b", 5),
     ]
-    assert math.isnan(pixel_accuracy(np.zeros((2, 2), dtype=np.int64)))
+    assert math.isnan(overall_pixel_accuracy(np.zeros((2, 2), dtype=np.int64)))
     assert math.isnan(frequency_weighted_iou(np.zeros((2, 2), dtype=np.int64)))

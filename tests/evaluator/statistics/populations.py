@@ -15,7 +15,7 @@ from vocboard.evaluator.editions import Interpolation, Metric, RocRule
 from vocboard.evaluator.metrics.precision_recall import ELEVEN_RECALLS, Judgement, by_confidence
 from vocboard.evaluator.metrics.roc import RankedItems
 from vocboard.evaluator.statistics.average_precision import ResampledAveragePrecision
-from vocboard.evaluator.statistics.pixels import PixelShare
+from vocboard.evaluator.statistics.image_shares import ImageShares
 from vocboard.evaluator.statistics.resampled import Resampled
 from vocboard.evaluator.statistics.roc import ResampledRoc
 
@@ -131,7 +131,7 @@ class Segmented(Population):
     def _results(self, area: NDArray[np.float64], easy: NDArray[np.float64], random: Random) -> Resampled:
         others = [random.gamma(6 * share, size=len(area)) for share in self.shares[1:]]
         share = easy / (easy + others[0] + others[1])  # Dirichlet
-        return PixelShare(np.round(area * share), np.round(area))
+        return ImageShares(np.round(area * share), np.round(area))
 
 
 POPULATIONS: dict[str, Population] = {

@@ -35,7 +35,7 @@ def test_scores_and_replicates_are_those_of_the_reference(name: str, seed: int) 
     competition = edition.competitions["comp3"]
     entry = Entry(competition, CLASSES, {of: detections_of(rows) for of, rows in found.items()})
     truth = truth_of(objects, name)
-    scores = DetectionScorer().score(entry, truth, edition, None)
+    scores = DetectionScorer().score(entry, truth, edition, ImageSet(tuple(IMAGES)), None)
     evidence = DetectionScorer().evidence(entry, truth, edition, ImageSet(tuple(IMAGES)), None)
     weights = draw_weights(len(IMAGES), 6)
 

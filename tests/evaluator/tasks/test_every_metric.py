@@ -24,6 +24,7 @@ LAYOUT = (
     "<part><class>head</class><bndbox><xmin>1</xmin><ymin>1</ymin><xmax>4</xmax><ymax>4</ymax></bndbox></part>"
     "</layout></results>"
 )
+BOX = "<bndbox><xmin>1</xmin><ymin>1</ymin><xmax>10</xmax><ymax>10</ymax></bndbox>"
 RESULTS: dict[Task, tuple[str, str | bytes]] = {
     Task.CLASSIFICATION: ("Main/comp1_cls_test_car.txt", "m1 0.5\nm2 0.25\n"),
     Task.DETECTION: ("Main/comp3_det_test_car.txt", "m1 0.9 1 1 10 10\nm2 0.8 1 1 10 10\n"),
@@ -91,8 +92,14 @@ def files_of_instances() -> dict[str, str | bytes]:
 def scored(directory: Path, use: Use) -> CompetitionScores:
     is_instances = use.task is Task.INSTANCE_SEGMENTATION
     edition = with_rules(INSTANCES if is_instances else VOC2012, use)
-    tree = trees.write(directory / "tree", files_of_instances() if is_instances else trees.files_of_2012())
+    files = files_of_instances() if is_instances else trees.files_of_2012()
     name, content = RESULTS[use.task]
+    if use.metric is Metric.FORCED_CHOICE_ACCURACY:
+        files |= {"ImageSets/Main/dog_test.txt": "m2 -1\nm1 -1\n"}  # an image that shows nothing but a car
+    if use.protocol is LayoutProtocol.WHOLE_PERSON_BY_BOX:
+        files |= {"ImageSets/Layout/test.txt": "l1\n"}
+        content = LAYOUT.replace("<object>1</object>", BOX)
+    tree = trees.write(directory / "tree", files)
     upload = trees.tar(directory / "results.tar.gz", {f"results/{edition.name}/{name}": content}, "")
     evaluation = evaluate(upload, edition, read_ground_truth(tree, edition))
     assert not has_errors(evaluation.problems)

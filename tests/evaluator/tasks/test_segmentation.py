@@ -10,6 +10,7 @@ from vocboard.evaluator.editions import load
 from vocboard.evaluator.metrics.confusion_matrix import Confusion
 from vocboard.evaluator.metrics.label_runs import LabelRuns
 from vocboard.evaluator.scores import CompetitionScores
+from vocboard.evaluator.tasks.scorer import LabelMapCounts
 from vocboard.evaluator.tasks.segmentation import scoring as segmentation
 
 LabelMap = list[list[int]]
@@ -24,7 +25,8 @@ def matrix_of(truths: list[LabelMap], results: list[LabelMap]) -> np.ndarray:
 
 def score(edition: str, matrix: np.ndarray, classes: tuple[str, ...] | None = None) -> CompetitionScores:
     competition = load(edition).competitions["comp5"]
-    return segmentation.score(competition, classes or competition.classes, matrix)
+    counts = LabelMapCounts(matrix, np.zeros(21, dtype=np.int64), None)
+    return segmentation.score(competition, classes or competition.classes, counts)
 
 
 def random_maps(seed: int) -> tuple[list[LabelMap], list[LabelMap]]:

@@ -1,0 +1,150 @@
+"""Secondary metrics of detection, classification and layout that only custom editions have, against plain loops."""
+
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.evaluator.diagnosis.cases import CLASSES, IMAGES, random_case
+from tests.evaluator.reference.detection import Detection, Object, marks
+from tests.evaluator.reference.replicates import tuples
+from tests.evaluator.tasks.test_detection import detections_of, truth_of
+from vocboard.evaluator.editions import Edition, Metric, load
+from vocboard.evaluator.ground_truth import Labels, LabelTruth
+from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.metrics.best_f1 import best_f1
+from vocboard.evaluator.metrics.normalised_precision import normalised_average_precision
+from vocboard.evaluator.metrics.precision_recall import Judgement
+from vocboard.evaluator.reports.curves import f_measure
+from vocboard.evaluator.results import Confidences, Entry
+from vocboard.evaluator.scores import CompetitionScores
+from vocboard.evaluator.statistics.bootstrap import bootstrap, replicate
+from vocboard.evaluator.statistics.weights import draw_weights
+from vocboard.evaluator.tasks.classification.scoring import score
+from vocboard.evaluator.tasks.definitions import METRICS, TASKS
+from vocboard.evaluator.tasks.detection.scoring import DetectionScorer
+from vocboard.evaluator.tasks.names import Task
+
+RECALLS = {Metric.RECALL_1_PER_IMAGE: 1, Metric.RECALL_10_PER_IMAGE: 10, Metric.RECALL_100_PER_IMAGE: 100}
+OF_DETECTION = (Metric.NORMALISED_AVERAGE_PRECISION, Metric.BEST_F1, *RECALLS, Metric.CALIBRATION_ERROR)
+PUBLIC = ImageSet(tuple(IMAGES))
+Truth = list[Object]
+
+
+def with_secondary(name: str, competition: str, metrics: tuple[Metric, ...]) -> Edition:
+    edition = load(name)
+    chosen = edition.competitions[competition]
+    rules = replace(chosen.rules, secondary=metrics)
+    return replace(edition, competitions={competition: replace(chosen, rules=rules)})
+
+
+def recall(found: list[Detection], objects: Truth, number: int) -> float:
+    images = {image for image, *_ in found}
+    kept = [
+        row
+        for image in sorted(images)
+        for row in sorted((each for each in found if each[0] == image), key=lambda each: -each[1])[:number]
+    ]
+    judged, positives = marks(kept, objects, with_difficult=False)
+    return judged.count("true") / positives if positives else np.nan
+
+
+def calibration_error(found: list[Detection], objects: Truth) -> float:
+    ranked = sorted((row[1] for row in found), reverse=True)
+    judged, _ = marks(found, objects, with_difficult=False)
+    rows = [(c, mark == "true") for c, mark in zip(ranked, judged, strict=True) if mark != "ignored"]
+    error = 0.0
+    for tenth in range(10):
+        own = [(c, right) for c, right in rows if tenth / 10 <= c < (tenth + 1) / 10 or (tenth == 9 and c == 1)]
+        error += abs(sum(c for c, _ in own) - sum(right for _, right in own))
+    return error / len(rows) if rows else np.nan
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_detection(seed: int) -> None:
+    found, objects = random_case(seed)
+    edition = with_secondary("VOC2012", "comp3", OF_DETECTION)
+    competition = edition.competitions["comp3"]
+    entry = Entry(competition, CLASSES, {of: detections_of(rows) for of, rows in found.items()})
+    truth = truth_of(objects, "VOC2012")
+    scores = DetectionScorer().score(entry, truth, edition, PUBLIC, None)
+    assert tuple(measure.metric for measure in scores.secondary) == OF_DETECTION
+    values = {measure.metric: measure.per_class for measure in scores.secondary}
+    evidence = DetectionScorer().evidence(entry, truth, edition, PUBLIC, None)
+    weights = draw_weights(len(IMAGES), 6)
+    for metric, number in RECALLS.items():
+        expected = {of: recall(found[of], objects[of], number) for of in CLASSES}
+        assert values[metric] == pytest.approx(expected, nan_ok=True)
+        drawn = replicate(evidence, metric, edition, competition, weights)
+        for column, each in enumerate(weights.T.tolist()):
+            times = dict(zip(IMAGES, each, strict=True))
+            wanted = [recall(tuples(found[of], times), tuples(objects[of], times), number) for of in CLASSES]
+            assert drawn.per_class[:, column].tolist() == pytest.approx(wanted, nan_ok=True, abs=1e-12)
+    errors = {of: calibration_error(found[of], objects[of]) for of in CLASSES}
+    assert values[Metric.CALIBRATION_ERROR] == pytest.approx(errors, nan_ok=True)
+    normal = 0.15 * len(IMAGES)
+    for name in CLASSES:
+        judgement = evidence.classes[name].matches(edition.overlap).judge()
+        expected_score = normalised_average_precision(judgement, judgement.positives, normal)
+        assert values[Metric.NORMALISED_AVERAGE_PRECISION][name] == pytest.approx(expected_score, nan_ok=True)
+
+
+def test_only_metrics_that_follow_from_evidence_have_intervals() -> None:
+    found, objects = random_case(3)
+    edition = with_secondary("VOC2012", "comp3", OF_DETECTION)
+    competition = edition.competitions["comp3"]
+    entry = Entry(competition, CLASSES, {of: detections_of(rows) for of, rows in found.items()})
+    evidence = DetectionScorer().evidence(entry, truth_of(objects, "VOC2012"), edition, PUBLIC, None)
+    replicated = bootstrap(evidence, edition, competition, 100)
+    assert set(replicated.measures) == {Metric.AVERAGE_PRECISION, *RECALLS}
+
+
+def classified(confidences: dict[str, list[float]], labels: dict[str, list[int]]) -> CompetitionScores:
+    edition = with_secondary("VOC2012", "comp1", (Metric.FORCED_CHOICE_ACCURACY,))
+    competition = edition.competitions["comp1"]
+    competition = replace(competition, rules=replace(competition.rules, classes=tuple(labels)))
+    items = np.arange(len(next(iter(labels.values()))), dtype=np.int32)
+    truth = LabelTruth({name: Labels(items, np.array(own, dtype=np.int8)) for name, own in labels.items()})
+    content = {
+        name: Confidences(items[~np.isnan(own)], np.array(own)[~np.isnan(own)]) for name, own in confidences.items()
+    }
+    return score(competition, tuple(content), content, truth)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_forced_choice(seed: int) -> None:
+    chance = random.Random(seed)
+    names, images = ["car", "cat", "dog"], 25
+    labels = {name: [chance.choice([1, 0, -1, -1, -1]) for _ in range(images)] for name in names}
+    entered = names if seed % 3 else names[:2]
+    confidences = {name: [chance.choice([0.1, 0.5, 0.9, np.nan]) for _ in range(images)] for name in entered}
+    accuracy = classified(confidences, labels).secondary[0].per_class
+    for name in entered:
+        chosen = []
+        for image in range(images):
+            others = [labels[other][image] for other in names if other != name]
+            if labels[name][image] != 1 or set(others) != {-1}:
+                continue
+            value = {of: -np.inf if np.isnan(own[image]) else own[image] for of, own in confidences.items()}
+            best = [of for of in entered if value[of] == max(value.values())]
+            chosen.append((name in best) / len(best))
+        assert accuracy[name] == pytest.approx(np.mean(chosen) if chosen else np.nan, nan_ok=True)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_best_f1_of_layouts_is_the_highest_point_of_their_f_measure_curve(seed: int) -> None:
+    chance = np.random.default_rng(seed)
+    true = chance.random(30) < 0.4
+    judgement = Judgement(true, ~true, 20)
+    best = best_f1(judgement, None)
+    assert best is not None
+    assert best.f1 == pytest.approx(np.nanmax(f_measure(judgement.curve())))
+
+
+def test_the_calibration_error_is_not_for_leaderboards_and_lower_is_better() -> None:
+    hidden = {metric for metric, known in METRICS.items() if known.needs_public_ground_truth}
+    assert hidden == {Metric.CALIBRATION_ERROR}
+    assert not METRICS[Metric.CALIBRATION_ERROR].higher_is_better
+    assert not any(hidden & set(definition.metrics) for definition in TASKS.values())
+    assert Metric.CALIBRATION_ERROR in TASKS[Task.DETECTION].secondary_metrics(None)
