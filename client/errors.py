@@ -62,7 +62,8 @@ class InvalidFieldsError(MisdirectedError):
 class InvalidArchiveError(RefusedError):
     """The archive has problems: `problems` lists all of them, including warnings; `groups` has them by cause.
 
-    `fields` has errors of the form that were found with them, by field.
+    `fields` has errors of the form that were found with them, by field. `documentation` is the path of a page of the
+    server that explains each problem under its code; None if it has none.
     """
 
     def __init__(
@@ -72,10 +73,12 @@ class InvalidArchiveError(RefusedError):
         problems: Sequence[Problem],
         groups: Sequence[ProblemGroup] | None = None,
         fields: Mapping[str, str] | None = None,
+        documentation: str | None = None,
         status: int = 422,
         code: str = "",
     ) -> None:
         super().__init__(message, status=status, code=code)
+        self.documentation = documentation
         self.problems = tuple(problems)
         self.groups = groups_of(self.problems) if groups is None else tuple(groups)
         self.fields = dict(fields or {})

@@ -1,5 +1,6 @@
 """Error responses as exceptions: RFC 9457 problem details from the server, or any response of a proxy."""
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
@@ -84,11 +85,27 @@ def _unprocessable(details: Mapping[str, Any], code: str, detail: str) -> Refuse
         if details.get("groups"):
             groups = understood(lambda items: [problem_group(item, problems) for item in items], details["groups"])
         message = detail or "the archive has problems"
-        return InvalidArchiveError(message, problems=problems, groups=groups, fields=texts, code=code)
+        return InvalidArchiveError(
+            message,
+            problems=problems,
+            groups=groups,
+            fields=texts,
+            documentation=_documentation(details.get("groups")),
+            code=code,
+        )
     if texts:
         message = "; ".join(f"{field.replace('_', ' ')}: {text}" for field, text in texts.items())
         return InvalidFieldsError(message, fields=texts, code=code)
     return MisdirectedError(detail or "the server could not process the request", status=422, code=code)
+
+
+def _documentation(groups: Any) -> str | None:
+    """Return the path of the page that explains problems, without the code of one; None if the server has none."""
+    for group in groups if isinstance(groups, list) else ():
+        address = group.get("documentation") if isinstance(group, Mapping) else None
+        if isinstance(address, str) and re.fullmatch(r"/[\w/-]+#\w+", address, re.ASCII):
+            return address.partition("#")[0]
+    return None
 
 
 def _limited(answer: httpx.Response, details: Mapping[str, Any], code: str, detail: str) -> LimitedError:

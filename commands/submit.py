@@ -111,6 +111,9 @@ def run(arguments: argparse.Namespace) -> int:
                 print("\n".join(report(error.groups, every_place=arguments.all)))
                 for field, message in error.fields.items():
                     print(f"{field.replace('_', ' ')}: {message}")
+                if error.documentation:
+                    page = f"{connection.address}{error.documentation}"
+                    print(f"Each code in brackets is explained: {page}#{error.groups[0].code}", file=sys.stderr)
             return PROBLEMS
         accepted = understood(submission_details, answer)
         if not arguments.json:

@@ -45,6 +45,9 @@ class UploadProblemGroup(BaseModel):
     count: int = Field(description="Number of problems, including those that are not listed.")
     file_count: int = Field(description="Number of files; 0 if the problem concerns the archive as a whole.")
     places: list[Place] = Field(description="The first places.")
+    documentation: str | None = Field(
+        description="Path of the page that explains the problem.", examples=["/docs/problems#unknown_image"]
+    )
 
 
 class UnprocessableDetails(ProblemDetails):

@@ -17,6 +17,7 @@ from vocboard.app.api.problems import UploadProblem, UploadProblemGroup, problem
 from vocboard.app.api.schemas.values import Instant
 from vocboard.app.api.submissions import Rehearsal
 from vocboard.app.errors import ServiceError
+from vocboard.app.guides.documents import explained
 from vocboard.app.submissions.completeness import classes_not_entered
 from vocboard.app.submissions.declarations import needed_by
 from vocboard.app.uploads import resumable
@@ -198,7 +199,7 @@ async def check_upload(
         },
         declarations={declaration.value: keys for declaration, keys in needed.items()},
         problems=[UploadProblem.model_validate(problem.as_json()) for problem in report.problems],
-        groups=[UploadProblemGroup.model_validate(group.as_json()) for group in report.groups],
+        groups=[UploadProblemGroup.model_validate(explained(group)) for group in report.groups],
     )
 
 

@@ -9,6 +9,7 @@ from vocboard.app.pages import (
     comparison,
     embedding,
     forgotten_password,
+    guides,
     home,
     leaderboards,
     moderation,
@@ -38,6 +39,7 @@ _PARTS = (
     anonymous,
     account,
     organise,
+    guides,
 )
 for part in _PARTS:
     router.include_router(part.router)

@@ -9,6 +9,7 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from vocboard.app.guides.documents import address_of_problem
 from vocboard.app.pages import formats, wording
 from vocboard.app.quotas import sentences as quota_sentences
 from vocboard.app.web.csrf import csrf_token
@@ -95,6 +96,7 @@ def environment() -> Environment:
     templates.globals.update(
         asset=asset, plural=formats.plural, quota_rule=quota_sentences.rule, words=wording, version=VERSION
     )
+    templates.globals.update(problem_page=address_of_problem)
     templates.globals.update(task_definitions=TASKS, partial_entries=PARTIAL_ENTRIES)
     return templates
 

@@ -19,7 +19,7 @@ class MatrixCell:
 
 @dataclass(frozen=True, slots=True)
 class MatrixRow:
-    """A task: its competitions for each column; an edition of one's own may have none or several for one."""
+    """A task: its competitions for each column; a custom edition may have none or several for one."""
 
     first: Competition
     cells: tuple[tuple[MatrixCell, ...], ...]

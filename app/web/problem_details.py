@@ -31,6 +31,7 @@ from vocboard.app.errors import (
     NotSignedInError,
     ServiceError,
 )
+from vocboard.app.guides.documents import explained
 from vocboard.app.web.access_log import loggable
 
 MEDIA_TYPE = "application/problem+json"
@@ -106,7 +107,7 @@ def _(error: InvalidInputError) -> ProblemDetails:
 def _(error: InvalidArchiveError) -> ProblemDetails:
     members: dict[str, Any] = {
         "problems": [problem.as_json() for problem in error.problems],
-        "groups": [group.as_json() for group in error.groups],
+        "groups": [explained(group) for group in error.groups],
     }
     if error.fields:
         members["fields"] = error.fields

@@ -285,6 +285,8 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "GET /readyz": (Rule(EVERYONE),),
     "GET /.well-known/security.txt": (Rule(EVERYONE),),
     # Pages for everyone.
+    "GET /docs": (Rule(EVERYONE),),
+    "GET /docs/{path:path}": (Rule(EVERYONE, {"path": "problems"}),),
     "GET /": (Rule(EVERYONE),),
     "GET /challenges/{slug}": of_challenges(EVERYONE),
     "GET /challenges/{slug}/leaderboards/{competition}/embed": SEEN_BY_VISITORS,

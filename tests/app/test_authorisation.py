@@ -209,7 +209,7 @@ def ask(site: Site, world: World, person: Person, route: str, rule: Rule) -> htt
 def send(client: httpx.Client, world: World, route: str, rule: Rule, **given: Any) -> httpx.Response:
     method, _, path = route.partition(" ")
     for name, value in meant(world, rule.path).items():
-        path = path.replace("{" + name + "}", value)
+        path = re.sub("{" + name + "(:path)?}", lambda _, value=value: value, path)
     assert "{" not in path, "the rule does not say what the path's fields are"
     body = None if rule.json is None else meant(world, rule.json)
     headers = {**rule.headers, **given.pop("headers", {})}

@@ -42,7 +42,10 @@ def test_a_wrong_archive_gets_the_report_that_validating_gives(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert submit(wrong_archive) == 1
-    uploaded = capsys.readouterr().out
+    uploaded, hint = capsys.readouterr()
+    explanation = re.search(r"http\S+/docs/problems#\w+", hint)
+    assert explanation
+    assert httpx.get(explanation[0]).status_code == 200
     assert main(["validate", "VOC2012", str(wrong_archive), "--image-sets", str(board.tree)]) == 1
     validated = capsys.readouterr().out
 

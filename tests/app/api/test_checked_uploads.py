@@ -69,6 +69,7 @@ def test_a_check_of_a_wrong_archive_has_its_problems(embedded_site: Site, target
         nothing = client.get("/api/v1/submissions").json()
     assert not report["valid"]
     assert report["groups"][0]["count"] == 1_200
+    assert report["groups"][0]["documentation"] == f"/docs/problems#{report['groups'][0]['code']}"
     assert nothing["total"] == 0
 
 

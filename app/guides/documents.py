@@ -1,0 +1,77 @@
+"""Which documents and files of docs/ there are, and their addresses on the site.
+
+Only what is listed here is served, so no address can lead out of the directory.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from vocboard.evaluator.problems.catalogue import CATALOGUE
+from vocboard.evaluator.problems.groups import ProblemGroup
+
+DIRECTORY = Path(__file__).parents[2] / "docs"
+PREFIX = "/docs"
+INDEX_FILE = "README.md"  # of a directory: its address is the directory's
+# Media types of files that documents show or link.
+MEDIA_TYPES = {
+    ".ipynb": "application/x-ipynb+json",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+    ".toml": "text/plain; charset=utf-8",
+    ".webp": "image/webp",
+}
+# What people look for first; other documents come after these, by title.
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "For participants": ("participants", "problems", "development-kit", "python", "statistics"),
+    "For organisers": ("a-year", "organisers", "detail-levels", "editions/own"),
+    "For operators": ("operators", "threat-model", "benchmarks"),
+}
+
+
+@cache
+def documents() -> Mapping[str, Path]:
+    """Return the Markdown files by name: their path in docs/ without suffix, or the path of a directory."""
+    found = {}
+    for file in sorted(DIRECTORY.rglob("*.md")):
+        path = file.relative_to(DIRECTORY)
+        name = path.parent if path.name == INDEX_FILE else path.with_suffix("")
+        found[name.as_posix()] = file
+    return found
+
+
+@cache
+def files() -> Mapping[str, Path]:
+    """Return all other files that documents show or link, by their path in docs/."""
+    return {
+        file.relative_to(DIRECTORY).as_posix(): file
+        for file in sorted(DIRECTORY.rglob("*"))
+        if file.is_file() and file.suffix in MEDIA_TYPES
+    }
+
+
+def address_of(file: Path) -> str | None:
+    """Return the address of a file of docs/; None if the site does not serve it.
+
+    >>> address_of(DIRECTORY / "tasks" / "README.md"), address_of(DIRECTORY.parent / "pyproject.toml")
+    ('/docs/tasks', None)
+    """
+    for name, known in (*documents().items(), *files().items()):
+        if known == file:
+            return f"{PREFIX}/{name}"
+    return None
+
+
+def address_of_problem(code: str) -> str | None:
+    """Return the address of the explanation of a problem of uploads; None for other codes.
+
+    >>> address_of_problem("not_an_archive"), address_of_problem("no_such_code")
+    ('/docs/problems#not_an_archive', None)
+    """
+    return f"{PREFIX}/problems#{code}" if code in CATALOGUE else None
+
+
+def explained(group: ProblemGroup) -> dict[str, Any]:
+    """Return the JSON of a group of problems with the address of their explanation, relative to that of the server."""
+    return group.as_json() | {"documentation": address_of_problem(group.code)}

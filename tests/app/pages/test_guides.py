@@ -1,0 +1,103 @@
+"""The documentation on the site: every link resolves, every problem has its explanation, and nothing else is served."""
+
+from pathlib import Path
+from urllib.parse import urldefrag, urljoin, urlsplit
+
+import pytest
+from lxml import html
+
+from tests.support.site import Site
+from vocboard.app.guides.documents import DIRECTORY, documents
+from vocboard.app.guides.markdown import render
+from vocboard.evaluator.problems.catalogue import CATALOGUE
+
+MOST_BYTES = 300_000
+
+
+def test_every_link_and_picture_resolves(embedded_site: Site) -> None:
+    """Crawls from the list of documents; what is not linked from it is not reached."""
+    pages: dict[str, html.HtmlElement | None] = {}
+    wanted, linked = ["/docs"], set[tuple[str, str]]()
+    with embedded_site.client() as client:
+        while wanted:
+            address = wanted.pop()
+            answer = client.get(address)
+            assert answer.status_code == 200, address
+            is_page = answer.headers["content-type"].startswith("text/html")
+            pages[address] = page = html.fromstring(answer.text) if is_page else None
+            if page is None or not address.startswith("/docs"):
+                continue
+            assert len(answer.content) < MOST_BYTES, address
+            for target in page.xpath("//main//a/@href | //main//img/@src"):
+                path, anchor = urldefrag(urljoin(address, target))
+                if urlsplit(path).netloc:
+                    continue
+                linked.add((path, anchor))
+                if path not in pages and path not in wanted:
+                    wanted.append(path)
+    assert {f"/docs/{name}" for name in documents()} <= set(pages)
+    for path, anchor in linked:
+        if anchor:
+            page = pages[path]
+            assert page is not None
+            assert page.xpath("//*[@id=$anchor]", anchor=anchor), f"{path}#{anchor}"
+    problems = pages["/docs/problems"]
+    assert problems is not None
+    assert set(CATALOGUE) <= set(problems.xpath("//article//*/@id"))
+    images = {path for path in pages if path.startswith("/docs/images/")}
+    assert {f"/docs/images/{path.relative_to(DIRECTORY / 'images').as_posix()}" for path in pictures()} - images <= {
+        "/docs/images/leaderboard.png"  # in the README alone
+    }
+
+
+def pictures() -> list[Path]:
+    return [path for path in (DIRECTORY / "images").rglob("*") if path.is_file()]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "no-such",
+        "../README",
+        "%2e%2e/pyproject.toml",
+        "..%2f..%2fetc%2fpasswd",
+        "images",
+        "images/../../LICENSE",
+    ],
+)
+def test_nothing_else_is_served(embedded_site: Site, path: str) -> None:
+    with embedded_site.client() as client:
+        assert client.get(f"/docs/{path}", follow_redirects=True).status_code == 404
+
+
+def test_addresses_of_files_lead_to_documents(embedded_site: Site) -> None:
+    with embedded_site.client() as client:
+        assert client.get("/docs/editions/own.md").headers["location"] == "/docs/editions/own"
+        assert client.get("/docs/docs//evil.example.md").status_code == 404
+
+
+def test_markdown_cannot_bring_scripts_and_keeps_its_meaning() -> None:
+    text = """<!-- generated -->
+# Title with `code`
+
+First <script>alert(1)</script> [bad](javascript:alert(1)) <b onclick=x>b</b>
+
+## A heading & more
+
+## A heading & more
+
+| a | b |
+|---|---|
+| [there](statistics.md#x) | [not here](../evaluator/examples) |
+
+![picture](images/leaderboard.png)
+"""
+    found = render(text, DIRECTORY / "x.md", "x")
+    assert found.title == "Title with code"
+    page = html.fromstring(f"<div>{found.body}</div>")
+    assert not page.xpath("//script | //b | //@onclick | //comment()")
+    assert not [href for href in page.xpath("//@href") if href.startswith("javascript")]
+    assert [each.anchor for each in found.contents] == ["a-heading--more", "a-heading--more-1"]
+    assert page.xpath("//table//a/@href") == ["/docs/statistics#x"]
+    assert "not here" in page.text_content()
+    assert page.xpath("//img/@src") == ["/docs/images/leaderboard.png"]
