@@ -23,6 +23,7 @@ from vocboard.commands.offline import (
 from vocboard.commands.problem_text import image_set_hint, problem_lines, summary
 from vocboard.commands.progress import Progress
 from vocboard.commands.score_tables import score_lines
+from vocboard.evaluator.diagnosis.annotated import read_annotated
 from vocboard.evaluator.diagnosis.report import diagnosis
 from vocboard.evaluator.editions import Edition, image_sets_of
 from vocboard.evaluator.evaluation import Evaluation, read_for_scoring, score_results
@@ -71,8 +72,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add(
         "--diagnose",
         action="store_true",
-        help="add to JSON the kinds of errors of classification, detection and segmentation, and what the score would "
-        "be without them",
+        help="add to JSON the kinds of errors, what the score would be without them, and further measures",
     )
     add("--csv", action="store_true", help="print CSV, one line per score")
     add("--latex", action="store_true", help="print LaTeX tables")
@@ -101,6 +101,7 @@ def run(arguments: argparse.Namespace) -> int:
                 segmentation_classes=classes,
                 other_editions=others(chosen, name),
                 progress=progress.advance,
+                with_boundaries=arguments.diagnose,
             )
             evaluations[name] = score_results(read, of_set, truth, confusions, progress=progress.advance)
             bootstraps[name], diagnoses[name] = {}, {}
@@ -110,7 +111,11 @@ def run(arguments: argparse.Namespace) -> int:
                 if arguments.bootstrap is not None:
                     bootstraps[name] = _bootstraps(evidence, of_set, arguments.bootstrap)
                 if arguments.diagnose:
-                    diagnoses[name] = diagnosis(read.results, of_set, truth, evidence)
+                    progress.stage("annotations")
+                    annotated = read_annotated(arguments.ground_truth, of_set, truth.image_sets, progress.advance)
+                    diagnoses[name] = diagnosis(
+                        read.results, of_set, truth, evidence, confusions=confusions, annotated=annotated
+                    )
     named = {name or ", ".join(image_sets_of(edition)): evaluation for name, evaluation in evaluations.items()}
     _write_files(named, edition, arguments)
     if arguments.json:

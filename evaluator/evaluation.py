@@ -54,10 +54,15 @@ def read_for_scoring(
     segmentation_classes: Sequence[str] | None = None,
     other_editions: Sequence[Edition] = (),
     progress: Callable[[int], None] | None = None,
+    with_boundaries: bool = False,
 ) -> tuple[ReadResults, Confusions]:
-    """Read an upload, and count the pixels of its label maps; arguments and exceptions are those of `evaluate`."""
+    """Read an upload, and count the pixels of its label maps; other arguments and exceptions are those of `evaluate`.
+
+    Args:
+        with_boundaries: see `Confusions`.
+    """
     check_edition(truth, edition)
-    confusions = Confusions(truth)
+    confusions = Confusions(truth, with_boundaries=with_boundaries)
     read = read_results(
         path,
         edition,

@@ -180,6 +180,8 @@ class Edition:
     Attributes:
         has_set_folders: whether a tree's `ImageSets/` has a folder for each task (`ImageSets/Main/test.txt`) or
             contains the files directly.
+        similar_classes: groups of classes that look alike; a class can be in several. Only diagnoses use them, so they
+            are not in the representation, on which the digest of stored results depends.
     """
 
     name: str  # "VOC2007"
@@ -192,3 +194,4 @@ class Edition:
     limits: Limits
     annotations: Annotations = field(default_factory=Annotations)
     has_set_folders: bool = True
+    similar_classes: tuple[tuple[str, ...], ...] = field(default=(), repr=False)

@@ -1,4 +1,4 @@
-"""The diagnosis of a detector, as JSON."""
+"""Measures of a detector beyond its score, as JSON."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -8,11 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vocboard.evaluator.diagnosis import measures
+from vocboard.evaluator.diagnosis.annotated import VIEWS, Annotated
 from vocboard.evaluator.diagnosis.characteristics import ASPECTS, SIZES, by_characteristic, fifths
-from vocboard.evaluator.diagnosis.errors import ERRORS, Diagnosed, Error, diagnose
-from vocboard.evaluator.diagnosis.false_positives import kinds_of_first
 from vocboard.evaluator.diagnosis.measures import defined
-from vocboard.evaluator.diagnosis.what_if import FALSE_NEGATIVES, FALSE_POSITIVES, MISSED, WhatIf
 from vocboard.evaluator.metrics.best_f1 import best_f1
 from vocboard.evaluator.metrics.calibration import calibration
 from vocboard.evaluator.metrics.matches import OVERLAPS
@@ -24,24 +22,30 @@ from vocboard.evaluator.statistics.evidence import EvidenceByClass
 from vocboard.evaluator.statistics.ranked_evidence import MatchedResults
 from vocboard.evaluator.tasks.detection.truth import DetectionTruth
 
-FIXES = (*ERRORS, MISSED, FALSE_POSITIVES, FALSE_NEGATIVES)
+WHETHER = ("no", "yes")
 
 
-def diagnose_detections(
-    entry: Entry, truth: DetectionTruth, edition: Edition, evidence: EvidenceByClass[MatchedResults]
+def measures_of_detections(
+    entry: Entry,
+    truth: DetectionTruth,
+    edition: Edition,
+    evidence: EvidenceByClass[MatchedResults],
+    annotated: Annotated | None,
 ) -> dict[str, Any]:
-    """Return the errors, what the score would be without them, and further measures, for JSON."""
-    classes = diagnose(entry.content, truth, edition, entry.competition)
+    """Return measures beyond the score, for JSON.
+
+    Args:
+        entry: of a competition.
+        truth: objects of all classes.
+        edition: the edition, whose overlap rule applies.
+        evidence: of the entry.
+        annotated: what else annotations say of the objects; None if that is not known.
+    """
     return {
-        "errors": _errors(classes, truth, edition, entry),
-        "first_false_positives": {
-            name: {kind.value: count for kind, count in kinds_of_first(each).items()} for name, each in classes.items()
-        },
-        "confused_with": {name: _confused_with(each, edition) for name, each in classes.items()},
         "measures": {
             name: _measures(
                 each,
-                truth.box[truth.class_index == edition.classes.index(name)],
+                _characteristics(truth, annotated, truth.class_index == edition.classes.index(name)),
                 evidence.images,
                 entry.competition.rules,
                 edition.overlap,
@@ -52,54 +56,35 @@ def diagnose_detections(
     }
 
 
-def _errors(classes: Mapping[str, Diagnosed], truth: DetectionTruth, edition: Edition, entry: Entry) -> dict[str, Any]:
-    what_if = WhatIf(classes, truth.class_index, edition.classes, entry.competition.rules)
-    score = what_if.score()
-    fixed = {fix: what_if.score(fix) for fix in FIXES}
-    counts = {
-        name: {
-            **{error.value: int(np.count_nonzero(each.error == index)) for index, error in enumerate(ERRORS)},
-            MISSED: int(np.count_nonzero(what_if.missed(name))),
-            "not_found": int(np.count_nonzero(~each.found)),
-        }
-        for name, each in classes.items()
+def _characteristics(
+    truth: DetectionTruth, annotated: Annotated | None, own: NDArray[np.bool_]
+) -> dict[str, tuple[tuple[str, ...], NDArray[np.int64]]]:
+    """Return, for each characteristic, the names of its parts, and the part of each object of a class."""
+    box, counted = truth.box[own], ~truth.difficult[own]
+    width, height = box[:, 2] - box[:, 0] + 1, box[:, 3] - box[:, 1] + 1
+    found: dict[str, tuple[tuple[str, ...], NDArray[np.int64]]] = {
+        "by_size": (SIZES, fifths(width * height, counted)),
+        "by_aspect_ratio": (ASPECTS, fifths(width / np.maximum(height, 1), counted)),
     }
-    kinds = (*(error.value for error in Error), MISSED, "not_found")
-    return {
-        "counts": {kind: sum(of_class[kind] for of_class in counts.values()) for kind in kinds},
-        "score": defined(score.mean),
-        "gain": {str(fix): defined(measure.mean - score.mean) for fix, measure in fixed.items()},
-        "per_class": {
-            name: {
-                "counts": counts[name],
-                "score": defined(score.per_class[name]),
-                "gain": {str(fix): _gain(measure, score, name) for fix, measure in fixed.items()},
-            }
-            for name in classes
-        },
-    }
-
-
-def _gain(fixed: Measure, score: Measure, name: str) -> float | None:
-    """Return the gain of a class; None if either score is undefined (without its missed objects, it may have none)."""
-    gain: float | None = defined(fixed.per_class[name] - score.per_class[name])
-    return gain
-
-
-def _confused_with(results: Diagnosed, edition: Edition) -> dict[str, int]:
-    confused = results.other_class[results.error == ERRORS.index(Error.CLASS)]
-    counts = np.bincount(confused, minlength=len(edition.classes))
-    return {edition.classes[index]: int(counts[index]) for index in np.argsort(-counts, kind="stable") if counts[index]}
+    if annotated is not None:
+        found["by_truncation"] = WHETHER, annotated.truncated[own]
+        found["by_occlusion"] = WHETHER, annotated.occluded[own]
+        found["by_view"] = VIEWS, annotated.view[own]
+    return found
 
 
 def _measures(
-    evidence: MatchedResults, box: NDArray[np.float64], images: int, rules: TaskRules, rule: Overlap
+    evidence: MatchedResults,
+    characteristics: Mapping[str, tuple[tuple[str, ...], NDArray[np.int64]]],
+    images: int,
+    rules: TaskRules,
+    rule: Overlap,
 ) -> dict[str, Any]:
     """Return the measures of one class.
 
     Args:
         evidence: of the class.
-        box: (m, 4) boxes of its objects.
+        characteristics: names of the parts of each, and the part of each object of the class.
         images: number of test images.
         rules: of the competition.
         rule: when an overlap is sufficient.
@@ -107,11 +92,9 @@ def _measures(
     judgement = measures.matches_of(evidence, rules, rule)
     by_overlap = measures.at_overlaps(evidence, rules, rule.strict)
     normal = NORMAL_SHARE * images
-    width, height = box[:, 2] - box[:, 0] + 1, box[:, 3] - box[:, 1] + 1
-    counted = ~evidence.object_difficult
 
-    def parts(value: NDArray[np.float64], names: tuple[str, ...]) -> dict[str, Any]:
-        found = by_characteristic(evidence, judgement, fifths(value, counted), names, normal)
+    def by(names: tuple[str, ...], part: NDArray[np.int64]) -> dict[str, Any]:
+        found = by_characteristic(evidence, judgement, part, names, normal)
         return {
             name: {"objects": objects, "normalised_average_precision": defined(score)}
             for name, (objects, score) in found.items()
@@ -123,8 +106,7 @@ def _measures(
         "average_precision_by_overlap": {str(overlap): defined(value) for overlap, value in by_overlap.items()},
         "average_precision_50_95": defined(float(np.mean(list(by_overlap.values())))),
         "normalised_average_precision": defined(normalised_average_precision(judgement, judgement.positives, normal)),
-        "by_size": parts(width * height, SIZES),
-        "by_aspect_ratio": parts(width / np.maximum(height, 1), ASPECTS),
+        **{name: by(*parts) for name, parts in characteristics.items()},
         "best_f1": None if best is None else asdict(best),
         "recall_by_results_per_image": {str(number): defined(value) for number, value in recall.items()},
         "calibration": None if calibrated is None else calibrated.as_json(),

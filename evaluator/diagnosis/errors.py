@@ -1,4 +1,4 @@
-"""The false positives and the missed objects of a detector, by kind.
+"""The false positives and the missed objects of a detector, by kind; also of regions, and of parts of layouts.
 
 Kinds are those of D. Bolya, S. Foley, J. Hays and J. Hoffman, "TIDE: A General Toolbox for Identifying Object Detection
 Errors", ECCV 2020, section 2.2. Results are matched as the evaluation does, which differs from TIDE's program: a
@@ -13,14 +13,20 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.evaluator.diagnosis.groups import similar_to
-from vocboard.evaluator.metrics.boxes import best_overlapping, is_enough
-from vocboard.evaluator.metrics.matches import Matches
-from vocboard.evaluator.metrics.precision_recall import by_confidence
-from vocboard.evaluator.results import Detections
-from vocboard.evaluator.rules import Competition, Edition
+from vocboard.evaluator.diagnosis.overlaps import Overlaps, of_detections, of_parts, of_regions, overlaps, similar_to
+from vocboard.evaluator.metrics.boxes import is_enough
+from vocboard.evaluator.metrics.matches import overlap_of
+from vocboard.evaluator.metrics.precision_recall import Judgement, by_confidence
+from vocboard.evaluator.results import Entry, Layouts
+from vocboard.evaluator.rules import Edition, LayoutProtocol, Overlap
 from vocboard.evaluator.tasks.detection.scoring import match
 from vocboard.evaluator.tasks.detection.truth import DetectionTruth
+from vocboard.evaluator.tasks.instance_segmentation.scoring import BestOverlaps
+from vocboard.evaluator.tasks.instance_segmentation.truth import InstanceTruth
+from vocboard.evaluator.tasks.layout.parts import judge_parts
+from vocboard.evaluator.tasks.layout.people import people_by_index
+from vocboard.evaluator.tasks.layout.truth import LayoutTruth
+from vocboard.evaluator.tasks.truth import Truth
 
 LEAST_OVERLAP = 0.1  # below it, a false positive has nothing to do with an object
 
@@ -40,97 +46,169 @@ ERRORS = tuple(Error)
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Diagnosed:
-    """The results of one class by rank.
+    """The results of one class (or parts of one type) by rank.
 
     Attributes:
-        confidence: (n,) float64, non-increasing.
+        result: (n,) int64 index of each among the class's results (or all parts).
         image: (n,) int32 index into `ImageSet.images`.
-        true: (n,) bool, true positives.
-        false: (n,) bool, false positives.
+        confidence: (n,) float64, non-increasing.
+        judgement: true and false positives.
+        overlaps: the objects that they overlap most.
         error: (n,) int8 index into `ERRORS`; −1 for results that are not false positives.
         target: (n,) int64 object that would be found without the error: for errors of location the object of the class
             that is overlapped most, for errors of class that of another class; −1 for all others.
-        overlap: (n,) float64 overlap with the object of the class that is overlapped most, difficult ones left out.
-        overlap_of_others: (n,) float64 the same for objects of other classes.
-        overlap_of_similar: (n,) float64 the same for objects of similar classes.
-        other_class: (n,) int16 index of the class of that object; meaningless where the overlap is 0.
-        objects: (m,) int64 the objects of the class, difficult ones left out.
-        found: (m,) bool, those that a true positive matches.
+        other_class: (n,) int16 class of the object of another class that is overlapped most; meaningless without one.
+        found: (m,) bool, which objects of the class a true positive matches, difficult ones left out.
     """
 
-    confidence: NDArray[np.float64]
+    result: NDArray[np.int64]
     image: NDArray[np.int32]
-    true: NDArray[np.bool_]
-    false: NDArray[np.bool_]
+    confidence: NDArray[np.float64]
+    judgement: Judgement
+    overlaps: Overlaps
     error: NDArray[np.int8]
     target: NDArray[np.int64]
-    overlap: NDArray[np.float64]
-    overlap_of_others: NDArray[np.float64]
-    overlap_of_similar: NDArray[np.float64]
     other_class: NDArray[np.int16]
-    objects: NDArray[np.int64]
     found: NDArray[np.bool_]
 
+    @property
+    def objects(self) -> NDArray[np.int64]:
+        """(m,) the objects of the class, difficult ones left out."""
+        return self.overlaps.own
 
-def diagnose(
-    content: Mapping[str, Detections], truth: DetectionTruth, edition: Edition, competition: Competition
-) -> dict[str, Diagnosed]:
+
+@dataclass(frozen=True, eq=False, slots=True)
+class DiagnosedClasses:
+    """The results of all classes entered, and what they are compared with.
+
+    Attributes:
+        classes: by name, in the order of `names`.
+        names: of classes (or parts).
+        class_of: (objects,) index into `names` of each object.
+        object_image: (objects,) image of each object.
+    """
+
+    classes: Mapping[str, Diagnosed]
+    names: tuple[str, ...]
+    class_of: NDArray[np.integer]
+    object_image: NDArray[np.integer]
+
+
+def diagnose(entry: Entry, truth: Truth, edition: Edition) -> DiagnosedClasses | None:
     """Return the results of each class entered, with the kinds of their errors.
 
+    For layouts, the results are the parts of the most confident layout of each listed person, compared with the parts
+    of that person.
+
     Args:
-        content: detections by class.
+        entry: detections, regions, or layouts that are scored by parts.
         truth: the objects of all classes.
         edition: the edition, whose overlap rule applies.
-        competition: the competition of the detections.
+
+    Returns:
+        None if there are no such errors: for other tasks, and for layouts of whole people.
     """
-    return {name: _of_class(content[name], truth, edition, competition, name) for name in content}
+    if isinstance(truth, DetectionTruth):
+        return _detections(entry, truth, edition)
+    if isinstance(truth, InstanceTruth):
+        return _regions(entry, truth, edition)
+    if isinstance(truth, LayoutTruth) and entry.competition.rules.layout_protocol is LayoutProtocol.PARTS:
+        return _parts(entry, truth, edition)
+    return None
+
+
+def _detections(entry: Entry, truth: DetectionTruth, edition: Edition) -> DiagnosedClasses:
+    repeats_are_false = entry.competition.rules.repeats_on_difficult_are_false
+    classes = {}
+    for name, detections in entry.content.items():
+        index = edition.classes.index(name)
+        order = by_confidence(detections.confidence)
+        matches = match(detections, truth, index).matches(
+            edition.overlap, repeats_on_difficult_are_false=repeats_are_false
+        )
+        found = overlaps(
+            of_detections(detections, order, truth), truth.class_index, ~truth.difficult, index, _similar(name, edition)
+        )
+        by_rank = order, detections.image[order], detections.confidence[order]
+        classes[name] = _of_class(by_rank, matches.judge(), found, truth.class_index, edition.overlap)
+    return DiagnosedClasses(classes, edition.classes, truth.class_index, truth.image)
+
+
+def _regions(entry: Entry, truth: InstanceTruth, edition: Edition) -> DiagnosedClasses:
+    rule = overlap_of(entry.competition.rules.metric, edition)
+    classes = {}
+    for name, regions in entry.content.items():
+        index = edition.classes.index(name)
+        order = by_confidence(regions.confidence)
+        found = overlaps(
+            of_regions(regions, order, truth), truth.class_index, ~truth.difficult, index, _similar(name, edition)
+        )
+        judgement = BestOverlaps(regions, truth, index).judge(rule)
+        by_rank = order, regions.image[order], regions.confidence[order]
+        classes[name] = _of_class(by_rank, judgement, found, truth.class_index, rule)
+    return DiagnosedClasses(classes, edition.classes, truth.class_index, truth.image)
+
+
+def _parts(entry: Entry, truth: LayoutTruth, edition: Edition) -> DiagnosedClasses:
+    layouts: Layouts = entry.content
+    judged = judge_parts(layouts, truth, edition.overlap, len(edition.parts))
+    person = people_by_index(layouts, truth).person
+    counted = np.ones(len(truth.part_type), dtype=np.bool_)
+    classes = {}
+    for index, name in enumerate(edition.parts):
+        own = layouts.part_type[judged.part] == index
+        part, true = judged.part[own], judged.true[own]
+        layout = layouts.part_layout[part]
+        found = overlaps(of_parts(layouts, part, person[layout], truth), truth.part_type, counted, index, frozenset())
+        judgement = Judgement(true, ~true, int(np.count_nonzero(truth.part_type == index)))
+        by_rank = part, layouts.image[layout], layouts.confidence[layout]
+        classes[name] = _of_class(by_rank, judgement, found, truth.part_type, edition.overlap)
+    return DiagnosedClasses(classes, edition.parts, truth.part_type, truth.image[truth.part_person])
 
 
 def _of_class(
-    detections: Detections, truth: DetectionTruth, edition: Edition, competition: Competition, name: str
+    by_rank: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]],
+    judgement: Judgement,
+    found: Overlaps,
+    class_of: NDArray[np.integer],
+    rule: Overlap,
 ) -> Diagnosed:
-    index = edition.classes.index(name)
-    matches: Matches = match(detections, truth, index).matches(
-        edition.overlap, repeats_on_difficult_are_false=competition.rules.repeats_on_difficult_are_false
-    )
-    judgement, order = matches.judge(), by_confidence(detections.confidence)
-    box, image = detections.box[order], detections.image[order]
-    own = np.flatnonzero((truth.class_index == index) & ~truth.difficult)
-    others = np.flatnonzero((truth.class_index != index) & ~truth.difficult)
-    nearest, overlap = best_overlapping(box, image, truth.box[own], truth.image[own])
-    other, overlap_of_others = best_overlapping(box, image, truth.box[others], truth.image[others])
-    alike = [edition.classes.index(each) for each in similar_to(name) if each in edition.classes]
-    similar = others[np.isin(truth.class_index[others], alike)]
-    _, overlap_of_similar = best_overlapping(box, image, truth.box[similar], truth.image[similar])
+    """Return the results of one class with the kinds of their errors.
 
-    is_location = (overlap >= LEAST_OVERLAP) & ~is_enough(overlap, edition.overlap)
-    is_class = is_enough(overlap_of_others, edition.overlap)
-    is_duplicate = is_enough(overlap, edition.overlap)
-    is_background = np.maximum(overlap, overlap_of_others) <= LEAST_OVERLAP
+    Args:
+        by_rank: index, image and confidence of each result.
+        judgement: of the same results.
+        found: what they overlap.
+        class_of: (objects,) class of each object.
+        rule: when an overlap is sufficient.
+    """
+    result, image, confidence = by_rank
+    is_location = (found.overlap >= LEAST_OVERLAP) & ~is_enough(found.overlap, rule)
+    is_class = is_enough(found.overlap_of_others, rule)
+    is_duplicate = is_enough(found.overlap, rule)
+    is_background = np.maximum(found.overlap, found.overlap_of_others) <= LEAST_OVERLAP
     applies = (is_location, is_class, is_duplicate, is_background)
     error = np.select(applies, range(len(applies)), default=len(applies)).astype(np.int8)
     error[~judgement.false] = -1
 
-    target = np.full(len(order), -1, dtype=np.int64)
+    target = np.full(len(error), -1, dtype=np.int64)
     located, confused = error == ERRORS.index(Error.LOCATION), error == ERRORS.index(Error.CLASS)
-    target[located] = own[nearest[located]]
-    target[confused] = others[other[confused]]
-    of_class = np.flatnonzero(truth.class_index == index)
-    found = np.isin(own, of_class[matches.object[judgement.true]])
-    other_class = np.zeros(len(order), dtype=np.int16)
-    if len(others):
-        other_class = truth.class_index[others[other]]
+    target[located], target[confused] = found.nearest[located], found.other[confused]
+    other_class = np.zeros(len(error), dtype=np.int16)
+    if len(class_of):
+        other_class = class_of[found.other].astype(np.int16)
     return Diagnosed(
-        confidence=detections.confidence[order],
+        result=result,
         image=image,
-        true=judgement.true,
-        false=judgement.false,
+        confidence=confidence,
+        judgement=judgement,
+        overlaps=found,
         error=error,
         target=target,
-        overlap=overlap,
-        overlap_of_others=overlap_of_others,
-        overlap_of_similar=overlap_of_similar,
         other_class=other_class,
-        objects=own,
-        found=found,
+        found=np.isin(found.own, found.nearest[judgement.true]),
     )
+
+
+def _similar(name: str, edition: Edition) -> frozenset[int]:
+    return frozenset(edition.classes.index(each) for each in similar_to(name, edition))

@@ -21,11 +21,11 @@ class Kind(StrEnum):
 
 def kinds_of_first(results: Diagnosed) -> dict[Kind, int]:
     """Return how many of the first false positives are of each kind, as many as the class has objects."""
-    first = np.flatnonzero(results.false)[: len(results.objects)]
+    first = np.flatnonzero(results.judgement.false)[: len(results.objects)]
     applies = (
-        (results.error[first] == ERRORS.index(Error.DUPLICATE)) | (results.overlap[first] >= LEAST_OVERLAP),
-        results.overlap_of_similar[first] >= LEAST_OVERLAP,
-        results.overlap_of_others[first] >= LEAST_OVERLAP,
+        (results.error[first] == ERRORS.index(Error.DUPLICATE)) | (results.overlaps.overlap[first] >= LEAST_OVERLAP),
+        results.overlaps.overlap_of_similar[first] >= LEAST_OVERLAP,
+        results.overlaps.overlap_of_others[first] >= LEAST_OVERLAP,
     )
     kind = np.select(applies, range(len(applies)), default=len(applies))
     counts = np.bincount(kind, minlength=len(Kind))

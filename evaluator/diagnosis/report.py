@@ -1,42 +1,66 @@
-"""The diagnosis of all competitions that have one: classification, detection and segmentation."""
+"""The diagnosis of all competitions that have one."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from vocboard.evaluator.diagnosis.classification import diagnose_classification
-from vocboard.evaluator.diagnosis.detection import diagnose_detections
+from vocboard.evaluator.diagnosis.annotated import Annotated
+from vocboard.evaluator.diagnosis.classification import diagnose_labels
+from vocboard.evaluator.diagnosis.detection import measures_of_detections
+from vocboard.evaluator.diagnosis.errors import diagnose
+from vocboard.evaluator.diagnosis.objects import diagnose_objects
 from vocboard.evaluator.diagnosis.segmentation import diagnose_segmentation
-from vocboard.evaluator.editions import Edition, Task
+from vocboard.evaluator.editions import Edition
+from vocboard.evaluator.evaluation import Confusions
 from vocboard.evaluator.ground_truth import DetectionTruth, GroundTruth, LabelTruth
-from vocboard.evaluator.results import Results
+from vocboard.evaluator.results import Entry, Results
 from vocboard.evaluator.statistics.evidence import Evidence, EvidenceByClass
 from vocboard.evaluator.statistics.pixels import SegmentationEvidence
+from vocboard.evaluator.tasks.truth import Truth
 
 
 def diagnosis(
-    results: Results, edition: Edition, truth: GroundTruth, evidence: Mapping[str, Evidence]
+    results: Results,
+    edition: Edition,
+    truth: GroundTruth,
+    evidence: Mapping[str, Evidence],
+    *,
+    confusions: Confusions | None = None,
+    annotated: Mapping[str, Annotated] | None = None,
 ) -> Mapping[str, dict[str, Any]]:
-    """Return the diagnosis of each competition that has one, for JSON.
+    """Return the diagnosis of each competition that has one, for JSON; only layouts of whole people have none.
 
     Args:
         results: by competition.
         edition: the edition, whose rules apply.
         truth: ground truth of the same edition.
         evidence: of the same results.
+        confusions: received the label maps; None leaves out what is near boundaries, as does not having counted it.
+        annotated: what annotations say of the objects of detection besides their boxes, by image set; None if unknown.
     """
-    found: dict[str, dict[str, Any]] = {}
+    found = {}
     for key, own in evidence.items():
         entry = results[key]
-        secret = truth.truths[entry.competition.task, entry.competition.image_set]
-        if isinstance(secret, DetectionTruth) and isinstance(own, EvidenceByClass):
-            found[key] = diagnose_detections(entry, secret, edition, own)
-        elif (
-            entry.competition.task is Task.CLASSIFICATION
-            and isinstance(secret, LabelTruth)
-            and isinstance(own, EvidenceByClass)
-        ):
-            found[key] = diagnose_classification(own, secret)
-        elif isinstance(own, SegmentationEvidence):
-            matrix = own.confusions.matrix(len(entry.competition.classes) + 1)
-            found[key] = diagnose_segmentation(matrix, entry.competition)
+        competition = entry.competition
+        secret = truth.truths[competition.task, competition.image_set]
+        if isinstance(own, SegmentationEvidence):
+            matrix = own.confusions.matrix(len(competition.classes) + 1)
+            counts = None if confusions is None else confusions.counts(competition)
+            found[key] = diagnose_segmentation(matrix, competition, None if counts is None else counts.boundaries)
+        elif isinstance(secret, LabelTruth):
+            found[key] = diagnose_labels(entry, secret)
+        elif isinstance(own, EvidenceByClass):
+            found[key] = _objects(entry, secret, edition, own, (annotated or {}).get(competition.image_set))
+    return {key: each for key, each in found.items() if each}
+
+
+def _objects(
+    entry: Entry, truth: Truth, edition: Edition, evidence: EvidenceByClass[Any], annotated: Annotated | None
+) -> dict[str, Any]:
+    """Return the diagnosis of results that are matched with objects; empty if there is none."""
+    diagnosed = diagnose(entry, truth, edition)
+    if diagnosed is None:
+        return {}
+    found = diagnose_objects(diagnosed, entry.competition.rules)
+    if isinstance(truth, DetectionTruth):
+        found |= measures_of_detections(entry, truth, edition, evidence, annotated)
     return found

@@ -6,12 +6,10 @@ becomes a true positive, if it is the most confident one of that object; all oth
 removed. Missed objects are those that no such error has as its target; fixing them leaves them out.
 """
 
-from collections.abc import Mapping
-
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.evaluator.diagnosis.errors import ERRORS, Diagnosed, Error
+from vocboard.evaluator.diagnosis.errors import ERRORS, DiagnosedClasses, Error
 from vocboard.evaluator.metrics.precision_recall import Judgement, by_confidence
 from vocboard.evaluator.rules import TaskRules
 from vocboard.evaluator.scores import Measure
@@ -24,22 +22,15 @@ class WhatIf:
     """Scores one entry again without some of its errors.
 
     Args of the constructor:
-        classes: the diagnosed results of each class.
-        class_of: (objects,) index of each object's class.
-        names: of the edition's classes.
+        diagnosed: the results of each class.
         rules: of the competition.
     """
 
-    def __init__(
-        self,
-        classes: Mapping[str, Diagnosed],
-        class_of: NDArray[np.int16],
-        names: tuple[str, ...],
-        rules: TaskRules,
-    ) -> None:
-        self._classes, self._class_of, self._names, self._rules = classes, class_of, names, rules
-        self._is_found = np.zeros(len(class_of), dtype=np.bool_)
-        for each in classes.values():
+    def __init__(self, diagnosed: DiagnosedClasses, rules: TaskRules) -> None:
+        self._classes, self._class_of, self._names = diagnosed.classes, diagnosed.class_of, diagnosed.names
+        self._rules = rules
+        self._is_found = np.zeros(len(diagnosed.class_of), dtype=np.bool_)
+        for each in self._classes.values():
             self._is_found[each.objects[each.found]] = True
         self._best = self._most_confident()
 
@@ -57,7 +48,7 @@ class WhatIf:
 
     def _judge(self, name: str, fixed: str | None) -> Judgement:
         each = self._classes[name]
-        true, keep = each.true.copy(), each.true | each.false
+        true, keep = each.judgement.true.copy(), each.judgement.true | each.judgement.false
         positives = len(each.objects)
         confidence = each.confidence
         if fixed == MISSED:

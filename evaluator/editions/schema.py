@@ -28,6 +28,7 @@ from vocboard.evaluator.tasks.names import Metric, Task
 
 MOST_CLASSES = 254  # 0 is background and 255 void
 MOST_COMPETITIONS = 16
+MOST_GROUPS = 254
 LONGEST_TITLE = 200
 LONGEST_VARIANT = 60
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,59}")
@@ -65,6 +66,7 @@ def edition_in(table: Table) -> Edition:
         limits=_limits(table.table("limits")) if table.has("limits") else Limits(),
         annotations=_annotations(table.table("annotations"), classes) if table.has("annotations") else Annotations(),
         has_set_folders=table.flag("has_set_folders") if table.has("has_set_folders") else True,
+        similar_classes=_similar_classes(table, classes) if table.has("similar") else (),
     )
     table.finish()
     return edition
@@ -76,6 +78,13 @@ def _class_list(table: Table, key: str) -> tuple[str, ...]:
         table.fail(key, f"a list of 1 to {MOST_CLASSES} names")
     check_names(table, key, names)
     return names
+
+
+def _similar_classes(table: Table, classes: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    groups = table.lists_of_texts("similar")
+    if len(groups) > MOST_GROUPS or not all(len(group) > 1 and set(group) <= set(classes) for group in groups):
+        table.fail("similar", f"a list of at most {MOST_GROUPS} groups, each of two classes or more")
+    return groups
 
 
 def _rules(table: Table, task: Task, classes: tuple[str, ...], lists: Mapping[str, tuple[str, ...]]) -> TaskRules:

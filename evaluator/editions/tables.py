@@ -95,6 +95,19 @@ class Table:
             self.fail(key, "a list without repetitions")
         return tuple(value)
 
+    def lists_of_texts(self, key: str) -> tuple[tuple[str, ...], ...]:
+        """Return a list of lists of distinct texts."""
+        lists: Any = self._value(key)
+        is_right = isinstance(lists, list) and all(
+            isinstance(each, list) and all(isinstance(item, str) and item for item in each) for each in lists
+        )
+        if not is_right:
+            self.fail(key, "a list of lists of texts")
+            return ()
+        if any(len(set(each)) != len(each) for each in lists):
+            self.fail(key, "a list of lists without repetitions")
+        return tuple(map(tuple, lists))
+
     def choice(self, key: str, choices: type[_Choice]) -> _Choice:
         """Return a member of an enumeration; the first one for invalid values."""
         value = self._value(key)

@@ -53,5 +53,5 @@ class Statistics:
         evidence = {competition: self.evidence[competition]}
         found = diagnosis(self._results, self._edition, self._truth, evidence)
         if competition not in found:
-            raise ValueError("only classification, detection and segmentation have a diagnosis")
+            raise ValueError("layouts of whole people have no diagnosis")
         return found[competition]

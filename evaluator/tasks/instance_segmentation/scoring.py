@@ -88,22 +88,7 @@ class BestOverlaps:
         """Compare the regions of one class with its instances."""
         self._rank = by_confidence(regions.confidence)
         own = np.flatnonzero(truth.class_index == class_index)
-        instance = np.zeros(len(regions.image), dtype=np.int32)
-        most = np.zeros(len(regions.image))
-        first, stop = (np.searchsorted(truth.image[own], regions.image, side=side) for side in ("left", "right"))
-        for image in np.unique(regions.image[first < stop]).tolist():
-            runs = truth.runs(image)
-            area = np.bincount(runs.label, weights=np.diff(runs.last, prepend=-1), minlength=LABELS)
-            for region in np.flatnonzero(regions.image == image).tolist():
-                here = slice(first[region], stop[region])
-                numbers = truth.number[own[here]]
-                mine = regions.runs(region)
-                pixels = _pixels_by_label(runs, regions.run_start[mine], regions.run_stop[mine])
-                both = pixels[numbers]
-                overlap = both / (pixels[:VOID].sum() + area[numbers] - both)
-                best = int(np.argmax(overlap))
-                instance[region] = here.start + best
-                most[region] = overlap[best]
+        instance, most = most_overlapped(regions, truth, own)
         self.matched = MatchedResults(
             image=regions.image[self._rank],
             confidence=regions.confidence[self._rank],
@@ -121,6 +106,38 @@ class BestOverlaps:
     def rank(self) -> NDArray[np.intp]:
         """(n,) index of each region, by decreasing confidence."""
         return self._rank
+
+
+def most_overlapped(
+    regions: Regions, truth: InstanceTruth, own: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """Return for each region the instance of its image that it overlaps most, the first among equals.
+
+    Args:
+        regions: (n,) in any order.
+        truth: all instances.
+        own: (m,) indices of the instances to compare with, increasing.
+
+    Returns:
+        (n,) indices into `own`, meaningless where the overlap is 0, and (n,) overlaps.
+    """
+    instance = np.zeros(len(regions.image), dtype=np.int32)
+    most = np.zeros(len(regions.image))
+    first, stop = (np.searchsorted(truth.image[own], regions.image, side=side) for side in ("left", "right"))
+    for image in np.unique(regions.image[first < stop]).tolist():
+        runs = truth.runs(image)
+        area = np.bincount(runs.label, weights=np.diff(runs.last, prepend=-1), minlength=LABELS)
+        for region in np.flatnonzero(regions.image == image).tolist():
+            here = slice(first[region], stop[region])
+            numbers = truth.number[own[here]]
+            mine = regions.runs(region)
+            pixels = _pixels_by_label(runs, regions.run_start[mine], regions.run_stop[mine])
+            both = pixels[numbers]
+            overlap = both / (pixels[:VOID].sum() + area[numbers] - both)
+            best = int(np.argmax(overlap))
+            instance[region] = here.start + best
+            most[region] = overlap[best]
+    return instance, most
 
 
 def _pixels_by_label(runs: LabelRuns, start: NDArray[np.int64], stop: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -5,14 +5,14 @@ import random
 import numpy as np
 import pytest
 
-from vocboard.evaluator.diagnosis.classification import diagnose_classification
+from vocboard.evaluator.diagnosis.classification import diagnose_labels
+from vocboard.evaluator.editions import load
 from vocboard.evaluator.ground_truth import Labels, LabelTruth
-from vocboard.evaluator.results import Confidences
-from vocboard.evaluator.statistics.evidence import EvidenceByClass
-from vocboard.evaluator.tasks.classification.scoring import labelled
+from vocboard.evaluator.results import Confidences, Entry
 
 CLASSES = ("car", "cat", "dog")
 IMAGES = 40
+COMPETITION = load("VOC2012").competitions["comp1"]
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -22,11 +22,8 @@ def test_mistakes_are_counted_by_what_they_show(seed: int) -> None:
     scores = {name: [chance.random() for _ in range(IMAGES)] for name in CLASSES}
     items = np.arange(IMAGES, dtype=np.int32)
     truth = LabelTruth({name: Labels(items, np.array(own, dtype=np.int8)) for name, own in labels.items()})
-    evidence = EvidenceByClass(
-        IMAGES,
-        {name: labelled(Confidences(items, np.array(own)), truth.labels[name]) for name, own in scores.items()},
-    )
-    found = diagnose_classification(evidence, truth)["first_images"]
+    content = {name: Confidences(items, np.array(own)) for name, own in scores.items()}
+    found = diagnose_labels(Entry(COMPETITION, CLASSES, content), truth)["first_images"]
     for name in CLASSES:
         counted = [image for image in range(IMAGES) if labels[name][image] != 0]
         ranked = sorted(counted, key=lambda image: -scores[name][image])

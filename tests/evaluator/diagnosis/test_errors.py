@@ -23,7 +23,7 @@ from vocboard.evaluator.diagnosis.what_if import FALSE_NEGATIVES, FALSE_POSITIVE
 from vocboard.evaluator.editions import Task, load
 from vocboard.evaluator.ground_truth import DetectionTruth
 from vocboard.evaluator.reading import read_results
-from vocboard.evaluator.results import Detections
+from vocboard.evaluator.results import Detections, Entry
 
 FIXES = (None, *ERRORS, MISSED, FALSE_POSITIVES, FALSE_NEGATIVES)
 
@@ -33,10 +33,11 @@ def what_if_of(
 ) -> tuple[Counter[str], WhatIf]:
     edition = load(name)
     competition = edition.competitions[key]
-    classes = diagnose(content, truth, edition, competition)
-    what_if = WhatIf(classes, truth.class_index, edition.classes, competition.rules)
+    diagnosed = diagnose(Entry(competition, tuple(content), content), truth, edition)
+    assert diagnosed is not None
+    what_if = WhatIf(diagnosed, competition.rules)
     counts: Counter[str] = Counter()
-    for of_class, each in classes.items():
+    for of_class, each in diagnosed.classes.items():
         for index, error in enumerate(ERRORS):
             counts[error.value] += int(np.count_nonzero(each.error == index))
         counts[MISSED] += int(np.count_nonzero(what_if.missed(of_class)))
