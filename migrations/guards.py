@@ -75,10 +75,16 @@ _REVEALS_NOTHING = (
 # Only the worker sets the outcome of ground truth and submissions, and the current scoring.
 WEB_GUARDS: Mapping[str, Guard] = {
     "challenges": Guard(
-        adding=("NEW.current_scoring_id IS NULL",),
-        unchanged=("id", "current_scoring_id", "imported_at"),
-        # At `everything` the worker copies exact curves to where the web process can read them.
-        changing=("(NEW.detail <> 'everything' OR OLD.detail = 'everything' OR OLD.current_scoring_id IS NULL)",),
+        adding=("NEW.current_scoring_id IS NULL", "(NEW.edition_version = 1 OR NEW.imported_at IS NOT NULL)"),
+        unchanged=("id", "current_scoring_id", "imported_at", "edition_version"),
+        changing=(
+            # At `everything` the worker copies exact curves to where the web process can read them.
+            "(NEW.detail <> 'everything' OR OLD.detail = 'everything' OR OLD.current_scoring_id IS NULL)",
+            # What is scored by is changed by the worker, together with the scores.
+            "(NEW.edition = OLD.edition AND NEW.edition_file IS NOT DISTINCT FROM OLD.edition_file"
+            " OR OLD.current_scoring_id IS NULL AND NOT EXISTS (SELECT FROM challenge_phases"
+            " WHERE challenge_id = OLD.id AND current_scoring_id IS NOT NULL))",
+        ),
         deleting=("OLD.visibility = 'draft'", "NOT EXISTS (SELECT FROM submissions WHERE challenge_id = OLD.id)"),
     ),
     "challenge_phases": Guard(
@@ -86,6 +92,15 @@ WEB_GUARDS: Mapping[str, Guard] = {
         unchanged=("id", "challenge_id", "key", "image_set", "has_own_truth", "current_scoring_id"),
         changing=(f"(OLD.detail = 'everything' OR {_REVEALS_NOTHING})",),
         deleting=("OLD.current_scoring_id IS NULL",),
+    ),
+    # Later versions are proposed; the worker says which becomes current. The current one is stored as it is.
+    "edition_versions": Guard(
+        adding=(
+            "EXISTS (SELECT FROM challenges WHERE id = NEW.challenge_id AND (NEW.number > edition_version"
+            " OR NEW.number = edition_version AND NEW.file = edition_file)"
+            f" OR {_imported('NEW.challenge_id')})",
+            f"(NEW.made_current_at IS NULL OR {_imported('NEW.challenge_id')})",
+        ),
     ),
     "frozen_leaderboards": Guard(
         unchanged=("id", "challenge_id", "phase_key", "competition", "frozen_at"), changing=("NOT OLD.is_final",)

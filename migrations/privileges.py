@@ -34,6 +34,7 @@ WEB: Mapping[str, tuple[str, ...]] = {
     "challenge_organisers": ALL,
     "challenge_competitions": ALL,
     "challenge_phases": ALL,
+    "edition_versions": ADD,
     "phase_admissions": ALL,
     "extra_quotas": ALL,
     "frozen_leaderboards": CHANGE,  # within its guard: until they are final
@@ -69,7 +70,8 @@ WEB: Mapping[str, tuple[str, ...]] = {
 WORKER: Mapping[str, tuple[str, ...]] = {
     "audit_events": ADD,
     "bans": READ,  # of results that are published as soon as they are scored
-    "challenges": ("SELECT", "UPDATE (current_scoring_id)"),
+    "challenges": ("SELECT", "UPDATE (current_scoring_id, edition_file, edition_version)"),
+    "edition_versions": ("SELECT", "UPDATE (made_current_at)"),
     "challenge_competitions": READ,
     "challenge_phases": ("SELECT", "UPDATE (current_scoring_id)"),
     "frozen_leaderboards": CHANGE,

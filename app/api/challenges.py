@@ -1,9 +1,9 @@
 """Challenges: list, read, create, change."""
 
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
@@ -70,11 +70,19 @@ def get_image_sets(database: DatabaseDep, viewer: Viewer, slug: str, phase: Phas
 @router.get(
     "/challenges/{slug}/edition", response_class=Response, responses=problem_responses(401, 403, 404) | _EDITION_FILE
 )
-def get_edition(database: DatabaseDep, viewer: Viewer, slug: str) -> Response:
+def get_edition(
+    database: DatabaseDep,
+    viewer: Viewer,
+    slug: str,
+    version: Annotated[
+        int | None, Query(ge=1, le=2**31 - 1, description="A version that was current; by default the current one.")
+    ] = None,
+) -> Response:
     """Return the edition file, for `vocboard validate` and `evaluate`: classes, competitions, result files, metrics."""
     with database.reading() as session:
         challenge = challenges.get_visible(session, slug, viewer)
-        content, name = challenges.source_of(challenge), challenge.edition
+        name = challenge.edition
+        content = challenges.source_of_version(session, challenge, version or challenge.edition_version)
     return Response(
         content,
         media_type=EDITION_MEDIA_TYPE,
@@ -86,7 +94,7 @@ def get_edition(database: DatabaseDep, viewer: Viewer, slug: str) -> Response:
 def replace_edition(
     database: DatabaseDep, user: OrganisingUser, identity: ApiIdentity, slug: str, given: EditionFile
 ) -> ChallengeDetails:
-    """Replace a challenge's edition file. Only possible before ground truth is uploaded."""
+    """Replace a challenge's edition file. Only possible before ground truth is uploaded; afterwards see `rescores`."""
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         challenges.replace_edition_file(session, challenge=challenge, user=user, edition_file=given.edition_file)
@@ -154,6 +162,7 @@ def _common(challenge: Challenge, at: datetime) -> dict[str, Any]:
         "title": challenge.title,
         "edition": challenge.edition,
         "edition_is_own": challenge.edition_file is not None,
+        "edition_version": challenge.edition_version,
         "visibility": challenge.visibility,
         "phase": current.state(at),
         "opens_at": rules.opens_at,

@@ -149,6 +149,8 @@ def _leaderboard(board: Board) -> Leaderboard:
                 reason=one.reason,
                 ground_truth_version=one.ground_truth_version,
                 evaluator_version=one.evaluator_version,
+                edition_version=one.edition_version,
+                changes_edition=one.changes_edition,
                 method=one.method,
             )
             for one in board.corrections

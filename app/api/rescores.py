@@ -10,7 +10,14 @@ from vocboard.app.accounts.models import User
 from vocboard.app.api.event_streams import EventStream, follow
 from vocboard.app.api.paging import DEFAULT_PER_PAGE, FIRST_PAGE, ItemPage, PageNumber, PerPage, item_page, page_of
 from vocboard.app.api.problems import problem_responses
-from vocboard.app.api.schemas.rescores import EvaluateAgain, NewRescore, Rescore, RescoreEvent, RescoreSummary
+from vocboard.app.api.schemas.rescores import (
+    EvaluateAgain,
+    NewRescore,
+    Rescore,
+    RescoreEvent,
+    RescoreSummary,
+    RuleChange,
+)
 from vocboard.app.api.schemas.submissions import SubmissionDetails
 from vocboard.app.api.submission_views import changed
 from vocboard.app.challenges import service as challenges
@@ -46,7 +53,7 @@ def list_rescores(
 @router.post(
     "/challenges/{slug}/rescores",
     status_code=201,
-    responses=problem_responses(400, 401, 403, 404, 409),
+    responses=problem_responses(400, 401, 403, 404, 409, 422),
     tags=["challenges"],
 )
 def start_rescore(
@@ -58,15 +65,19 @@ def start_rescore(
     slug: str,
     wanted: NewRescore,
 ) -> Rescore:
-    """Start a re-score: evaluate all submissions again, and report what would change. Leaderboards do not change."""
+    """Start a re-score: evaluate all submissions again, and report what would change. Leaderboards do not change.
+
+    With an edition file, the rules change once the re-score is applied; at once if nobody has submitted.
+    """
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         started = service.start(
             session,
             challenge=challenge,
             user=user,
-            ground_truth_version=wanted.ground_truth_version,
             reason=wanted.reason,
+            ground_truth_version=wanted.ground_truth_version,
+            edition_file=wanted.edition_file,
         )
     notifier.rescore_changed()
     response.headers["Location"] = _path(request, started.id)
@@ -161,6 +172,10 @@ def _details(session: Session, rescore: models.Rescore) -> Rescore:
         id=rescore.id,
         challenge=rescore.challenge.slug,
         ground_truth_version=rescore.ground_truth_version.number,
+        edition_version=rescore.edition_version,
+        edition_changes=None
+        if rescore.edition_changes is None
+        else [RuleChange(**change) for change in rescore.edition_changes],
         evaluator_version=rescore.evaluator_version,
         submission=rescore.submission_id,
         reason=rescore.reason,
@@ -181,6 +196,8 @@ def _summary(rescore: models.Rescore) -> RescoreSummary:
     return RescoreSummary(
         id=rescore.id,
         ground_truth_version=rescore.ground_truth_version.number,
+        edition_version=rescore.edition_version,
+        changes_edition=rescore.changes_edition,
         evaluator_version=rescore.evaluator_version,
         submission=rescore.submission_id,
         reason=rescore.reason,

@@ -20,6 +20,7 @@ def evaluation_of(evaluation: VisibleEvaluation) -> Evaluation:
         created_at=evaluation.created_at,
         evaluator_version=evaluation.evaluator_version,
         ground_truth_version=evaluation.ground_truth_version,
+        edition_version=evaluation.edition_version,
         ground_truth_sha256=evaluation.ground_truth_sha256,
         archive_sha256=evaluation.archive_sha256,
     )

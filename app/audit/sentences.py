@@ -142,6 +142,17 @@ def _imported(_subject: str, details: Details) -> str:
     return f"imported an event of {details.get('at', '?')} from the other server: {details.get('text', '?')}"
 
 
+def _started_with_edition(_subject: str, details: Details) -> str:
+    changes = [
+        f"{one['what']} from {_value(one['before'])} to {_value(one['after'])}"
+        for one in details.get("changes", ())
+        if isinstance(one, Mapping) and {"what", "before", "after"} <= one.keys()
+    ]
+    said = f"started a re-score with version {details.get('edition_version', '?')} of the edition"
+    what = f", which changes {_listed(changes)}" if changes else ""
+    return f"{said}{what}: “{details.get('reason', '')}”"
+
+
 PHRASES: Mapping[str, Callable[[str, Details], str]] = {
     "challenge.create": _plain("created the challenge “{title}” of {edition}"),
     "challenge.update": _changed_rules,
@@ -177,8 +188,12 @@ PHRASES: Mapping[str, Callable[[str, Details], str]] = {
     "ground_truth.confirm": _plain("confirmed the warnings of version {number} of the ground truth"),
     "ground_truth.remove": _plain("removed version {number} of the ground truth, which could not be imported"),
     "rescore.start": _plain("started a re-score with version {ground_truth_version} of the ground truth"),
+    "rescore.start_edition": _started_with_edition,
     "rescore.apply": _plain("asked for a re-score to be applied"),
     "rescore.applied": _plain("applied a re-score that changed {changes} results"),
+    "rescore.applied_edition": _plain(
+        "applied version {edition_version} of the edition, which changed {changes} results"
+    ),
     "rescore.discard": _plain("discarded a re-score"),
     "rescore.fail": _plain("ended a re-score that failed"),
     "submission.evaluate_again": _plain("had {subject} evaluated again"),

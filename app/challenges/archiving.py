@@ -7,7 +7,7 @@ from vocboard.app.accounts.models import User
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges import organisers, queries
 from vocboard.app.challenges.models import Challenge, Visibility
-from vocboard.app.challenges.phases import require_not_archived
+from vocboard.app.challenges.phases import lock_to_change
 from vocboard.app.database import now
 from vocboard.app.errors import ConflictError, ForbiddenError
 from vocboard.app.leaderboards import freezing
@@ -24,9 +24,7 @@ def archive(session: Session, *, challenge: Challenge, user: User) -> None:
     Raises:
         ConflictError: it is archived already, submissions wait or are being evaluated, or a re-score has not ended.
     """
-    queries.lock_challenge(session, challenge.id)
-    session.refresh(challenge, ["archived_at"])
-    require_not_archived(challenge)
+    lock_to_change(session, challenge)
     freezing.freeze_due(session, challenge)
     unfinished = Submission.state.in_((State.QUEUED, State.EVALUATING))
     if number := _count(session, challenge, unfinished):

@@ -128,7 +128,9 @@ def pack_image_sets(image_sets: ImageSets) -> bytes:
 
 def start_scoring(session: Session, *, challenge: Challenge, version: GroundTruthVersion) -> Scoring:
     """Add a scoring against a version that is ready. `make_current` puts it into effect."""
-    scoring = Scoring(challenge_id=challenge.id, ground_truth_version_id=version.id)
+    scoring = Scoring(
+        challenge_id=challenge.id, ground_truth_version_id=version.id, edition_version=challenge.edition_version
+    )
     session.add(scoring)
     session.flush()
     return scoring

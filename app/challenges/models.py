@@ -5,17 +5,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Annotated, Any
 
-from sqlalchemy import (
-    JSON,
-    CheckConstraint,
-    ForeignKey,
-    Index,
-    LargeBinary,
-    String,
-    Text,
-    UniqueConstraint,
-    text,
-)
+from sqlalchemy import JSON, CheckConstraint, ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, deferred, mapped_column, relationship
 
 from vocboard.app.accounts.models import User
@@ -112,6 +102,7 @@ class Challenge(PhaseColumns, Base):
     description: Mapped[str] = mapped_column(Text)  # plain text; blank lines separate paragraphs
     edition: Mapped[str] = mapped_column(String(60))  # its name
     edition_file: Mapped[str | None] = mapped_column(Text)  # custom edition file; None for a built-in edition
+    edition_version: Mapped[int] = mapped_column(default=1)  # that `edition_file` is; see `EditionVersion`
     visibility: Mapped[Visibility] = mapped_column(text_enum(Visibility))
     decimals: Mapped[int]  # scores are fractions, rounded to these decimals in every view
     phase_title: Mapped[str] = mapped_column(String(100), default="")  # of the main phase
@@ -128,6 +119,24 @@ class Challenge(PhaseColumns, Base):
     further_phases: Mapped[list["ChallengePhase"]] = relationship(
         lazy="raise", order_by="ChallengePhase.created_at", cascade="all, delete-orphan"
     )
+
+
+class EditionVersion(Base):
+    """A version of a challenge's custom edition file: one that was uploaded to score by, or has been scored by.
+
+    The file never changes. A challenge whose edition has not been changed since there is ground truth has none:
+    its only version, 1, is `Challenge.edition_file`.
+    """
+
+    __tablename__ = "edition_versions"
+    __table_args__ = (UniqueConstraint("challenge_id", "number"),)
+
+    id: Mapped[Identifier]
+    created_at: Mapped[CreatedAt]
+    challenge_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("challenges.id", ondelete="CASCADE"))
+    number: Mapped[int]  # 1, 2, ... within the challenge
+    file: Mapped[str] = mapped_column(Text)
+    made_current_at: Mapped[datetime | None]  # None for one that has never been applied, and for the first
 
 
 class ChallengePhase(PhaseColumns, Base):
@@ -271,10 +280,11 @@ class GroundTruthVersion(LeasedWithState, Base):
 
 
 class Scoring(Base):
-    """One round of scoring of a challenge: evaluations against one ground truth version.
+    """One round of scoring of a challenge: evaluations against one ground truth version, by one edition version.
 
     `Challenge.current_scoring_id` says which one submissions are scored in from now on. A re-score adds a scoring, and
-    switches to it, together with `Submission.current_evaluation_id` of all submissions, in one transaction.
+    switches to it, together with `Submission.current_evaluation_id` of all submissions, in one transaction. A re-score
+    by a changed edition adds one for each ground truth of the challenge's phases.
     """
 
     __tablename__ = "scorings"
@@ -283,5 +293,8 @@ class Scoring(Base):
     created_at: Mapped[CreatedAt]
     challenge_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("challenges.id", ondelete="CASCADE"), index=True)
     ground_truth_version_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("ground_truth_versions.id"))
+    edition_version: Mapped[int] = mapped_column(default=1)
+    # The first scoring of the same re-score; None for the first one itself.
+    begun_with_id: Mapped[uuid.UUID | None] = mapped_column(ForeignKey("scorings.id", ondelete="CASCADE"))
 
     ground_truth_version: Mapped[GroundTruthVersion] = relationship(lazy="raise")

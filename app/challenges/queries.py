@@ -172,6 +172,14 @@ def last_truth_number(session: Session, challenge_id: uuid.UUID) -> int:
     return session.scalar(highest) or 0
 
 
+def has_read_truth(session: Session, challenge_id: uuid.UUID) -> bool:
+    """Whether any version has been, or is about to be, read by the challenge's edition; those that failed are not."""
+    query = select(GroundTruthVersion.id).where(
+        GroundTruthVersion.challenge_id == challenge_id, GroundTruthVersion.state != TruthState.FAILED
+    )
+    return session.scalar(query.limit(1)) is not None
+
+
 def entered_competitions(session: Session, challenge_id: uuid.UUID, phase_key: str) -> set[str]:
     """Keys of the competitions that somebody has submitted to in a phase."""
     return set(
@@ -243,6 +251,11 @@ def challenges_with_new_truth(session: Session, challenge_id: uuid.UUID | None =
         .order_by(Challenge.created_at)
     )
     return session.scalars(query if challenge_id is None else query.where(Challenge.id == challenge_id)).all()
+
+
+def has_any_submission(session: Session, challenge_id: uuid.UUID) -> bool:
+    """Whether anything has been submitted to a challenge."""
+    return session.scalar(select(Submission.id).where(Submission.challenge_id == challenge_id).limit(1)) is not None
 
 
 def is_submitted_to(session: Session, challenge_id: uuid.UUID, phase_key: str) -> bool:

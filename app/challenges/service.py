@@ -11,7 +11,8 @@ from vocboard.app.accounts.models import Role, User
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges import queries
 from vocboard.app.challenges.detail_level import set_detail
-from vocboard.app.challenges.editions import chosen_edition, edition_of, source_of
+from vocboard.app.challenges.edition_versions import source_of_version
+from vocboard.app.challenges.editions import chosen_edition, edition_of
 from vocboard.app.challenges.ground_truth import (
     add_ground_truth_version,
     check_phase_of_truth,
@@ -72,7 +73,7 @@ __all__ = [
     "replace_edition_file",
     "rules_of",
     "set_detail",
-    "source_of",
+    "source_of_version",
     "update",
     "update_phase",
     "visible_challenges",
@@ -130,6 +131,7 @@ def create(
     edition: str,
     edition_file: str | None = None,
     rules: ChallengeRules,
+    edition_version: int = 1,
     imported_at: datetime | None = None,
 ) -> Challenge:
     """Create a challenge with this user as its organiser.
@@ -138,6 +140,7 @@ def create(
         slug: short name, used in URLs.
         edition: name of a built-in edition; empty if there is a file.
         edition_file: content of a custom edition file.
+        edition_version: number of this version of the edition, for an imported challenge.
         imported_at: when it was imported from another server; the caller archives it.
 
     Raises:
@@ -158,6 +161,7 @@ def create(
         slug=slug,
         edition=known.name if known else "",
         edition_file=edition_file,
+        edition_version=edition_version,
         competitions=_rows(rules.competitions or ()),
         imported_at=imported_at,
         further_phases=[],
@@ -248,14 +252,17 @@ def replace_edition_file(session: Session, *, challenge: Challenge, user: User, 
 
     Raises:
         InvalidInputError: with all errors of the file.
-        ConflictError: there is already ground truth, which belongs to the current edition.
+        ConflictError: there is already ground truth, which was read by the current edition; a re-score can change that.
     """
     lock_to_change(session, challenge)
     checks = FieldChecks()
     edition = chosen_edition(checks, "", edition_file)
     checks.finish()
-    if queries.last_truth_number(session, challenge.id):
-        raise ConflictError("The edition cannot be changed because ground truth has been uploaded.")
+    if queries.has_read_truth(session, challenge.id):
+        raise ConflictError(
+            "Ground truth has been uploaded, so the edition can only be changed together with the scores: start a "
+            "re-score with the changed edition file."
+        )
     if challenge.further_phases:
         raise ConflictError("The edition cannot be changed while there are several phases. Remove the others first.")
     before = challenge.edition

@@ -48,17 +48,18 @@ def detail(session: Session, evaluation: Evaluation, curves_of: str | None) -> S
     stored = _curves(session, with_curves)
     shares = session.scalars(select(ConfusionShares).where(ConfusionShares.result_id.in_(ids)))
     matrices = session.scalars(select(PublicConfusionMatrix).where(PublicConfusionMatrix.result_id.in_(ids)))
-    version = (
-        select(GroundTruthVersion.number)
+    versions = session.execute(
+        select(GroundTruthVersion.number, Scoring.edition_version)
         .join(Scoring, Scoring.ground_truth_version_id == GroundTruthVersion.id)
         .where(Scoring.id == evaluation.scoring_id)
-    )
+    ).one()
     return StoredDetail(
         eleven_points=stored.eleven_points,
         exact_curves=stored.exact_curves,
         shares={row.result_id: row.shares for row in shares},
         exact_matrices={row.result_id: row.counts for row in matrices},
-        ground_truth_version=session.scalars(version).one(),
+        ground_truth_version=versions.number,
+        edition_version=versions.edition_version,
     )
 
 

@@ -105,6 +105,7 @@ class VisibleEvaluation:
     Attributes:
         seconds: duration.
         ground_truth_version: its number.
+        edition_version: number of the version of the challenge's edition whose rules it is by.
         ground_truth_sha256: None if hidden.
     """
 
@@ -113,6 +114,7 @@ class VisibleEvaluation:
     evaluator_version: str
     archive_sha256: str
     ground_truth_version: int
+    edition_version: int
     ground_truth_sha256: str | None
     results: tuple[VisibleResult, ...]
 
@@ -138,11 +140,13 @@ class StoredDetail(StoredCurves):
         shares: shares of confusion matrices.
         exact_matrices: pixels; only for challenges with public ground truth.
         ground_truth_version: number of what it was evaluated against.
+        edition_version: number of what it was evaluated by.
     """
 
     shares: Mapping[Any, Sequence[Sequence[float | None]]]
     exact_matrices: Mapping[Any, Sequence[Sequence[int]]]
     ground_truth_version: int
+    edition_version: int
 
 
 def allowed(detail: Detail, *, is_organiser: bool) -> Allowed:
@@ -177,6 +181,7 @@ def visible(
         evaluator_version=evaluation.evaluator_version,
         archive_sha256=evaluation.archive_sha256,
         ground_truth_version=stored.ground_truth_version,
+        edition_version=stored.edition_version,
         ground_truth_sha256=evaluation.ground_truth_sha256 if permitted.ground_truth_hash else None,
         results=tuple(_result(result, stored, permitted, decimals) for result in evaluation.results),
     )

@@ -69,6 +69,21 @@ def freeze_due(session: Session, challenge: Challenge, *, at: datetime | None = 
     return changed
 
 
+def is_awaiting(session: Session, challenge: Challenge) -> bool:
+    """Whether results can still come that belong to a frozen leaderboard. Call `freeze_due` before.
+
+    Until then, the rules that it shows results by must not change.
+    """
+    at = now()
+    return any(
+        not kept.is_final
+        for phase in phases_of(challenge)
+        if phase.is_frozen(at)
+        for key in phase.competitions
+        if (kept := find(session, challenge, phase, key)) is not None
+    )
+
+
 def freeze_all_due(session: Session) -> int:
     """Do the same for all challenges; return in how many anything changed."""
     at = now()
@@ -93,6 +108,7 @@ def _freeze(
     if row is None:
         content: dict[str, Any] = {
             "challenge_title": challenge.title,
+            "edition_version": challenge.edition_version,
             "decimals": challenge.decimals,
             "detail": phase.rules.detail.value,
             "corrections": [one.as_json() for one in corrections(session, challenge)],

@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
+from vocboard.app.challenges.edition_versions import FIRST, edition_by
 from vocboard.app.challenges.models import Challenge, Detail
 from vocboard.app.challenges.phases import Phase, edition_of_phase
 from vocboard.app.database import now
@@ -79,6 +80,9 @@ def board(
         content = _kept(kept.content)
         if part is Part.LATER:
             content = _later(_live(session, challenge, phase, rules, cache), content)
+        else:
+            by = edition_by(session, challenge, phase, kept.content.get("edition_version", FIRST))
+            rules = by.competitions[competition]
     is_anonymous = phase.is_anonymous(at)
     if is_anonymous:
         content = _without_names(content)

@@ -12,9 +12,10 @@ from datetime import timedelta
 from sqlalchemy import and_, func, or_, select
 from sqlalchemy.orm import Session
 
-from vocboard.app.challenges.models import Challenge, ChallengePhase, GroundTruthVersion
-from vocboard.app.challenges.queries import is_phase_of_version
+from vocboard.app.challenges.models import Challenge, ChallengePhase, EditionVersion, GroundTruthVersion
+from vocboard.app.challenges.queries import is_phase_of_version, truth_phase_of_submission
 from vocboard.app.database import now
+from vocboard.app.rescores import rounds
 from vocboard.app.rescores.models import OPEN, Rescore, RescoreItem
 from vocboard.app.submissions.models import State, Submission
 from vocboard.app.work_queues.leased_queue import LeasedQueue
@@ -43,6 +44,8 @@ class BatchClaim:
     """A worker's claim on some submissions of a re-score.
 
     Attributes:
+        round_id: the first scoring of the re-score, which changes when it is restarted.
+        scoring_id: that the evaluations belong to.
         edition: its name.
         edition_file: the text of the organiser's own.
         image_set: which the phase of the ground truth is scored on; None for those of the edition.
@@ -50,6 +53,7 @@ class BatchClaim:
     """
 
     rescore_id: uuid.UUID
+    round_id: uuid.UUID
     scoring_id: uuid.UUID
     lease_id: uuid.UUID
     edition: str
@@ -93,36 +97,50 @@ def give_up(session: Session, rescore_id: uuid.UUID, *, attempts: int) -> int:
     return released.given_up
 
 
-def claim(session: Session, rescore: Rescore, scoring_id: uuid.UUID, *, lease: timedelta) -> BatchClaim | None:
+def claim(session: Session, rescore: Rescore, round_id: uuid.UUID, *, lease: timedelta) -> BatchClaim | None:
     """Claim some submissions of a re-score for the duration `lease`; None if none is waiting. Call `give_up` before.
 
-    A submission whose evaluation was interrupted before is claimed alone, so that it cannot affect others.
+    All are scored against the same ground truth. A submission whose evaluation was interrupted before is claimed alone,
+    so that it cannot affect others.
 
     Args:
-        scoring_id: that of the re-score, which has begun.
+        round_id: the first scoring of the re-score, which has begun.
     """
     waiting = session.execute(
-        select(RescoreItem.submission_id, RescoreItem.attempts)
+        select(RescoreItem.submission_id, RescoreItem.attempts, truth_phase_of_submission().label("truth_phase"))
         .join(Submission, Submission.id == RescoreItem.submission_id)
         .where(RescoreItem.rescore_id == rescore.id, _queue.is_waiting, Submission.state == State.SCORED)
         .order_by(RescoreItem.attempts, Submission.challenge_id, Submission.created_at, Submission.id)
         .limit(SIZE)
         .with_for_update(of=RescoreItem, skip_locked=True)
     ).all()
-    chosen = [row.submission_id for row in waiting if not row.attempts] or [row.submission_id for row in waiting[:1]]
-    if not chosen:
+    if not waiting:
         return None
+    first = waiting[0]
+    chosen = [row.submission_id for row in waiting if not row.attempts and row.truth_phase == first.truth_phase]
+    chosen = chosen or [first.submission_id]
+    scoring = rounds.by_phase(session, rescore)[first.truth_phase]
     of_these = and_(RescoreItem.rescore_id == rescore.id, RescoreItem.submission_id.in_(chosen))
     lease_id = _queue.claim_rows(session, of_these, lease=lease)
     if lease_id is None:
         return None
     name, file, image_set, truth = session.execute(
-        select(Challenge.edition, Challenge.edition_file, ChallengePhase.image_set, GroundTruthVersion.sha256)
+        select(
+            Challenge.edition,
+            func.coalesce(EditionVersion.file, Challenge.edition_file),
+            ChallengePhase.image_set,
+            GroundTruthVersion.sha256,
+        )
         .join(GroundTruthVersion, GroundTruthVersion.challenge_id == Challenge.id)
         .outerjoin(ChallengePhase, is_phase_of_version())
-        .where(GroundTruthVersion.id == rescore.ground_truth_version_id)
+        .outerjoin(
+            EditionVersion,
+            and_(EditionVersion.challenge_id == Challenge.id, EditionVersion.number == rescore.edition_version),
+        )
+        .where(GroundTruthVersion.id == scoring.ground_truth_version_id)
     ).one()
-    return BatchClaim(rescore.id, scoring_id, lease_id, name, file, image_set, truth or "", _items(session, chosen))
+    items = _items(session, chosen)
+    return BatchClaim(rescore.id, round_id, scoring.id, lease_id, name, file, image_set, truth or "", items)
 
 
 def renew(session: Session, claim: BatchClaim, *, lease: timedelta) -> bool:
@@ -135,12 +153,12 @@ def still_held(session: Session, claim: BatchClaim) -> frozenset[uuid.UUID]:
 
     There are none if the re-score was discarded or restarted in the meantime.
     """
-    scoring = session.scalar(
+    round_id = session.scalar(
         select(Rescore.scoring_id)
         .where(Rescore.id == claim.rescore_id, Rescore.state.in_(OPEN))
         .with_for_update(read=True)
     )
-    if scoring != claim.scoring_id:
+    if round_id != claim.round_id:
         return frozenset()
     return frozenset(
         session.scalars(select(RescoreItem.submission_id).where(_queue.is_claimed_by(claim)).with_for_update())

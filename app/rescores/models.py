@@ -45,6 +45,10 @@ class Rescore(Base):
     )
     # The submission that is evaluated again; None for all.
     submission_id: Mapped[uuid.UUID | None] = mapped_column(ForeignKey("submissions.id", ondelete="CASCADE"))
+    edition_version: Mapped[int] = mapped_column(default=1)  # whose rules it evaluates by
+    # How a changed edition differs from the current one, as JSON of `evaluator.editions.comparison.Difference`; None
+    # unless the re-score is for a changed edition. Then it is of all phases, each against its current ground truth.
+    edition_changes: Mapped[list[dict[str, str]] | None] = mapped_column(JSON(none_as_null=True))
     reason: Mapped[str] = mapped_column(Text)
     started_by_id: Mapped[uuid.UUID | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
 
@@ -52,6 +56,11 @@ class Rescore(Base):
     apply_requested_at: Mapped[datetime | None]  # by an organiser; a worker applies it
     apply_requested_by_id: Mapped[uuid.UUID | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
     finished_at: Mapped[datetime | None]  # applied, discarded or failed
+
+    @property
+    def changes_edition(self) -> bool:
+        """Whether it is for a changed edition."""
+        return self.edition_changes is not None
 
     # What the worker says.
     scoring_id: Mapped[uuid.UUID | None] = mapped_column(ForeignKey("scorings.id"))  # the evaluations belong to it

@@ -31,6 +31,7 @@ class Correction:
 
     Attributes:
         method: method of the submission that was evaluated again; None for all.
+        changes_edition: whether the rules were changed; `edition_version` is that of the new ones.
     """
 
     id: uuid.UUID
@@ -39,6 +40,8 @@ class Correction:
     ground_truth_version: int
     evaluator_version: str
     method: str | None
+    edition_version: int = 1
+    changes_edition: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """Return all of it in JSON's types."""
@@ -54,11 +57,16 @@ def is_concerned(rescore: Rescore) -> ColumnElement[bool]:
     """Condition on submissions: a re-score evaluates them."""
     if rescore.submission_id is not None:
         return Submission.id == rescore.submission_id
-    return is_scored_with_same_truth(rescore)
+    return is_compared(rescore)
 
 
-def is_scored_with_same_truth(rescore: Rescore) -> ColumnElement[bool]:
-    """Condition on submissions: they are in a phase with the ground truth that a re-score is about."""
+def is_compared(rescore: Rescore) -> ColumnElement[bool]:
+    """Condition on submissions: the report of a re-score compares them.
+
+    They are in a phase with the ground truth that it is about; all are, if it changes the edition.
+    """
+    if rescore.changes_edition:
+        return Submission.challenge_id == rescore.challenge_id
     truth_phase = select(GroundTruthVersion.phase_key).where(GroundTruthVersion.id == rescore.ground_truth_version_id)
     return and_(
         Submission.challenge_id == rescore.challenge_id,
@@ -144,6 +152,8 @@ def corrections(session: Session, challenge: Challenge) -> tuple[Correction, ...
             GroundTruthVersion.number,
             Rescore.evaluator_version,
             Method.name,
+            Rescore.edition_version,
+            Rescore.edition_changes,
         )
         .join(GroundTruthVersion, GroundTruthVersion.id == Rescore.ground_truth_version_id)
         .outerjoin(Submission, Submission.id == Rescore.submission_id)
@@ -156,7 +166,16 @@ def corrections(session: Session, challenge: Challenge) -> tuple[Correction, ...
         .order_by(Rescore.finished_at.desc(), Rescore.id)
     )
     return tuple(
-        Correction(row.id, row.finished_at, row.reason, row.number, row.evaluator_version, row.name)
+        Correction(
+            row.id,
+            row.finished_at,
+            row.reason,
+            row.number,
+            row.evaluator_version,
+            row.name,
+            row.edition_version,
+            row.edition_changes is not None,
+        )
         for row in rows
         if row.finished_at is not None and row.evaluator_version is not None
     )

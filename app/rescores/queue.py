@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from sqlalchemy import Select, exists, select, update
 from sqlalchemy.orm import Session
 
-from vocboard.app.challenges.models import Scoring
 from vocboard.app.leaderboards.models import LeaderboardRevision
-from vocboard.app.rescores import batches
+from vocboard.app.rescores import batches, rounds
 from vocboard.app.rescores.models import OPEN, Rescore, RescoreItem, RescoreState
 from vocboard.app.rescores.queries import is_concerned
 from vocboard.app.submissions import queue as live_queue
@@ -64,10 +63,8 @@ def needs_step(session: Session, rescore: Rescore, evaluator_version: str) -> bo
 
 def begin(session: Session, rescore: Rescore, evaluator_version: str) -> None:
     """Start evaluating, or restart with a later version of the evaluator, because results are never mixed."""
-    scoring = Scoring(challenge_id=rescore.challenge_id, ground_truth_version_id=rescore.ground_truth_version_id)
-    session.add(scoring)
-    session.flush()
-    rescore.scoring_id, rescore.evaluator_version = scoring.id, evaluator_version
+    rounds.begin(session, rescore)
+    rescore.evaluator_version = evaluator_version
     rescore.state, rescore.report_revision = RescoreState.RUNNING, None
     rescore.apply_requested_at = rescore.apply_requested_by_id = None  # it refers to other results
     session.execute(
@@ -86,6 +83,7 @@ def has_late(session: Session, rescore: Rescore) -> bool:
 def add_late(session: Session, rescore: Rescore) -> None:
     """Add the submissions of `has_late`, and discard an outdated report."""
     rescore.report_revision = None
+    rounds.add_missing(session, rescore)
     for submission_id in session.scalars(_late(rescore)).all():
         session.add(RescoreItem(rescore_id=rescore.id, submission_id=submission_id))
     session.flush()

@@ -13,16 +13,18 @@ from typing import Any
 from sqlalchemy import ColumnElement, and_, func, select
 from sqlalchemy.orm import Session
 
-from vocboard.app.challenges.editions import edition_of
+from vocboard.app.challenges import edition_versions
+from vocboard.app.challenges.editions import edition_from, edition_of
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, Scoring
-from vocboard.app.challenges.phases import Phase, competitions_scored_with, phase_named
+from vocboard.app.challenges.phases import Phase, competitions_scored_with, phase_named, phases_of
 from vocboard.app.challenges.queries import truth_of_scoring
 from vocboard.app.evaluations.models import ClassScore, CompetitionResult, Evaluation, Measure
 from vocboard.app.evaluations.rounding import shown
 from vocboard.app.leaderboards.ranking import Standing, order, ranks
 from vocboard.app.leaderboards.service import columns
+from vocboard.app.rescores import rounds
 from vocboard.app.rescores.models import Rescore, RescoreItem
-from vocboard.app.rescores.queries import is_scored_with_same_truth
+from vocboard.app.rescores.queries import is_compared
 from vocboard.app.submissions.models import Method, State, Submission
 from vocboard.evaluator.editions import Competition
 from vocboard.evaluator.tasks.definitions import METRICS
@@ -60,7 +62,7 @@ def compute(session: Session, rescore: Rescore, challenge: Challenge) -> dict[st
         challenge: with its competitions and phases.
 
     Returns:
-        `ground_truth` and `evaluator`: `before` and `after`, version numbers.
+        `ground_truth`, `evaluator` and `edition`: `before` and `after`, version numbers.
         `competitions`: for each of the challenge, in its order, `competition`, how many submissions are `evaluated`,
         how many are `published`, and of how many the scores (`scores_changed`) and the ranks (`ranks_changed`) change.
         `changes`: one for each submission and competition that changes, by competition, then by the new rank;
@@ -72,18 +74,23 @@ def compute(session: Session, rescore: Rescore, challenge: Challenge) -> dict[st
     after: _Results = _results(
         session,
         rescore,
-        and_(Evaluation.submission_id == Submission.id, Evaluation.scoring_id == rescore.scoring_id),
+        and_(Evaluation.submission_id == Submission.id, rounds.is_result(rescore)),
     )
     if rescore.submission_id is not None:
         after = {**before, **after}
-    edition = edition_of(challenge)
     version = session.get_one(GroundTruthVersion, rescore.ground_truth_version_id)
-    keys = competitions_scored_with(challenge, version.phase_key)
+    old, keys = edition_of(challenge), competitions_scored_with(challenge, version.phase_key)
+    new = old
+    if rescore.changes_edition:
+        new = edition_from(challenge.edition, edition_versions.file_of(session, challenge.id, rescore.edition_version))
+        run = {key for phase in phases_of(challenge) for key in phase.competitions}
+        keys = [key for key in new.competitions if key in run]
     summaries: list[dict[str, Any]] = []
     changes: list[dict[str, Any]] = []
     for key in keys:
         entered = [one for one in submissions if (one.id, key) in before or (one.id, key) in after]
-        found = _changes(edition.competitions[key], entered, before, after, challenge.decimals)
+        rules = old.competitions[key], new.competitions[key]
+        found = _changes(rules, entered, before, after, challenge.decimals)
         summaries.append(
             {
                 "competition": key,
@@ -95,7 +102,7 @@ def compute(session: Session, rescore: Rescore, challenge: Challenge) -> dict[st
         )
         changes += found
     return {
-        **_versions(session, rescore, phase_named(challenge, version.phase_key), version),
+        **_versions(session, rescore, phase_named(challenge, version.phase_key), version, challenge.edition_version),
         "competitions": summaries,
         "changes": changes,
         "failures": [
@@ -120,7 +127,7 @@ def _submissions(session: Session, rescore: Rescore) -> list[_Evaluated]:
         )
         .join(Method, Method.id == Submission.method_id)
         .outerjoin(RescoreItem, item)
-        .where(is_scored_with_same_truth(rescore), Submission.state == State.SCORED)
+        .where(is_compared(rescore), Submission.state == State.SCORED)
         .order_by(Submission.created_at, Submission.id)
     )
     return [_Evaluated(row[0], row[1], row[2], row[3] is not None, row[4], row[5]) for row in rows]
@@ -134,7 +141,7 @@ def _results(session: Session, rescore: Rescore, which: ColumnElement[bool]) -> 
         .join(Evaluation, which)
         .join(CompetitionResult, CompetitionResult.evaluation_id == Evaluation.id)
         .join(Measure, and_(Measure.result_id == CompetitionResult.id, Measure.position == 0))
-        .where(is_scored_with_same_truth(rescore), Submission.state == State.SCORED)
+        .where(is_compared(rescore), Submission.state == State.SCORED)
     )
     found: dict[tuple[uuid.UUID, str], _Result] = {}
     for submission, key, mean, not_entered in session.execute(
@@ -148,11 +155,17 @@ def _results(session: Session, rescore: Rescore, which: ColumnElement[bool]) -> 
 
 
 def _changes(
-    competition: Competition, entered: Sequence[_Evaluated], before: _Results, after: _Results, decimals: int
+    rules: tuple[Competition, Competition],
+    entered: Sequence[_Evaluated],
+    before: _Results,
+    after: _Results,
+    decimals: int,
 ) -> list[dict[str, Any]]:
-    key, names = competition.key, columns(competition)
+    """Return what changes in a competition, given its rules before and after."""
+    old_rules, new_rules = rules
+    key, names = new_rules.key, columns(new_rules)
     published = [one for one in entered if one.is_published]
-    rank_before, rank_after = _ranks(competition, published, before), _ranks(competition, published, after)
+    rank_before, rank_after = _ranks(old_rules, published, before), _ranks(new_rules, published, after)
     listed: defaultdict[tuple[bool, float], list[dict[str, Any]]] = defaultdict(list)
     for one in entered:
         old, new = before.get((one.id, key)), after.get((one.id, key))
@@ -212,19 +225,22 @@ def _difference(before: float | None, after: float | None, decimals: int) -> dic
     return {"before": old, "after": new, "change": change}
 
 
-def _versions(session: Session, rescore: Rescore, phase: Phase, chosen: GroundTruthVersion) -> dict[str, Any]:
+def _versions(
+    session: Session, rescore: Rescore, phase: Phase, chosen: GroundTruthVersion, edition_version: int
+) -> dict[str, Any]:
     current = truth_of_scoring(session, phase.scoring_id)
     before = current.number if current else _number_elsewhere(session, rescore)
     evaluators = session.scalars(
         select(Evaluation.evaluator_version)
         .join(Submission, Submission.current_evaluation_id == Evaluation.id)
-        .where(is_scored_with_same_truth(rescore))
+        .where(is_compared(rescore))
         .distinct()
         .order_by(Evaluation.evaluator_version)
     )
     return {
         "ground_truth": {"before": before, "after": chosen.number},
         "evaluator": {"before": ", ".join(evaluators), "after": rescore.evaluator_version},
+        "edition": {"before": edition_version, "after": rescore.edition_version},
     }
 
 
@@ -235,5 +251,5 @@ def _number_elsewhere(session: Session, rescore: Rescore) -> int | None:
         .join(Scoring, Scoring.ground_truth_version_id == GroundTruthVersion.id)
         .join(Evaluation, Evaluation.scoring_id == Scoring.id)
         .join(Submission, Submission.current_evaluation_id == Evaluation.id)
-        .where(is_scored_with_same_truth(rescore))
+        .where(is_compared(rescore))
     )

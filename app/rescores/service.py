@@ -2,7 +2,9 @@
 
 import time
 import uuid
+from dataclasses import asdict
 from datetime import timedelta
+from typing import Any
 
 from sqlalchemy.orm import Session
 
@@ -16,6 +18,7 @@ from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError, ForbiddenError, InvalidInputError
 from vocboard.app.forms.fields import FieldChecks
 from vocboard.app.rescores import queries
+from vocboard.app.rescores.changed_edition import ChangedEdition, changed_edition, reason_to_wait
 from vocboard.app.rescores.models import OPEN, Rescore, RescoreState
 from vocboard.app.submissions import queries as submission_queries
 from vocboard.app.submissions.models import State, Submission
@@ -25,32 +28,44 @@ LONGEST_WAIT = timedelta(seconds=5)
 LOOK_SECONDS = 0.1
 
 
-def start(session: Session, *, challenge: Challenge, user: User, ground_truth_version: int, reason: str) -> Rescore:
+def start(
+    session: Session,
+    *,
+    challenge: Challenge,
+    user: User,
+    reason: str,
+    ground_truth_version: int | None = None,
+    edition_file: str | None = None,
+) -> Rescore:
     """Evaluate all submissions of a challenge again, for a report of what would change.
 
     After the commit, the caller notifies the `WorkerNotifier`.
 
     Args:
         challenge: from `get_organised`.
-        ground_truth_version: number of the version; use the current one for a new version of the evaluator.
         reason: shown on the leaderboards when the re-score is applied.
+        ground_truth_version: number of the version; use the current one for a new version of the evaluator.
+        edition_file: content of a changed edition file to score by, against the current ground truth of each phase.
+            If nobody has submitted, it becomes current without a report. Give this or a ground truth version.
 
     Raises:
-        InvalidInputError: there is no such version, or no reason.
-        ConflictError: the version cannot score the challenge, another re-score has not ended, or it is archived.
+        InvalidInputError: there is no such version, or no reason; or the edition file is wrong, changes nothing, or
+            changes what cannot change, with everything of that.
+        ConflictError: the version cannot score the challenge, the challenge has a built-in edition or no ground truth
+            yet, another re-score has not ended, or it is archived.
     """
     lock_to_change(session, challenge)
     challenge = challenge_queries.challenge_as_it_is(session, challenge.id)
+    if (ground_truth_version is None) == (edition_file is None):
+        raise InvalidInputError({"ground_truth_version": "Give this or an edition file, not both."})
     reason = _checked_reason(reason)
-    version = challenge_queries.truth_version(session, challenge.id, ground_truth_version)
-    if version is None:
-        raise InvalidInputError({"ground_truth_version": f"This challenge has no version {ground_truth_version}."})
-    _check_can_score(challenge, version)
+    edition = None if edition_file is None else changed_edition(session, challenge, edition_file)
+    version = _version(session, challenge, ground_truth_version) if edition is None else edition.version
     if (other := queries.open_rescore(session, challenge.id)) is not None:
         raise ConflictError(
             f"Another re-score of this challenge is {other.state}. Apply or discard it first: re-score {other.id}."
         )
-    return _add(session, challenge, version, user, reason, submission=None)
+    return _add(session, challenge, version, user, reason, edition=edition)
 
 
 def evaluate_again(
@@ -106,7 +121,10 @@ def request_apply(session: Session, *, rescore_id: uuid.UUID, user: User) -> Res
         return rescore
     if rescore.state is not RescoreState.READY:
         raise ConflictError(f"Only a re-score that is ready can be applied; this one is {rescore.state}.")
-    require_not_archived(session.get_one(Challenge, rescore.challenge_id))
+    challenge = challenge_queries.challenge_as_it_is(session, rescore.challenge_id)
+    require_not_archived(challenge)
+    if rescore.changes_edition and (reason := reason_to_wait(session, challenge)) is not None:
+        raise ConflictError(reason)
     rescore.apply_requested_at, rescore.apply_requested_by_id = now(), user.id
     audit.record(session, actor=user, action="rescore.apply", subject=rescore)
     return rescore
@@ -151,24 +169,38 @@ def _add(
     user: User,
     reason: str,
     *,
-    submission: Submission | None,
+    submission: Submission | None = None,
+    edition: ChangedEdition | None = None,
 ) -> Rescore:
     rescore = Rescore(
         challenge_id=challenge.id,
         ground_truth_version_id=version.id,
         submission_id=submission.id if submission else None,
+        edition_version=edition.number if edition else challenge.edition_version,
+        edition_changes=[asdict(change) for change in edition.changes] if edition else None,
         reason=reason,
         started_by_id=user.id,
     )
     session.add(rescore)
-    details = {
+    details: dict[str, Any] = {
         "challenge": str(challenge.id),
         "ground_truth_version": version.number,
         "submission": str(submission.id) if submission else None,
         "reason": reason,
     }
-    audit.record(session, actor=user, action="rescore.start", subject=rescore, details=details)
+    action = "rescore.start" if edition is None else "rescore.start_edition"
+    if edition is not None:
+        details |= {"edition_version": edition.number, "changes": [asdict(change) for change in edition.changes]}
+    audit.record(session, actor=user, action=action, subject=rescore, details=details)
     return rescore
+
+
+def _version(session: Session, challenge: Challenge, number: int | None) -> GroundTruthVersion:
+    version = None if number is None else challenge_queries.truth_version(session, challenge.id, number)
+    if version is None:
+        raise InvalidInputError({"ground_truth_version": f"This challenge has no version {number}."})
+    _check_can_score(challenge, version)
+    return version
 
 
 def _check_can_score(challenge: Challenge, version: GroundTruthVersion) -> None:

@@ -5,34 +5,49 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.audit import service as audit
 from vocboard.app.audit.service import PersonId
+from vocboard.app.challenges import edition_versions
 from vocboard.app.challenges import queries as challenge_queries
+from vocboard.app.challenges.edition_changes import obstacles
+from vocboard.app.challenges.editions import edition_from
 from vocboard.app.challenges.ground_truth import current_truth, make_current
-from vocboard.app.challenges.models import Challenge, GroundTruthVersion, Scoring
+from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.phases import competitions_scored_with, phase_named
 from vocboard.app.database import now
 from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.leaderboards import freezing
-from vocboard.app.rescores import queue, report
+from vocboard.app.rescores import queue, report, rounds
+from vocboard.app.rescores.changed_edition import reason_to_wait
 from vocboard.app.rescores.models import Rescore, RescoreItem, RescoreState
 from vocboard.app.submissions.models import State, Submission
 
-OTHER_TRUTH = "The challenge now has another ground truth. Evaluate the submission again."
-LOST = "This submission could not be evaluated with the corrected ground truth. The organisers have been notified."
+OTHER_TRUTH = "The challenge now has another ground truth or other rules. Evaluate the submission again."
+LOST = "This submission could not be evaluated again, as all others were. The organisers have been notified."
 
 
 def make_ready(session: Session, rescore: Rescore) -> None:
-    """Store the report of a re-score that `queue.is_finished`."""
+    """Store the report of a re-score that `queue.is_finished`.
+
+    A changed edition that nobody has submitted under becomes current at once.
+    """
     challenge = challenge_queries.challenge_as_it_is(session, rescore.challenge_id)
     rescore.report_revision = queue.revision(session, challenge.id)
     rescore.report = report.compute(session, rescore, challenge)
     rescore.state = RescoreState.READY
     session.flush()
+    if not rescore.changes_edition:
+        return
+    # Nobody can submit from here on, because that locks the challenge, too.
+    challenge_queries.lock_challenge(session, challenge.id)
+    if not challenge_queries.has_any_submission(session, challenge.id):
+        rescore.apply_requested_at, rescore.apply_requested_by_id = now(), rescore.started_by_id
+        apply(session, rescore)
 
 
 def apply(session: Session, rescore: Rescore) -> bool:
     """Apply a re-score in this transaction; False if it has to wait.
 
-    It waits for submissions that were scored in the meantime. It fails if the challenge has changed so that the results
+    It waits for submissions that were scored in the meantime, and a changed edition for leaderboards that are about to
+    freeze; the latter has to be asked for again. It fails if the challenge has changed so that the results
     no longer match.
 
     Args:
@@ -49,12 +64,17 @@ def apply(session: Session, rescore: Rescore) -> bool:
         rescore.state, rescore.finished_at, rescore.failure = RescoreState.FAILED, now(), failure
         audit.record(session, actor=None, action="rescore.fail", subject=rescore, details={"reason": failure})
         return True
+    if rescore.changes_edition and reason_to_wait(session, challenge) is not None:
+        rescore.apply_requested_at = rescore.apply_requested_by_id = None
+        return False
+    rounds.add_missing(session, rescore)
     rescore.report = report.compute(session, rescore, challenge)
     actor = None if rescore.apply_requested_by_id is None else PersonId(rescore.apply_requested_by_id)
     if rescore.submission_id is None:
-        scoring = session.get_one(Scoring, rescore.scoring_id)
-        version = session.get_one(GroundTruthVersion, rescore.ground_truth_version_id)
-        make_current(session, challenge=challenge, scoring=scoring, actor=actor, phase_key=version.phase_key)
+        for phase_key, scoring in rounds.by_phase(session, rescore).items():
+            make_current(session, challenge=challenge, scoring=scoring, actor=actor, phase_key=phase_key)
+        if rescore.changes_edition:
+            edition_versions.make_current(session, challenge, rescore.edition_version)
     else:
         _switch_one(session, rescore)
     _give_up_lost(session, rescore)
@@ -65,7 +85,10 @@ def apply(session: Session, rescore: Rescore) -> bool:
         "changes": len(rescore.report["changes"]),
         "failures": len(rescore.report["failures"]),
     }
-    audit.record(session, actor=actor, action="rescore.applied", subject=rescore, details=details)
+    action = "rescore.applied"
+    if rescore.changes_edition:
+        action, details = "rescore.applied_edition", details | {"edition_version": rescore.edition_version}
+    audit.record(session, actor=actor, action=action, subject=rescore, details=details)
     return True
 
 
@@ -73,7 +96,11 @@ def _obstacle(session: Session, rescore: Rescore, challenge: Challenge) -> str |
     if rescore.submission_id is not None:
         submission = session.get_one(Submission, rescore.submission_id)
         current = current_truth(session, phase_named(challenge, submission.phase_key))
-        return None if current is not None and current.id == rescore.ground_truth_version_id else OTHER_TRUTH
+        is_same = current is not None and current.id == rescore.ground_truth_version_id
+        return None if is_same and rescore.edition_version == challenge.edition_version else OTHER_TRUTH
+    if rescore.changes_edition:
+        file = edition_versions.file_of(session, challenge.id, rescore.edition_version)
+        return " ".join(obstacles(session, challenge, edition_from(challenge.edition, file))) or None
     version = challenge_queries.truth_version_by_id(session, rescore.ground_truth_version_id)
     known = set(version.competitions or ())
     if missing := [key for key in competitions_scored_with(challenge, version.phase_key) if key not in known]:

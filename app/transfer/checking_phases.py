@@ -1,7 +1,7 @@
 """Checks that the phases of an exported challenge, and what belongs to them, fit together."""
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from itertools import chain
 
@@ -22,9 +22,10 @@ class PhaseChecks:
         submissions: ids of those that have been checked.
     """
 
-    def __init__(self, edition: Edition) -> None:
+    def __init__(self, edition: Edition, versions: Mapping[int, Edition]) -> None:
+        """Start with the challenge's current edition, and all versions of it by number."""
         self.submissions: set[uuid.UUID] = set()
-        self._edition = edition
+        self._edition, self._editions = edition, versions
         self._phases: dict[str, dict[str, Competition]] = {}  # competitions by phase and key
         self._versions: set[int] = set()  # numbers of ground truth versions
         self._admitted: set[tuple[str, str]] = set()
@@ -32,6 +33,7 @@ class PhaseChecks:
 
     def header(self, header: Header) -> Iterator[str]:
         """Check the phases and ground truth versions of a challenge."""
+        yield from self._editions_of(header)
         self._phases[MAIN_PHASE] = self._chosen(header.rules)
         for phase in header.phases:
             if phase.key in self._phases:
@@ -75,10 +77,14 @@ class PhaseChecks:
         if (one.phase, one.competition, one.frozen_at) in self._frozen:
             yield "The leaderboard is described twice."
         self._frozen.add((one.phase, one.competition, one.frozen_at))
-        competition = self._phases.get(one.phase, {}).get(one.competition)
-        if competition is None:
+        if one.competition not in self._phases.get(one.phase, {}):
             yield f"competition: the phase {one.phase} has no {one.competition}."
             return
+        edition = self._editions.get(one.content.edition_version)
+        if edition is None or one.competition not in edition.competitions:
+            yield _no_edition(one.content.edition_version)
+            return
+        competition = edition.competitions[one.competition]
         classes, metrics = set(columns(competition)), set(competition.rules.board)
         for entry in one.content.entries:
             if entry.submission not in self.submissions:
@@ -92,6 +98,8 @@ class PhaseChecks:
         """Check that a re-score is of a known version, and of a submission of the archive."""
         if one.ground_truth_version not in self._versions:
             yield _no_version(one.ground_truth_version)
+        if one.edition_version not in self._editions:
+            yield _no_edition(one.edition_version)
         if one.submission is not None and one.submission not in self.submissions:
             yield f"submission: no submission {one.submission} is described."
 
@@ -111,6 +119,8 @@ class PhaseChecks:
     ) -> Iterator[str]:
         if evaluation.ground_truth_version not in self._versions:
             yield f"evaluation: {_no_version(evaluation.ground_truth_version)}"
+        if evaluation.edition_version not in self._editions:
+            yield f"evaluation: {_no_edition(evaluation.edition_version)}"
         results = evaluation.results
         if len({result.competition for result in results}) != len(results):
             yield "evaluation: it has a competition twice."
@@ -124,6 +134,19 @@ class PhaseChecks:
             metrics = [measure.metric for measure in result.measures]
             if len(set(metrics)) != len(metrics):
                 yield f"evaluation: {result.competition} has a metric twice."
+
+    def _editions_of(self, header: Header) -> Iterator[str]:
+        files = {one.number: one.file for one in header.edition_versions}
+        if len(files) != len(header.edition_versions):
+            yield "edition_versions: a number is described twice."
+        if header.edition_file is None and (files or header.edition_version != 1):
+            yield "edition_versions: only a custom edition has versions."
+        if header.edition_version != 1 and 1 not in files:
+            yield _no_edition(1)
+        if files.get(header.edition_version, header.edition_file) != header.edition_file:
+            yield "edition_file: it is another than the current one of edition_versions."
+        if any(edition.name != self._edition.name for edition in self._editions.values()):
+            yield "edition_versions: all versions of an edition have the same name."
 
     def _person_of_phase(self, phase: str, email: str) -> Iterator[str]:
         if phase not in self._phases:
@@ -141,6 +164,10 @@ class PhaseChecks:
 
 def _no_phase(phase: str) -> str:
     return f"phase: the challenge has no phase {phase}."
+
+
+def _no_edition(number: int) -> str:
+    return f"edition_version: no version {number} of the edition with this competition is described."
 
 
 def _no_version(number: int) -> str:

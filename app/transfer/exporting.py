@@ -14,7 +14,7 @@ from sqlalchemy import exists, select
 from sqlalchemy.orm import Session, joinedload, selectinload
 
 from vocboard.app.accounts.models import User
-from vocboard.app.challenges.models import Challenge, ChallengeOrganiser, GroundTruthVersion, Scoring
+from vocboard.app.challenges.models import Challenge, ChallengeOrganiser, EditionVersion, GroundTruthVersion, Scoring
 from vocboard.app.challenges.queries import challenge_as_it_is, truth_of_scoring
 from vocboard.app.challenges.rules import rules_of
 from vocboard.app.database import Database, now
@@ -28,6 +28,7 @@ from vocboard.app.transfer.files import write_lines, write_log, write_people
 from vocboard.app.transfer.readme import README
 from vocboard.app.transfer.records import (
     CurveRecord,
+    EditionRecord,
     Entry,
     EvaluationRecord,
     Header,
@@ -153,11 +154,21 @@ def _header(session: Session, challenge: Challenge, truth: GroundTruthVersion | 
         slug=challenge.slug,
         edition=challenge.edition,
         edition_file=challenge.edition_file,
+        edition_version=challenge.edition_version,
+        edition_versions=_edition_versions(session, challenge),
         rules=rules_of(challenge),
         phases=further_phases(session, challenge),
         ground_truth_version=truth.number if truth else None,
         ground_truth_versions=ground_truth_versions(session, challenge),
     )
+
+
+def _edition_versions(session: Session, challenge: Challenge) -> list[EditionRecord]:
+    query = select(EditionVersion).where(EditionVersion.challenge_id == challenge.id).order_by(EditionVersion.number)
+    return [
+        EditionRecord(number=one.number, file=one.file, made_current_at=one.made_current_at)
+        for one in session.scalars(query)
+    ]
 
 
 def _people(session: Session, challenge_id: uuid.UUID) -> list[Person]:
@@ -197,10 +208,10 @@ def _submissions(
 
 
 def _evaluations(session: Session, ids: Sequence[uuid.UUID]) -> Mapping[uuid.UUID | None, EvaluationRecord]:
-    numbers = {
-        row.id: row.number
+    versions = {
+        row.id: row
         for row in session.execute(
-            select(Evaluation.id, GroundTruthVersion.number)
+            select(Evaluation.id, GroundTruthVersion.number, Scoring.edition_version)
             .join(Scoring, Scoring.id == Evaluation.scoring_id)
             .join(GroundTruthVersion, GroundTruthVersion.id == Scoring.ground_truth_version_id)
             .where(Evaluation.id.in_(ids))
@@ -221,7 +232,8 @@ def _evaluations(session: Session, ids: Sequence[uuid.UUID]) -> Mapping[uuid.UUI
             started_at=evaluation.started_at,
             seconds=evaluation.seconds,
             evaluator_version=evaluation.evaluator_version,
-            ground_truth_version=numbers[evaluation.id],
+            ground_truth_version=versions[evaluation.id].number,
+            edition_version=versions[evaluation.id].edition_version,
             ground_truth_sha256=evaluation.ground_truth_sha256,
             results=[_result(result, curves[result.id], shares.get(result.id)) for result in evaluation.results],
         )

@@ -28,6 +28,7 @@ from vocboard.app.transfer.phase_records import (
     FrozenContent,
     FrozenRecord,
     PhaseRecord,
+    RuleChangeRecord,
     TruthRecord,
 )
 
@@ -132,6 +133,10 @@ def _corrections(session: Session, challenge: Challenge) -> Iterator[CorrectionR
                 reason=row.reason,
                 ground_truth_version=number,
                 evaluator_version=row.evaluator_version,
+                edition_version=row.edition_version,
+                edition_changes=None
+                if row.edition_changes is None
+                else [RuleChangeRecord(**change) for change in row.edition_changes],
                 submission=row.submission_id,
             )
 

@@ -28,6 +28,7 @@ from vocboard.app.transfer import reading, records
 from vocboard.app.transfer.importing_phases import (
     ScoredWith,
     add_corrections,
+    add_edition_versions,
     add_frozen_leaderboards,
     add_ground_truth_versions,
     add_people_of_phases,
@@ -96,8 +97,10 @@ def _add(session: Session, path: Path, contents: Contents, user: User, slug: str
             edition="" if header.edition_file else header.edition,
             edition_file=header.edition_file,
             rules=header.rules.model_copy(update={"visibility": Visibility.DRAFT}),
+            edition_version=header.edition_version,
             imported_at=instant,
         )
+    add_edition_versions(session, challenge, header.edition_versions)
     add_phases(session, challenge, header.phases, user)
     people = _add_people(session, path)
     versions = add_ground_truth_versions(session, challenge, header.ground_truth_versions)
@@ -105,7 +108,7 @@ def _add(session: Session, path: Path, contents: Contents, user: User, slug: str
     ids = {one.id: adding.add(one) for one in reading.lines_of(path, records.SUBMISSIONS, SubmissionRecord)}
     add_people_of_phases(session, challenge, path)
     add_frozen_leaderboards(session, challenge, path, ids)
-    add_corrections(session, challenge, path, versions=versions, submissions=ids)
+    add_corrections(session, challenge, path, versions=versions.versions, submissions=ids)
     for event in reading.lines_of(path, records.LOG, EventRecord):
         elsewhere = {"at": event.created_at.isoformat(), "who": event.who, "text": event.text, "action": event.action}
         audit.record(session, actor=None, action="challenge.imported_event", subject=challenge, details=elsewhere)
@@ -143,14 +146,14 @@ class _Adding:
 
     Attributes:
         people: ids of accounts, by the ids of people in the archive.
-        versions: what evaluations refer to, by the number of their ground truth.
+        versions: what evaluations refer to.
         methods: ids of methods, by account and name.
     """
 
     session: Session
     challenge: Challenge
     people: Mapping[uuid.UUID, uuid.UUID]
-    versions: Mapping[int, ScoredWith]
+    versions: ScoredWith
     methods: dict[tuple[uuid.UUID, str], uuid.UUID] = field(default_factory=dict)
 
     def add(self, one: SubmissionRecord) -> uuid.UUID:
@@ -158,7 +161,7 @@ class _Adding:
         user_id = self.people[one.person]
         submission_id = _add_submission(self.session, self.challenge, user_id, self._method(user_id, one), one)
         if one.evaluation is not None and one.state not in WAITING:
-            scoring_id = self.versions[one.evaluation.ground_truth_version].scoring_id
+            scoring_id = self.versions.scoring_id(one.evaluation.ground_truth_version, one.evaluation.edition_version)
             _add_evaluation(self.session, submission_id, scoring_id, one.archive_sha256, one.evaluation)
         return submission_id
 
@@ -230,7 +233,7 @@ def _add_evaluation(
             "submission_id": submission_id,
             "scoring_id": scoring_id,
             "archive_sha256": archive_sha256,
-            **one.model_dump(exclude={"results", "ground_truth_version"}),
+            **one.model_dump(exclude={"results", "ground_truth_version", "edition_version"}),
         }
     )
     for position, result in enumerate(one.results):

@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from sqlalchemy import insert, select
@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import (
     Challenge,
+    EditionVersion,
     ExtraQuota,
     GroundTruthVersion,
     PhaseAdmission,
@@ -31,16 +32,44 @@ from vocboard.app.transfer.phase_records import (
     TruthRecord,
 )
 from vocboard.app.transfer.reading import lines_of, rules_at
+from vocboard.app.transfer.records import EditionRecord
 
 ORIGIN = "scored on another server"  # in place of the name of a ground truth's file
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ScoredWith:
-    """A ground truth version of the other server, and the round of scoring that its evaluations belong to here."""
+    """Ground truth versions of the other server, and the scorings that evaluations against them belong to here.
 
-    version_id: uuid.UUID
-    scoring_id: uuid.UUID
+    Attributes:
+        versions: ids of the versions, by number.
+        scorings: ids of scorings, by the numbers of the ground truth version and of the edition version.
+    """
+
+    session: Session
+    challenge: Challenge
+    versions: Mapping[int, uuid.UUID]
+    scorings: dict[tuple[int, int], uuid.UUID] = field(default_factory=dict)
+
+    def scoring_id(self, ground_truth_version: int, edition_version: int) -> uuid.UUID:
+        """Return a scoring, which is added when it is first asked for."""
+        key = ground_truth_version, edition_version
+        if key not in self.scorings:
+            scoring = Scoring(
+                challenge_id=self.challenge.id,
+                ground_truth_version_id=self.versions[ground_truth_version],
+                edition_version=edition_version,
+            )
+            self.session.add(scoring)
+            self.session.flush()
+            self.scorings[key] = scoring.id
+        return self.scorings[key]
+
+
+def add_edition_versions(session: Session, challenge: Challenge, versions: Sequence[EditionRecord]) -> None:
+    """Add the versions of a custom edition."""
+    for one in versions:
+        session.execute(insert(EditionVersion).values(challenge_id=challenge.id, **one.model_dump()))
 
 
 def add_phases(session: Session, challenge: Challenge, phases: Sequence[PhaseRecord], user: User) -> None:
@@ -63,9 +92,7 @@ def add_phases(session: Session, challenge: Challenge, phases: Sequence[PhaseRec
             )
 
 
-def add_ground_truth_versions(
-    session: Session, challenge: Challenge, versions: Sequence[TruthRecord]
-) -> Mapping[int, ScoredWith]:
+def add_ground_truth_versions(session: Session, challenge: Challenge, versions: Sequence[TruthRecord]) -> ScoredWith:
     """Add what evaluations refer to, by version number; none of it becomes the current scoring of a phase."""
     found = {}
     for one in versions:
@@ -78,11 +105,8 @@ def add_ground_truth_versions(
         )
         session.add(version)
         session.flush()
-        scoring = Scoring(challenge_id=challenge.id, ground_truth_version_id=version.id)
-        session.add(scoring)
-        session.flush()
-        found[one.number] = ScoredWith(version.id, scoring.id)
-    return found
+        found[one.number] = version.id
+    return ScoredWith(session, challenge, found)
 
 
 def add_people_of_phases(session: Session, challenge: Challenge, path: Path) -> None:
@@ -126,7 +150,7 @@ def add_corrections(
     challenge: Challenge,
     path: Path,
     *,
-    versions: Mapping[int, ScoredWith],
+    versions: Mapping[int, uuid.UUID],
     submissions: Mapping[uuid.UUID, uuid.UUID],
 ) -> None:
     """Add the re-scores that were applied, which leaderboards announce.
@@ -141,11 +165,15 @@ def add_corrections(
                 id=uuid.uuid4() if is_taken else one.id,
                 created_at=one.applied_at,
                 challenge_id=challenge.id,
-                ground_truth_version_id=versions[one.ground_truth_version].version_id,
+                ground_truth_version_id=versions[one.ground_truth_version],
                 submission_id=None if one.submission is None else submissions[one.submission],
                 reason=one.reason,
                 state=RescoreState.APPLIED,
                 finished_at=one.applied_at,
                 evaluator_version=one.evaluator_version,
+                edition_version=one.edition_version,
+                edition_changes=None
+                if one.edition_changes is None
+                else [change.model_dump() for change in one.edition_changes],
             )
         )

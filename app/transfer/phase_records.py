@@ -70,11 +70,20 @@ class ExtraQuotaRecord(Record):
     reason: Visible = Field(max_length=LONGEST_QUOTA_REASON)
 
 
+class RuleChangeRecord(Record):
+    """A rule that a re-score has changed, in words."""
+
+    what: Visible = Field(max_length=1000)
+    before: Visible = Field(max_length=100_000)
+    after: Visible = Field(max_length=100_000)
+
+
 class CorrectionRecord(Record):
     """A re-score that was applied.
 
     Attributes:
         submission: the one that was evaluated again; None for all.
+        edition_changes: the rules that it has changed; None if it did not change the edition.
     """
 
     id: uuid.UUID
@@ -82,6 +91,8 @@ class CorrectionRecord(Record):
     reason: Visible = Field(max_length=LONGEST_RESCORE_REASON)
     ground_truth_version: Number
     evaluator_version: Visible = Field(max_length=30)
+    edition_version: Number = 1
+    edition_changes: list[RuleChangeRecord] | None = Field(None, max_length=10_000)
     submission: uuid.UUID | None
 
 
@@ -93,6 +104,8 @@ class FrozenCorrection(Record):
     reason: Visible = Field(max_length=LONGEST_RESCORE_REASON)
     ground_truth_version: Number
     evaluator_version: Visible = Field(max_length=30)
+    edition_version: Number = 1
+    changes_edition: bool = False
     method: MethodName | None
 
 
@@ -119,9 +132,14 @@ class FrozenEntry(Record):
 
 
 class FrozenContent(Record):
-    """What a frozen leaderboard shows."""
+    """What a frozen leaderboard shows.
+
+    Attributes:
+        edition_version: number of the version of the edition whose rules it is by.
+    """
 
     challenge_title: Visible = Field(max_length=LONGEST_TITLE)
+    edition_version: Number = 1
     decimals: Annotated[int, Field(ge=1, le=MOST_DECIMALS)]
     detail: Detail
     corrections: list[FrozenCorrection] = Field(max_length=10_000)

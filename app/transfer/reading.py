@@ -140,8 +140,9 @@ class _Checking:
         content = b"".join(member.chunks())
         try:
             version = Format.model_validate_json(content)
-            if version.format != records.FORMAT:
-                message = f"The archive has the format {version.format}; this server reads {records.FORMAT}."
+            if version.format not in records.READABLE:
+                known = " and ".join(map(str, records.READABLE))
+                message = f"The archive has the format {version.format}; this server reads {known}."
                 self._note(member.name, None, f"{message} Use the vocboard version that wrote it: {version.vocboard}.")
                 return None
             header = Header.model_validate_json(content)
@@ -150,10 +151,11 @@ class _Checking:
             return None
         try:
             edition = edition_from(header.edition, header.edition_file)
+            versions = {one.number: edition_from(header.edition, one.file) for one in header.edition_versions}
         except (UnknownEditionError, EditionFileError) as error:
             self._note(member.name, None, f"edition: {error}")
             return None
-        phases = PhaseChecks(edition)
+        phases = PhaseChecks(edition, {**versions, header.edition_version: edition})
         self._note_each(member.name, None, phases.header(header))
         return Contents(header, phases)
 

@@ -6,7 +6,7 @@ Import it with Organise > Import challenge, or: vocboard admin import-challenge 
 
 Scores are fractions at full precision, and people have their e-mail addresses: keep it as you keep the ground truth.
 
-challenge.json      rules, phases and edition
+challenge.json      rules, phases and edition, in all its versions
 people.jsonl, .csv  who has submitted or organised
 submissions.jsonl   submissions with their current scores
 scores.csv, .parquet  all scores, one a row

@@ -31,7 +31,9 @@ from vocboard.evaluator.editions import Task
 from vocboard.evaluator.metrics.definitions import CurveKind
 from vocboard.evaluator.problems import Severity
 
-FORMAT = 2  # raised when an archive of this version could not be imported by earlier ones
+FORMAT = 3  # raised when an archive of this version could not be imported by earlier ones
+READABLE = (2, FORMAT)  # in format 2 challenges had one version of their edition
+MOST_EDITIONS = 1000
 HEADER = "challenge.json"
 PEOPLE, SUBMISSIONS, LOG = "people.jsonl", "submissions.jsonl", "log.jsonl"
 ADMISSIONS, EXTRA_QUOTAS = "admissions.jsonl", "extra-quotas.jsonl"
@@ -47,11 +49,25 @@ class Format(BaseModel):
     vocboard: Visible = Field(max_length=30)
 
 
+class EditionRecord(Record):
+    """A version of a custom edition.
+
+    Attributes:
+        made_current_at: None for the first one, and for those that were never applied.
+    """
+
+    number: Number
+    file: str = Field(max_length=1_000_000)
+    made_current_at: Moment | None
+
+
 class Header(Record):
     """The challenge itself.
 
     Attributes:
         edition_file: text of its organisers' own; None for an edition that comes with vocboard.
+        edition_version: number of this file.
+        edition_versions: all of them, if it has been changed.
         rules: those of the main phase among them.
         phases: the others.
         ground_truth_version: number of the main phase's current one; None if there is none.
@@ -64,6 +80,8 @@ class Header(Record):
     slug: Visible = Field(max_length=60)
     edition: Visible = Field(max_length=60)
     edition_file: str | None = Field(max_length=1_000_000)
+    edition_version: Number = 1
+    edition_versions: list[EditionRecord] = Field([], max_length=MOST_EDITIONS)
     rules: ChallengeRules
     phases: list[PhaseRecord] = Field(max_length=MOST_PHASES)
     ground_truth_version: Number | None
@@ -130,6 +148,7 @@ class EvaluationRecord(Record):
 
     Attributes:
         ground_truth_version: number of the version that it is against.
+        edition_version: number of the version of the edition that it is by.
     """
 
     created_at: Moment
@@ -137,6 +156,7 @@ class EvaluationRecord(Record):
     seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)]
     evaluator_version: Visible = Field(max_length=30)
     ground_truth_version: Number
+    edition_version: Number = 1
     ground_truth_sha256: Hash
     results: list[ResultRecord] = Field(max_length=1000)
 

@@ -3,6 +3,7 @@
 import argparse
 import sys
 import time
+from pathlib import Path
 from uuid import UUID
 
 from vocboard.app.accounts import administration
@@ -23,7 +24,11 @@ def configure(actions: Actions) -> None:
     """Add the actions."""
     action = actions.add_parser("rescore", help="evaluate all submissions again, and report what would change")
     action.add_argument("slug")
-    action.add_argument("--ground-truth-version", type=int, required=True, metavar="NUMBER")
+    what = action.add_mutually_exclusive_group(required=True)
+    what.add_argument(
+        "--ground-truth-version", type=int, metavar="NUMBER", help="the current one for a new version of vocboard"
+    )
+    what.add_argument("--edition-file", type=Path, metavar="FILE", help="score by changed rules")
     action.add_argument("--reason", required=True, help="shown on the leaderboards once it is applied")
     action.add_argument("--organiser", required=True, metavar="EMAIL", help="who answers for it")
     action.add_argument("--wait", action="store_true", help="until it is ready, and print its report")
@@ -42,6 +47,11 @@ def configure(actions: Actions) -> None:
 
 def rescore(arguments: argparse.Namespace, database: Database, settings: Settings) -> int:
     """Start one, follow it, and print its report."""
+    try:
+        file = arguments.edition_file.read_text(encoding="utf-8-sig") if arguments.edition_file else None
+    except (OSError, UnicodeDecodeError) as error:
+        print(f"vocboard admin: {arguments.edition_file}: {error}", file=sys.stderr)
+        return 1
     with database.writing() as session:
         user = administration.get_user(session, arguments.organiser)
         started = service.start(
@@ -49,13 +59,19 @@ def rescore(arguments: argparse.Namespace, database: Database, settings: Setting
             challenge=challenges.get_organised(session, arguments.slug, user),
             user=user,
             ground_truth_version=arguments.ground_truth_version,
+            edition_file=file,
             reason=arguments.reason,
         )
     WorkerNotifier(settings).rescore_changed()
     print(f"re-score {started.id}")
+    for change in started.edition_changes or ():
+        print(f"  {change['what']}: {change['before']} -> {change['after']}")
     if not (arguments.wait or arguments.apply):
         return 0
     found = _follow(database, started.id)
+    if found.state is RescoreState.APPLIED:  # nobody has submitted
+        print(f"applied; {_what_is_current(database, found)}")
+        return 0
     if found.state is not RescoreState.READY:
         print(f"vocboard admin: the re-score is {found.state}", file=sys.stderr)
         return 1
@@ -87,9 +103,16 @@ def list_rescores(arguments: argparse.Namespace, database: Database, _settings: 
         user = administration.get_user(session, arguments.organiser)
         challenge = challenges.get_organised(session, arguments.slug, user)
         for one in queries.of_challenge(session, challenge):
-            what = one.submission.method.name if one.submission else f"version {one.ground_truth_version.number}"
-            print(f"{one.id}  {one.created_at:%Y-%m-%d %H:%M} UTC  {one.state:9}  {what}: {one.reason}")
+            print(f"{one.id}  {one.created_at:%Y-%m-%d %H:%M} UTC  {one.state:9}  {_what(one)}: {one.reason}")
     return 0
+
+
+def _what(rescore: Rescore) -> str:
+    if rescore.submission is not None:
+        return rescore.submission.method.name
+    if rescore.changes_edition:
+        return f"rules, version {rescore.edition_version}"
+    return f"version {rescore.ground_truth_version.number}"
 
 
 def _apply(database: Database, settings: Settings, rescore_id: UUID, email: str) -> int:
@@ -108,9 +131,11 @@ def _apply(database: Database, settings: Settings, rescore_id: UUID, email: str)
 
 
 def _what_is_current(database: Database, rescore: Rescore) -> str:
-    """Say which version of the ground truth submissions are scored with."""
+    """Say which version of the ground truth, or of the rules, submissions are scored by."""
     with database.reading() as session:
         challenge = challenge_queries.challenge_as_it_is(session, rescore.challenge_id)
+        if rescore.changes_edition:
+            return f"version {challenge.edition_version} of the rules is current"
         concerned = challenge_queries.truth_version_by_id(session, rescore.ground_truth_version_id)
         current = challenges.current_versions(session, challenge).get(concerned.phase_key)
     return "no version is current" if current is None else f"version {current.number} is current"

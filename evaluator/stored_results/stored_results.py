@@ -6,7 +6,7 @@ has to be read again.
 """
 
 import hashlib
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
@@ -34,7 +34,7 @@ class ResultsWriter:
         self, write: Callable[[bytes], object], edition: Edition, image_sets: ImageSets, *, limit: int
     ) -> None:
         self._columns = ColumnsWriter(write, limit=limit)
-        self._read_against = digest(edition, image_sets)
+        self._edition, self._image_sets = edition, image_sets
 
     def add_label_map(self, competition: Competition, image: int, label_map: NDArray[np.uint8]) -> None:
         """Store a label map; a `SegmentationSink` for reading."""
@@ -46,7 +46,8 @@ class ResultsWriter:
             for name, array in COLUMNS[entry.competition.task].arrays(entry).items():
                 self._columns.add(f"{key}/{name}", array)
         entries = [[key, list(entry.classes)] for key, entry in results.items()]
-        header = {"reader": READER_VERSION, "read_against": self._read_against, "entries": entries}
+        read_against = digest(self._edition, self._image_sets, list(results))
+        header = {"reader": READER_VERSION, "read_against": read_against, "entries": entries}
         self._columns.finish(header)
         return self._columns.is_complete
 
@@ -80,7 +81,8 @@ class StoredResults:
             header = self._file.header
             if header["reader"] != READER_VERSION:
                 raise ColumnsError(f"columns of reader {header['reader']!r}, this one is {READER_VERSION}")
-            if header["read_against"] != digest(edition, image_sets):
+            keys = [key for key, _ in header["entries"]]
+            if header["read_against"] not in (digest(edition, image_sets, keys), _digest_of_all(edition, image_sets)):
                 raise ColumnsError("columns that were read against another edition or other image sets")
             self.results = {key: self._entry(key, found, edition, classes) for key, found in header["entries"]}
         except (ValueError, LookupError, TypeError) as error:
@@ -136,10 +138,35 @@ class _Competition:
         return self.prefix + name in self.file
 
 
-def digest(edition: Edition, image_sets: ImageSets) -> str:
-    """Return a hexadecimal SHA-256 of everything that reading depends on, except the files."""
+def digest(edition: Edition, image_sets: ImageSets, competitions: Collection[str]) -> str:
+    """Return a hexadecimal SHA-256 of everything that the meaning of columns depends on, except the files.
+
+    Rules that only scores depend on, such as the metric or the overlap, are left out: the same columns can be scored by
+    other rules. So are limits, which an upload has to keep once.
+
+    Args:
+        competitions: keys of those that the columns are of.
+
+    Raises:
+        KeyError: the edition does not have one of them.
+    """
+    rules = [(edition.name, edition.classes, edition.parts, edition.actions)]
+    return _digest([repr(rules), *(repr(_read_by(edition.competitions[key])) for key in competitions)], image_sets)
+
+
+def _read_by(competition: Competition) -> tuple[object, ...]:
+    protocol = competition.rules.layout_protocol
+    return competition.key, competition.task.value, competition.image_set, competition.classes, str(protocol)
+
+
+def _digest_of_all(edition: Edition, image_sets: ImageSets) -> str:
+    """Return the digest that versions before 1.1 wrote: of all rules of the edition."""
     # The repr of an edition is made of texts, numbers, tuples and dicts: the same in every process.
-    parts = [repr(edition).encode()]
+    return _digest([repr(edition)], image_sets)
+
+
+def _digest(rules: Sequence[str], image_sets: ImageSets) -> str:
+    parts = [text.encode() for text in rules]
     for (task, name), image_set in sorted(image_sets.sets.items()):
         parts += [task.encode(), name.encode(), "\n".join(image_set.images).encode()]
         for numbers in (image_set.sizes, image_set.persons):

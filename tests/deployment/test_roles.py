@@ -170,6 +170,9 @@ def empty_value(column: str, kind: str) -> object:
 
 FORBIDDEN_CHANGES = [
     ("challenges", "current_scoring_id = gen_random_uuid()"),
+    ("challenges", "edition_version = 2"),
+    ("edition_versions", "file = ''"),
+    ("edition_versions", "made_current_at = now()"),
     ("submissions", "archive_sha256 = repeat('1', 64)"),
     ("submissions", "archive_bytes = 2"),
     ("submissions", "columns_sha256 = repeat('1', 64)"),
@@ -268,6 +271,38 @@ def test_web_adds_only_rescores_that_have_not_begun(database: URL, rows: dict[st
                 insert(connection, "rescores", {**wanted, **changed})
         insert(connection, "rescores", dict(wanted))
         connection.rollback()
+
+
+def test_web_proposes_rules_and_does_not_change_them(
+    server: PostgresServer, database: URL, rows: dict[str, str]
+) -> None:
+    challenge = {"challenge_id": rows["challenges"]}
+    with psycopg.connect(conninfo(database)) as owner:
+        owner.execute("UPDATE challenges SET edition_file = 'first', edition_version = 1")
+        scoring = {**challenge, "id": uuid.uuid4(), "ground_truth_version_id": rows["ground_truth_versions"]}
+        insert(owner, "scorings", dict(scoring))
+    with connect(database, "vocboard_web") as connection:
+        connection.execute("UPDATE challenges SET edition_file = 'first'")  # nothing has been scored
+        connection.commit()
+        for wrong in ({"number": 1, "file": "forged"}, {"number": 2, "made_current_at": "2026-01-01T00:00:00Z"}):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege), connection.transaction():
+                insert(connection, "edition_versions", {**challenge, **wrong})
+        insert(connection, "edition_versions", {**challenge, "number": 1, "file": "first"})
+        insert(connection, "edition_versions", {**challenge, "number": 2, "file": "second"})
+        connection.rollback()
+    with psycopg.connect(conninfo(database)) as owner:
+        owner.execute("UPDATE challenges SET current_scoring_id = %s", [scoring["id"]])
+    try:
+        with connect(database, "vocboard_web") as connection:
+            for change in ("edition_file = 'second'", "edition = 'VOC2012'"):
+                with pytest.raises(psycopg.errors.InsufficientPrivilege), connection.transaction():
+                    connection.execute(f"UPDATE challenges SET {change}")  # type: ignore[arg-type]
+        with connect(database, "vocboard_worker") as connection:
+            connection.execute("UPDATE challenges SET edition_file = 'second', edition_version = 2")
+            connection.rollback()
+    finally:
+        with psycopg.connect(conninfo(database)) as owner:
+            owner.execute("UPDATE challenges SET current_scoring_id = NULL, edition_file = NULL")
 
 
 def test_web_removes_no_ground_truth_but_what_failed(database: URL, rows: dict[str, str]) -> None:

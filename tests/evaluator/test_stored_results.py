@@ -101,7 +101,7 @@ def file_of(task: str, **changed: np.ndarray | None) -> io.BytesIO:
             writer.add(f"{key}/{name}", array)
     number = int(next(iter(arrays)).partition("/")[0]) if "/" in next(iter(arrays)) else None
     classes = list(competition.classes) if number is None else [competition.classes[number]]
-    header = {"reader": READER_VERSION, "read_against": digest(EDITION, IMAGE_SETS), "entries": [[key, classes]]}
+    header = {"reader": READER_VERSION, "read_against": digest(EDITION, IMAGE_SETS, [key]), "entries": [[key, classes]]}
     writer.finish(header)
     return file
 

@@ -76,6 +76,7 @@ class ChallengeSummary(BaseModel):
     title: str
     edition: str
     edition_is_own: bool = Field(description="Whether the challenge has a custom edition file; see `/edition`.")
+    edition_version: int = Field(description="Number of the edition's version; rules that change get a new one.")
     visibility: Visibility
     phase: PhaseState
     opens_at: Instant | None

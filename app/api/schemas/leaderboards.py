@@ -41,6 +41,8 @@ class Correction(BaseModel):
     reason: str
     ground_truth_version: int
     evaluator_version: str
+    edition_version: int
+    changes_edition: bool = Field(description="Whether the rules were changed, to those of `edition_version`.")
     method: str | None = Field(description="The only one that was evaluated again; null for all.")
 
 

@@ -15,10 +15,17 @@ class NewRescore(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    ground_truth_version: int = Field(
+    ground_truth_version: int | None = Field(
+        None,
         ge=1,
         le=HIGHEST_NUMBER,
-        description="Number of the ground truth version; use the current one for a new version of the evaluator.",
+        description="Number of the ground truth version; use the current one for a new version of the evaluator. Not "
+        "together with an edition file.",
+    )
+    edition_file: str | None = Field(
+        None,
+        description="Content of a changed edition file (TOML), to score by its rules against the current ground truth. "
+        "Only for challenges with a custom edition.",
     )
     reason: str = Field(
         description="Shown on the leaderboards when the re-score is applied.", examples=["10 boxes corrected"]
@@ -46,6 +53,14 @@ class Ranks(BaseModel):
 
     before: int | None
     after: int | None
+
+
+class RuleChange(BaseModel):
+    """How a changed edition differs from the current one, in words."""
+
+    what: str = Field(examples=["Overlap that is enough"])
+    before: str = Field(examples=["at least 0.5"])
+    after: str = Field(examples=["more than 0.6"])
 
 
 class Change(BaseModel):
@@ -85,6 +100,10 @@ class Rescore(BaseModel):
     id: uuid.UUID
     challenge: str
     ground_truth_version: int
+    edition_version: int = Field(description="Number of the version of the challenge's edition, by whose rules.")
+    edition_changes: list[RuleChange] | None = Field(
+        description="How the rules change; null unless the re-score is for a changed edition."
+    )
     evaluator_version: str | None = Field(description="null until a worker has started.")
     submission: uuid.UUID | None = Field(description="The submission that is evaluated again; null for all.")
     reason: str
@@ -107,6 +126,8 @@ class RescoreSummary(BaseModel):
 
     id: uuid.UUID
     ground_truth_version: int
+    edition_version: int
+    changes_edition: bool
     evaluator_version: str | None
     submission: uuid.UUID | None
     reason: str

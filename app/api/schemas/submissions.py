@@ -79,6 +79,7 @@ class Evaluation(BaseModel):
     created_at: Instant
     evaluator_version: str
     ground_truth_version: int = Field(description="Its number.")
+    edition_version: int = Field(description="Number of the version of the challenge's edition, by whose rules.")
     ground_truth_sha256: str | None = Field(
         description="Visible to organisers, and to others at the detail level `everything`; otherwise null."
     )

@@ -4,6 +4,7 @@ from fastapi import APIRouter
 
 from vocboard.app.pages.organise import (
     challenges,
+    edition,
     ground_truth,
     log,
     overview,
@@ -24,6 +25,7 @@ _PARTS = (
     overview,
     people,
     rescores,
+    edition,
     ground_truth,
     samples,
     phases,

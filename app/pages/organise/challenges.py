@@ -128,27 +128,6 @@ def edit(
     return go_to(f"/organise/{slug}", done="saved")
 
 
-@router.post("/{slug}/edition", dependencies=[Depends(protect_form)])
-def replace_edition(
-    request: Request,
-    database: DatabaseDep,
-    settings: SettingsDep,
-    user: Organiser,
-    slug: str,
-    edition_file: UploadedEdition,
-) -> Response:
-    """Replace the edition file, as long as there is no ground truth."""
-    try:
-        with database.writing() as session:
-            challenge = challenges.get_organised(session, slug, user)
-            challenges.replace_edition_file(session, challenge=challenge, user=user, edition_file=edition_file)
-    except (ForbiddenError, NotFoundError):
-        raise
-    except ServiceError as error:
-        return challenge_page(request, database, settings, user, slug, errors=FormErrors.of(error))
-    return go_to(f"/organise/{slug}", done="edition")
-
-
 @router.post("/{slug}/ground-truth")
 async def upload_ground_truth(
     request: Request,
@@ -228,6 +207,7 @@ def challenge_page(
     truth: str = MAIN_PHASE,
     errors: FormErrors = NO_ERRORS,
     refusal: ServiceError | None = None,
+    reason: str = "",
 ) -> Response:
     """Return the page of a challenge that the user organises.
 
@@ -235,11 +215,13 @@ def challenge_page(
         truth: key of the phase that ground truth can be uploaded for.
         errors: errors of the upload of ground truth or an edition file.
         refusal: why another action was rejected.
+        reason: what was typed in the form of a changed edition.
     """
     with database.reading() as session:
         challenge = challenges.get_organised(session, slug, user)
         listed_versions = challenges.ground_truth_versions(session, challenge)
         current = challenges.current_versions(session, challenge)
+        has_read_truth = queries.has_read_truth(session, challenge.id)
         to_do = checklist.steps(session, challenge)
         numbers = overview.counts(session, challenge)
         submitted_to = {
@@ -274,6 +256,7 @@ def challenge_page(
         needs_confirmation=needs_confirmation,
         submitted_to=submitted_to,
         main_phase=MAIN_PHASE,
+        has_read_truth=has_read_truth,
         current=current,
         current_ids={version.id for version in current.values()},
         truth_phases=with_truth,
@@ -291,4 +274,5 @@ def challenge_page(
         upload_limit=settings.ground_truth_limit_bytes,
         message=errors.message,
         wrong=errors.wrong,
+        reason=reason,
     )

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import cookies_of
 from tests.browser.organisers.clicks import Organising
-from tests.browser.organisers.conftest import PATIENCE, Year
+from tests.browser.organisers.conftest import EDITION, PATIENCE, Year
 from tests.support.factories import make_organiser, make_token, make_user
 from tests.support.life import eventually, make_ready, submit
 from tests.support.site import Site
@@ -59,6 +59,37 @@ def test_the_ground_truth_is_corrected(
         expect(page.get_by_role("heading", name="The new results are current")).to_be_visible(timeout=PATIENCE)
     assert mean_on(visitor, board) != before
     expect(visitor.get_by_text(REASON)).to_be_visible()
+
+
+def test_a_rule_is_changed(
+    organising: Organising, year: Year, files: dict[str, Path], visitor: Page, tmp_path: Path
+) -> None:
+    scored(year, files, "rules")
+    page, board = organising.page, "/challenges/rules/leaderboards/comp1"
+    before = mean_on(visitor, board)
+    text = files["edition"].read_text()
+    changed, wrong = tmp_path / "changed.toml", tmp_path / "wrong.toml"
+    stricter = text.replace("threshold = 0.5", "threshold = 0.95")
+    changed.write_text(stricter.replace('interpolation = "area"', 'interpolation = "11-point"'))
+    wrong.write_text(changed.read_text().replace(f'name = "{EDITION}"', 'name = "Streets"'))
+    with organising.action("refuse a change", "/challenges/rules"):
+        organising.tab("Set-up")
+        organising.choose_file("Changed edition file", wrong)
+        organising.fill("Reason", "Eleven points, as in the text.")
+        organising.button("Score by these rules")
+        expect(page.get_by_text(f"The name changes from {EDITION} to Streets")).to_be_visible()
+    with organising.action("change a rule", "/challenges/rules"):
+        organising.tab("Set-up")
+        organising.choose_file("Changed edition file", changed)
+        organising.fill("Reason", "Eleven points, as in the text.")
+        organising.button("Score by these rules")
+        expect(page.get_by_role("row", name=re.compile("average precision area 11-point"))).not_to_have_count(0)
+        expect(page.get_by_role("heading", name="Ready to apply")).to_be_visible(timeout=PATIENCE)
+        assert mean_on(visitor, board) == before
+        organising.button("Apply")
+        expect(page.get_by_role("heading", name="The new results are current")).to_be_visible(timeout=PATIENCE)
+    assert mean_on(visitor, board) != before
+    expect(visitor.get_by_text("by changed rules")).to_be_visible()
 
 
 def test_submissions_are_evaluated_again(organising: Organising, year: Year, files: dict[str, Path]) -> None:
