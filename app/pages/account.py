@@ -1,5 +1,6 @@
 """The account page: password, browser sessions, API tokens."""
 
+import json
 import uuid
 from dataclasses import dataclass
 from datetime import timedelta
@@ -23,6 +24,7 @@ from vocboard.app.web.client import client_address
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.dependencies import AccountDeskDep, DatabaseDep, SettingsDep
 from vocboard.app.web.identity import CurrentIdentity, SignedIn
+from vocboard.app.web.shown_once import forget, show_once, shown_once
 
 router = APIRouter()
 
@@ -62,7 +64,12 @@ class NewToken:
 @router.get("/account")
 def account_page(request: Request, database: DatabaseDep, settings: SettingsDep, user: SignedIn) -> Response:
     """The account."""
-    return _page(request, database, settings, user)
+    shown = shown_once(request, settings)
+    if shown is None:
+        return _page(request, database, settings, user)
+    response = _page(request, database, settings, user, new_token=NewToken(*json.loads(shown)))
+    forget(response, settings)
+    return response
 
 
 @router.post("/account/password", dependencies=[Depends(protect_form)])
@@ -101,7 +108,7 @@ async def create_token(
     user: SignedIn,
     form: Annotated[TokenForm, Form()],
 ) -> Response:
-    """Create a token after verifying the password; its secret is shown only on this page."""
+    """Create a token after verifying the password; the account page shows its secret once."""
     page = partial(_page, request, database, settings, user)
     days = int(form.lifetime) if form.lifetime in map(str, LIFETIMES_DAYS) else 0  # the service rejects 0
     try:
@@ -115,15 +122,19 @@ async def create_token(
         )
     except ServiceError as error:
         return await to_thread.run_sync(partial(page, token_form=form, token_errors=FormErrors.of(error)))
-    return await to_thread.run_sync(partial(page, new_token=NewToken(token.label, secret)))
+    response = go_to("/account")
+    show_once(response, request, settings, page="/account", secret=json.dumps([token.label, secret]))
+    return response
 
 
 @router.post("/account/tokens/{token_id}/revoke", dependencies=[Depends(protect_form)])
-def revoke_token(database: DatabaseDep, user: SignedIn, token_id: uuid.UUID) -> Response:
+def revoke_token(database: DatabaseDep, settings: SettingsDep, user: SignedIn, token_id: uuid.UUID) -> Response:
     """Revoke a token."""
     with database.writing() as session:
         accounts.revoke_token(session, user=user, token_id=token_id)
-    return go_to("/account", done="token")
+    response = go_to("/account", done="token")
+    forget(response, settings)
+    return response
 
 
 def _page(

@@ -110,6 +110,7 @@ def _page(
     return render(
         request,
         "leaderboard.html",
+        here=request.url.path + state.address(),  # not as it was asked for: all visitors get the same page
         challenge=challenge,
         competition=board.competition,
         switch=switch(competitions_of(challenge, current.phase), board.competition, current.counts),

@@ -1,6 +1,7 @@
 """Registration and confirmation of the e-mail address."""
 
 from typing import Annotated
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Form, Request
 from pydantic import BaseModel
@@ -10,9 +11,10 @@ from vocboard.app.accounts import links
 from vocboard.app.accounts.models import LinkPurpose
 from vocboard.app.accounts.passwords import LEAST_CHARACTERS
 from vocboard.app.errors import ServiceError
-from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
+from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to, safe_path
 from vocboard.app.pages.rendering import render
 from vocboard.app.settings import Settings
+from vocboard.app.web import cookies
 from vocboard.app.web.client import client_address
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.dependencies import AccountDeskDep, DatabaseDep, SettingsDep
@@ -28,6 +30,7 @@ class RegistrationForm(BaseModel):
     name: str = ""
     affiliation: str = ""
     password: str = ""
+    next: str = "/"
 
 
 class ConfirmationForm(BaseModel):
@@ -38,13 +41,11 @@ class ConfirmationForm(BaseModel):
 
 
 @router.get("/register")
-def registration_page(request: Request, settings: SettingsDep, identity: CurrentIdentity) -> Response:
+def registration_page(request: Request, settings: SettingsDep, identity: CurrentIdentity, next: str = "/") -> Response:
     """Show the registration form."""
-    return (
-        go_to("/")
-        if identity.user is not None
-        else _registration_page(request, settings, RegistrationForm(), NO_ERRORS)
-    )
+    if identity.user is not None:
+        return go_to(safe_path(next))
+    return _registration_page(request, settings, RegistrationForm(next=next), NO_ERRORS)
 
 
 @router.post("/register", dependencies=[Depends(protect_form)])
@@ -57,10 +58,12 @@ async def register(
 ) -> Response:
     """Create an account; the response is the same if the e-mail address already has one."""
     try:
-        await desk.register(**form.model_dump(), address=client_address(request))
+        await desk.register(**form.model_dump(exclude={"next"}), address=client_address(request))
     except ServiceError as error:
         return _registration_page(request, settings, form, FormErrors.of(error))
-    return go_to("/register/sent")
+    response = go_to("/register/sent")
+    cookies.set_return_to(response, settings, safe_path(form.next))
+    return response
 
 
 @router.get("/register/sent")
@@ -79,7 +82,11 @@ def confirmation_page(request: Request, database: DatabaseDep, _: CurrentIdentit
 
 @router.post("/confirm", dependencies=[Depends(protect_form)])
 async def confirm(
-    request: Request, desk: AccountDeskDep, _: CurrentIdentity, form: Annotated[ConfirmationForm, Form()]
+    request: Request,
+    settings: SettingsDep,
+    desk: AccountDeskDep,
+    _: CurrentIdentity,
+    form: Annotated[ConfirmationForm, Form()],
 ) -> Response:
     """Confirm the e-mail address that a link was sent to, with the password of the registration."""
     try:
@@ -88,7 +95,9 @@ async def confirm(
         raise
     except ServiceError as error:
         return _confirmation_page(request, form.token, FormErrors.of(error))
-    return go_to("/sign-in", done="confirmed" if user.is_approved else "waits")
+    wanted = safe_path(cookies.return_to(request, settings))
+    query = "" if wanted == "/" else "?" + urlencode({"next": wanted})
+    return go_to(f"/sign-in{query}", done="confirmed" if user.is_approved else "waits")
 
 
 def _confirmation_page(request: Request, token: str, errors: FormErrors) -> Response:
@@ -102,7 +111,9 @@ def _registration_page(request: Request, settings: Settings, form: RegistrationF
         request,
         "register.html",
         status=errors.status,
-        form=form.model_dump(exclude={"password"}),
+        form=form.model_dump(exclude={"password", "next"}),
+        next=safe_path(form.next),
+        here=safe_path(form.next),
         wrong=errors.wrong,
         message=errors.message,
         policy=settings.registration_policy,

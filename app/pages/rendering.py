@@ -1,18 +1,24 @@
 """Renders templates, with strict handling of undefined variables."""
 
+import contextlib
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlencode
 
 from fastapi import Request
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from sqlalchemy.exc import SQLAlchemyError
 
 from vocboard.app.guides.documents import address_of_problem
 from vocboard.app.pages import formats, wording
 from vocboard.app.quotas import sentences as quota_sentences
 from vocboard.app.web.csrf import csrf_token
+from vocboard.app.web.dependencies import services_of
+from vocboard.app.web.identity import current_identity
 from vocboard.app.web.problem_details import ProblemDetails
 from vocboard.app.web.viewer import Identity
 from vocboard.evaluator.tasks.definitions import PARTIAL_ENTRIES, TASKS
@@ -21,13 +27,30 @@ from vocboard.evaluator.version import VERSION
 STATIC_DIRECTORY = Path(__file__).parents[1] / "static"
 TEMPLATE_DIRECTORY = Path(__file__).parents[2] / "templates"
 THEME_COOKIE = "vocboard_theme"
+# Pages of visitors who are about to sign in.
+NOT_GONE_BACK_TO = frozenset(
+    {
+        "/confirm",
+        "/forgotten-password",
+        "/forgotten-password/sent",
+        "/register",
+        "/register/sent",
+        "/reset-password",
+        "/sign-in",
+    }
+)
+LONGEST_ADDRESS = 1000  # characters
 THEMES = frozenset({"light", "dark"})
 
 
-def render(request: Request, template: str, *, status: int = 200, **context: Any) -> HTMLResponse:
+def render(
+    request: Request, template: str, *, status: int = 200, here: str | None = None, **context: Any
+) -> HTMLResponse:
     """Return a page.
 
     Args:
+        here: the address to which signing in and registering lead back; by default, that of the page. Pages that are
+            cached for everybody must give it, because it is part of them.
         context: variables of the template, in addition to those of every page.
     """
     identity: Identity = getattr(request.state, "identity", Identity())
@@ -40,11 +63,26 @@ def render(request: Request, template: str, *, status: int = 200, **context: Any
             identity=identity,
             csrf_token=lambda: csrf_token(request),
             theme=theme_of(request),
+            back_here=_back(_address(request) if here is None else here),
             done=wording.DONE.get(request.query_params.get("done", "")),
             **context,
         )
     )
     return HTMLResponse(page, status)
+
+
+def _address(request: Request) -> str:
+    """Return the address of a page without the message after a form; empty for pages to which nobody goes back."""
+    if request.method not in {"GET", "HEAD"} or request.url.path in NOT_GONE_BACK_TO:
+        return ""
+    fields = [(name, value) for name, value in parse_qsl(request.url.query) if name != "done"]
+    address = request.url.path + (f"?{urlencode(fields)}" if fields else "")
+    return address if len(address) <= LONGEST_ADDRESS else request.url.path
+
+
+def _back(address: str) -> str:
+    """Return the query with which the sign-in page and the registration lead back to an address."""
+    return "" if address in {"", "/"} else "?" + urlencode({"next": address})
 
 
 def theme_of(request: Request) -> str | None:
@@ -53,9 +91,13 @@ def theme_of(request: Request) -> str | None:
     return theme if theme in THEMES else None
 
 
-def error_page(request: Request, details: ProblemDetails) -> HTMLResponse:
-    """Return an error as a page."""
-    response = render(request, "error.html", status=details.status, details=details)
+async def error_page(request: Request, details: ProblemDetails) -> HTMLResponse:
+    """Return an error as a page, which knows who is signed in, also where no handler has asked for it."""
+    if not hasattr(request.state, "identity"):
+        services = services_of(request)
+        with contextlib.suppress(SQLAlchemyError):  # an error of the database is to be shown, not to be caused again
+            await current_identity(request, services.settings, services.database)
+    response = await run_in_threadpool(render, request, "error.html", status=details.status, details=details)
     response.headers.update(details.headers)
     return response
 

@@ -111,6 +111,7 @@ def _sign_in_page(
         status=errors.status,
         form={"email": form.email},
         next=safe_path(form.next),
+        here=safe_path(form.next),
         wrong=errors.wrong,
         message=errors.message,
     )

@@ -33,6 +33,7 @@ from vocboard.app.web.attachments import attachment
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.dependencies import DatabaseDep, SettingsDep, StoreDep, services_of
 from vocboard.app.web.identity import CurrentIdentity, SignedIn
+from vocboard.app.web.shown_once import forget, show_once, shown_once
 from vocboard.evaluator.editions import Declaration
 
 router = APIRouter()
@@ -59,13 +60,20 @@ def my_submissions(request: Request, database: DatabaseDep, user: SignedIn, page
 def submission_page(
     request: Request,
     database: DatabaseDep,
+    settings: SettingsDep,
     identity: CurrentIdentity,
     submission_id: uuid.UUID,
     competition: str | None = None,
     sort: str = Sort.CLASS,
 ) -> Response:
     """One submission."""
-    return show(request, database, identity.user, submission_id, competition=competition, sort=sort)
+    address = shown_once(request, settings)
+    response = show(
+        request, database, identity.user, submission_id, competition=competition, sort=sort, anonymous_address=address
+    )
+    if address is not None:
+        forget(response, settings)
+    return response
 
 
 @router.post("/submissions/{submission_id}/publish", dependencies=[Depends(protect_form)])
@@ -99,22 +107,26 @@ def withdraw(request: Request, database: DatabaseDep, user: SignedIn, submission
 def create_anonymous_link(
     request: Request, settings: SettingsDep, database: DatabaseDep, user: SignedIn, submission_id: uuid.UUID
 ) -> Response:
-    """Create an anonymous link, which is only shown on this page."""
+    """Create an anonymous link, which the submission's page shows once."""
     try:
         with database.writing() as session:
             token = service.create_anonymous_link(session, submission_id=submission_id, user=user)
     except ConflictError as error:
         return show(request, database, user, submission_id, message=str(error), status=error.status)
-    address = service.anonymous_address(settings.public_url, token)
-    return show(request, database, user, submission_id, anonymous_address=address)
+    path = f"/submissions/{submission_id}"
+    response = go_to(path)
+    show_once(response, request, settings, page=path, secret=service.anonymous_address(settings.public_url, token))
+    return response
 
 
 @router.post("/submissions/{submission_id}/anonymous-link/revoke", dependencies=[Depends(protect_form)])
 def revoke_anonymous_link(
-    request: Request, database: DatabaseDep, user: SignedIn, submission_id: uuid.UUID
+    request: Request, database: DatabaseDep, settings: SettingsDep, user: SignedIn, submission_id: uuid.UUID
 ) -> Response:
     """Revoke the anonymous link."""
-    return act(request, database, user, submission_id, service.revoke_anonymous_link, done="link-revoked")
+    response = act(request, database, user, submission_id, service.revoke_anonymous_link, done="link-revoked")
+    forget(response, settings)
+    return response
 
 
 @router.get("/submissions/{submission_id}/archive")

@@ -1,9 +1,10 @@
-"""Cookies: the session, the visitor token for CSRF, and known browsers.
+"""Cookies: the session, the visitor token for CSRF, known browsers, and what one page leaves to the next.
 
 With https, their names begin with `__Host-`, so that other hosts of the domain cannot set them.
 """
 
 from datetime import timedelta
+from urllib.parse import quote, unquote
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection
@@ -16,6 +17,9 @@ VISITOR = "vocboard_visitor"
 KNOWN_BROWSER = "vocboard_known_browser"
 KNOWN_BROWSER_LIFETIME = timedelta(days=180)
 LONGEST_KNOWN_BROWSER = 2000
+SHOWN_ONCE = "vocboard_shown_once"
+RETURN_TO = "vocboard_return_to"
+RETURN_TO_LIFETIME = timedelta(days=2)  # until the e-mail of a registration is opened
 
 
 def session_token(connection: HTTPConnection, settings: Settings) -> str | None:
@@ -46,6 +50,26 @@ def known_browser(connection: HTTPConnection, settings: Settings) -> str:
 def set_known_browser(response: Response, settings: Settings, marks: str) -> None:
     """Set the cookie of known browsers, which is kept after signing out."""
     _set(response, settings, KNOWN_BROWSER, marks, KNOWN_BROWSER_LIFETIME)
+
+
+def shown_once(connection: HTTPConnection, settings: Settings) -> str | None:
+    """Return the sealed secret of `app.web.shown_once`."""
+    return connection.cookies.get(_name(SHOWN_ONCE, settings))
+
+
+def set_shown_once(response: Response, settings: Settings, sealed: str, lifetime: timedelta) -> None:
+    """Set it."""
+    _set(response, settings, SHOWN_ONCE, sealed, lifetime)
+
+
+def return_to(connection: HTTPConnection, settings: Settings) -> str:
+    """Return the address that a newcomer came from, unchecked; empty if there is none."""
+    return unquote(connection.cookies.get(_name(RETURN_TO, settings), ""))
+
+
+def set_return_to(response: Response, settings: Settings, address: str) -> None:
+    """Keep the address that a newcomer came from until the registration is confirmed."""
+    _set(response, settings, RETURN_TO, quote(address), RETURN_TO_LIFETIME)
 
 
 def visitor_header(settings: Settings, token: str) -> str:

@@ -5,7 +5,7 @@ Source: RFC 9457, "Problem Details for HTTP APIs".
 
 import logging
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC
 from functools import singledispatch
@@ -71,7 +71,7 @@ class ProblemDetails:
         }
 
 
-ErrorPage = Callable[[Request, ProblemDetails], Response]  # the page for people, which the pages have
+ErrorPage = Callable[[Request, ProblemDetails], Awaitable[Response]]  # the page for people, which the pages have
 
 _DETAILS = {HTTPStatus.NOT_FOUND: "This page does not exist. The link may be old."}
 
@@ -174,7 +174,7 @@ def wants_json(request: Request) -> bool:
     return request.url.path.startswith("/api/") or ("json" in accept and "text/html" not in accept)
 
 
-def render(request: Request, error: Exception, error_page: ErrorPage) -> Response:
+async def render(request: Request, error: Exception, error_page: ErrorPage) -> Response:
     """Return an error as a response."""
     if isinstance(error.__cause__, ServiceError):  # the framework wraps exceptions raised while reading a body
         error = error.__cause__
@@ -186,7 +186,7 @@ def render(request: Request, error: Exception, error_page: ErrorPage) -> Respons
         if request.method == "GET" and request.url.query:
             wanted += f"?{request.url.query}"
         return RedirectResponse(f"{SIGN_IN_PATH}?{urlencode({'next': wanted})}", 303)
-    return error_page(request, details)
+    return await error_page(request, details)
 
 
 class ErrorResponses:
@@ -217,14 +217,15 @@ class ErrorResponses:
                 _log.exception("%s %s failed", scope["method"], loggable(scope["path"]))
             if started:
                 raise
-            await render(Request(scope, receive), error, self._error_page)(scope, receive, send)
+            response = await render(Request(scope, receive), error, self._error_page)
+            await response(scope, receive, send)
 
 
 def install(app: FastAPI, *, error_page: ErrorPage) -> None:
     """Install this module as the error handler of `app`."""
 
     async def handler(request: Request, error: Exception) -> Response:
-        return render(request, error, error_page)
+        return await render(request, error, error_page)
 
     for kind in (ServiceError, HTTPException, RequestValidationError):
         app.add_exception_handler(kind, handler)

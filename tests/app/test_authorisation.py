@@ -26,6 +26,8 @@ from vocboard.app.uploads.models import Upload
 from vocboard.app.web import cookies
 
 MOUNTED = {"/static"}  # files of ours, the same for everyone
+# Forms of pages that do not lead to another page: a file to save, and a part of the form for its script.
+NO_REDIRECT = {"POST /organise/{slug}/export", "POST /challenges/{slug}/submit/check"}
 REFUSED = frozenset({401, 403, 404})
 CHANGING_BY_THEMSELVES = {"last_used_at"}  # columns
 # As whom a token without the scope `organise` acts.
@@ -98,6 +100,9 @@ def test_the_rule_holds(site: Site, world: World, route: str, number: int) -> No
             if rule.hidden and not needs_sign_in(response):
                 forbidden = response.status_code == 403 and lacks_scope(person, rule, route)
                 assert response.status_code == 404 or forbidden, (person, response.status_code)
+        if person in rule.allowed and route.startswith("POST /") and " /api/" not in route and route not in NO_REDIRECT:
+            # 422, 409 and 429: the form is shown again with what is wrong.
+            assert response.status_code == 303 or response.status_code >= 400, (person, response.status_code)
         if person not in rule.allowed or route.startswith("GET "):
             assert content(site) == before, f"{person} has changed something"
 

@@ -1,7 +1,7 @@
 """Who organises a challenge: its organisers, invitations to others, and a person's own invitations."""
 
 import uuid
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Form, Request
 from starlette.responses import Response
@@ -112,7 +112,7 @@ def _page(
 ) -> Response:
     with database.reading() as session:
         challenge = challenges.get_organised(session, slug, user)
-        context = {
+        context: dict[str, Any] = {
             "challenge": challenge,
             "organisers": organisers.organisers_of(session, challenge),
             "invitations": organisers.invitations_to(session, challenge),

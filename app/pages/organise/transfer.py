@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from anyio import to_thread
 from fastapi import APIRouter, Depends, Request
@@ -108,7 +109,7 @@ def _refused(
 def _page(request: Request, database: Database, user: User, slug: str, *, errors: FormErrors = NO_ERRORS) -> Response:
     with database.reading() as session:
         challenge = challenges.get_organised(session, slug, user)
-        context = {
+        context: dict[str, Any] = {
             "challenge": challenge,
             "numbers": overview.counts(session, challenge),
             "is_owner": organisers.is_owner(session, challenge, user),

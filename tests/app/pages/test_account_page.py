@@ -22,7 +22,8 @@ def test_a_token_is_shown_once_and_works(embedded_site: Site) -> None:
         made = send_form(
             client, "/account", "/account/tokens", label="cluster", scopes="read", lifetime="30", password=PASSWORD
         )
-        [secret] = set(SECRET.findall(made.text))
+        assert made.headers["location"] == "/account"
+        [secret] = set(SECRET.findall(client.get("/account").text))
         assert not SECRET.search(client.get("/account").text)
         assert "cluster" in client.get("/account").text
         with embedded_site.client(secret) as program:
@@ -55,7 +56,8 @@ def test_a_new_password_revokes_all_tokens(embedded_site: Site) -> None:
         made = send_form(
             client, "/account", "/account/tokens", label="cluster", scopes="read", lifetime="30", password=PASSWORD
         )
-        [secret] = set(SECRET.findall(made.text))
+        assert made.headers["location"] == "/account"
+        [secret] = set(SECRET.findall(client.get("/account").text))
         send_form(
             client, "/account", "/account/password", current_password=PASSWORD, new_password="three green ladders"
         )

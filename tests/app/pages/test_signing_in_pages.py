@@ -8,6 +8,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from lxml import html
 
 from tests.support.browsing import from_here, send_form, sign_in, token_of
 from tests.support.factories import PASSWORD, make_user
@@ -59,6 +60,33 @@ def test_a_newcomer_registers_confirms_and_signs_in(embedded_site: Site) -> None
         assert client.get(link).status_code == 404
         sign_in(client, NEWCOMER["email"], NEWCOMER["password"])
         assert "ada@lab.example" in client.get("/account").text
+
+
+@pytest.mark.parametrize(
+    ("wanted", "reached"),
+    [
+        ("/challenges/voc2012?class=dog", "/challenges/voc2012?class=dog"),
+        ("//evil.example", None),
+        ("/\\evil.example", None),
+        ("https:evil.example", None),
+        ("/\t/evil.example", None),
+        ("/%0d%0aSet-Cookie:x", "/%0d%0aSet-Cookie:x"),
+        ("/\r\nSet-Cookie: x=y", None),
+    ],
+)
+def test_registering_leads_back_to_where_it_began(embedded_site: Site, wanted: str, reached: str | None) -> None:
+    with embedded_site.client() as client:
+        asked = str(httpx.URL("/register", params={"next": wanted}))
+        page = html.fromstring(client.get(asked).text)
+        [shown] = page.xpath("//form[@action='/register']//input[@name='next']/@value")
+        assert shown == (reached or "/")
+        registered = send_form(client, asked, "/register", next=wanted, **NEWCOMER)
+        assert registered.headers["location"] == "/register/sent"
+        link = path_of(link_in(the_mail(embedded_site, NEWCOMER["email"])))
+        token = link.partition("token=")[2]
+        confirmed = send_form(client, link, "/confirm", token=token, password=NEWCOMER["password"])
+        fields = httpx.URL(confirmed.headers["location"]).params
+        assert (fields.get("next"), fields["done"]) == (reached, "confirmed")
 
 
 def test_registering_a_known_address_looks_the_same(embedded_site: Site) -> None:

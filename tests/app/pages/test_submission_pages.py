@@ -97,7 +97,11 @@ def test_the_anonymous_link_names_nobody_and_ends_when_revoked(shown: Shown) -> 
     with shown.site.client() as client, shown.site.client() as reviewer:
         sign_in(client, shown.gallery.participant)
         made = send_form(client, path, f"{path}/anonymous-link")
-        [token] = re.findall(r"/anonymous/([\w-]{43,})", made.text)
+        assert (made.status_code, made.headers["location"]) == (303, path)
+        assert "/anonymous/" not in client.get(f"/submissions/{shown.gallery.submissions['failed']}").text
+        sealed = client.cookies["vocboard_shown_once"]
+        [token] = re.findall(r"/anonymous/([\w-]{43,})", client.get(path).text)
+        assert token not in sealed
         assert token not in client.get(path).text, "shown once"
         assert reviewer.get(f"/anonymous/{shown.gallery.anonymous}").status_code == 404, "a new link ends the earlier"
         page = reviewer.get(f"/anonymous/{token}?competition=comp3")
@@ -108,6 +112,9 @@ def test_the_anonymous_link_names_nobody_and_ends_when_revoked(shown: Shown) -> 
         identifier = str(shown.gallery.submissions["scored"])
         for private in ("Own method", "Paula", "P. Participant", "Laboratory", "5e" * 32, identifier):
             assert private not in page.text
+        sign_in(reviewer, shown.gallery.organiser)
+        reviewer.cookies.set("vocboard_shown_once", sealed, domain="127.0.0.1")
+        assert token not in reviewer.get(path).text, "of another session"
         send_form(client, path, f"{path}/anonymous-link/revoke")
         assert reviewer.get(f"/anonymous/{token}").status_code == 404
 

@@ -2,14 +2,17 @@
 
 from datetime import timedelta
 
+import httpx
 import pytest
 from sqlalchemy.exc import OperationalError
 
+from tests.support.browsing import from_here, sign_in
 from tests.support.factories import make_token, make_user
 from tests.support.site import Site
 from vocboard.app.accounts.models import Role
 from vocboard.app.database import now
 from vocboard.app.errors import LimitedError
+from vocboard.app.pages import home
 from vocboard.app.web.problem_details import details_of
 
 
@@ -44,6 +47,33 @@ def test_people_get_a_page_and_are_sent_to_sign_in(embedded_site: Site) -> None:
         private = client.get("/submissions?page=2")
         assert private.status_code == 303
         assert private.headers["location"] == "/sign-in?next=%2Fsubmissions%3Fpage%3D2"
+
+
+def test_error_pages_know_who_is_signed_in(embedded_site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    with embedded_site.writing() as session:
+        email = make_user(session).email
+    with embedded_site.client() as visitor, embedded_site.client() as client:
+        sign_in(client, email)
+
+        def answers(browser: httpx.Client) -> dict[int, httpx.Response]:
+            elsewhere = {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"}
+            found = [
+                browser.get("/nothing/here"),
+                browser.get("/sign-out"),
+                browser.post("/sign-out", headers=elsewhere),
+                browser.post("/sign-in", data={"email": "x" * 2**21}, headers=from_here(browser)),
+            ]
+            with monkeypatch.context() as patch:
+                patch.setattr(home, "listed", lambda _found: 1 / 0)
+                found.append(browser.get("/"))
+            return {answer.status_code: answer for answer in found}
+
+        signed_in, signed_out = answers(client), answers(visitor)
+    assert set(signed_in) == set(signed_out) == {403, 404, 405, 413, 500}
+    for status, answer in signed_in.items():
+        assert 'action="/sign-out"' in answer.text, status
+        assert 'action="/sign-out"' not in signed_out[status].text
+    assert 'href="/sign-in?next=%2Fnothing%2Fhere"' in signed_out[404].text
 
 
 def test_a_missing_token_is_distinguished_from_a_wrong_one(embedded_site: Site) -> None:
