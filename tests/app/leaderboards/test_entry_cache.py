@@ -17,34 +17,34 @@ from vocboard.app.submissions.models import Method, State, Submission
 METHODS = 5
 
 
-def first(session: Session) -> Submission:
+def first(session: Session, count: int = 1) -> list[Submission]:
     found = session.query(Submission).filter(Submission.published_at.is_not(None)).order_by(Submission.created_at)
-    return found.filter(Submission.entries.any(competition="comp3")).limit(1).one()
+    return found.filter(Submission.entries.any(competition="comp3")).limit(count).all()
 
 
 def edit(session: Session) -> None:
-    first(session).affiliation = "Elsewhere"
+    first(session)[0].affiliation = "Elsewhere"
 
 
 def rename(session: Session) -> None:
-    session.execute(update(Method).where(Method.id == first(session).method_id).values(name="Renamed"))
+    session.execute(update(Method).where(Method.id == first(session)[0].method_id).values(name="Renamed"))
 
 
 def unpublish(session: Session) -> None:
-    first(session).published_at = None
+    first(session)[0].published_at = None
 
 
 def disqualify(session: Session) -> None:
-    first(session).state = State.DISQUALIFIED
+    first(session)[0].state = State.DISQUALIFIED
 
 
 def remove(session: Session) -> None:
-    submission = first(session)
+    submission = first(session)[0]
     session.execute(delete(Submission).where(Submission.id == submission.id))
 
 
 def point_to_other_scores(session: Session) -> None:
-    one, other = session.query(Submission).filter(Submission.entries.any(competition="comp3")).limit(2)
+    one, other = first(session, 2)
     one.current_evaluation_id, other.current_evaluation_id = other.current_evaluation_id, one.current_evaluation_id
 
 
