@@ -3,7 +3,9 @@
 import hashlib
 import re
 import shutil
+import sqlite3
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from itertools import combinations, product
 from pathlib import Path
 from typing import Any
@@ -242,14 +244,21 @@ def lacks_scope(person: Person, rule: Rule, route: str) -> bool:
     return may_not_organise and (rule.scope is Scope.ORGANISE or " /organise" in route)
 
 
+# Without what changes with every visit, and without attempts to upload, which all count.
+CONTENT = [
+    "SELECT {} FROM {} ORDER BY rowid".format(
+        ", ".join(f'"{column.name}"' for column in table.columns if column.name not in CHANGING_BY_THEMSELVES),
+        table.name,
+    )
+    for table in Base.metadata.sorted_tables
+    if table is not Upload.__table__
+]
+
+
 def content(site: Site) -> str:
-    """A fingerprint of the database, without what changes with every visit, nor attempts to upload, which all count."""
+    """A fingerprint of the database."""
     digest = hashlib.sha256()
-    with site.database.reading() as session:
-        for table in Base.metadata.sorted_tables:
-            if table is Upload.__table__:
-                continue
-            columns = [column for column in table.columns if column.name not in CHANGING_BY_THEMSELVES]
-            rows = sorted(map(repr, session.execute(select(*columns)).all()))
-            digest.update(f"{table.name} {rows}".encode())
+    with closing(sqlite3.connect(str(site.database.engine.url.database))) as connection:
+        for query in CONTENT:
+            digest.update(f"{query} {connection.execute(query).fetchall()}".encode())
     return digest.hexdigest()

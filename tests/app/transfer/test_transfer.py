@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import shutil
 import tarfile
 import tempfile
 from collections.abc import Callable
@@ -17,6 +18,8 @@ from tests.support.archives import Change, edited
 from tests.support.backend import Backend, make_archive, make_columns
 from tests.support.other_server import Server, write_export
 from tests.support.phases import show_board
+from tests.support.run_files import made_once
+from tests.support.services import EMBEDDED
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.audit import queries as log
 from vocboard.app.audit.queries import Filters
@@ -67,6 +70,20 @@ def challenge(backend: Backend) -> Challenge:
 def exported(backend: Backend, challenge: Challenge, tmp_path: Path) -> Path:
     organiser = challenge.organiser  # type: ignore[attr-defined]
     return write_export(backend.database, backend.store, tmp_path / "spring.tar", organiser)
+
+
+@pytest.fixture
+def exported_once(request: pytest.FixtureRequest, set_up: str, tmp_path: Path) -> Path:
+    """Give a copy of the export, which is made once."""
+
+    def make(path: Path) -> None:
+        shutil.move(request.getfixturevalue("exported"), path)
+
+    return Path(shutil.copy(made_once(f"spring-{set_up}.tar", make), tmp_path / "copy.tar"))
+
+
+# What is refused does not depend on the set-up of the server that exported it.
+ON_ONE_SET_UP = pytest.mark.parametrize("set_up", [EMBEDDED], indirect=True)
 
 
 def board_of(database: Database, slug: str = "spring") -> Board:
@@ -165,6 +182,7 @@ def test_a_lost_archive_does_not_keep_the_rest_from_being_exported(
     assert as_csv(board_of(other.database)) == as_csv(board_of(backend.database))
 
 
+@ON_ONE_SET_UP
 @pytest.mark.parametrize("ending", ["dropped", "dropped before the first chunk", "closed early", "discarded"])
 def test_an_export_that_is_not_sent_leaves_no_files(
     backend: Backend, challenge: Challenge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str
@@ -266,11 +284,12 @@ def replaced(name: str, content: bytes) -> Change:
         (replaced("people.jsonl", b""), "nobody with this id"),
     ],
 )
+@ON_ONE_SET_UP
 def test_what_does_not_fit_together_is_refused_with_its_place(
-    exported: Path, other: Server, change: Change, message: str
+    exported_once: Path, other: Server, change: Change, message: str
 ) -> None:
     with pytest.raises(InvalidArchiveError) as caught:
-        other.take(edited(exported, change))
+        other.take(edited(exported_once, change))
     assert any(message in f"{problem.file} {problem.message}" for problem in caught.value.problems), [
         (problem.file, problem.line, problem.message) for problem in caught.value.problems
     ]
@@ -279,13 +298,14 @@ def test_what_does_not_fit_together_is_refused_with_its_place(
         assert session.scalars(select(Submission)).all() == []
 
 
-def test_an_archive_whose_content_is_another_is_refused(exported: Path, other: Server) -> None:
+@ON_ONE_SET_UP
+def test_an_archive_whose_content_is_another_is_refused(exported_once: Path, other: Server) -> None:
     def change(files: dict[str, bytes]) -> None:
         name = next(name for name in files if name.startswith("archives/"))
         files[name] = bytes(len(files[name]))
 
     with pytest.raises(InvalidArchiveError) as caught:
-        other.take(edited(exported, change))
+        other.take(edited(exported_once, change))
     assert "another SHA-256" in caught.value.problems[0].message
 
 
