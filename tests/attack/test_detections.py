@@ -52,14 +52,14 @@ PREFIXES = [range(number) for number in (8, 16, 24, 32, 40)]
 @pytest.mark.parametrize(
     ("truth", "lists"),
     [
-        (right(20), [[0], range(20)]),
+        (right(13), [[0], range(13)]),
         pytest.param(right(40), [[0], range(40)], marks=WHOLE),
         pytest.param(right(40), [range(12), range(40)], marks=WHOLE),
         pytest.param(right(40), [[FILLER] * 20 + list(range(40))], marks=WHOLE),
         pytest.param(right(40), PREFIXES, marks=WHOLE),
         pytest.param(four_of_forty_wrong(), PREFIXES, marks=WHOLE),
     ],
-    ids=["one box, then 20", "one box, then 40", "12, then 40", "behind 20 wrong", "five lengths", "five, four wrong"],
+    ids=["one box, then 13", "one box, then 40", "12, then 40", "behind 20 wrong", "five lengths", "five, four wrong"],
 )
 def test_what_no_display_of_scores_hides(truth: Claims, lists: list[list[int] | range]) -> None:
     """Learning the number of objects, or using a day of quota on one list, reveals for certain what is correct.
