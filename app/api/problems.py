@@ -85,7 +85,7 @@ _KINDS: dict[int, tuple[type[ProblemDetails], str]] = {
     404: (ProblemDetails, "The object does not exist, or you may not see it."),
     408: (ProblemDetails, "The body arrived too slowly, or took too long."),
     409: (ConflictDetails, "Not possible in the object's current state."),
-    410: (ProblemDetails, "It was deleted."),
+    410: (ProblemDetails, "It was deleted, or cannot be continued."),
     412: (ProblemDetails, "The version of the tus protocol is not supported; see `Tus-Version`."),
     413: (ProblemDetails, "The upload is larger than allowed."),
     415: (ProblemDetails, "The body has the wrong media type."),

@@ -138,7 +138,7 @@ def get_upload(intake: ResumableIntakeDep, user: SubmittingUser, upload_id: uuid
     status_code=204,
     response_class=Response,
     dependencies=SPEAKING_TUS,
-    responses=problem_responses(400, 401, 403, 404, 408, 409, 412, 413, 415, 422, 423, 429, 507),
+    responses=problem_responses(400, 401, 403, 404, 408, 409, 410, 412, 413, 415, 422, 423, 429, 507),
     openapi_extra=PART,
 )
 async def send_part(
@@ -185,7 +185,10 @@ class UploadReport(BaseModel):
 async def check_upload(
     request: Request, checks: UploadChecksDep, user: SubmittingUser, upload_id: uuid.UUID
 ) -> UploadReport:
-    """Check a finished upload without submitting it, which uses no quota but counts as an attempt."""
+    """Check a finished upload without submitting it, which uses no quota.
+
+    Beginning an upload is an attempt that includes a check and the submission; each further one counts as an attempt.
+    """
     report, edition = await checks.check(request, upload_id, user=user)
     missing = classes_not_entered(report.entries, edition)
     needed = needed_by(edition.competitions[entry.competition] for entry in report.entries)

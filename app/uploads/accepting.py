@@ -12,7 +12,7 @@ from starlette.requests import Request
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges import service as challenges
 from vocboard.app.database import Database
-from vocboard.app.errors import InvalidArchiveError
+from vocboard.app.errors import InvalidArchiveError, NotFoundError
 from vocboard.app.storage.archives import ArchiveStore, IncomingArchive, columns_limit
 from vocboard.app.submissions import forms, idempotency, queries
 from vocboard.app.submissions import service as submissions
@@ -99,6 +99,7 @@ class Acceptance:
                 ForbiddenError: as
                 `SubmissionIntake.take`.
             ConflictError, LimitedError, NotSignedInError, ClientDisconnect: as `SubmissionIntake.take`.
+            NotFoundError: the upload was submitted or removed in the meantime.
         """
         archive = complete.archive
         if wanted.refuses_identical and not complete.submit_identical:
@@ -175,8 +176,9 @@ class Acceptance:
             )
             if complete.repeatable is not None:
                 idempotency.remember(session, wanted.user, complete.repeatable, submission)
-            if complete.upload is not None:
-                resumable.remove(session, complete.upload)
+            # Another request with another key may have submitted it, or its owner removed it.
+            if complete.upload is not None and not resumable.remove(session, complete.upload.id):
+                raise NotFoundError(resumable.NO_UPLOAD)
             return Taken(submission.id)
 
     def _refuse_identical(self, wanted: Wanted, target: Target, sha256: str) -> None:

@@ -31,7 +31,9 @@ class UploadChecks:
     acceptance: Acceptance
 
     async def check(self, request: Request, upload_id: uuid.UUID, *, user: User) -> tuple[Report, Edition]:
-        """Validate a finished upload without submitting it. It counts as an attempt, and uses no quota.
+        """Validate a finished upload without submitting it. It uses no quota.
+
+        The first validations belong to the attempt that has begun the upload, further ones count as attempts.
 
         Returns:
             The report, and the edition that it was checked against.
@@ -45,7 +47,12 @@ class UploadChecks:
         """
         store, database, settings = self.intake.store, self.intake.database, self.intake.settings
         async with upload_in_progress(
-            request, user=user, kind=UploadKind.SUBMISSION, database=database, settings=settings
+            request,
+            user=user,
+            kind=UploadKind.SUBMISSION,
+            database=database,
+            settings=settings,
+            resumable_id=upload_id,
         ):
             upload = await to_thread.run_sync(self.intake.find, upload_id, user)
             destination = Destination(upload.challenge.slug, upload.phase_key, upload.is_rehearsal)
@@ -53,7 +60,7 @@ class UploadChecks:
             target = await to_thread.run_sync(partial(find_target, database, destination, user, at=began_at))
             check_submittable(upload, destination, target)
             try:
-                archive = await to_thread.run_sync(adopted, store, upload_id)
+                archive = await to_thread.run_sync(adopted, store, upload)
             except FileNotFoundError as error:
                 raise NotFoundError(resumable.NO_UPLOAD) from error
             async with off_the_loop(archive):
@@ -63,17 +70,22 @@ class UploadChecks:
         return report, challenges.edition_of_phase(target.challenge, target.phase)
 
 
-def adopted(store: ArchiveStore, upload_id: uuid.UUID) -> IncomingArchive:
+def adopted(store: ArchiveStore, upload: ResumableUpload) -> IncomingArchive:
     """Return a finished upload as an archive.
 
     Raises:
         UploadInUseError: it still arrives.
         FileNotFoundError: it was submitted by another request just now, or lost.
+        NotFoundError: a part of it was lost.
     """
     try:
-        return store.adopt(store.unfinished.path(upload_id))
+        archive = store.adopt(store.unfinished.path(upload.id))
     except BlockingIOError as error:
         raise UploadInUseError("The upload is still in progress. Try again in half a minute.") from error
+    if archive.size != upload.byte_count:
+        archive.remove()
+        raise NotFoundError(resumable.LOST_UPLOAD)
+    return archive
 
 
 def check_submittable(upload: ResumableUpload, destination: Destination, target: Target) -> None:

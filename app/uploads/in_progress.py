@@ -16,6 +16,7 @@ from vocboard.app.database import Database
 from vocboard.app.rate_limits.attempts import network
 from vocboard.app.settings import Settings
 from vocboard.app.storage.incoming_file import IncomingFile
+from vocboard.app.uploads import resumable
 from vocboard.app.uploads import service as uploads
 from vocboard.app.uploads.full_disk import reporting_full_disk
 from vocboard.app.uploads.limits import LEASE, PersonLimits, person_limits, server_limits
@@ -32,9 +33,19 @@ _ending: set[asyncio.Task[None]] = set()  # the event loop only keeps weak refer
 
 @asynccontextmanager
 async def upload_in_progress(
-    request: Request, *, user: User, kind: UploadKind, database: Database, settings: Settings
+    request: Request,
+    *,
+    user: User,
+    kind: UploadKind,
+    database: Database,
+    settings: Settings,
+    resumable_id: uuid.UUID | None = None,
 ) -> AsyncIterator[Pace]:
     """Record an upload attempt before its body is read, and end it with the block.
+
+    Args:
+        resumable_id: the finished resumable upload that is validated. Its first validations belong to the attempt that
+            has begun it.
 
     Yields:
         The minimum pace of the body.
@@ -47,12 +58,20 @@ async def upload_in_progress(
     attempt = Attempt(user.id, network(client_address(request)), kind, _announced_bytes(request, limits))
 
     def begin() -> uuid.UUID:
+        server = server_limits(settings)
         with database.writing() as session:
-            return uploads.begin(session, attempt, person=limits, server=server_limits(settings))
+            if resumable_id is not None and resumable.begin_validation(
+                session, resumable_id, attempt, person=limits, server=server
+            ):
+                return resumable_id
+            return uploads.begin(session, attempt, person=limits, server=server)
 
     def end() -> None:
         with database.writing() as session:
-            uploads.end(session, upload_id, received_bytes=pace.received)
+            if upload_id == resumable_id:
+                uploads.end_part(session, upload_id, more_bytes=pace.received)
+            else:
+                uploads.end(session, upload_id, received_bytes=pace.received)
 
     upload_id = await to_thread.run_sync(begin)
     pace = Pace(duration=limits.duration, bytes_per_second=limits.bytes_per_second)

@@ -4,7 +4,7 @@ import uuid
 from datetime import datetime
 from enum import StrEnum
 
-from sqlalchemy import BigInteger, ForeignKey, Index, String
+from sqlalchemy import BigInteger, ForeignKey, Index, String, text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from vocboard.app.challenges.models import Challenge, PhaseKey
@@ -15,7 +15,7 @@ class UploadKind(StrEnum):
     """Kinds of upload, which have separate limits."""
 
     SUBMISSION = "submission"
-    RESUMABLE = "resumable"  # of the archive of a submission, in several requests; shares the limits of submissions
+    RESUMABLE = "resumable"  # the archive of a submission, in several requests; shares the limits of submissions
     GROUND_TRUTH = "ground_truth"
     CHALLENGE = "challenge"  # exported by another server
 
@@ -58,6 +58,8 @@ class ResumableUpload(Base):
     byte_count: Mapped[int] = mapped_column(BigInteger)  # announced
     received_bytes: Mapped[int] = mapped_column(BigInteger, default=0)  # on disk: what a crash leaves
     part_count: Mapped[int] = mapped_column(default=0)  # requests that have brought a part
+    receiving_seconds: Mapped[float] = mapped_column(default=0.0, server_default=text("0"))  # waiting for its bytes
+    validation_count: Mapped[int] = mapped_column(default=0, server_default=text("0"))  # checks and submissions
 
     challenge: Mapped[Challenge] = relationship(lazy="raise")
 

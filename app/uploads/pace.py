@@ -20,11 +20,22 @@ class Pace:
 
     Attributes:
         received: bytes so far.
+
+    Args of the constructor:
+        spent_seconds: of the duration, by earlier parts of the body.
     """
 
-    def __init__(self, *, duration: timedelta, bytes_per_second: int, window: timedelta = RATE_WINDOW) -> None:
+    def __init__(
+        self,
+        *,
+        duration: timedelta,
+        bytes_per_second: int,
+        window: timedelta = RATE_WINDOW,
+        spent_seconds: float = 0.0,
+    ) -> None:
         self.received = 0
         self._duration = duration
+        self._spent_seconds = spent_seconds
         self._bytes_per_second = bytes_per_second
         self._window_seconds = window.total_seconds()
         self._waited = 0.0
@@ -60,12 +71,12 @@ class Pace:
             raise self._error
 
     async def _watch(self, scope: anyio.CancelScope) -> None:
-        ends_at = time.monotonic() + self._duration.total_seconds()
+        ends_at = time.monotonic() + self._duration.total_seconds() - self._spent_seconds
         window_began, bytes_before = 0.0, 0  # in seconds of waiting
         while self._error is None:
             left = ends_at - time.monotonic()
             await asyncio.sleep(max(0.0, min(left, self._window_seconds / 4)))
-            waited = self._waited_so_far()
+            waited = self.waited_seconds
             if time.monotonic() >= ends_at:
                 minutes = self._duration.total_seconds() / 60
                 self._error = TooSlowError(f"The upload took longer than the {minutes:g} minutes that are allowed.")
@@ -76,6 +87,8 @@ class Pace:
                 window_began, bytes_before = waited, self.received
         scope.cancel()
 
-    def _waited_so_far(self) -> float:
+    @property
+    def waited_seconds(self) -> float:
+        """Time spent waiting for the client so far."""
         since = self._waiting_since
         return self._waited + (0.0 if since is None else time.monotonic() - since)

@@ -14,15 +14,27 @@ from sqlalchemy import Select, delete, select, update
 from sqlalchemy.orm import Session, joinedload
 
 from vocboard.app.accounts.models import User
-from vocboard.app.database import now
-from vocboard.app.errors import ConflictError, InvalidInputError, NotFoundError
+from vocboard.app.database import lock_for_transaction, now
+from vocboard.app.errors import ConflictError, InvalidInputError, NotFoundError, ServiceError
+from vocboard.app.forms.characters import cleaned
 from vocboard.app.uploads import service as uploads
 from vocboard.app.uploads.limits import PersonLimits, ServerLimits
 from vocboard.app.uploads.models import ResumableUpload, Upload
 from vocboard.app.uploads.service import Attempt
 
-MOST_PARTS = 10_000  # of an upload: each costs a request and a flush to disk
+MOST_PARTS = 2_000  # of an upload: each costs a request and a flush to disk
+# How long an upload may stand still, all its parts together, before it counts as slower than the minimum rate.
+STANDSTILL = timedelta(minutes=5)
+VALIDATIONS = 2  # that the attempt to upload includes: a check, and the submission
+LONGEST_FILE_NAME = 255
 NO_UPLOAD = "This upload does not exist. It may have expired, or been submitted already."
+LOST_UPLOAD = "The server has lost what was sent of this upload. Send the file again."
+
+
+class UploadTooSlowError(ServiceError):
+    """The parts of the upload have taken too long. It cannot be continued."""
+
+    status, code, title = 410, "upload_too_slow", "The upload has taken too long"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +46,9 @@ class Retention:
 
 
 def file_name(client_metadata: str) -> str:
-    """Return the file name in an upload's metadata, without directories; empty if there is none.
+    """Return the file name in an upload's metadata; empty if there is none.
+
+    It has no directories, no invisible characters, and is shortened at the start.
 
     Source: tus resumable upload protocol 1.0.0, header Upload-Metadata: pairs of a key and a value in Base64.
 
@@ -51,7 +65,7 @@ def file_name(client_metadata: str) -> str:
             values[key] = base64.b64decode(value, validate=True).decode("utf-8")
         except ValueError:
             raise InvalidInputError({"Upload-Metadata": f"The value of {key!r} is not UTF-8 in Base64."}) from None
-    return values.get("filename", "").replace("\\", "/").rpartition("/")[2]
+    return cleaned(values.get("filename", "").replace("\\", "/").rpartition("/")[2])[-LONGEST_FILE_NAME:]
 
 
 def create(
@@ -104,7 +118,7 @@ def create(
     ]
     removed = idle[: max(0, len(kept) - retention.count)]
     for other in removed:
-        remove(session, other)
+        remove(session, other.id)
     return upload_id, [other.id for other in removed]
 
 
@@ -114,9 +128,9 @@ def own(session: Session, user: User) -> Sequence[ResumableUpload]:
     return session.scalars(query).all()
 
 
-def find_own(session: Session, upload_id: uuid.UUID, user: User) -> ResumableUpload | None:
+def find_own(session: Session, upload_id: uuid.UUID, user_id: uuid.UUID) -> ResumableUpload | None:
     """Return an upload of the person with its challenge; None if there is none."""
-    query = _present().where(ResumableUpload.id == upload_id, ResumableUpload.user_id == user.id)
+    query = _present().where(ResumableUpload.id == upload_id, ResumableUpload.user_id == user_id)
     return session.scalars(query).one_or_none()
 
 
@@ -126,7 +140,7 @@ def get_own(session: Session, upload_id: uuid.UUID, user: User) -> ResumableUplo
     Raises:
         NotFoundError: there is none, it is somebody else's, or it has expired.
     """
-    found = find_own(session, upload_id, user)
+    found = find_own(session, upload_id, user.id)
     if found is None:
         raise NotFoundError(NO_UPLOAD)
     return found
@@ -139,10 +153,12 @@ def begin_part(
 
     Raises:
         ConflictError: the upload has had too many parts.
+        UploadTooSlowError: its parts have taken too long.
         LimitedError: too many other uploads are in progress.
     """
     if upload.part_count >= MOST_PARTS:
         raise ConflictError(f"The upload has arrived in more than {MOST_PARTS:,} parts. Start again with larger ones.")
+    _check_pace(upload, person)
     uploads.begin_part(session, upload.id, attempt, person=person, server=server)
     session.execute(
         update(ResumableUpload).where(ResumableUpload.id == upload.id).values(part_count=ResumableUpload.part_count + 1)
@@ -165,18 +181,83 @@ def record(session: Session, upload_id: uuid.UUID, received_bytes: int) -> None:
         raise NotFoundError(NO_UPLOAD)
 
 
-def remove(session: Session, upload: ResumableUpload) -> None:
-    """Remove an upload; the bytes that have arrived still count. Its file can be removed after the commit."""
+def end_part(session: Session, upload_id: uuid.UUID, *, seconds: float, uncounted_bytes: int = 0) -> None:
+    """End a part.
+
+    Args:
+        seconds: that the server has waited for its bytes.
+        uncounted_bytes: received after the upload was removed.
+    """
     session.execute(
-        update(Upload).where(Upload.id == upload.id).values(byte_count=upload.received_bytes, lease_expires_at=None)
+        update(ResumableUpload)
+        .where(ResumableUpload.id == upload_id)
+        .values(receiving_seconds=ResumableUpload.receiving_seconds + seconds)
     )
-    session.execute(delete(ResumableUpload).where(ResumableUpload.id == upload.id))
+    uploads.end_part(session, upload_id, more_bytes=uncounted_bytes)
+
+
+def begin_validation(
+    session: Session, upload_id: uuid.UUID, attempt: Attempt, *, person: PersonLimits, server: ServerLimits
+) -> bool:
+    """Let a finished upload be checked or submitted as part of the attempt that has begun it.
+
+    Returns:
+        Whether it may. Otherwise this is a new attempt: the upload was validated `VALIDATIONS` times, or is in use.
+
+    Raises:
+        LimitedError: too many other uploads are in progress.
+    """
+    lock_for_transaction(session, "uploads")
+    upload = find_own(session, upload_id, attempt.user_id)
+    if upload is None or not upload.is_finished or upload.validation_count >= VALIDATIONS:
+        return False
+    if uploads.is_in_progress(session, upload_id):
+        return False
+    uploads.begin_part(session, upload_id, attempt, person=person, server=server)
+    upload.validation_count += 1
+    session.flush()
+    return True
+
+
+def remove(session: Session, upload_id: uuid.UUID) -> bool:
+    """Remove an upload; the bytes that have arrived still count. Its file can be removed after the commit.
+
+    What is being sent to it counts as in progress until that ends.
+
+    Returns:
+        Whether it was there.
+    """
+    removed = session.execute(
+        delete(ResumableUpload)
+        .where(ResumableUpload.id == upload_id)
+        .returning(ResumableUpload.byte_count, ResumableUpload.received_bytes)
+    ).one_or_none()
+    if removed is None:
+        return False
+    uploads.return_bytes(session, upload_id, removed.byte_count - removed.received_bytes)
+    return True
 
 
 def remove_expired(session: Session) -> None:
     """Remove the expired uploads of all people."""
-    for upload in session.scalars(select(ResumableUpload).where(ResumableUpload.expires_at <= now())).all():
-        remove(session, upload)
+    for upload_id in session.scalars(select(ResumableUpload.id).where(ResumableUpload.expires_at <= now())).all():
+        remove(session, upload_id)
+
+
+def _check_pace(upload: ResumableUpload, person: PersonLimits) -> None:
+    """Check that an upload has not used up its time: of many short parts, none is too slow or too long by itself.
+
+    Raises:
+        UploadTooSlowError: it has.
+    """
+    allowed = person.duration.total_seconds()
+    if person.bytes_per_second:
+        allowed = min(allowed, upload.received_bytes / person.bytes_per_second + STANDSTILL.total_seconds())
+    if upload.receiving_seconds >= allowed:
+        raise UploadTooSlowError(
+            f"The upload has taken too long: an upload may take {person.duration.total_seconds() / 60:g} minutes in "
+            f"all, and has to bring {person.bytes_per_second:,} bytes per second. Start again, on a faster connection."
+        )
 
 
 def existing(session: Session, ids: Sequence[uuid.UUID]) -> set[uuid.UUID]:

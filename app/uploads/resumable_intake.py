@@ -30,7 +30,7 @@ from vocboard.app.uploads.limits import person_limits, server_limits
 from vocboard.app.uploads.models import ResumableUpload, UploadKind
 from vocboard.app.uploads.pace import Pace
 from vocboard.app.uploads.resumable import Retention
-from vocboard.app.uploads.service import Attempt, end_part
+from vocboard.app.uploads.service import Attempt
 from vocboard.app.uploads.stream_to_thread import stream_to_thread
 from vocboard.app.uploads.targets import Destination, find_target
 from vocboard.app.web.body_limit import raise_limit
@@ -116,7 +116,7 @@ class ResumableIntake:
             NotFoundError: there is none, or it is somebody else's.
         """
         with self.database.writing() as session:
-            resumable.remove(session, resumable.get_own(session, upload_id, user))
+            resumable.remove(session, resumable.get_own(session, upload_id, user).id)
         self.store.unfinished.remove(upload_id)
 
     async def append(self, request: Request, upload_id: uuid.UUID, *, user: User, offset: int) -> ResumableUpload:
@@ -129,6 +129,7 @@ class ResumableIntake:
             NotFoundError: as `find`.
             UploadInUseError: another request writes to it, or it is being checked.
             WrongOffsetError: the part does not begin where the upload ends.
+            UploadTooSlowError: its parts have taken too long.
             TooLargeError: the part is larger than what is missing.
             TooSlowError: the body arrives too slowly.
             LimitedError: too many other uploads are in progress.
@@ -138,8 +139,12 @@ class ResumableIntake:
         limits = person_limits(self.settings, UploadKind.RESUMABLE)
         begin = partial(self._begin, request, upload_id, user=user, offset=offset)
         upload, file = await to_thread.run_sync(begin)
-        pace = Pace(duration=limits.duration, bytes_per_second=limits.bytes_per_second)
-        part = _Part(self.database, upload, file)
+        pace = Pace(
+            duration=limits.duration,
+            bytes_per_second=limits.bytes_per_second,
+            spent_seconds=upload.receiving_seconds,
+        )
+        part = _Part(self.database, upload, file, pace)
         renewing = asyncio.create_task(keep_lease(self.database, upload.id))
         with reporting_full_disk():
             try:
@@ -190,16 +195,19 @@ class ResumableIntake:
 
     def _lost(self, upload: ResumableUpload) -> NotFoundError:
         _log.warning("the file of upload %s has less than the %d bytes received", upload.id, upload.received_bytes)
-        return NotFoundError("The server has lost what was sent of this upload. Send the file again.")
+        return NotFoundError(resumable.LOST_UPLOAD)
 
 
 class _Part:
     """Writes a part, in threads, one at a time."""
 
-    def __init__(self, database: Database, upload: ResumableUpload, file: UnfinishedFile) -> None:
+    def __init__(self, database: Database, upload: ResumableUpload, file: UnfinishedFile, pace: Pace) -> None:
         self._database = database
         self._upload = upload
         self._file = file
+        self._pace = pace
+        self._recorded = file.size
+        self._is_removed = False
         self.was_disconnected = False
 
     async def until_disconnect(self, body: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
@@ -226,16 +234,24 @@ class _Part:
                 self._record()
         finally:
             self._file.close()
+            uncounted = self._file.size - self._recorded if self._is_removed else 0
             try:
                 with self._database.writing() as session:
-                    end_part(session, self._upload.id)
+                    resumable.end_part(
+                        session, self._upload.id, seconds=self._pace.waited_seconds, uncounted_bytes=uncounted
+                    )
             except SQLAlchemyError as error:  # the lease expires by itself
                 _log.warning("could not end a part of upload %s: %s", self._upload.id, error)
 
     def _record(self) -> None:
         size = self._file.sync()
-        with self._database.writing() as session:
-            resumable.record(session, self._upload.id, size)
+        try:
+            with self._database.writing() as session:
+                resumable.record(session, self._upload.id, size)
+        except NotFoundError:
+            self._is_removed = True
+            raise
+        self._recorded = size
 
 
 def _check_offset(upload: ResumableUpload, offset: int) -> None:

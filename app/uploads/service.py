@@ -12,7 +12,7 @@ from vocboard.app.errors import LimitedError, TooLargeError
 from vocboard.app.uploads.limits import ATTEMPTS_PERIOD, BYTES_PERIOD, LEASE, PersonLimits, ServerLimits
 from vocboard.app.uploads.models import Upload, UploadKind
 
-# Kinds that share the limits of bytes and of concurrent uploads; each kind has its own number of attempts.
+# Kinds that share all limits of a person.
 _TOGETHER = ({UploadKind.SUBMISSION, UploadKind.RESUMABLE},)
 _BUSY_RETRY = timedelta(seconds=10)  # suggested retry time, since the duration of other uploads is unknown
 
@@ -69,7 +69,9 @@ def begin(session: Session, attempt: Attempt, *, person: PersonLimits, server: S
 def begin_part(
     session: Session, upload_id: uuid.UUID, attempt: Attempt, *, person: PersonLimits, server: ServerLimits
 ) -> None:
-    """Let the next part of a resumable upload arrive: in progress until `end_part`, or until its lease expires.
+    """Let the next part of a resumable upload arrive, or let the upload be validated.
+
+    It is in progress until `end_part`, or until its lease expires.
 
     Raises:
         LimitedError: too many other uploads are in progress.
@@ -84,9 +86,28 @@ def begin_part(
     )
 
 
-def end_part(session: Session, upload_id: uuid.UUID) -> None:
-    """End a part of a resumable upload; its announced bytes still count."""
-    session.execute(update(Upload).where(Upload.id == upload_id).values(lease_expires_at=None))
+def end_part(session: Session, upload_id: uuid.UUID, *, more_bytes: int = 0) -> None:
+    """End what `begin_part` has begun; the announced bytes of the upload still count.
+
+    Args:
+        more_bytes: received beyond those that were announced.
+    """
+    session.execute(
+        update(Upload)
+        .where(Upload.id == upload_id)
+        .values(lease_expires_at=None, byte_count=Upload.byte_count + more_bytes)
+    )
+
+
+def return_bytes(session: Session, upload_id: uuid.UUID, byte_count: int) -> None:
+    """Count fewer bytes against the daily limit: those that were announced and will not arrive."""
+    session.execute(update(Upload).where(Upload.id == upload_id).values(byte_count=Upload.byte_count - byte_count))
+
+
+def is_in_progress(session: Session, upload_id: uuid.UUID) -> bool:
+    """Whether something is being done with an upload."""
+    expires_at = session.scalar(select(Upload.lease_expires_at).where(Upload.id == upload_id))
+    return expires_at is not None and expires_at > now()
 
 
 def renew(session: Session, upload_id: uuid.UUID) -> None:
@@ -109,11 +130,7 @@ def _forget_old(session: Session, instant: datetime) -> None:
 def _check_attempts(session: Session, attempt: Attempt, person: PersonLimits, instant: datetime) -> None:
     decisive = session.scalar(
         select(Upload.created_at)
-        .where(
-            Upload.user_id == attempt.user_id,
-            Upload.kind == attempt.kind,
-            Upload.created_at > instant - ATTEMPTS_PERIOD,
-        )
+        .where(_of_person(attempt), Upload.created_at > instant - ATTEMPTS_PERIOD)
         .order_by(Upload.created_at.desc())
         .offset(person.attempts - 1)
         .limit(1)

@@ -101,7 +101,12 @@ class SubmissionIntake:
             ClientDisconnect: the client disconnected.
         """
         async with upload_in_progress(
-            wanted.request, user=wanted.user, kind=UploadKind.SUBMISSION, database=self.database, settings=self.settings
+            wanted.request,
+            user=wanted.user,
+            kind=UploadKind.SUBMISSION,
+            database=self.database,
+            settings=self.settings,
+            resumable_id=upload_id,
         ) as pace:
             receive = partial(self._receive, wanted.request, pace, before_file)
             if upload_id is None:
@@ -176,7 +181,7 @@ class SubmissionIntake:
         repeatable = _repeatable(key, wanted.destination, received, archive_id)
         form, wrong = await to_thread.run_sync(_form, received, target)
         try:
-            archive = await to_thread.run_sync(adopted, self.store, upload_id)
+            archive = await to_thread.run_sync(adopted, self.store, upload)
         except FileNotFoundError:  # submitted by another request just now, or lost
             return await self._repeated(wanted, repeatable)
         async with off_the_loop(archive):
@@ -223,11 +228,11 @@ class SubmissionIntake:
 
     def _find(self, upload_id: uuid.UUID, user: User) -> ResumableUpload | None:
         with self.database.reading() as session:
-            return resumable.find_own(session, upload_id, user)
+            return resumable.find_own(session, upload_id, user.id)
 
     def _discard(self, upload: ResumableUpload) -> None:
         with self.database.writing() as session:
-            resumable.remove(session, upload)
+            resumable.remove(session, upload.id)
         self.store.unfinished.remove(upload.id)
 
 

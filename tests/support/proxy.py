@@ -6,6 +6,7 @@ import shutil
 import signal
 import ssl
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,12 +26,12 @@ class Proxy:
 
     Attributes:
         https_port, http_port: where it listens on this machine.
-        certificates: what its certificate is verified with.
+        authority: file with the certificate of its authority.
     """
 
     https_port: int
     http_port: int
-    certificates: ssl.SSLContext
+    authority: Path
 
     @contextlib.contextmanager
     def client(self, headers: Mapping[str, str] | None = None) -> Iterator[httpx.Client]:
@@ -38,7 +39,7 @@ class Proxy:
         with httpx.Client(
             base_url=f"https://127.0.0.1:{self.https_port}",
             headers={"Host": HOST, **(headers or {})},
-            transport=_NamedTransport(verify=self.certificates),
+            transport=_NamedTransport(verify=ssl.create_default_context(cafile=str(self.authority))),
             trust_env=False,
             timeout=60,
         ) as client:
@@ -53,11 +54,18 @@ class _NamedTransport(httpx.HTTPTransport):
         return super().handle_request(request)
 
 
+def proxied(installation: Installation, *, public_port: str = "443") -> AbstractContextManager[Proxy]:
+    """Run Caddy in front of an installation until the block ends; see `in_front_of`."""
+    return in_front_of(installation.url, installation.services["proxy"].environment, public_port=public_port)
+
+
 @contextlib.contextmanager
-def proxied(installation: Installation, *, public_port: str = "443") -> Iterator[Proxy]:
-    """Run Caddy before an installation until the block ends.
+def in_front_of(web: str, environment: Mapping[str, str], *, public_port: str = "443") -> Iterator[Proxy]:
+    """Run Caddy in front of a web process until the block ends.
 
     Args:
+        web: URL of the web process.
+        environment: variables of the Caddyfile, as docker-compose.yml gives them.
         public_port: the port that the outside sees, as in .env.
 
     Raises:
@@ -73,9 +81,9 @@ def proxied(installation: Installation, *, public_port: str = "443") -> Iterator
         "PATH": os.environ["PATH"],
         "XDG_DATA_HOME": str(directory / "data"),
         "XDG_CONFIG_HOME": str(directory / "config"),
-        **installation.services["proxy"].environment,
+        **environment,
         "VOCBOARD_HTTPS_PORT": public_port,
-        "VOCBOARD_WEB": installation.url.removeprefix("http://"),
+        "VOCBOARD_WEB": web.removeprefix("http://"),
     }
     file = directory / "Caddyfile"
 
@@ -99,12 +107,12 @@ def proxied(installation: Installation, *, public_port: str = "443") -> Iterator
             port = stack.enter_context(server)
         except UnavailableError as error:
             raise AssertionError(f"Caddy is there, but does not take our Caddyfile: {error}") from error
-        yield Proxy(port, http_port, ssl.create_default_context(cafile=str(certificate)))
+        yield Proxy(port, http_port, certificate)
 
 
 def answers(port: int, certificate: Path) -> bool:
     """Tell whether it serves over TLS yet."""
-    proxy = Proxy(port, 0, ssl.create_default_context(cafile=str(certificate)))
+    proxy = Proxy(port, 0, certificate)
     with contextlib.suppress(httpx.TransportError), proxy.client() as client:
         return client.get("/healthz").status_code == httpx.codes.OK
     return False

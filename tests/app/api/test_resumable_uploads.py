@@ -1,19 +1,14 @@
 """Resumable uploads by the tus protocol: continued after every interruption, bounded, and nobody else's business."""
 
-import base64
-import contextlib
 import errno
 import hashlib
 import os
 import random
-import socket
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -21,10 +16,9 @@ from sqlalchemy import func, select, update
 
 from tests.support.backend import wait_until
 from tests.support.browsing import from_here, sign_in, token_of
-from tests.support.factories import WEEK, make_challenge, make_token, make_user
+from tests.support.factories import make_challenge, make_token, make_user
 from tests.support.site import Site, serving
-from tests.support.small_world import results_of
-from vocboard.app.accounts.models import User
+from tests.support.tus import NAME, RESULTS, Entrant, entering
 from vocboard.app.database import now
 from vocboard.app.settings import Settings
 from vocboard.app.storage import unfinished_files
@@ -33,9 +27,7 @@ from vocboard.app.uploads import resumable_intake
 from vocboard.app.uploads.expiry import remove_expired
 from vocboard.app.uploads.models import ResumableUpload, Upload, UploadKind
 
-RESULTS = results_of({"Main/comp1_cls_test_car.txt": ["000001 0.5", "000002 0.25", "000003 0.75"]})
 HALF = len(RESULTS) // 2
-NAME = base64.b64encode(b"results.tar.gz").decode()
 LIMIT = 1 << 20
 
 
@@ -44,95 +36,6 @@ def settings(database_url: str, broker_url: str, tmp_path: Path) -> Settings:
     return Settings(
         data_directory=tmp_path / "data", database_url=database_url, broker_url=broker_url, upload_limit_bytes=LIMIT
     )
-
-
-@dataclass
-class Entrant:
-    """A participant of a challenge that takes two submissions a week."""
-
-    site: Site
-    slug: str
-    user: User
-    client: httpx.Client
-
-    def create(self, size: int = len(RESULTS), **headers: str) -> httpx.Response:
-        return self.client.post(
-            "/api/v1/uploads",
-            params={"challenge": self.slug},
-            headers={"Tus-Resumable": "1.0.0", "Upload-Length": str(size), "Upload-Metadata": f"filename {NAME}"}
-            | headers,
-        )
-
-    def begun(self, size: int = len(RESULTS)) -> str:
-        """Begin an upload, and return its path."""
-        answer = self.create(size)
-        assert answer.status_code == 201, answer.text
-        return str(answer.headers["Location"])
-
-    def finished(self, content: bytes = RESULTS) -> str:
-        path = self.begun(len(content))
-        assert self.send(path, content).status_code == 204
-        return path
-
-    def send(self, path: str, content: bytes, offset: int = 0, **headers: str) -> httpx.Response:
-        return self.client.patch(
-            path,
-            content=content,
-            headers={
-                "Tus-Resumable": "1.0.0",
-                "Upload-Offset": str(offset),
-                "Content-Type": "application/offset+octet-stream",
-            }
-            | headers,
-        )
-
-    def offset(self, path: str) -> int:
-        answer = self.client.head(path, headers={"Tus-Resumable": "1.0.0"})
-        assert answer.status_code == 200
-        return int(answer.headers["Upload-Offset"])
-
-    def submit(self, path: str, **fields: str) -> httpx.Response:
-        return self.client.post(
-            f"/api/v1/challenges/{self.slug}/submissions",
-            params={"upload": path.rpartition("/")[2]},
-            files={name: (None, value) for name, value in {"method_name": "Method", **fields}.items()},
-        )
-
-    @contextlib.contextmanager
-    def sending(self, path: str, begin: bytes, *, length: int, offset: int = 0) -> Iterator[socket.socket]:
-        """Announce a part, send its beginning, and give the connection."""
-        address = urlsplit(self.site.url)
-        head = (
-            f"PATCH {path} HTTP/1.1\r\nHost: {address.netloc}\r\n"
-            f"Authorization: {self.client.headers['Authorization']}\r\nUpload-Offset: {offset}\r\n"
-            f"Content-Type: application/offset+octet-stream\r\nContent-Length: {length}\r\n\r\n"
-        )
-        with socket.create_connection((address.hostname or "", address.port or 0), timeout=20) as connection:
-            connection.sendall(head.encode() + begin)
-            yield connection
-
-    def files(self) -> list[Path]:
-        return [path for path in (self.site.settings.archives / "unfinished").rglob("*") if path.is_file()]
-
-    def count(self, model: type) -> int:
-        with self.site.database.reading() as session:
-            return session.scalar(select(func.count()).select_from(model)) or 0
-
-
-@contextlib.contextmanager
-def entering(site: Site) -> Iterator[Entrant]:
-    with site.writing() as session:
-        challenge = make_challenge(
-            session,
-            edition="VOC2007",
-            competitions=["comp1"],
-            quota_count=2,
-            quota_period_seconds=int(WEEK.total_seconds()),
-        )
-        user = make_user(session)
-        token = make_token(session, user)
-    with site.client(token) as client:
-        yield Entrant(site, challenge.slug, user, client)
 
 
 @pytest.fixture

@@ -162,14 +162,27 @@ def test_the_page_says_the_same(
         )
     assert page.status_code == 422
     assert 'value="Mine"' in page.text
-    problems = problems_of(file_name, archive)
-    shown = html.fromstring(page.text)
-    causes = {str(code) for code in shown.xpath("//@data-cause")}
-    assert causes == {problem["code"] for problem in problems}
-    report = " ".join(shown.xpath("string(//*[@data-report])").split())
-    for problem in problems:
-        assert " ".join(problem["message"].split()) in report
-        assert problem["line"] is None or f"line {problem['line']}" in report
+    listed = [(problem["code"], problem["line"], problem["message"]) for problem in problems_of(file_name, archive)]
+    assert sorted(shown_problems(page.text), key=str) == sorted(listed, key=str)
+
+
+def shown_problems(page: str) -> list[tuple[str, int | None, str]]:
+    """Return the code, line and message of every problem on a page; the headline of a cause may be the message."""
+    shown = []
+    for cause in html.fromstring(page).xpath("//*[@data-cause]"):
+        headline = words(cause.xpath("string(.//*[@class='to-do'] | ./h3)"))
+        places = cause.xpath(".//li[@data-code]")
+        for place in places:
+            line = place.get("data-line")
+            message = words(place.xpath("string(.//*[@class='message'])")) or headline
+            shown.append((place.get("data-code"), None if line is None else int(line), message))
+        if not places:
+            shown.append((cause.get("data-cause"), None, headline))
+    return shown
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())
 
 
 def test_nothing_of_a_refused_upload_stays(embedded_site: Site, problems_of: Callable[[str, bytes], Problems]) -> None:
