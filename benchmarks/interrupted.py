@@ -25,6 +25,7 @@ from pathlib import Path
 
 import numpy as np
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from benchmarks.relay import Relay, relaying
 from benchmarks.running import MIB, ROOT, Installation, installed, serving
@@ -176,7 +177,9 @@ def run(directory: Path, *, byte_count: int, embedded: bool = False) -> Outcome:
     with installed(settings, embedded=embedded) as installation, contextlib.ExitStack() as stack:
         database = Database(installation.settings.database)
         stack.callback(database.close)
-        token = _make_challenge(database)
+        with database.writing() as session:
+            make_test_set(session)
+            token = make_token(session, make_user(session))
         given = {
             "VOCBOARD_TOKEN": token,
             "XDG_CACHE_HOME": str(directory / "cache"),
@@ -278,16 +281,13 @@ def _images(byte_count: int) -> tuple[str, ...]:
     return tuple(f"{image:06d}" for image in range(1, number + 1))
 
 
-def _make_challenge(database: Database) -> str:
-    """Make a challenge whose test set has all images that an archive can have; return a participant's token."""
+def make_test_set(session: Session) -> None:
+    """Make a challenge whose test set has all images that an archive can have."""
     images = _images(512 * MIB)
     found = ImageSet(images, np.tile(np.array([[500, 375]], dtype=np.int32), (len(images), 1)))
-    with database.writing() as session:
-        challenge = make_challenge(session, slug=SLUG, edition=EDITION, competitions=["comp4"], ready=False)
-        make_truth(session, challenge).image_sets = pack_image_sets(
-            ImageSets(EDITION, {(Task.DETECTION, "test"): found})
-        )
-        return make_token(session, make_user(session))
+    challenge = make_challenge(session, slug=SLUG, edition=EDITION, competitions=["comp4"], ready=False)
+    image_sets = ImageSets(EDITION, {(Task.DETECTION, "test"): found})
+    make_truth(session, challenge).image_sets = pack_image_sets(image_sets)
 
 
 def _caddyfile_variables(installation: Installation) -> dict[str, str]:

@@ -40,16 +40,16 @@ class Relay:
 
     Attributes:
         url: where it listens.
+        port: of the server on this machine.
         sent: bytes from all clients so far, those that it holds back included.
 
     Args of the constructor:
-        port: of the server on this machine.
         opens_tunnels: whether clients ask for a tunnel first, as through the proxy of an institution (CONNECT).
     """
 
     def __init__(self, port: int, *, opens_tunnels: bool = False) -> None:
         self.sent = 0
-        self._port = port
+        self.port = port
         self._opens_tunnels = opens_tunnels
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
@@ -116,7 +116,7 @@ class Relay:
         try:
             if self._opens_tunnels:
                 _open_tunnel(client)
-            server = socket.create_connection(("127.0.0.1", self._port))
+            server = socket.create_connection(("127.0.0.1", self.port))
         except OSError:  # the server is away
             client.close()
             return

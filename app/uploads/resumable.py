@@ -23,8 +23,8 @@ from vocboard.app.uploads.models import ResumableUpload, Upload
 from vocboard.app.uploads.service import Attempt
 
 MOST_PARTS = 2_000  # of an upload: each costs a request and a flush to disk
-# How long an upload may stand still, all its parts together, before it counts as slower than the minimum rate.
-STANDSTILL = timedelta(minutes=5)
+# How long all parts of an upload may be idle together before it counts as slower than the minimum rate.
+IDLE_TIME = timedelta(minutes=5)
 VALIDATIONS = 2  # that the attempt to upload includes: a check, and the submission
 LONGEST_FILE_NAME = 255
 NO_UPLOAD = "This upload does not exist. It may have expired, or been submitted already."
@@ -252,7 +252,7 @@ def _check_pace(upload: ResumableUpload, person: PersonLimits) -> None:
     """
     allowed = person.duration.total_seconds()
     if person.bytes_per_second:
-        allowed = min(allowed, upload.received_bytes / person.bytes_per_second + STANDSTILL.total_seconds())
+        allowed = min(allowed, upload.received_bytes / person.bytes_per_second + IDLE_TIME.total_seconds())
     if upload.receiving_seconds >= allowed:
         raise UploadTooSlowError(
             f"The upload has taken too long: an upload may take {person.duration.total_seconds() / 60:g} minutes in "

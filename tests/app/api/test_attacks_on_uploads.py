@@ -112,8 +112,8 @@ def test_many_slow_parts_are_as_limited_as_one_slow_body(entrant: Entrant) -> No
         return entrant.send(path, b"", offset)
 
     second, hour = timedelta(seconds=1), entrant.site.settings.upload_time_limit
-    assert send_after(resumable.STANDSTILL - second, HALF).status_code == 204
-    assert send_after(resumable.STANDSTILL + second, HALF).status_code == 410
+    assert send_after(resumable.IDLE_TIME - second, HALF).status_code == 204
+    assert send_after(resumable.IDLE_TIME + second, HALF).status_code == 410
     much = 500 * MIB  # more than an hour's worth at the minimum rate
     with entrant.site.writing() as session:
         session.execute(update(ResumableUpload).values(received_bytes=much, byte_count=much + 1))
@@ -221,7 +221,7 @@ def test_nobody_else_can_check_or_send_it_by_any_method(entrant: Entrant) -> Non
     assert entrant.offset(path) == 0
 
 
-# Whoever may not submit any more
+# People who may not submit any more
 
 
 def disable(session: Session, entrant: Entrant) -> None:
