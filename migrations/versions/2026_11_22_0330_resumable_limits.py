@@ -1,14 +1,14 @@
 """Limit how long the parts of a resumable upload take together, and how often it is validated.
 
 Revision: 2026_11_22_0330_resumable_limits
-Follows: 2026_11_21_2330_resumable
+Follows: 2026_11_22_0320_editions
 """
 
 import sqlalchemy as sa
 from alembic import op
 
 revision = "2026_11_22_0330_resumable_limits"
-down_revision = "2026_11_21_2330_resumable"
+down_revision = "2026_11_22_0320_editions"
 branch_labels = None
 depends_on = None
 
