@@ -73,6 +73,7 @@ def _page(request: Request, database: Database, current: CurrentBoard, state: Bo
     return render(
         request,
         "compare.html",
+        here=request.url.path + state.address(),
         challenge=current.challenge,
         competition=board.competition,
         board=board,

@@ -73,7 +73,10 @@ class ProblemDetails:
 
 ErrorPage = Callable[[Request, ProblemDetails], Awaitable[Response]]  # the page for people, which the pages have
 
-_DETAILS = {HTTPStatus.NOT_FOUND: "This page does not exist. The link may be old."}
+_DETAILS = {
+    HTTPStatus.NOT_FOUND: "This page does not exist. The link may be old.",
+    HTTPStatus.METHOD_NOT_ALLOWED: "This address does not accept this kind of request. To send a form, open its page.",
+}
 
 
 @singledispatch
@@ -153,7 +156,7 @@ def _(error: HTTPException) -> ProblemDetails:
     status = HTTPStatus(error.status_code)
     detail = error.detail if error.detail != status.phrase else _DETAILS.get(status, status.description)
     code = status.phrase.lower().replace(" ", "_")
-    return ProblemDetails(status, code, status.phrase, detail, headers=error.headers or {})
+    return ProblemDetails(status, code, status.phrase.capitalize(), detail, headers=error.headers or {})
 
 
 @details_of.register(OperationalError)

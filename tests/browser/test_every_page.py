@@ -1,4 +1,4 @@
-"""What holds of every page: no sideways scrolling, no errors in the browser, keyboard and screen reader."""
+"""What holds of every page: no sideways scrolling, no errors in the browser, keyboard, screen reader, zoom, print."""
 
 from itertools import pairwise
 
@@ -12,6 +12,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser_errors")]
 
 TELEPHONE = {"width": 390, "height": 844}
 DESK = {"width": 1280, "height": 800}
+ENLARGED = {"width": 640, "height": 400}  # the desk at 200 per cent
+MOST_BYTES = 300_000
 
 
 TOO_WIDE = """() => {
@@ -25,16 +27,50 @@ TOO_WIDE = """() => {
 }"""
 NAMELESS = """() => [...document.querySelectorAll("input:not([type=hidden]), select, textarea, button, a[href]")]
   .filter((element) => element.checkVisibility())
-  .filter((element) => !(element.labels?.length || element.ariaLabel || element.textContent.trim()))
+  .filter((element) => !(element.labels?.length || element.ariaLabel || element.title || element.textContent.trim()))
   .map((element) => element.outerHTML)"""
 OUTLINE = """() => [...document.querySelectorAll("h1, h2, h3, h4")]
   .filter((heading) => heading.checkVisibility()).map((heading) => Number(heading.tagName[1]))"""
+
+SIZE = "() => performance.getEntriesByType('navigation')[0].decodedBodySize"
+# After the Tab key, the browser shows where the focus is as for a keyboard. One of each kind is looked at.
+INVISIBLE_FOCUS = """() => {
+  const kinds = new Map();
+  for (const element of document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex]")) {
+    if (!element.checkVisibility() || element.disabled || element.tabIndex < 0 || element.type === "hidden") continue;
+    const within = element.closest("nav, table, form")?.className;
+    kinds.set([element.tagName, element.className, element.type, within].join(), element);
+  }
+  const drawn = (element) => {
+    const style = getComputedStyle(element);
+    return [style.outlineStyle === "none" ? "" : style.outline, style.boxShadow].join();
+  };
+  const found = [];
+  for (const element of kinds.values()) {
+    const around = [element, ...(element.labels ?? []), element.parentElement];
+    document.activeElement.blur();
+    const before = around.map(drawn);
+    element.focus({ preventScroll: true });
+    if (document.activeElement !== element) continue;
+    if (around.every((each, place) => drawn(each) === before[place])) found.push(element.outerHTML.slice(0, 200));
+  }
+  if (document.querySelector("[tabindex]:not([tabindex='0'], [tabindex='-1'])")) found.push("tabindex above 0");
+  return found;
+}"""
+PRINTED = """() => ({
+  heading: document.querySelector("h1").checkVisibility(),
+  menu: document.querySelector(".fascia, .foot")?.checkVisibility() ?? false,
+  cut: [...document.querySelectorAll(".scroll")].filter((box) => box.checkVisibility())
+    .filter((box) => box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box).overflowX !== "visible")
+    .map((box) => box.outerHTML.slice(0, 100)),
+})"""
 
 
 @pytest.mark.parametrize("visit", [*VISITS, *REFUSED_FORMS], ids=str)
 def test_page_is_in_order(page: Page, exhibition: Exhibition, visit: Visit) -> None:
     open_page(page, exhibition, visit)
-    for size in (DESK, TELEPHONE):
+    assert page.evaluate(SIZE) < MOST_BYTES
+    for size in (DESK, ENLARGED, TELEPHONE):
         page.set_viewport_size(size)  # type: ignore[arg-type]
         assert page.evaluate(TOO_WIDE) == [], f"wider than {size['width']} pixels"
     assert page.evaluate(NAMELESS) == []
@@ -48,6 +84,11 @@ def test_page_is_in_order(page: Page, exhibition: Exhibition, visit: Visit) -> N
         expect(page.get_by_role(landmark)).to_have_count(1)  # type: ignore[arg-type]
     ids = page.evaluate("() => [...document.querySelectorAll('[id]')].map((element) => element.id)")
     assert len(ids) == len(set(ids))
+    page.set_viewport_size(DESK)  # type: ignore[arg-type]
+    page.keyboard.press("Tab")
+    assert page.evaluate(INVISIBLE_FOCUS) == []
+    page.emulate_media(media="print")
+    assert page.evaluate(PRINTED) == {"heading": True, "menu": False, "cut": []}
 
 
 def test_first_tab_offers_to_skip_to_the_content(page: Page, exhibition: Exhibition) -> None:
