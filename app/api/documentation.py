@@ -23,6 +23,7 @@ _PAGE = """<!doctype html>
 <script src="/static/js/api-docs.js" defer></script>
 </head>
 <body>
+<nav aria-label="Main"><a href="/">vocboard</a> <a href="/docs">Documentation</a></nav>
 <noscript><p>This page needs JavaScript. Without it, read the <a href="{document}">OpenAPI</a>.</p></noscript>
 <main id="operations" data-document="{document}"></main>
 </body>

@@ -31,3 +31,5 @@ def test_operations_can_be_read_and_tried(page: Page, site: Site) -> None:
     page.get_by_role("button", name="Execute").click()
     expect(operation).to_contain_text("not_signed_in")
     assert [text for text in browser_errors if "401" not in text] == []
+    page.get_by_role("link", name="Documentation").click()
+    expect(page.get_by_role("heading", name="Documentation", exact=True)).to_be_visible()
