@@ -30,3 +30,16 @@ def test_values_are_read_out_in_the_font_of_the_page_and_beside_the_lines(curves
     assert "Plex" in found["font"]
     assert found["left"] == pytest.approx(4, abs=1)  # in the corner
     assert found["bottom"] == pytest.approx(4, abs=1)
+
+
+def test_the_chosen_classes_survive_a_reload_and_the_way_back(curves: Page) -> None:
+    for name in ("cat", "dog"):
+        curves.locator(f"[data-curve={name}]").check()
+    address, chosen = curves.url, ["aeroplane", "cat", "dog"]
+    which = "boxes => boxes.filter((box) => box.checked).map((box) => box.dataset.curve)"
+    curves.reload()
+    assert curves.locator("[data-curve]").evaluate_all(which) == chosen
+    curves.get_by_role("link", name="Account").click()
+    curves.go_back()
+    assert curves.url == address
+    assert curves.locator("[data-curve]").evaluate_all(which) == chosen

@@ -288,6 +288,10 @@ def test_prints_all_rows_without_controls(board: Page) -> None:
     board.emulate_media(media="print", color_scheme="dark")
     for hidden in (".board-bar", "[data-readout]", ".board-tools form", ".menu"):
         expect(board.locator(hidden)).to_be_hidden()
+    for shown in ("tbody .name", "tbody .mean", "tbody td.none", "thead"):
+        expect(board.locator(f".board {shown}").first).to_be_visible()
+    expect(board.locator(".legend")).to_contain_text("not entered")
+    expect(board.locator(".legend")).to_be_visible()
     frame = board.locator(".board-scroll")
     assert frame.evaluate("frame => frame.scrollHeight <= frame.clientHeight + 1")
     cells = (

@@ -151,10 +151,23 @@ function start() {
     plot.show(curves.filter((curve) => curve.points.length));
   }
 
+  // The chosen classes are in the address, so that they survive a reload and can be bookmarked.
+  function remember() {
+    const url = new URL(location.href);
+    url.searchParams.delete("curve");
+    for (const box of boxes.filter((each) => each.checked)) url.searchParams.append("curve", box.dataset.curve);
+    history.replaceState(null, "", url);
+  }
+
   root.hidden = false;
+  const asked = new URLSearchParams(location.search).getAll("curve");
   for (const box of boxes) {
     box.hidden = false;
-    box.addEventListener("change", draw);
+    box.checked = asked.length ? asked.includes(box.dataset.curve) : box.checked;
+    box.addEventListener("change", () => {
+      remember();
+      draw();
+    });
   }
   if (!boxes.some((box) => box.checked)) boxes[0].checked = true;
   draw();
