@@ -22,11 +22,26 @@ MEDIA_TYPES = {
     ".toml": "text/plain; charset=utf-8",
     ".webp": "image/webp",
 }
-# What people look for first; other documents come after these, by title.
-GROUPS: Mapping[str, tuple[str, ...]] = {
-    "For participants": ("participants", "problems", "development-kit", "python", "statistics"),
-    "For organisers": ("a-year", "organisers", "detail-levels", "editions/own"),
-    "For operators": ("operators", "threat-model", "benchmarks"),
+# What people look for first, with what they find there; other documents come after these, by title.
+GROUPS: Mapping[str, Mapping[str, str]] = {
+    "Taking part": {
+        "participants": "File formats, uploading, scores, leaderboards and publishing, step by step.",
+        "problems": "Every problem of an upload, with an example and how to fix it.",
+        "development-kit": "The program on your own machine: checking, scoring, viewing, conversion, examples.",
+        "python": "Scoring arrays, result objects, submitting from scripts.",
+        "statistics": "Intervals of scores, and which differences between methods are real.",
+    },
+    "Running a challenge": {
+        "a-year": "A challenge from the first idea to the archive, with pictures.",
+        "organisers": "Challenges, phases, ground truth, quotas, fairness.",
+        "detail-levels": "What participants see of a result, and what it reveals about the ground truth.",
+        "editions/own": "Your own classes, competitions and metrics, in one file.",
+    },
+    "Running a server": {
+        "operators": "Installation, settings, backups, upgrades, protection.",
+        "threat-model": "What each party can and cannot do, and the tests of it.",
+        "benchmarks": "Time and memory, compared with other tools and with lower bounds.",
+    },
 }
 
 

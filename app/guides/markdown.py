@@ -39,14 +39,12 @@ class Document:
 
     Attributes:
         title: its first heading, which is not in the body.
-        summary: the sentences of its first paragraph as text, without one that introduces what follows it.
         body: HTML.
         contents: headings of its table of contents.
     """
 
     name: str
     title: str
-    summary: str
     body: Markup
     contents: tuple[Heading, ...]
 
@@ -74,12 +72,10 @@ def render(text: str, file: Path, name: str) -> Document:
     _link(tokens, file)
     tokens = _make_scrollable(tokens)
     title, tokens = _without_title(tokens)
-    first = next((inner for outer, inner in itertools.pairwise(tokens) if outer.type == "paragraph_open"), None)
-    summary = "" if first is None else re.sub(r"(^|(?<=\. ))[^.]*:$", "", _text(first)).strip()
     body = markdown.renderer.render(tokens, markdown.options, {})
     shown = [each for each in headings if each.level == 2] if len(headings) > MOST_HEADINGS else headings
     # The text comes from this installation's own files, and the renderer escapes what is in them.
-    return Document(name, title or name, summary, Markup(body), tuple(shown))  # noqa: S704
+    return Document(name, title or name, Markup(body), tuple(shown))  # noqa: S704
 
 
 def _give_anchors(tokens: Sequence[Token]) -> Iterator[Heading]:

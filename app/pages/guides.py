@@ -34,8 +34,8 @@ def guide(request: Request, _: CurrentIdentity, path: str) -> Response:
     raise NotFoundError("This document does not exist. The list of all documents is at /docs.")
 
 
-def _groups() -> list[tuple[str, list[Document]]]:
+def _groups() -> list[tuple[str, list[tuple[Document, str]]]]:
+    groups = [(title, [(document(name), text) for name, text in listed.items()]) for title, listed in GROUPS.items()]
     listed = {name for names in GROUPS.values() for name in names}
     others = sorted((document(name) for name in documents() if name not in listed), key=lambda each: each.title)
-    groups = [(title, [document(name) for name in names if name in documents()]) for title, names in GROUPS.items()]
-    return [*groups, (OTHERS, others)]
+    return [*groups, (OTHERS, [(each, "") for each in others])]
