@@ -25,10 +25,14 @@ from vocboard.commands.progress import Progress
 from vocboard.commands.score_tables import score_lines
 from vocboard.evaluator.diagnosis.annotated import read_annotated
 from vocboard.evaluator.diagnosis.report import diagnosis
+from vocboard.evaluator.diagnosis.worst import WorstError, worst_errors
 from vocboard.evaluator.editions import Edition, image_sets_of
-from vocboard.evaluator.evaluation import Evaluation, read_for_scoring, score_results
+from vocboard.evaluator.evaluation import Confusions, Evaluation, read_for_scoring, score_results
+from vocboard.evaluator.ground_truth import GroundTruth
 from vocboard.evaluator.problems import has_errors
 from vocboard.evaluator.reports import PAGE, as_csv, as_latex, write_curves, write_report
+from vocboard.evaluator.reports.findings import Findings, Sources
+from vocboard.evaluator.results import Results
 from vocboard.evaluator.statistics.bootstrap import Bootstrap, bootstrap
 from vocboard.evaluator.statistics.collect import collect_evidence
 from vocboard.evaluator.statistics.evidence import Evidence
@@ -39,6 +43,7 @@ LEAST_REPLICATES, MOST_REPLICATES = 100, 10_000
 
 Bootstraps = Mapping[str, Bootstrap]  # by competition
 Diagnoses = Mapping[str, dict[str, Any]]  # by competition
+Worst = Mapping[str, Mapping[str, list[WorstError]]]  # by competition and kind
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -72,7 +77,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add(
         "--diagnose",
         action="store_true",
-        help="add to JSON the kinds of errors, what the score would be without them, and further measures",
+        help="add to JSON and to the report the kinds of errors, what the score would be without them, and further "
+        "measures; the report also shows the worst errors of each kind",
     )
     add("--csv", action="store_true", help="print CSV, one line per score")
     add("--latex", action="store_true", help="print LaTeX tables")
@@ -81,14 +87,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 @reporting_misuse
 def run(arguments: argparse.Namespace) -> int:
     """Score the results, and print the scores."""
-    if arguments.diagnose and not arguments.json:
-        raise MisuseError("--diagnose adds to JSON; give --json as well")
+    if arguments.diagnose and not arguments.json and arguments.report is None:
+        raise MisuseError("--diagnose adds to JSON and to reports; give --json or --report as well")
     edition = chosen_edition(arguments.edition)
     classes = chosen_classes(arguments.segmentation_classes, edition)
     chosen = editions_of_image_sets(edition, arguments.image_set)
     evaluations: dict[str | None, Evaluation] = {}
     bootstraps: dict[str | None, Bootstraps] = {}
     diagnoses: dict[str | None, Diagnoses] = {}
+    worst: dict[str | None, Worst] = {}
     with Progress("files") as progress:
         for name, of_set in chosen.items():
             progress.stage("files of the ground truth")
@@ -104,7 +111,7 @@ def run(arguments: argparse.Namespace) -> int:
                 with_boundaries=arguments.diagnose,
             )
             evaluations[name] = score_results(read, of_set, truth, confusions, progress=progress.advance)
-            bootstraps[name], diagnoses[name] = {}, {}
+            bootstraps[name], diagnoses[name], worst[name] = {}, {}, {}
             if (arguments.bootstrap is not None or arguments.diagnose) and read.is_valid:
                 progress.stage("statistics")
                 evidence = collect_evidence(read.results, of_set, truth, confusions)
@@ -116,8 +123,13 @@ def run(arguments: argparse.Namespace) -> int:
                     diagnoses[name] = diagnosis(
                         read.results, of_set, truth, evidence, confusions=confusions, annotated=annotated
                     )
-    named = {name or ", ".join(image_sets_of(edition)): evaluation for name, evaluation in evaluations.items()}
-    _write_files(named, edition, arguments)
+                    if arguments.report is not None:
+                        worst[name] = _worst(read.results, of_set, truth, confusions)
+    titles = {name: name or ", ".join(image_sets_of(edition)) for name in evaluations}
+    named = {titles[name]: evaluation for name, evaluation in evaluations.items()}
+    findings = {titles[name]: Findings(bootstraps[name], diagnoses[name], worst[name]) for name in evaluations}
+    sources = Sources(arguments.ground_truth, arguments.results, {titles[name]: chosen[name] for name in chosen})
+    _write_files(named, edition, arguments, findings, sources)
     if arguments.json:
         print_json(_document(edition.name, evaluations, bootstraps, diagnoses))
     elif arguments.csv:
@@ -132,7 +144,13 @@ def run(arguments: argparse.Namespace) -> int:
     return PROBLEMS if any(has_errors(evaluation.problems) for evaluation in evaluations.values()) else VALID
 
 
-def _write_files(named: Mapping[str, Evaluation], edition: Edition, arguments: argparse.Namespace) -> None:
+def _write_files(
+    named: Mapping[str, Evaluation],
+    edition: Edition,
+    arguments: argparse.Namespace,
+    findings: Mapping[str, Findings],
+    sources: Sources,
+) -> None:
     """Write the report and the curves that the arguments ask for.
 
     Raises:
@@ -140,7 +158,7 @@ def _write_files(named: Mapping[str, Evaluation], edition: Edition, arguments: a
     """
     try:
         if arguments.report is not None:
-            write_report(named, edition, arguments.report)
+            write_report(named, edition, arguments.report, findings, sources)
         if arguments.curves is not None:
             write_curves(named, arguments.curves)
     except OutputExistsError as error:
@@ -170,6 +188,17 @@ def _bootstraps(evidence: Mapping[str, Evidence], edition: Edition, replicates: 
         return {key: bootstrap(each, edition, edition.competitions[key], replicates) for key, each in evidence.items()}
     except ValueError as error:
         raise MisuseError(f"no bootstrap is possible: {error}") from error
+
+
+def _worst(results: Results, edition: Edition, truth: GroundTruth, confusions: Confusions) -> Worst:
+    """Return the worst errors of each competition that can be scored."""
+    found = {}
+    for key, entry in results.items():
+        part = entry.competition.task, entry.competition.image_set
+        if part in truth.truths:
+            public, by_image = truth.image_sets.sets[part], confusions.by_image(entry.competition)
+            found[key] = worst_errors(entry, truth.truths[part], edition, public, by_image)
+    return found
 
 
 def _document(

@@ -1,6 +1,7 @@
-"""Writes a page about an evaluation: scores, counts, curves, confusion matrices and warnings.
+"""Writes a page about an evaluation: scores, intervals, counts, curves, confusion matrices, diagnoses and warnings.
 
-It is a single file without scripts, so it can be printed and archived with a paper.
+It has no scripts, so it can be printed and archived with a paper. Without a diagnosis it is a single file; with one,
+the page of `vocboard view` is beside it.
 """
 
 import math
@@ -13,77 +14,123 @@ import numpy as np
 from vocboard.evaluator.editions import BACKGROUND, Edition, Task
 from vocboard.evaluator.evaluation import Evaluation
 from vocboard.evaluator.problems import Problem
+from vocboard.evaluator.reports.crops import gallery
 from vocboard.evaluator.reports.curves import axes_of, f_measure
+from vocboard.evaluator.reports.diagnosis import diagnosis_sections
+from vocboard.evaluator.reports.findings import Findings, Sources
 from vocboard.evaluator.reports.plots import plot
 from vocboard.evaluator.scores import CompetitionScores, Curve
+from vocboard.evaluator.statistics.bootstrap import Bootstrap
+from vocboard.evaluator.statistics.intervals import Interval
 from vocboard.evaluator.tasks.definitions import METRICS, TASKS
 from vocboard.evaluator.version import VERSION
+from vocboard.evaluator.viewing import write_view
 from vocboard.evaluator.whole_output import whole_directory
 
 PAGE = "index.html"
+VIEW = "view"  # folder of the page of `vocboard view`; of further image sets view2 and so on
 _STYLE = Path(__file__).with_name("report.css")
 
 
-def write_report(evaluations: Mapping[str, Evaluation], edition: Edition, output: Path) -> None:
+def write_report(
+    evaluations: Mapping[str, Evaluation],
+    edition: Edition,
+    output: Path,
+    findings: Mapping[str, Findings] | None = None,
+    sources: Sources | None = None,
+) -> None:
     """Write a directory with the page, `index.html`.
 
     Args:
         evaluations: evaluations by image set.
         edition: edition of all evaluations.
         output: directory to write, atomically; the output of an earlier call is replaced.
+        findings: intervals and diagnoses by image set; None if there are none.
+        sources: what the pages of `vocboard view` are made from; None for a report without them.
 
     Raises:
         OutputExistsError: `output` exists and was not written by vocboard.
         OSError: it cannot be written.
     """
-    sets = ", ".join(evaluations)
+    with whole_directory(output, PAGE) as directory:
+        parts: list[str] = []
+        for number, (name, each) in enumerate(evaluations.items()):
+            own, folder = (findings or {}).get(name, Findings()), f"{VIEW}{number + 1 if number else ''}"
+            shown: dict[str, dict[str, str]] = {}
+            if sources is not None and own.worst:
+                (directory / folder).mkdir()
+                view = write_view(
+                    sources.tree, directory / folder, output / folder, sources.editions[name], results=sources.results
+                )
+                shown = {
+                    key: {kind: gallery(errors, key, folder, view) for kind, errors in worst.items()}
+                    for key, worst in own.worst.items()
+                }
+            parts += _evaluation(name, each, edition, own, shown)
+        (directory / PAGE).write_text(_page(edition, ", ".join(evaluations), "\n".join(parts)))
+
+
+def _page(edition: Edition, sets: str, body: str) -> str:
     title = f"{edition.title}, {sets}"
-    body = "\n".join(part for name, each in evaluations.items() for part in _evaluation(name, each, edition))
-    page = (
+    return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="color-scheme" content="light dark">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}: evaluation</title><style>{_STYLE.read_text()}</style></head>\n<body><main>\n"
         f"<h1>{escape(title)}</h1><p>Evaluated by vocboard, evaluator {VERSION}. Scores are in per cent.</p>\n"
         f"{body}\n</main></body></html>\n"
     )
-    with whole_directory(output, PAGE) as directory:
-        (directory / PAGE).write_text(page)
 
 
-def _evaluation(image_set: str, evaluation: Evaluation, edition: Edition) -> Iterator[str]:
+def _evaluation(
+    image_set: str,
+    evaluation: Evaluation,
+    edition: Edition,
+    findings: Findings,
+    galleries: Mapping[str, Mapping[str, str]],
+) -> Iterator[str]:
     for key, scores in evaluation.scores.items():
         task = escape(TASKS[scores.task].title.lower())
         yield f'<section id="{escape(image_set)}-{key}"><h2>{key}: {task}, {escape(image_set)}</h2>'
-        yield _summary(scores)
-        yield _scores(scores)
+        bootstrap = findings.bootstraps.get(key)
+        yield _summary(scores, bootstrap)
+        yield _scores(scores, bootstrap)
         if scores.confusion_matrix is not None:
             yield _confusion(scores, edition)
         if scores.curves:
             yield _plots(scores)
+        if key in findings.diagnoses:
+            yield from diagnosis_sections(findings.diagnoses[key], galleries.get(key, {}))
         yield "</section>"
     for key in evaluation.unavailable:
         yield f"<section><h2>{key}</h2><p>Not scored: the tree has no ground truth for it.</p></section>"
     yield _problems(evaluation.problems)
 
 
-def _summary(scores: CompetitionScores) -> str:
-    measures = [
-        f"<div><dt>{escape(METRICS[measure.metric].title)}</dt>"
-        f"<dd>{_per_cent(measure.mean)} <small>mean of {measure.mean_over}</small></dd></div>"
-        for measure in (scores.primary, *scores.secondary)
-    ]
+def _summary(scores: CompetitionScores, bootstrap: Bootstrap | None) -> str:
+    measures = []
+    for measure in (scores.primary, *scores.secondary):
+        notes = [f"mean of {measure.mean_over}"]
+        if bootstrap is not None and measure.metric in bootstrap.measures:
+            notes.append(f"95 % interval {_range(bootstrap.measures[measure.metric].mean.interval())}")
+        measures.append(
+            f"<div><dt>{escape(METRICS[measure.metric].title)}</dt>"
+            f"<dd>{_per_cent(measure.mean)} <small>{', '.join(notes)}</small></dd></div>"
+        )
     missing = f"<p>Not entered: {escape(', '.join(scores.not_entered))}.</p>" if scores.not_entered else ""
     return f"<dl>{''.join(measures)}</dl>{missing}"
 
 
-def _scores(scores: CompetitionScores) -> str:
+def _scores(scores: CompetitionScores, bootstrap: Bootstrap | None) -> str:
     names = scores.primary.per_class.keys()
     measures = (scores.primary, *(each for each in scores.secondary if names & each.per_class.keys()))
     heads = [escape(METRICS[measure.metric].short_title) for measure in measures]
+    intervals = {} if bootstrap is None else bootstrap.per_class
+    heads[1:1] = ["95 % interval"] if intervals else []
     heads += ["positives", "results", "ignored", "final recall", "final precision"] if scores.details else []
     rows = []
     for name, score in scores.primary.per_class.items():
-        cells = [_bar(score), *(_cell(measure.per_class.get(name, math.nan)) for measure in measures[1:])]
+        interval = [f"<td>{_range(intervals[name])}</td>"] if intervals else []
+        cells = [_bar(score), *interval, *(_cell(measure.per_class.get(name, math.nan)) for measure in measures[1:])]
         details = scores.details.get(name)
         if scores.details and details is not None:
             counts = (details.positives, details.results, details.difficult)
@@ -161,6 +208,11 @@ def _cell(score: float) -> str:
 
 def _per_cent(score: float) -> str:
     return "n/a" if math.isnan(score) else f"{100 * score:.2f}"
+
+
+def _range(interval: Interval) -> str:
+    low, high = interval.low, interval.high
+    return "n/a" if math.isnan(low) or math.isnan(high) else f"{100 * low:.1f} to {100 * high:.1f}"
 
 
 def _best(values: "np.ndarray[tuple[int, ...], np.dtype[np.float64]]") -> str:

@@ -1,5 +1,6 @@
 """Small plots in SVG with the colours of the page."""
 
+from collections.abc import Mapping
 from html import escape
 
 import numpy as np
@@ -7,6 +8,7 @@ from numpy.typing import NDArray
 
 _SIZE, _LEFT, _TOP, _SIDE = 190, 30, 8, 150  # pixels: width of the plot, left and top margin, and side of the frame
 _MOST_POINTS = 300
+_ROW, _NAMES, _BARS = 17, 150, 230  # pixels: height of a bar with its margin, width of the names, longest bar
 
 Points = NDArray[np.float64]
 
@@ -32,6 +34,45 @@ def plot(x: Points, y: Points, title: str, x_name: str, y_name: str) -> str:
         f'<polyline points="{path}"/>{ticks}'
         f'<text x="{_LEFT + _SIDE / 2}" y="{_SIZE - 4}" text-anchor="middle">{escape(x_name)}</text></svg>'
     )
+
+
+def bars(values: Mapping[str, float], title: str) -> str:
+    """Return the SVG of horizontal bars, one below the other, with their values; negative ones have no length."""
+    longest = max((*values.values(), 1e-9))
+    rows = []
+    for place, (name, value) in enumerate(values.items()):
+        y = _ROW * place
+        length = _BARS * max(value, 0.0) / longest
+        rows.append(
+            f'<text x="{_NAMES - 6}" y="{y + 12}" text-anchor="end">{escape(name)}</text>'
+            f'<rect class="value" x="{_NAMES}" y="{y + 3}" width="{length:.1f}" height="{_ROW - 6}"/>'
+            f'<text x="{_NAMES + length + 4:.1f}" y="{y + 12}">{value:.1f}</text>'
+        )
+    size = f"0 0 {_NAMES + _BARS + 40} {_ROW * len(values)}"
+    return f'<svg class="bars" viewBox="{size}" role="img" aria-label="{escape(title)}">{"".join(rows)}</svg>'
+
+
+def shares(rows: Mapping[str, Mapping[str, int]]) -> str:
+    """Return a legend and the SVG of a bar for each row, divided by the counts of each kind."""
+    kinds = list(dict.fromkeys(kind for counts in rows.values() for kind in counts))
+    keys = "".join(f'<span class="key kind{place}">{escape(kind)}</span>' for place, kind in enumerate(kinds))
+    drawn = []
+    for row, (name, counts) in enumerate(rows.items()):
+        total, x = sum(counts.values()), float(_NAMES)
+        y = _ROW * row
+        drawn.append(f'<text x="{_NAMES - 6}" y="{y + 12}" text-anchor="end">{escape(name)}</text>')
+        for place, kind in enumerate(kinds):
+            width = _BARS * counts.get(kind, 0) / total if total else 0.0
+            label = f"{name}: {counts.get(kind, 0):,} {kind}"
+            drawn.append(
+                f'<rect class="kind{place}" x="{x:.1f}" y="{y + 3}" width="{width:.1f}" height="{_ROW - 6}">'
+                f"<title>{escape(label)}</title></rect>"
+            )
+            x += width
+        drawn.append(f'<text x="{_NAMES + _BARS + 4}" y="{y + 12}">{total:,}</text>')
+    size = f"0 0 {_NAMES + _BARS + 40} {_ROW * len(rows)}"
+    names = escape(", ".join(kinds))
+    return f'<p>{keys}</p><svg class="bars" viewBox="{size}" role="img" aria-label="{names}">{"".join(drawn)}</svg>'
 
 
 def _thinned(x: Points, y: Points) -> list[tuple[float, float]]:

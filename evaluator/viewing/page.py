@@ -22,7 +22,7 @@ from vocboard.evaluator.results import Entry
 from vocboard.evaluator.tasks.definitions import TASKS
 from vocboard.evaluator.viewing.entries import Page, claims_of, has_claims
 from vocboard.evaluator.viewing.marks import Mark
-from vocboard.evaluator.viewing.pictures import find_pictures
+from vocboard.evaluator.viewing.pictures import Places, find_pictures
 from vocboard.evaluator.viewing.scenes import Scenes, read_scenes
 from vocboard.evaluator.whole_output import whole_directory
 
@@ -46,6 +46,21 @@ class ViewSummary:
     objects: int
     counts: Mapping[str, Mapping[Mark, int]]
     problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenView:
+    """A page that was written.
+
+    Attributes:
+        summary: what is on it.
+        scenes: its images, with their sizes.
+        pictures: where the files of the images are.
+    """
+
+    summary: ViewSummary
+    scenes: Scenes
+    pictures: Places
 
 
 def view(
@@ -73,6 +88,25 @@ def view(
         OutputExistsError: `output` exists and was not written by vocboard.
         OSError: a file cannot be read or written.
     """
+    with whole_directory(output, MARKER) as directory:
+        return write_view(tree, directory, output, edition, results=results, progress=progress).summary
+
+
+def write_view(
+    tree: Path,
+    directory: Path,
+    output: Path,
+    edition: Edition,
+    *,
+    results: Path | None = None,
+    progress: Progress | None = None,
+) -> WrittenView:
+    """Write the page to a directory that will be moved to `output`; other arguments and exceptions are those of `view`.
+
+    Args:
+        directory: exists, and is empty.
+        output: where the page will be, to which links to images are relative.
+    """
     truth = read_ground_truth(tree, edition)
     image_sets = truth.image_sets
     if any(image_set.sizes is None for image_set in image_sets.sets.values()):
@@ -88,27 +122,26 @@ def view(
             image_set = image_sets.sets[competition.task, competition.image_set]
             data, counts[competition.key] = _competition(entry, image_set, page, places)
             competitions.append(data)
-    with whole_directory(output, MARKER) as directory:
-        for asset in ASSETS.iterdir():
-            shutil.copyfile(asset, directory / asset.name)
-        pictures = find_pictures(tree, edition, scenes, directory, output)
-        maps = {} if results is None or read is None or not read.is_valid else _maps(results, edition, directory)
-        data = {
-            "edition": edition.title,
-            "imageSet": ", ".join(image_sets_of(edition)),
-            "classes": list(edition.classes),
-            "images": list(scenes.images),
-            "sizes": [side for image in scenes.images for side in scenes.size(image)],
-            "folders": [list(scenes.folders[image]) for image in scenes.images],
-            "objects": objects,
-            "competitions": competitions,
-            "resultMaps": maps,
-            **pictures.as_json(scenes.images),
-        }
-        text = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
-        (directory / "data.js").write_text(f"window.VOCBOARD={text};\n")
+    for asset in ASSETS.iterdir():
+        shutil.copyfile(asset, directory / asset.name)
+    pictures = find_pictures(tree, edition, scenes, directory, output)
+    maps = {} if results is None or read is None or not read.is_valid else _maps(results, edition, directory)
+    data = {
+        "edition": edition.title,
+        "imageSet": ", ".join(image_sets_of(edition)),
+        "classes": list(edition.classes),
+        "images": list(scenes.images),
+        "sizes": [side for image in scenes.images for side in scenes.size(image)],
+        "folders": [list(scenes.folders[image]) for image in scenes.images],
+        "objects": objects,
+        "competitions": competitions,
+        "resultMaps": maps,
+        **pictures.as_json(scenes.images),
+    }
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+    (directory / "data.js").write_text(f"window.VOCBOARD={text};\n")
     problems = () if read is None else read.problems
-    return ViewSummary(len(scenes.images), len(objects["image"]), counts, problems)
+    return WrittenView(ViewSummary(len(scenes.images), len(objects["image"]), counts, problems), scenes, pictures)
 
 
 def _objects(scenes: Scenes, edition: Edition, truth: GroundTruth) -> tuple[dict[str, list[Any]], Page]:

@@ -33,6 +33,10 @@ class Places:
     shown: set[str]
     maps: Mapping[str, set[str]]
 
+    def picture(self, image: str) -> str | None:
+        """Return the address of an image relative to the page; None if it has no file."""
+        return quote(f"{self.base}{self.pictures}/{image}{self.suffix}") if image in self.shown else None
+
     def as_json(self, images: tuple[str, ...]) -> dict[str, Any]:
         """Return the data for the page: folders, and whether each image has a file there."""
         base = quote(self.base)

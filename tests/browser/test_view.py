@@ -9,11 +9,10 @@ from playwright.sync_api import Browser, Page
 
 from tests.browser.axe import check
 from tests.evaluator.trees import write
-from tests.support.golden import golden, golden_truth
+from tests.support.golden import golden
+from vocboard.commands.main import main
 from vocboard.evaluator.conversion.painting import indexed_png
 from vocboard.evaluator.editions import load, read
-from vocboard.evaluator.evaluation import evaluate
-from vocboard.evaluator.reports import write_report
 from vocboard.evaluator.tasks.instance_segmentation import rle
 from vocboard.evaluator.viewing import view
 
@@ -185,9 +184,8 @@ def test_the_page_is_accessible(browser: Browser, written: tuple[Path, float], w
 @pytest.mark.parametrize("width", [390, 1300])
 def test_the_report_is_accessible_and_fits(browser: Browser, tmp_path: Path, width: int) -> None:
     case = golden("voc2012-synthetic")  # every task
-    edition = load(case.edition)
-    evaluation = evaluate(case.results, edition, golden_truth(case.name))
-    write_report({"test": evaluation}, edition, tmp_path / "report")
+    command = ["evaluate", case.edition, str(case.results), "--ground-truth", str(case.ground_truth)]
+    assert main([*command, "--diagnose", "--bootstrap", "100", "--report", str(tmp_path / "report")]) == 0
     page = browser.new_context(viewport={"width": width, "height": 850}).new_page()
     page.goto((tmp_path / "report" / "index.html").as_uri())
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -195,6 +193,12 @@ def test_the_report_is_accessible_and_fits(browser: Browser, tmp_path: Path, wid
     page.set_viewport_size({"width": 720, "height": 1000})  # a printed page
     page.emulate_media(media="print")
     assert page.evaluate("document.documentElement.scrollWidth") <= 720
+    worst = page.locator('a[href*="/comp3/"]').first
+    result = str(worst.get_attribute("href")).rpartition("/")[2]
+    worst.click()
+    page.wait_for_selector("html[data-ready=yes]")
+    assert page.locator("#competition").input_value() == "comp3"
+    assert page.evaluate("state.chosen") == {"kind": "result", "index": int(result)}
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (390, "dark"), (1300, "dark")])

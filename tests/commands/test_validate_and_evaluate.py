@@ -5,16 +5,20 @@ import os
 import re
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
+from PIL import Image
 
 from tests.evaluator.uploads import directory, image_sets, tar
-from tests.support.golden import golden
+from tests.support.golden import golden, golden_truth
 from vocboard.commands.main import main
-from vocboard.evaluator.editions import load
+from vocboard.evaluator.editions import Task, load
 from vocboard.evaluator.reading import read_results
+from vocboard.evaluator.viewing.marks import Mark
 
 VALID = {"results/VOC2012/Main/comp3_det_test_car.txt": "000001 1 1 1 2 2\n"}
 WRONG = {"comp3_det_test_car.txt": "000001 1 1 1 2\n\n000009 NaN 1 1 2 2\n", "comp3_det_test_dog.txt": "x\n"}
@@ -239,10 +243,52 @@ class TestDiagnose:
         assert "near_boundaries" in segmentation["diagnosis"]
         assert all("diagnosis" in each for each in competitions.values())
 
-    def test_needs_json(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_the_report_shows_intervals_and_the_worst_errors_as_crops(
+        self, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    ) -> None:
+        case = golden("voc2012-synthetic")
+        with tarfile.open(case.ground_truth) as archive:
+            archive.extractall(tmp_path / "kit", filter="data")
+        pictures = tmp_path / "kit" / "VOC2012" / "JPEGImages"
+        pictures.mkdir()
+        listed = golden_truth("voc2012-synthetic").image_sets.sets[Task.DETECTION, "test"]
+        for image in listed.images[1:]:  # a picture that is missing does no harm
+            Image.new("RGB", (50, 40)).save(pictures / f"{image}.jpg")
+        command = ["evaluate", case.edition, case.results, "--ground-truth", tmp_path / "kit", "--diagnose"]
+        report = tmp_path / "reports" / "report"
+        status, out, _ = run(capsys, *command, "--bootstrap", "100", "--report", report)
+        assert status == 0
+        assert "Open " in out
+        page = (report / "index.html").read_text()
+        assert page.count("95 % interval") > 7
+        for kind in ("Poor location", "Another class", "Duplicate", "Background", "Missed"):
+            assert f"<h4>{kind}</h4>" in page
+        addresses = {unquote(each) for each in re.findall(r'<image href="([^"]+)"', page)}
+        assert addresses
+        assert all((report / address).resolve().is_file() for address in addresses)
+        script = (report / "view" / "data.js").read_text()
+        data = json.loads(script.removeprefix("window.VOCBOARD=").removesuffix(";\n"))
+        results = {each["key"]: each for each in data["competitions"]}
+        linked = re.findall(r'href="view/index\.html#([^/"]+)/(\w+)/(\d+)"', page)
+        assert linked
+        for image, key, result in linked:
+            assert data["images"][results[key]["image"][int(result)]] == image
+            assert results[key]["mark"][int(result)] not in {Mark.CORRECT, Mark.IGNORED}
+
+    def test_the_report_says_why_there_are_no_crops(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+        case = golden("voc2012-synthetic")
+        command = ["evaluate", case.edition, case.results, "--ground-truth", case.ground_truth, "--diagnose"]
+        status, _, _ = run(capsys, *command, "--report", tmp_path / "report")
+        assert status == 0
+        page = (tmp_path / "report" / "index.html").read_text()
+        assert "There are no crops, because the tree has none of these images" in page
+        assert "<image" not in page
+        assert "95 % interval" not in page
+
+    def test_needs_json_or_a_report(self, capsys: pytest.CaptureFixture[str]) -> None:
         case = golden("voc2012-synthetic")
         status, _, error = run(
             capsys, "evaluate", case.edition, case.results, "--ground-truth", case.ground_truth, "--diagnose"
         )
         assert status == 2
-        assert "--diagnose adds to JSON; give --json as well" in error
+        assert "--diagnose adds to JSON and to reports; give --json or --report as well" in error

@@ -40,6 +40,16 @@ function goTo(place) {
   draw();
 }
 
+// Return what the address links to: "#image", or "#image/competition" and maybe "/result", and choose the competition.
+function readAddress() {
+  const [image, key, index] = location.hash.slice(1).split("/").map(decodeURIComponent);
+  const competition = competitions.find(each => each.key === key), result = Number(index);
+  if (!competition) return {image, result: null};
+  byId("competition").value = key;
+  const isThere = index && data.images[competition.image[result]] === image;
+  return {image, result: isThere ? result : null};
+}
+
 function start() {
   document.title = `${data.edition}, ${data.imageSet}: vocboard view`;
   byId("title").textContent = `${data.edition}, ${data.imageSet}`;
@@ -52,10 +62,14 @@ function start() {
   listenToPointers();
   listenToKeys();
   addEventListener("resize", () => { drawList(); draw(); });
-  const linked = decodeURIComponent(location.hash.slice(1));
+  const linked = readAddress();
   applyFilters();
-  const place = state.items.findIndex(item => data.images[item.image] === linked);
+  const place = state.items.findIndex(item => data.images[item.image] === linked.image);
   if (place > 0) goTo(place);
+  if (linked.result !== null) {
+    state.chosen = {kind: "result", index: linked.result};
+    draw();
+  }
   document.documentElement.dataset.ready = "yes";
 }
 
