@@ -187,7 +187,9 @@ mean = vocboard.evaluate("results.tar", "VOC2007", truth)["comp3"].mean
 settings = Settings()
 with TestClient(create_app(settings), base_url="http://127.0.0.1") as browser:
     page = browser.get("/sign-in").text
-print(json.dumps({"mine": [*app.NAMES, Path("templates/sign_in.html").read_text()], "mean": mean, "page": page}))
+    guide = [browser.get(f"/docs/{path}").status_code for path in ("problems", "images/year/draft.webp")]
+mine = [*app.NAMES, Path("templates/sign_in.html").read_text()]
+print(json.dumps({"mine": mine, "mean": mean, "page": page, "guide": guide}))
 """,
 }
 
@@ -208,3 +210,4 @@ def test_works_next_to_a_project_that_has_packages_of_the_same_names(installed: 
     assert printed["mine"] == ["my app", "my client", "my evaluator", "my page"]
     assert printed["mean"] == pytest.approx(small_world.MEAN_AP, abs=1e-12)
     assert "<h1>Sign in</h1>" in printed["page"]
+    assert printed["guide"] == [200, 200]
