@@ -8,6 +8,7 @@ from vocboard.app.evaluations import models as evaluations
 from vocboard.app.leaderboards import models as leaderboards
 from vocboard.app.messaging.mail import models as mail
 from vocboard.app.rescores import models as rescores
+from vocboard.app.statistics import models as statistics
 from vocboard.app.submissions import models as submissions
 from vocboard.app.uploads import models as uploads
 from vocboard.app.workers import models as workers
@@ -21,6 +22,7 @@ __all__ = [
     "leaderboards",
     "mail",
     "rescores",
+    "statistics",
     "submissions",
     "uploads",
     "workers",

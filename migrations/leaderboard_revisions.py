@@ -38,6 +38,7 @@ class Change:
 
 # Evaluations and scores are missing here: they are never changed, and shown once they are a submission's current ones.
 CHANGES: Mapping[str, Change] = {
+    "board_statistics": Change("{row}.challenge_id"),
     "challenges": Change("{row}.id", (UPDATE,)),
     "challenge_competitions": Change("{row}.challenge_id"),
     "challenge_phases": Change("{row}.challenge_id"),

@@ -7,20 +7,26 @@ evaluation, because the worker cannot write to the store.
 
 import logging
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import BinaryIO, cast
+from typing import BinaryIO, TypeVar, cast
 
 from vocboard.app.storage.archives import ArchiveStore, DamagedArchiveError
 from vocboard.app.submissions.reading_process import CHECK, ReadingProcess
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.ground_truth import GroundTruth
 from vocboard.evaluator.problems import Severity
+from vocboard.evaluator.results import Results
 from vocboard.evaluator.scoring import Confusions, Evaluation, score
+from vocboard.evaluator.statistics.collect import collect_evidence
+from vocboard.evaluator.statistics.evidence_file import Origin, store_evidence
 from vocboard.evaluator.stored_results.columns_file import ColumnsError
 from vocboard.evaluator.stored_results.reader_version import READER_VERSION
 from vocboard.evaluator.stored_results.stored_results import StoredResults
+
+MOST_EVIDENCE_BYTES = 256 * 1024**2  # of a competition; more is not stored, but collected again when it is needed
+Outcome = TypeVar("Outcome")
 
 _log = logging.getLogger(__name__)
 
@@ -46,12 +52,31 @@ class Uploaded:
     segmentation_classes: tuple[str, ...] | None
 
 
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """What an evaluation leaves behind.
+
+    Attributes:
+        evidence: stored evidence by competition; see `evaluator.statistics`. Empty if it was not asked for.
+    """
+
+    evaluation: Evaluation
+    evidence: Mapping[str, bytes]
+
+
 def evaluate(
-    uploaded: Uploaded, store: ArchiveStore, edition: Edition, truth: GroundTruth, *, memory_limit_bytes: int
-) -> Evaluation:
+    uploaded: Uploaded,
+    store: ArchiveStore,
+    edition: Edition,
+    truth: GroundTruth,
+    *,
+    with_evidence: bool,
+    memory_limit_bytes: int,
+) -> Evaluated:
     """Score a submission.
 
     Args:
+        with_evidence: whether to collect evidence for statistics, too.
         memory_limit_bytes: for a process that reads the archive again.
 
     Raises:
@@ -61,24 +86,88 @@ def evaluate(
         MemoryError: reading or evaluating needs too much memory.
         OSError: files cannot be read, or the disk is full.
     """
+
+    def use(file: BinaryIO) -> Evaluated:
+        results, matrices = _read(file, uploaded, edition, truth)
+        evaluation = score(results, edition, truth, confusions=matrices)
+        evidence = _evidence_if_possible(uploaded, results, edition, truth, matrices) if with_evidence else {}
+        return Evaluated(evaluation, evidence)
+
+    return _with_columns(uploaded, store, edition, truth, use, memory_limit_bytes=memory_limit_bytes)
+
+
+def collect(
+    uploaded: Uploaded,
+    store: ArchiveStore,
+    edition: Edition,
+    truth: GroundTruth,
+    competition: str,
+    *,
+    memory_limit_bytes: int,
+) -> bytes | None:
+    """Collect the evidence of one competition again; None if it was not entered, or the ground truth lacks it.
+
+    Raises:
+        UnscorableError, DamagedArchiveError, StoppedProcessError, MemoryError, OSError: as for `evaluate`.
+    """
+
+    def use(file: BinaryIO) -> bytes | None:
+        results, matrices = _read(file, uploaded, edition, truth)
+        chosen = {key: entry for key, entry in results.items() if key == competition}
+        return _evidence(uploaded, chosen, edition, truth, matrices).get(competition)
+
+    return _with_columns(uploaded, store, edition, truth, use, memory_limit_bytes=memory_limit_bytes)
+
+
+def _with_columns(
+    uploaded: Uploaded,
+    store: ArchiveStore,
+    edition: Edition,
+    truth: GroundTruth,
+    use: Callable[[BinaryIO], Outcome],
+    *,
+    memory_limit_bytes: int,
+) -> Outcome:
     if uploaded.columns_sha256 is not None and uploaded.columns_reader == READER_VERSION:
         try:
             with store.open(uploaded.columns_sha256) as file:
-                return _score(file, uploaded, edition, truth)
+                return use(file)
         except (FileNotFoundError, DamagedArchiveError, ColumnsError) as error:
             _log.warning(
                 "archive %s is read again, because its columns cannot be used: %s", uploaded.archive_sha256, error
             )
     with _read_again(uploaded, store, edition, truth, memory_limit_bytes) as file:
-        return _score(file, uploaded, edition, truth)
+        return use(file)
 
 
-def _score(file: BinaryIO, uploaded: Uploaded, edition: Edition, truth: GroundTruth) -> Evaluation:
+def _read(file: BinaryIO, uploaded: Uploaded, edition: Edition, truth: GroundTruth) -> tuple[Results, Confusions]:
     stored = StoredResults(file, edition, truth.image_sets, classes=uploaded.segmentation_classes)
     matrices = Confusions(truth)
     for competition, image, label_map in stored.label_maps():
         matrices.add(competition, image, label_map)
-    return score(stored.results, edition, truth, confusions=matrices)
+    return stored.results, matrices
+
+
+def _evidence_if_possible(
+    uploaded: Uploaded, results: Results, edition: Edition, truth: GroundTruth, matrices: Confusions
+) -> Mapping[str, bytes]:
+    """Return the evidence; without it, a submission is scored all the same, and statistics collect it again."""
+    try:
+        collected = _evidence(uploaded, results, edition, truth, matrices)
+        return {key: content for key, content in collected.items() if len(content) <= MOST_EVIDENCE_BYTES}
+    except Exception:
+        _log.exception("archive %s: no evidence for statistics", uploaded.archive_sha256)
+        return {}
+
+
+def _evidence(
+    uploaded: Uploaded, results: Results, edition: Edition, truth: GroundTruth, matrices: Confusions
+) -> Mapping[str, bytes]:
+    collected = collect_evidence(results, edition, truth, matrices)
+    return {
+        key: store_evidence(evidence, Origin(key, truth.sha256, uploaded.archive_sha256))
+        for key, evidence in collected.items()
+    }
 
 
 @contextmanager

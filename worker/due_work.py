@@ -13,10 +13,19 @@ from functools import partial
 from sqlalchemy.orm import Session
 
 from vocboard.app.challenges import ground_truth_queue
-from vocboard.app.messaging.broker import EVALUATE_NEXT, IMPORT_GROUND_TRUTH, RESCORE, SCORING, SEND_MAIL, SWEEP
+from vocboard.app.messaging.broker import (
+    EVALUATE_NEXT,
+    IMPORT_GROUND_TRUTH,
+    RESCORE,
+    SCORING,
+    SEND_MAIL,
+    SWEEP,
+    UPDATE_STATISTICS,
+)
 from vocboard.app.messaging.mail import outbox
 from vocboard.app.rescores import queue as rescores
 from vocboard.app.settings import Environment, Settings
+from vocboard.app.statistics import queue as statistics
 from vocboard.app.submissions import queue
 from vocboard.evaluator import VERSION
 
@@ -40,6 +49,7 @@ def _scoring(settings: Settings) -> tuple[DueWork, ...]:
         DueWork(IMPORT_GROUND_TRUTH, ground_truth_queue.is_due),  # one import at a time per worker
         DueWork(EVALUATE_NEXT, queue.waiting),
         DueWork(RESCORE, partial(rescores.due, evaluator_version=VERSION)),
+        DueWork(UPDATE_STATISTICS, statistics.due),
     )
     if settings.environment is Environment.EMBEDDED:  # which has no separate mail worker
         work += (DueWork(SEND_MAIL, outbox.is_due),)

@@ -46,6 +46,7 @@ class Work:
     Attributes:
         scoring_id: the challenge's current scoring.
         truth_sha256: hash of its ground truth.
+        with_evidence: whether statistics will need evidence.
     """
 
     submission_id: uuid.UUID
@@ -53,6 +54,7 @@ class Work:
     edition: Edition
     scoring_id: uuid.UUID
     truth_sha256: str
+    with_evidence: bool
 
 
 def evaluate_next(database: Database, store: ArchiveStore, settings: Settings) -> bool:
@@ -86,13 +88,15 @@ def evaluate_next(database: Database, store: ArchiveStore, settings: Settings) -
 
 def _evaluate(database: Database, store: ArchiveStore, settings: Settings, claim: Claim, work: Work) -> None:
     started_at, started = now(), time.monotonic()
-    evaluation = evaluate(
+    evaluated = evaluate(
         work.uploaded,
         store,
         work.edition,
         ground_truth_store.load(ground_truth_store.path_of(settings, work.truth_sha256)),
+        with_evidence=work.with_evidence,
         memory_limit_bytes=settings.evaluation_memory_limit_bytes,
     )
+    evaluation = evaluated.evaluation
     if evaluation.unavailable:
         raise UnscorableError(f"the ground truth has nothing on {', '.join(evaluation.unavailable)}")
     seconds = time.monotonic() - started
@@ -109,6 +113,7 @@ def _evaluate(database: Database, store: ArchiveStore, settings: Settings, claim
                     archive_sha256=work.uploaded.archive_sha256,
                     started_at=started_at,
                     seconds=seconds,
+                    evidence=evaluated.evidence,
                 )
                 publish_if_promised(session, work.submission_id)
 
@@ -127,6 +132,7 @@ def _find_work(session: Session, claim: Claim) -> Row[*tuple[Any, ...]] | None:
             Submission.segmentation_classes,
             Challenge.edition,
             Challenge.edition_file,
+            Challenge.statistics,
             ChallengePhase.image_set,
             Scoring.id,
             GroundTruthVersion.sha256,
@@ -143,12 +149,13 @@ def _find_work(session: Session, claim: Claim) -> Row[*tuple[Any, ...]] | None:
 def _work(found: Row[*tuple[Any, ...]] | None) -> Work:
     if found is None:
         raise UnscorableError("its challenge has no scoring")
-    submission_id, archive, columns, reader, declared, name, file, image_set, scoring_id, truth = found
+    submission_id, archive, columns, reader, declared, name, file, statistics, image_set, scoring_id, truth = found
     if truth is None:
         raise UnscorableError(f"scoring {scoring_id} is against a ground truth that has not been imported")
     classes = None if declared is None else tuple(declared)
     uploaded = Uploaded(archive, columns, reader, classes)
-    return Work(submission_id, uploaded, on_image_set(edition_from(name, file), image_set), scoring_id, truth)
+    edition = on_image_set(edition_from(name, file), image_set)
+    return Work(submission_id, uploaded, edition, scoring_id, truth, with_evidence=statistics)
 
 
 def _still_counts(session: Session, claim: Claim, work: Work) -> bool:

@@ -6,6 +6,7 @@ from vocboard.app.database import Database
 from vocboard.app.evaluations import exact_copies
 from vocboard.app.leaderboards import freezing
 from vocboard.app.settings import Settings
+from vocboard.app.statistics import removal
 from vocboard.app.submissions import queue
 from vocboard.app.workers import heartbeats
 from vocboard.worker import ground_truth_import
@@ -19,6 +20,7 @@ def sweep(database: Database, settings: Settings) -> None:
         released = queue.release_expired(session, attempts=settings.evaluation_attempts)
         heartbeats.remove_old(session)
         exact_copies.synchronise(session)
+        removal.remove_unneeded(session)
         freezing.freeze_all_due(session)
     ground_truth_import.sweep(database, settings)
     if released.returned or released.given_up:

@@ -8,18 +8,26 @@ from functools import cached_property
 from celery import Celery
 
 from vocboard.app.database import Database
-from vocboard.app.messaging.broker import EVALUATE_NEXT, IMPORT_GROUND_TRUTH, RESCORE, SEND_MAIL, SWEEP
+from vocboard.app.messaging.broker import (
+    EVALUATE_NEXT,
+    IMPORT_GROUND_TRUTH,
+    RESCORE,
+    SEND_MAIL,
+    SWEEP,
+    UPDATE_STATISTICS,
+)
 from vocboard.app.messaging.mail import delivery
 from vocboard.app.messaging.mail.sending import send_due
 from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.storage.stores import archive_store
-from vocboard.worker import ground_truth_import, recovery, rescoring
+from vocboard.worker import board_statistics, ground_truth_import, recovery, rescoring
 from vocboard.worker.evaluation import evaluate_next
 
 # How long one task starts new evaluations: this saves a task for each small one, and leaves each most of the time
 # limit.
 TURN = timedelta(seconds=1)
+STATISTICS_TURN = timedelta(seconds=3)  # what they compute between turns has to be read again
 
 
 @dataclass
@@ -56,6 +64,13 @@ def register(application: Celery, settings: Settings) -> None:
             if not rescoring.rescore_next(process.database, process.store, settings, until=turn_ends):
                 break
 
+    def update_statistics() -> None:
+        """Keep statistics of leaderboards up to date, until the turn is over or submissions are waiting."""
+        turn_ends = time.monotonic() + STATISTICS_TURN.total_seconds()
+        while time.monotonic() < turn_ends:
+            if not board_statistics.update_next(process.database, process.store, settings, until=turn_ends):
+                break
+
     def import_ground_truth() -> None:
         """Import one ground truth version."""
         ground_truth_import.import_next(process.database, settings)
@@ -71,5 +86,6 @@ def register(application: Celery, settings: Settings) -> None:
     application.task(send_mail, name=SEND_MAIL)
     application.task(evaluate, name=EVALUATE_NEXT)
     application.task(rescore, name=RESCORE)
+    application.task(update_statistics, name=UPDATE_STATISTICS)
     application.task(import_ground_truth, name=IMPORT_GROUND_TRUTH)
     application.task(sweep, name=SWEEP)

@@ -172,6 +172,7 @@ def _common(challenge: Challenge, at: datetime) -> dict[str, Any]:
         "decimals": challenge.decimals,
         "detail": rules.detail,
         "anywhere_on_earth": challenge.anywhere_on_earth,
+        "statistics": challenge.statistics,
         "current_phase": current.key,
         "phases": [phase_view(phase, current, at) for phase in challenges.phases_of(challenge)],
     }

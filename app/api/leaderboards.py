@@ -6,11 +6,19 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 
 from vocboard.app.api.problems import problem_responses
-from vocboard.app.api.schemas.leaderboards import Correction, Leaderboard, LeaderboardRow
+from vocboard.app.api.schemas.leaderboards import (
+    Correction,
+    Leaderboard,
+    LeaderboardRow,
+    LeaderboardStatistics,
+    RankRange,
+    ScoreInterval,
+)
 from vocboard.app.challenges.models import MAIN_PHASE
 from vocboard.app.errors import ServiceError
 from vocboard.app.leaderboards import export
 from vocboard.app.leaderboards.board import Board, BoardRow, Part
+from vocboard.app.statistics.boards import UNKNOWN, Interval
 from vocboard.app.web.cached_responses import KEPT_BUT_ASKED_FOR, Rendering, answer
 from vocboard.app.web.dependencies import BoardsDep
 from vocboard.app.web.identity import Viewer
@@ -155,12 +163,31 @@ def _leaderboard(board: Board) -> Leaderboard:
             )
             for one in board.corrections
         ],
+        statistics=_statistics(board),
         rows=[_row(row, board) for row in board.rows],
     )
 
 
+def _statistics(board: Board) -> LeaderboardStatistics | None:
+    found = board.statistics
+    if found is None:
+        return None
+    return LeaderboardStatistics(
+        is_current=found.is_current,
+        decimals=found.decimals,
+        resampled_images=found.images,
+        replicates=found.replicates,
+        compared=found.compared,
+    )
+
+
+def _interval(interval: Interval | None) -> ScoreInterval | None:
+    return None if interval is None else ScoreInterval(low=interval.low, high=interval.high)
+
+
 def _row(row: BoardRow, board: Board) -> LeaderboardRow:
     cells = dict(zip(board.classes, row.cells, strict=True))
+    known = row.statistics or UNKNOWN
     return LeaderboardRow(
         rank=row.rank,
         submission=row.submission_id,
@@ -170,10 +197,16 @@ def _row(row: BoardRow, board: Board) -> LeaderboardRow:
         declared={one.declaration: one.text for one in row.declared},
         submitted_at=row.submitted_at,
         mean=row.mean.value,
+        interval=_interval(known.mean),
+        ranks=None if known.ranks is None else RankRange(best=known.ranks[0], worst=known.ranks[1]),
+        in_first_group=None if known.ranks is None else known.is_in_first_group,
         mean_over=row.mean_over,
         other_means={metric: cell.value for metric, cell in zip(board.others, row.others, strict=True)},
         is_complete=row.is_complete,
         per_class={name: cell.value for name, cell in cells.items() if cell.is_entered},
+        interval_per_class={
+            name: ScoreInterval(low=interval.low, high=interval.high) for name, interval in known.classes.items()
+        },
         other_per_class={
             metric: {name: cell.value for name, cell in zip(board.classes, scores, strict=True) if cell.is_entered}
             for metric, scores in zip(board.others, row.other_cells, strict=True)

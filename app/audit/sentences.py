@@ -31,6 +31,7 @@ _RULES = {
     "freezes_at": "freezing date",
     "phase_title": "name of the main phase",
     "anywhere_on_earth": "display of dates anywhere on Earth",
+    "statistics": "display of intervals and rank ranges",
 }
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)")
 _LONG = frozenset({"description", "edition_file"})  # that they changed is said, not how

@@ -91,6 +91,15 @@ def challenge_as_it_is(session: Session, challenge_id: uuid.UUID) -> Challenge:
     ).one()
 
 
+def challenge_with_phases(session: Session, challenge_id: uuid.UUID) -> Challenge:
+    """Return the challenge with its competitions and phases, without locking it."""
+    return session.scalars(
+        select(Challenge)
+        .where(Challenge.id == challenge_id)
+        .options(selectinload(Challenge.competitions), selectinload(Challenge.further_phases))
+    ).one()
+
+
 def organises(session: Session, viewer: User | None, challenge_id: uuid.UUID) -> bool:
     """Whether the user organises a challenge (see `organised_by`)."""
     if viewer is None or viewer.role is Role.PARTICIPANT:

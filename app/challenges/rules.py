@@ -5,7 +5,7 @@ CONTRIBUTING.md, "a quota rule", has the steps to add a rule.
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -72,6 +72,7 @@ class ChallengeRules(PhaseRules):
         decimals: places to which scores (fractions) are rounded wherever they are shown.
         phase_title: what the main phase is called where there are several.
         anywhere_on_earth: whether dates are also shown, and typed, in the time zone UTC-12.
+        statistics: whether leaderboards show intervals, rank ranges and which differences are larger than chance.
     """
 
     title: str
@@ -80,6 +81,7 @@ class ChallengeRules(PhaseRules):
     decimals: int = 4
     phase_title: str = ""
     anywhere_on_earth: bool = False
+    statistics: Annotated[bool, Field(description="Whether leaderboards show intervals and rank ranges.")] = True
 
     def columns(self) -> dict[str, Any]:
         """Return what `Challenge` has columns for; its competitions are rows of their own."""

@@ -137,6 +137,22 @@ class SecretConfusionMatrix(_ExactConfusionMatrix, Base):
     __tablename__ = "secret_confusion_matrices"
 
 
+class SecretEvidence(Base):
+    """What statistics need of a result, which the web process's database role cannot read: it is ground truth.
+
+    `content` is a file of `evaluator.statistics.evidence_file`, which says its version and what it was collected from.
+    It can be collected again at any time.
+    """
+
+    __tablename__ = "secret_evidence"
+
+    result_id: Mapped[uuid.UUID] = mapped_column(
+        ForeignKey("competition_results.id", ondelete="CASCADE"), primary_key=True
+    )
+    sha256: Mapped[str] = mapped_column(String(64))  # of the content
+    content: Mapped[bytes] = mapped_column(LargeBinary)
+
+
 class PublicCurve(_ExactCurve, Base):
     """A copy of an exact curve for the web process, only at the detail level `everything`."""
 

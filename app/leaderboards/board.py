@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from vocboard.app.leaderboards.ranked_rows import BoardRow, RankedRows
 from vocboard.app.leaderboards.score_tables import Cell
+from vocboard.app.leaderboards.shown_statistics import ShownStatistics
 from vocboard.app.rescores.queries import Correction
 from vocboard.evaluator.editions import Competition, Metric
 
@@ -37,6 +38,7 @@ class Board:
         part: whether it shows what counts, or what was published after it was frozen.
         frozen_at: when what counts stopped changing; None if it still may.
         is_anonymous: whether it shows no names.
+        statistics: how certain its scores are; None if it shows nothing of it.
     """
 
     challenge: str
@@ -53,6 +55,7 @@ class Board:
     part: Part = Part.COUNTING
     frozen_at: datetime | None = None
     is_anonymous: bool = False
+    statistics: ShownStatistics | None = None
 
     @property
     def class_metrics(self) -> tuple[Metric, ...]:

@@ -24,6 +24,7 @@ class Entry:
         classes: score by class; without those that were not entered.
         others: means of the other measures that the leaderboard shows.
         other_classes: their scores by class; none in leaderboards that earlier versions froze.
+        result_id: of the `CompetitionResult`; None in leaderboards that earlier versions froze, or that were imported.
     """
 
     submission_id: uuid.UUID
@@ -38,11 +39,13 @@ class Entry:
     classes: Mapping[str, float | None]
     others: Mapping[Metric, float | None]
     other_classes: Mapping[Metric, Mapping[str, float | None]] = field(default_factory=dict)
+    result_id: uuid.UUID | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return all of it in JSON's types."""
         return {
             "submission": str(self.submission_id),
+            "result": self.result_id and str(self.result_id),
             "method": self.method,
             "contributors": self.contributors,
             "affiliation": self.affiliation,
@@ -81,6 +84,7 @@ class Entry:
             classes=kept["classes"],
             others={Metric(metric): mean for metric, mean in kept["others"].items()},
             other_classes={Metric(metric): scores for metric, scores in kept.get("other_classes", {}).items()},
+            result_id=uuid.UUID(kept["result"]) if kept.get("result") else None,
         )
 
 
@@ -134,6 +138,7 @@ def published(
                 classes=values[row.measure_id],
                 others={metric: mean for metric, (mean, _) in other_measures[row.result_id].items()},
                 other_classes={metric: scores for metric, (_, scores) in other_measures[row.result_id].items()},
+                result_id=row.result_id,
             ),
             published_at=row.published_at,
             began_at=row.began_at,

@@ -11,6 +11,8 @@ import io
 from vocboard.app.evaluations.rounding import written
 from vocboard.app.forms.spreadsheets import defused
 from vocboard.app.leaderboards.board import Board, BoardRow, Cell
+from vocboard.app.leaderboards.shown_statistics import ShownStatistics
+from vocboard.app.statistics.boards import UNKNOWN
 from vocboard.evaluator.tasks.definitions import METRICS
 
 _LATEX = str.maketrans(
@@ -40,18 +42,21 @@ _LATEX = str.maketrans(
 def as_csv(board: Board) -> str:
     """Return the leaderboard as RFC 4180 CSV with a header; undefined scores are `n/a`, missing classes empty.
 
-    Scores by class of other metrics follow those of the first, in columns like `equal_error_rate_car`.
+    Scores by class of other metrics follow those of the first, in columns like `equal_error_rate_car`. Intervals and
+    rank ranges follow in columns of their own once they are known; while they are computed again, they are empty.
     """
+    known = _known(board)
     output = io.StringIO()
     writer = csv.writer(output)
     means = ["mean", *(f"mean_{metric}" for metric in board.others)]
     others = [place for place, metric in enumerate(board.others) if metric in board.class_metrics]
     classes = [*board.classes, *(f"{board.others[place]}_{name}" for place in others for name in board.classes)]
+    certainty = ["mean_low", "mean_high", "rank_best", "rank_worst", "first_group"] if known else []
     stated = [f"declared_{declaration}" for declaration in board.competition.declarations]
     writer.writerow(
         [
             *("rank", "method", "contributors", "affiliation", "submitted", *means),
-            *("mean_over", "complete", "unit", *classes, *stated),
+            *("mean_over", "complete", "unit", *classes, *stated, *certainty),
         ]
     )
     for row in board.rows:
@@ -70,20 +75,39 @@ def as_csv(board: Board) -> str:
                     for cell in cells
                 ),
                 *(defused("not declared" if one.text is None else one.text) for one in row.declared),
+                *(_certainty(row, known) if known else ()),
             ]
         )
     return output.getvalue()
 
 
+def _known(board: Board) -> ShownStatistics | None:
+    """Return the statistics of a leaderboard, if it has any."""
+    return board.statistics if board.statistics and board.statistics.methods else None
+
+
+def _certainty(row: BoardRow, statistics: ShownStatistics) -> list[str]:
+    known = row.statistics or UNKNOWN
+    ends = ["", ""] if known.mean is None else [written(end, statistics.decimals) for end in known.mean]
+    if known.ranks is None:
+        return [*ends, "", "", ""]
+    return [*ends, *map(str, known.ranks), "yes" if known.is_in_first_group else "no"]
+
+
 def as_latex(board: Board) -> str:
     """Return the leaderboard as a LaTeX `tabular` for booktabs, with scores in per cent and the best in bold."""
+    interval = ["95 \\% interval"] if _known(board) else []
     lines = [
         f"% {board.challenge} {board.competition.key}: {METRICS[board.metric].title.lower()}, in per cent.",
         "% Bold: best of the column. n/a: undefined. --: class not entered. *: not all classes entered.",
-        rf"\begin{{tabular}}{{l{'r' * (1 + len(board.others) + len(board.classes))}}}",
+        rf"\begin{{tabular}}{{l{'r' * (1 + len(interval) + len(board.others) + len(board.classes))}}}",
         r"\toprule",
         " & ".join(
-            ["Method", "mean", *(escaped(f"mean {metric}") for metric in board.others), *map(escaped, board.classes)]
+            [
+                *("Method", "mean", *interval),
+                *(escaped(f"mean {metric}") for metric in board.others),
+                *map(escaped, board.classes),
+            ]
         )
         + r" \\",
         r"\midrule",
@@ -107,7 +131,16 @@ def escaped(text: str) -> str:
 
 def _latex_means(row: BoardRow, board: Board) -> list[str]:
     star = "" if row.is_complete else r"\rlap{*}"  # takes no room, so that the columns stay aligned
-    return [f"{_latex_cell(mean, board)}{star}" for mean in (row.mean, *row.others)]
+    mean, *others = [f"{_latex_cell(mean, board)}{star}" for mean in (row.mean, *row.others)]
+    known = _known(board)
+    return [mean, *(_latex_interval(row, known) if known else ()), *others]
+
+
+def _latex_interval(row: BoardRow, statistics: ShownStatistics) -> list[str]:
+    known = row.statistics or UNKNOWN
+    if known.mean is None:
+        return [""]
+    return ["--".join(f"{100 * end:.{max(statistics.decimals - 2, 0)}f}" for end in known.mean)]
 
 
 def _latex_cell(cell: Cell, board: Board) -> str:

@@ -111,6 +111,7 @@ def _freeze(
             "edition_version": challenge.edition_version,
             "decimals": challenge.decimals,
             "detail": phase.rules.detail.value,
+            "statistics": challenge.statistics,
             "corrections": [one.as_json() for one in corrections(session, challenge)],
             "entries": [one.entry.as_json() for one in in_time],
         }

@@ -10,6 +10,7 @@ from typing import overload
 from vocboard.app.leaderboards.entries import Entry
 from vocboard.app.leaderboards.ranking import Standing, order, ranks
 from vocboard.app.leaderboards.score_tables import Cell, ScoreTable
+from vocboard.app.statistics.boards import MethodStatistics
 from vocboard.app.submissions.declarations import Statement, statements
 from vocboard.evaluator.editions import Competition, Metric
 from vocboard.evaluator.tasks.definitions import METRICS
@@ -28,6 +29,7 @@ class BoardRow:
         cells: one for each class of the leaderboard.
         others: the means of the leaderboard's other metrics.
         other_cells: of each of these metrics, one for each class.
+        statistics: how certain its scores are; None if that is not known, or not shown.
     """
 
     rank: int | None
@@ -43,6 +45,7 @@ class BoardRow:
     cells: tuple[Cell, ...]
     others: tuple[Cell, ...] = ()
     other_cells: tuple[tuple[Cell, ...], ...] = ()
+    statistics: MethodStatistics | None = None
 
 
 class RankedRows(Sequence[BoardRow]):
@@ -61,15 +64,18 @@ class RankedRows(Sequence[BoardRow]):
         classes: Sequence[str],
         *,
         decimals: int,
+        statistics: Mapping[uuid.UUID, MethodStatistics] | None = None,
         is_anonymous: bool = False,
     ) -> None:
         """Rank entries.
 
         Args:
             classes: those whose scores are shown.
+            statistics: by result.
             is_anonymous: whether rows must not lead to submissions.
         """
         rules, self._is_anonymous, self._declarations = competition.rules, is_anonymous, competition.declarations
+        self._statistics = statistics or {}
         standings = [Standing(entry.mean, entry.is_complete, entry.submitted_at) for entry in entries]
         places = order(standings, higher_is_better=METRICS[rules.metric].higher_is_better)
         self.entries: Sequence[Entry] = [entries[place] for place in places]
@@ -143,4 +149,5 @@ class RankedRows(Sequence[BoardRow]):
             cells=tuple(cells),
             others=tuple(each[0] for each in others),
             other_cells=tuple(each[1:] for each in others),
+            statistics=None if entry.result_id is None else self._statistics.get(entry.result_id),
         )

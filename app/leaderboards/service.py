@@ -2,7 +2,7 @@
 
 import hashlib
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -20,6 +20,7 @@ from vocboard.app.leaderboards.board import Board, Part
 from vocboard.app.leaderboards.entries import Entry
 from vocboard.app.leaderboards.entry_cache import EntryCache
 from vocboard.app.leaderboards.ranked_rows import RankedRows
+from vocboard.app.leaderboards.shown_statistics import shown_statistics
 from vocboard.app.rescores.queries import Correction, corrections
 from vocboard.evaluator.editions import BACKGROUND, Competition
 from vocboard.evaluator.tasks.definitions import TASKS
@@ -36,6 +37,7 @@ class _Content:
     detail: Detail
     entries: tuple[Entry, ...]
     corrections: tuple[Correction, ...]
+    has_statistics: bool
 
 
 class NotFrozenYetError(Exception):
@@ -52,7 +54,7 @@ def board(
     at: datetime | None = None,
     cache: EntryCache | None = None,
 ) -> Board:
-    """Return a leaderboard, in at most five statements however long it is.
+    """Return a leaderboard, in at most six statements however long it is.
 
     It is the same for everyone, its organisers included: what the phase's detail level shows to participants.
 
@@ -83,11 +85,18 @@ def board(
         else:
             by = edition_by(session, challenge, phase, kept.content.get("edition_version", FIRST))
             rules = by.competitions[competition]
+    frozen_at = None if kept is None else kept.frozen_at
+    statistics = None
+    if content.has_statistics and part is Part.COUNTING:
+        where = challenge.id, phase.key, competition
+        statistics = shown_statistics(session, where, content.entries, decimals=content.decimals, frozen_at=frozen_at)
     is_anonymous = phase.is_anonymous(at)
     if is_anonymous:
         content = _without_names(content)
     permitted = allowed(content.detail, is_organiser=False)
     classes = columns(rules) if permitted.classes else ()
+    if statistics is not None and not permitted.classes:
+        statistics = statistics.without_classes()
     return Board(
         challenge=challenge.slug,
         challenge_title=content.challenge_title,
@@ -97,12 +106,65 @@ def board(
         others=rules.rules.board,
         classes=classes,
         decimals=content.decimals,
-        rows=RankedRows(content.entries, rules, classes, decimals=content.decimals, is_anonymous=is_anonymous),
+        rows=RankedRows(
+            content.entries,
+            rules,
+            classes,
+            decimals=content.decimals,
+            statistics={} if statistics is None else statistics.methods,
+            is_anonymous=is_anonymous,
+        ),
         has_curves=permitted.curves and TASKS[rules.task].has_curves and not is_anonymous,
         corrections=content.corrections,
         part=part,
-        frozen_at=None if kept is None else kept.frozen_at,
+        frozen_at=frozen_at,
+        statistics=statistics,
         is_anonymous=is_anonymous,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class StatisticsBasis:
+    """What the statistics of a leaderboard are computed from.
+
+    Attributes:
+        competition: the rules by which it was scored.
+        entries: what it shows.
+        decimals: of its scores.
+        frozen_at: of a frozen one.
+        is_wanted: whether it shows statistics.
+    """
+
+    competition: Competition
+    entries: Sequence[Entry]
+    decimals: int
+    frozen_at: datetime | None
+    is_wanted: bool
+
+
+def statistics_basis(
+    session: Session, challenge: Challenge, phase: Phase, competition: str, *, at: datetime
+) -> StatisticsBasis | None:
+    """Return what the statistics of a leaderboard are computed from; None if it is frozen, and has not been copied yet.
+
+    Args:
+        challenge: with its competitions and phases.
+        at: the present instant.
+
+    Raises:
+        NotFoundError: as for `board`.
+    """
+    rules = rules_of(challenge, phase, competition)
+    if not phase.is_frozen(at):
+        live = _live(session, challenge, phase, rules, None)
+        return StatisticsBasis(rules, live.entries, live.decimals, None, live.has_statistics)
+    kept = freezing.find(session, challenge, phase, competition)
+    if kept is None:
+        return None
+    content = _kept(kept.content)
+    by = edition_by(session, challenge, phase, kept.content.get("edition_version", FIRST))
+    return StatisticsBasis(
+        by.competitions[competition], content.entries, content.decimals, kept.frozen_at, content.has_statistics
     )
 
 
@@ -136,6 +198,7 @@ def _live(
         detail=phase.rules.detail,
         entries=tuple(one.entry for one in found),
         corrections=corrections(session, challenge),
+        has_statistics=challenge.statistics,
     )
 
 
@@ -146,6 +209,7 @@ def _kept(kept: Mapping[str, Any]) -> _Content:
         detail=Detail(kept["detail"]),
         entries=tuple(map(Entry.from_json, kept["entries"])),
         corrections=tuple(map(Correction.from_json, kept["corrections"])),
+        has_statistics=kept.get("statistics", False),
     )
 
 

@@ -17,6 +17,7 @@ SCORING, MAIL = "scoring", "mail"  # kinds of workers, and queues of their wake-
 EVALUATE_NEXT = "worker.evaluate_next"
 IMPORT_GROUND_TRUTH = "worker.import_ground_truth"
 RESCORE = "worker.rescore"
+UPDATE_STATISTICS = "worker.update_statistics"
 SWEEP = "worker.sweep"
 SEND_MAIL = "worker.send_mail"
 

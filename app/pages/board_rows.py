@@ -12,6 +12,7 @@ from markupsafe import Markup
 from vocboard.app.leaderboards.board import Board, BoardRow, Cell
 from vocboard.app.leaderboards.entries import Entry
 from vocboard.app.pages.board_state import PER_PAGE, BoardState
+from vocboard.app.pages.certainty import Certainty
 from vocboard.app.pages.formats import percent
 from vocboard.app.pages.rendering import environment
 from vocboard.evaluator.editions import Declaration
@@ -111,6 +112,7 @@ class _Renderer:
     def __init__(self, board: Board, state: BoardState) -> None:
         self._row = environment().get_template("leaderboard_row.html").module.row  # type: ignore[attr-defined]
         self._repeated = RepeatedTexts.of(board)
+        self._certainty = Certainty.of(board)
         self._board, self._state = board, state
         self._metric = None if state.metric is None else board.others.index(state.metric)
         self._key_class = board.classes.index(state.column) if state.column in board.classes else None
@@ -121,6 +123,7 @@ class _Renderer:
                 row,
                 self._board,
                 self._cells(row.cells if self._metric is None else row.other_cells[self._metric]),
+                self._certainty.cells(row) if self._certainty else "",
                 self._repeated,
                 key=self._state.column if self._state.is_sorted else None,
                 is_own=is_own,

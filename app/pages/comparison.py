@@ -14,6 +14,7 @@ from vocboard.app.leaderboards.current import CurrentBoard, HiddenLeaderboardErr
 from vocboard.app.pages import comparison_drawings as drawings
 from vocboard.app.pages.board_state import MOST_COMPARED, BoardState
 from vocboard.app.pages.leaderboards import AskedDep, hidden_page
+from vocboard.app.pages.paired_differences import paired_differences
 from vocboard.app.pages.rendering import render
 from vocboard.app.pages.results import curve_kind
 from vocboard.app.web.dependencies import BoardsDep, DatabaseDep
@@ -82,6 +83,7 @@ def _page(request: Request, database: Database, current: CurrentBoard, state: Bo
         board_path=request.url.path.removesuffix("/compare"),
         chosen=chosen,
         rows=[replace(row, dots=tuple(drawings.dots(row.cells, scale))) for row in rows],
+        paired=paired_differences(database, board, chosen),
         scale=scale,
         class_name=name,
         has_curves=has_curves,

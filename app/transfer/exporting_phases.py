@@ -1,9 +1,10 @@
 """Exporting what belongs to phases: their people, leaderboards and frozen leaderboards, and applied re-scores."""
 
 import gzip
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import exists, select
 from sqlalchemy.orm import Session
@@ -114,8 +115,14 @@ def _frozen(session: Session, challenge: Challenge) -> Iterator[FrozenRecord]:
             competition=row.competition,
             frozen_at=row.frozen_at,
             is_final=row.is_final,
-            content=FrozenContent.model_validate(row.content),
+            content=FrozenContent.model_validate(_exported(row.content)),
         )
+
+
+def _exported(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a frozen leaderboard shows, without what leads to its statistics, which are not exported."""
+    entries = [{name: value for name, value in entry.items() if name != "result"} for entry in content["entries"]]
+    return {**{name: value for name, value in content.items() if name != "statistics"}, "entries": entries}
 
 
 def _corrections(session: Session, challenge: Challenge) -> Iterator[CorrectionRecord]:

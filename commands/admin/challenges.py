@@ -100,6 +100,12 @@ def add_rules(action: argparse.ArgumentParser) -> None:
     )
     add("--visibility", choices=list(map(str, Visibility)), help="who can find it (default: draft)")
     add("--decimals", type=int, metavar="N", help="decimal places of displayed scores (default: 4)")
+    add(
+        "--no-statistics",
+        dest="statistics",
+        action="store_false",
+        help="leave intervals and rank ranges out of the leaderboards",
+    )
     add("--detail", choices=list(map(str, Detail)), help="detail level of results for participants (default: curves)")
 
 

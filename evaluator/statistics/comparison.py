@@ -100,6 +100,49 @@ class Comparison:
         }
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Pairs:
+    """The differences of all pairs as arrays: the same numbers as in `Comparison`, for many methods.
+
+    All arrays are (m, m): the score of the row's method minus that of the column's. Only the part above the diagonal is
+    meant, where the row's method is the better one; elsewhere they are 0.
+
+    Attributes:
+        methods: as in `Comparison`.
+        difference: of the scores.
+        low, high: ends of the simultaneous intervals.
+        error: standard errors.
+        freedom: degrees of freedom of the standard errors.
+        largest: (b,) the largest deviation of any pair in each replicate, in standard errors.
+    """
+
+    methods: tuple[str, ...]
+    difference: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    error: NDArray[np.float64]
+    freedom: NDArray[np.float64]
+    largest: NDArray[np.float64]
+
+    @property
+    def is_significant(self) -> NDArray[np.bool_]:
+        """(m, m) whether the interval does not contain 0."""
+        return np.asarray((self.low > 0) | (self.high < 0))
+
+    @property
+    def rank_ranges(self) -> Mapping[str, tuple[int, int]]:
+        """The ranks that the differences allow; see `Comparison`."""
+        significant = self.is_significant  # the better one is the row's
+        best, worst = 1 + significant.sum(axis=0), len(self.methods) - significant.sum(axis=1)
+        return dict(zip(self.methods, zip(best.tolist(), worst.tolist(), strict=True), strict=True))
+
+    @property
+    def first_group(self) -> tuple[str, ...]:
+        """The first method, and all that cannot be distinguished from it."""
+        differs = self.is_significant[0]
+        return tuple(method for method, other in zip(self.methods, differs.tolist(), strict=True) if not other)
+
+
 def compare(
     scores: Mapping[str, ReplicatedScore], *, higher_is_better: bool = True, level: float = LEVEL
 ) -> Comparison:
@@ -115,6 +158,34 @@ def compare(
     Raises:
         ValueError: there is no method, a score is undefined, or fewer than two replicates define all scores.
     """
+    order, score, drawn, influence = _in_order(scores, higher_is_better)
+    pairs = _pairs(order, score, drawn, influence, level)
+    upper = np.triu_indices(len(order), 1)
+    differences = {}
+    for one, other in zip(*(places.tolist() for places in upper), strict=True):
+        difference, error = float(pairs.difference[one, other]), float(pairs.error[one, other])
+        p_value = _p_value(difference, error, float(pairs.freedom[one, other]), pairs.largest)
+        low, high = float(pairs.low[one, other]), float(pairs.high[one, other])
+        differences[order[one], order[other]] = Difference(difference, low, high, p_value)
+    sign = 1 if higher_is_better else -1
+    return Comparison(tuple(order), differences, _rank_shares(sign * drawn), pairs.rank_ranges)
+
+
+def compare_pairs(
+    scores: Mapping[str, ReplicatedScore], *, higher_is_better: bool = True, level: float = LEVEL
+) -> Pairs:
+    """Compare all pairs of methods as `compare` does, without p-values and shares of ranks, which take most time.
+
+    Raises:
+        ValueError: as for `compare`.
+    """
+    return _pairs(*_in_order(scores, higher_is_better), level)
+
+
+def _in_order(
+    scores: Mapping[str, ReplicatedScore], higher_is_better: bool
+) -> tuple[list[str], NDArray[np.float64], NDArray[np.float64], NDArray[np.float32]]:
+    """Return names, (m,) scores, (m, b) replicates that define all of them, and (m, images) influences; best first."""
     sign = 1 if higher_is_better else -1
     order = sorted(scores, key=lambda name: -sign * scores[name].score)
     score = np.array([scores[name].score for name in order])
@@ -124,19 +195,16 @@ def compare(
     drawn = drawn[:, ~np.isnan(drawn).any(axis=0)]
     if drawn.shape[1] < 2:
         raise ValueError("fewer than two replicates define the scores of all methods")
-
-    influence = np.array([scores[name].influence for name in order])
-    differences = _differences(order, score, drawn, influence, level)
-    return Comparison(tuple(order), differences, _rank_shares(sign * drawn), _rank_ranges(order, differences))
+    return order, score, drawn, np.array([scores[name].influence for name in order])
 
 
-def _differences(
+def _pairs(
     order: list[str],
     score: NDArray[np.float64],
     drawn: NDArray[np.float64],
     influence: NDArray[np.float32],
     level: float,
-) -> dict[tuple[str, str], Difference]:
+) -> Pairs:
     """Return the differences of all pairs.
 
     Args:
@@ -146,28 +214,30 @@ def _differences(
         influence: (m, images) of each image on each score.
         level: of confidence.
     """
-    found: dict[tuple[str, str], tuple[float, float, int]] = {}  # difference, standard error, degrees of freedom
+    methods = len(order)
+    difference, error, freedom = np.zeros((3, methods, methods))
+    freedom += 1  # of what is no pair
     largest = np.zeros(drawn.shape[1])
-    for place, one in enumerate(order[:-1]):  # by row, to limit memory
-        drawn_difference = drawn[place] - drawn[place + 1 :]
-        difference = score[place] - score[place + 1 :]
-        error = drawn_difference.std(axis=1, ddof=1)
-        varies = error > 0  # equal results differ in no replicate
-        ratio = np.abs(drawn_difference - difference[:, None])[varies] / error[varies, None]
+    for place in range(methods - 1):  # by row, to limit memory
+        others = slice(place + 1, methods)
+        drawn_difference = drawn[place] - drawn[others]
+        difference[place, others] = score[place] - score[others]
+        error[place, others] = drawn_difference.std(axis=1, ddof=1)
+        freedom[place, others] = degrees_of_freedom(influence[place] - influence[others], drawn.shape[1])
+        varies = error[place, others] > 0  # equal results differ in no replicate
+        deviation = np.abs(drawn_difference - difference[place, others][:, None])[varies]
+        ratio = deviation / error[place, others][varies, None]
         np.maximum(largest, ratio.max(axis=0, initial=0.0), out=largest)
-        freedom = degrees_of_freedom(influence[place] - influence[place + 1 :], drawn.shape[1])
-        rows = zip(difference.tolist(), error.tolist(), freedom.tolist(), strict=True)
-        found |= {(one, other): row for other, row in zip(order[place + 1 :], rows, strict=True)}
-    critical = np.quantile(largest, [level])
+    critical = np.quantile(largest, level)
+    margin = student_quantile(np.full_like(freedom, critical), freedom) * error
+    return Pairs(tuple(order), difference, difference - margin, difference + margin, error, freedom, largest)
 
-    def judged(difference: float, error: float, freedom: int) -> Difference:
-        if not error:
-            return Difference(difference, difference, difference, 1.0)
-        margin = float(student_quantile(critical, freedom)[0]) * error
-        at_least = int(np.count_nonzero(student_quantile(largest, freedom) >= abs(difference) / error))
-        return Difference(difference, difference - margin, difference + margin, (1 + at_least) / (1 + len(largest)))
 
-    return {pair: judged(*row) for pair, row in found.items()}
+def _p_value(difference: float, error: float, freedom: float, largest: NDArray[np.float64]) -> float:
+    if not error:
+        return 1.0
+    at_least = int(np.count_nonzero(student_quantile(largest, freedom) >= abs(difference) / error))
+    return (1 + at_least) / (1 + len(largest))
 
 
 def _rank_shares(drawn: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -177,13 +247,3 @@ def _rank_shares(drawn: NDArray[np.float64]) -> NDArray[np.float64]:
     better = np.array([np.count_nonzero(descending > own, axis=0) for own in drawn])
     counts = np.array([np.bincount(own, minlength=methods) for own in better])
     return np.asarray(counts / replicates, dtype=np.float64)
-
-
-def _rank_ranges(order: list[str], differences: Mapping[tuple[str, str], Difference]) -> dict[str, tuple[int, int]]:
-    best = dict.fromkeys(order, 1)
-    worst = dict.fromkeys(order, len(order))
-    for (one, other), difference in differences.items():
-        if difference.is_significant:  # the better one is first
-            best[other] += 1
-            worst[one] -= 1
-    return {name: (best[name], worst[name]) for name in order}

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from sqlalchemy import delete, insert, update
+from sqlalchemy import delete, insert, select, update
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ProgrammingError
 from sqlalchemy.orm import Session
@@ -34,8 +34,9 @@ from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge, Scoring, Visibility
 from vocboard.app.database import Database, now
 from vocboard.app.errors import SignInError
-from vocboard.app.evaluations.models import CompetitionResult, Evaluation
+from vocboard.app.evaluations.models import CompetitionResult, Evaluation, SecretEvidence
 from vocboard.app.leaderboards.export import as_csv
+from vocboard.app.leaderboards.shown_statistics import differences
 from vocboard.app.moderation import bans
 from vocboard.app.moderation import submissions as moderation
 from vocboard.app.moderation.bans import Results
@@ -45,6 +46,8 @@ from vocboard.app.rescores import queue as rescore_queue
 from vocboard.app.rescores import service as rescores
 from vocboard.app.rescores.models import RescoreState
 from vocboard.app.settings import Settings
+from vocboard.app.statistics import queue as statistics_queue
+from vocboard.app.statistics.models import BoardDifferences, BoardStatistics, SecretReplicates, StatisticsUpdate
 from vocboard.app.storage.directory_store import DirectoryStore
 from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox
 from vocboard.app.submissions import publishing, queries, queue
@@ -56,7 +59,7 @@ from vocboard.app.transfer import importing
 from vocboard.app.transfer.service import begin_export
 from vocboard.evaluator import VERSION
 from vocboard.migrations import privileges, upgrade
-from vocboard.worker import evaluation, ground_truth_import, recovery, rescoring
+from vocboard.worker import board_statistics, evaluation, ground_truth_import, recovery, rescoring
 from vocboard.worker.ground_truth_directory import GroundTruthDirectory
 
 pytestmark = pytest.mark.services
@@ -182,11 +185,44 @@ def test_each_process_may_do_its_part(web: Database, worker: Database, settings:
     with web.reading() as session:
         found = challenges.get_visible(session, challenge.slug, None)
         assert len(show_board(session, found, "comp3").rows) == 1
+    keep_statistics(web, worker, settings, challenge)
     score_again(web, worker, settings, challenge, organiser)
     organisers_moderate(web, challenge, submission_id, ada, organiser)
     challenge_moves(web, store, challenge, organiser, tmp_path)
     with web.writing() as session:
         submissions.withdraw(session, submission_id=submission_id, user=ada)
+
+
+def keep_statistics(web: Database, worker: Database, settings: Settings, challenge: Challenge) -> None:
+    """Statistics from evidence, and again from the archive; the web process sees the results, and nothing secret."""
+    store, until = DirectoryStore(settings.archives), time.monotonic() + 60
+    assert has_work(worker, statistics_queue.due)
+    while board_statistics.update_next(worker, store, settings, until=until):
+        pass
+    with web.reading() as session:
+        shown = show_board(session, challenges.get_visible(session, challenge.slug, None), "comp3").statistics
+        assert shown is not None
+        assert shown.is_current
+        assert shown.statistics_id is not None
+        assert "car" in differences(session, shown.statistics_id, ["car"])
+    for table in (SecretEvidence, SecretReplicates, StatisticsUpdate):
+        with worker.reading() as session:
+            assert session.scalars(select(table)).all()
+        with pytest.raises(ProgrammingError, match="permission denied"), web.reading() as session:
+            session.execute(select(table.__table__.primary_key.columns[0]))
+    with worker.writing() as session:
+        for secret in (SecretEvidence, SecretReplicates):
+            session.execute(delete(secret))
+        session.execute(delete(BoardStatistics))
+    while board_statistics.update_next(worker, store, settings, until=until):
+        pass
+    with web.reading() as session:
+        again = show_board(session, challenges.get_visible(session, challenge.slug, None), "comp3").statistics
+        assert again is not None
+        assert again.methods == shown.methods
+        for table in (BoardStatistics, BoardDifferences):
+            with pytest.raises(ProgrammingError, match="permission denied"), web.writing() as writing:
+                writing.execute(delete(table))
 
 
 def organisers_moderate(

@@ -86,6 +86,7 @@ class ChallengeSummary(BaseModel):
     decimals: int = Field(description="Decimal places of scores, which are fractions.")
     detail: Detail = Field(description="Detail level of results for participants and visitors.")
     anywhere_on_earth: bool = Field(description="Whether pages also show dates in the time zone UTC-12.")
+    statistics: bool = Field(description="Whether leaderboards show intervals and rank ranges.")
     current_phase: str = Field(description="Key of the phase that submissions are made in unless they name another.")
     phases: list[Phase]
 

@@ -8,6 +8,32 @@ from vocboard.app.api.schemas.values import Fraction, Instant
 from vocboard.evaluator.editions import Declaration, Metric, Task
 
 
+class ScoreInterval(BaseModel):
+    """A 95 % confidence interval."""
+
+    low: float = Field(description="A fraction.")
+    high: float = Field(description="A fraction.")
+
+
+class RankRange(BaseModel):
+    """The ranks that the differences between methods allow, with 95 % confidence for all methods together."""
+
+    best: int
+    worst: int
+
+
+class LeaderboardStatistics(BaseModel):
+    """How certain the scores of a leaderboard are; see docs/statistics.md."""
+
+    is_current: bool = Field(
+        description="Whether they are of exactly these rows. If not, they are being computed, and rank ranges are null."
+    )
+    decimals: int = Field(description="Decimal places of intervals.")
+    resampled_images: int = Field(description="Number of test images that the bootstrap draws from.")
+    replicates: int
+    compared: int = Field(description="Number of methods with a rank range: those that entered every class.")
+
+
 class LeaderboardRow(BaseModel):
     """One published method."""
 
@@ -21,10 +47,16 @@ class LeaderboardRow(BaseModel):
     )
     submitted_at: Instant
     mean: Fraction
+    interval: ScoreInterval | None = Field(description="Of the mean; null if it is unknown or not shown.")
+    ranks: RankRange | None = Field(description="null if they are unknown or not shown.")
+    in_first_group: bool | None = Field(
+        description="Whether it cannot be distinguished from the first, or is the first; null without `ranks`."
+    )
     mean_over: int = Field(description="Number of classes in the mean.")
     other_means: dict[Metric, Fraction] = Field(description="Means of the leaderboard's secondary metrics.")
     is_complete: bool = Field(description="Whether every class was entered; such methods rank first.")
     per_class: dict[str, Fraction] = Field(description="Scores by class, without the classes that were not entered.")
+    interval_per_class: dict[str, ScoreInterval] = Field(description="Intervals of the scores by class that have one.")
     other_per_class: dict[Metric, dict[str, Fraction]] = Field(
         description="Scores by class of the leaderboard's secondary metrics, for those that have any."
     )
@@ -59,4 +91,5 @@ class Leaderboard(BaseModel):
     classes: list[str]
     decimals: int
     corrections: list[Correction] = Field(description="Re-scores that have been applied, the latest first.")
+    statistics: LeaderboardStatistics | None = Field(description="null if the leaderboard shows none.")
     rows: list[LeaderboardRow]

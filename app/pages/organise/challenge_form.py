@@ -14,6 +14,11 @@ VISIBILITIES = (
     (Visibility.UNLISTED.value, "anyone who knows the address can see it."),
     (Visibility.PUBLIC.value, "everyone can see it in the list."),
 )
+SHOWN, LEFT_OUT = "shown", "left_out"
+STATISTICS = (
+    (SHOWN, "Show 95 % intervals, rank ranges, and which methods cannot be distinguished from the first"),
+    (LEFT_OUT, "Show scores and ranks only"),
+)
 UTC_ZONE, EARTH_ZONE = "utc", "aoe"
 ZONES = ((UTC_ZONE, "UTC"), (EARTH_ZONE, f"A{formats.ANYWHERE_ON_EARTH_NAME[1:]}"))
 
@@ -38,6 +43,7 @@ def _as_typed(rules: ChallengeRules) -> dict[str, Any]:
         "decimals": str(rules.decimals),
         "visibility": rules.visibility.value,
         "phase_title": rules.phase_title,
+        "statistics": SHOWN if rules.statistics else LEFT_OUT,
         "zone": EARTH_ZONE if rules.anywhere_on_earth else UTC_ZONE,
     }
 
@@ -56,6 +62,7 @@ class ChallengeForm(PhaseFields):
     decimals: str = OF_A_NEW_CHALLENGE["decimals"]
     visibility: str = OF_A_NEW_CHALLENGE["visibility"]
     phase_title: str = ""
+    statistics: str = OF_A_NEW_CHALLENGE["statistics"]
     zone: str = UTC_ZONE
 
     @classmethod
@@ -78,6 +85,7 @@ class ChallengeForm(PhaseFields):
             decimals=whole(self.decimals, "decimals", wrong),
             phase_title=self.phase_title,
             anywhere_on_earth=is_on_earth,
+            statistics=self.statistics == SHOWN,
             **self.read(wrong, formats.ANYWHERE_ON_EARTH if is_on_earth else UTC),
         )
         if wrong:

@@ -23,7 +23,7 @@ from vocboard.app.pages import wording
 from vocboard.app.pages.challenges import listed, timeline
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, UploadedEdition, go_to
 from vocboard.app.pages.organise import checklist
-from vocboard.app.pages.organise.challenge_form import VISIBILITIES, ZONES, ChallengeForm
+from vocboard.app.pages.organise.challenge_form import STATISTICS, VISIBILITIES, ZONES, ChallengeForm
 from vocboard.app.pages.organise.phase_fields import TYPED_AS, choices
 from vocboard.app.pages.organise.truth_tables import truth_tables
 from vocboard.app.pages.rendering import render
@@ -178,6 +178,7 @@ def _form_page(request: Request, form: ChallengeForm, challenge: Challenge | Non
         editions=known,
         visibilities=VISIBILITIES,
         zones=ZONES,
+        statistics=STATISTICS,
         **choices(challenges.edition_of(challenge) if challenge else _edition_of(form)),
     )
 

@@ -28,6 +28,7 @@ RULES = ChallengeRules(
     anonymous_until=NOON + timedelta(days=4),
     phase_title="Validation",
     anywhere_on_earth=True,
+    statistics=False,
 )
 
 

@@ -21,6 +21,7 @@ from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.leaderboards import queries
 from vocboard.app.leaderboards.models import FrozenLeaderboard
 from vocboard.app.rescores.models import Rescore, RescoreState
+from vocboard.app.statistics.models import BoardStatistics
 from vocboard.app.submissions.models import Method, State, Submission
 from vocboard.migrations.leaderboard_revisions import CHANGES
 from vocboard.migrations.privileges import WEB_ROLE, WORKER_ROLE
@@ -102,6 +103,14 @@ def freeze(session: Session) -> None:
     )
 
 
+def add_statistics(session: Session) -> None:
+    session.add(
+        BoardStatistics(
+            challenge_id=challenge(session).id, competition=COMPETITION, methods_sha256="0" * 64, version=1, content={}
+        )
+    )
+
+
 def remove_competition(session: Session) -> None:
     session.execute(delete(ChallengeCompetition).where(ChallengeCompetition.key == COMPETITION))
 
@@ -156,6 +165,7 @@ ALTERING = (
     add_competition,
     add_phase,
     freeze,
+    add_statistics,
     remove_competition,
     move_competition,
     switch_evaluation,

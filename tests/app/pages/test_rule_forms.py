@@ -17,6 +17,7 @@ NOT_DEFAULT: dict[str, Any] = {
     "decimals": 3,
     "phase_title": "Test",
     "anywhere_on_earth": True,
+    "statistics": False,
     "competitions": ("comp1",),
     "opens_at": START,
     "closes_at": START + timedelta(days=1),

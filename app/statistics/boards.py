@@ -1,0 +1,148 @@
+"""The statistics of one leaderboard, as they are stored and shown.
+
+They belong to exactly the evaluations that they were computed from. A leaderboard looks them up by the digest of what
+it shows, so that it never shows rank ranges of other methods, or an interval of another evaluation than its score.
+"""
+
+import hashlib
+import uuid
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import Select, select
+from sqlalchemy.orm import Session
+
+from vocboard.app.statistics.models import BoardStatistics
+
+MOST_DECIMALS = 3  # of intervals: with 1,000 replicates, the fourth would be chance
+MOST_METHODS = 300  # of a leaderboard with statistics: the work grows with the square
+
+
+class Interval(NamedTuple):
+    """A 95 % interval: fractions, rounded."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class MethodStatistics:
+    """What is known of one result.
+
+    Attributes:
+        mean: interval of the mean; None if the score or the interval is undefined.
+        classes: intervals of the classes that have one.
+        ranks: the best and the worst rank that the differences allow; None if it is not compared.
+        is_in_first_group: whether it is the first, or cannot be distinguished from it.
+    """
+
+    mean: Interval | None
+    classes: Mapping[str, Interval]
+    ranks: tuple[int, int] | None
+    is_in_first_group: bool
+
+
+UNKNOWN = MethodStatistics(None, {}, None, False)
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """The statistics of a leaderboard.
+
+    Attributes:
+        decimals: to which fractions are rounded.
+        images: number of test images that were resampled.
+        replicates: number of replicates.
+        compared: number of methods with a rank range: those that entered every class.
+        methods: by result.
+    """
+
+    decimals: int
+    images: int
+    replicates: int
+    compared: int
+    methods: Mapping[uuid.UUID, MethodStatistics]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return all of it in JSON's types."""
+        return {
+            "decimals": self.decimals,
+            "images": self.images,
+            "replicates": self.replicates,
+            "compared": self.compared,
+            "methods": {
+                str(result): {
+                    "mean": one.mean and list(one.mean),
+                    "classes": {name: list(interval) for name, interval in one.classes.items()},
+                    "ranks": one.ranks and list(one.ranks),
+                    "first_group": one.is_in_first_group,
+                }
+                for result, one in self.methods.items()
+            },
+        }
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> "Statistics":
+        """Return what `as_json` has written."""
+        methods = {
+            uuid.UUID(result): MethodStatistics(
+                None if one["mean"] is None else Interval(*one["mean"]),
+                {name: Interval(*interval) for name, interval in one["classes"].items()},
+                None if one["ranks"] is None else (one["ranks"][0], one["ranks"][1]),
+                one["first_group"],
+            )
+            for result, one in stored["methods"].items()
+        }
+        return cls(stored["decimals"], stored["images"], stored["replicates"], stored["compared"], methods)
+
+
+def decimals_of(decimals: int) -> int:
+    """Return to how many decimals intervals are rounded, where scores are rounded to so many."""
+    return min(decimals, MOST_DECIMALS)
+
+
+def digest_of(results: Iterable[uuid.UUID | None], decimals: int) -> str | None:
+    """Return the digest of the results that a leaderboard shows, in any order.
+
+    None if there cannot be statistics: there are no results, too many, or some of which the evaluation is not known
+    (frozen by an earlier version of vocboard).
+
+    Args:
+        results: ids of `CompetitionResult`.
+        decimals: to which intervals are rounded.
+    """
+    listed = list(results)
+    known = [result for result in listed if result is not None]
+    if not known or len(known) > MOST_METHODS or len(known) != len(listed):
+        return None
+    content = b"".join(sorted(result.bytes for result in known))
+    return hashlib.sha256(bytes([decimals]) + content).hexdigest()
+
+
+def of_board(
+    challenge_id: uuid.UUID, phase_key: str, competition: str, frozen_at: datetime | None
+) -> Select[BoardStatistics]:
+    """Return the query for the stored statistics of a leaderboard, the latest first.
+
+    Args:
+        frozen_at: of a frozen one.
+    """
+    return (
+        select(BoardStatistics)
+        .where(
+            BoardStatistics.challenge_id == challenge_id,
+            BoardStatistics.phase_key == phase_key,
+            BoardStatistics.competition == competition,
+            BoardStatistics.frozen_at == frozen_at if frozen_at else BoardStatistics.frozen_at.is_(None),
+        )
+        .order_by(BoardStatistics.created_at.desc(), BoardStatistics.id)
+    )
+
+
+def find(
+    session: Session, challenge_id: uuid.UUID, phase_key: str, competition: str, frozen_at: datetime | None
+) -> BoardStatistics | None:
+    """Return the stored statistics of a leaderboard, which may be of other results than it shows now."""
+    return session.scalars(of_board(challenge_id, phase_key, competition, frozen_at).limit(1)).one_or_none()

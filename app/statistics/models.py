@@ -1,0 +1,87 @@
+"""Models of statistics. Workers write all of them; the web process reads those that are not secret."""
+
+import uuid
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import JSON, BigInteger, ForeignKey, Index, LargeBinary, String, Text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from vocboard.app.challenges.models import PhaseKey
+from vocboard.app.database import Base, CreatedAt, Identifier
+from vocboard.app.work_queues.models import Leased
+
+
+class SecretReplicates(Base):
+    """The scores of one result on the replicates of the test images, computed once.
+
+    The web process's database role cannot read them: which images a replicate has is no secret, so that its scores tell
+    the ground truth of single images. `content` is a file of `worker.replicates`.
+    """
+
+    __tablename__ = "secret_replicates"
+
+    result_id: Mapped[uuid.UUID] = mapped_column(
+        ForeignKey("competition_results.id", ondelete="CASCADE"), primary_key=True
+    )
+    content: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+class StatisticsUpdate(Leased, Base):
+    """Up to which revision of its leaderboards the statistics of a challenge have been computed: a queue of challenges.
+
+    Attributes:
+        revision: of `LeaderboardRevision`; 0 for none.
+        version: of the computation; see `app.statistics.queue.VERSION`.
+        updated_at: when it was last computed; None for never.
+        failure: for the operator: why the last computation failed. It is tried again when the leaderboards change.
+    """
+
+    __tablename__ = "statistics_updates"
+
+    challenge_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("challenges.id", ondelete="CASCADE"), primary_key=True)
+    revision: Mapped[int] = mapped_column(BigInteger, default=0)
+    version: Mapped[int] = mapped_column(default=0)
+    updated_at: Mapped[datetime | None]
+    failure: Mapped[str | None] = mapped_column(Text)
+
+
+class BoardStatistics(Base):
+    """The statistics of one leaderboard, of exactly the evaluations that it showed.
+
+    Attributes:
+        frozen_at: of a frozen leaderboard; None for the live one.
+        methods_sha256: of the evaluations; see `app.statistics.boards.digest_of`.
+        version: of the computation.
+        content: see `app.statistics.boards.Statistics`.
+    """
+
+    __tablename__ = "board_statistics"
+    __table_args__ = (Index("ix_board_statistics_board", "challenge_id", "phase_key", "competition"),)
+
+    id: Mapped[Identifier]
+    created_at: Mapped[CreatedAt]
+    challenge_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("challenges.id", ondelete="CASCADE"))
+    phase_key: Mapped[PhaseKey]
+    competition: Mapped[str] = mapped_column(String(30))
+    frozen_at: Mapped[datetime | None]
+    methods_sha256: Mapped[str] = mapped_column(String(64))
+    version: Mapped[int]
+    content: Mapped[dict[str, Any]] = mapped_column(JSON)
+
+
+class BoardDifferences(Base):
+    """The differences of all pairs of methods of a leaderboard, in one class or of the means.
+
+    Attributes:
+        class_name: empty for the means.
+        content: see `app.statistics.differences`.
+    """
+
+    __tablename__ = "board_differences"
+
+    statistics_id: Mapped[uuid.UUID] = mapped_column(
+        ForeignKey("board_statistics.id", ondelete="CASCADE"), primary_key=True
+    )
+    class_name: Mapped[str] = mapped_column(String(60), primary_key=True)
+    content: Mapped[bytes] = mapped_column(LargeBinary)

@@ -1,0 +1,351 @@
+"""Statistics of leaderboards: those of a fresh offline computation, and never of other results than are shown."""
+
+import io
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+from sqlalchemy import delete, func, select, update
+from sqlalchemy.orm import Session
+
+from tests.support.backend import Backend, wait_until
+from tests.support.golden import golden, golden_truth
+from tests.support.phases import main_truth, show_board
+from tests.support.rescoring import add_corrected_truth, apply, start_rescore, submit_scored, work
+from vocboard.app.accounts.models import User
+from vocboard.app.challenges.models import Challenge, Detail
+from vocboard.app.database import now
+from vocboard.app.evaluations.models import SecretEvidence
+from vocboard.app.leaderboards.board import Board
+from vocboard.app.leaderboards.shown_statistics import MEAN, differences
+from vocboard.app.statistics import queue
+from vocboard.app.statistics.models import BoardStatistics, SecretReplicates, StatisticsUpdate
+from vocboard.app.submissions import publishing, service
+from vocboard.app.submissions.models import Submission
+from vocboard.app.submissions.report import EnteredCompetition
+from vocboard.evaluator.editions import load
+from vocboard.evaluator.evaluation import read_for_scoring
+from vocboard.evaluator.results import Results
+from vocboard.evaluator.statistics.bootstrap import replicate
+from vocboard.evaluator.statistics.collect import collect_evidence
+from vocboard.evaluator.statistics.comparison import compare
+from vocboard.evaluator.statistics.weights import draw_weights
+from vocboard.evaluator.stored_results.stored_results import ResultsWriter
+from vocboard.worker import board_statistics, ground_truth_store, recovery, replicates
+from vocboard.worker.evaluation import evaluate_next
+
+GOLDEN = "voc2012-synthetic"
+EDITION = load("VOC2012")
+
+
+def update_all(backend: Backend) -> None:
+    """Do everything that a worker would."""
+    while board_statistics.update_next(backend.database, backend.store, backend.settings, until=time.monotonic() + 60):
+        pass
+
+
+def shown(backend: Backend, challenge: Challenge, competition: str = "comp1") -> Board:
+    with backend.database.snapshot() as session:
+        return show_board(session, challenge, competition)
+
+
+def assert_statistics_are_of_what_is_shown(board: Board) -> None:
+    """What a reader sees of a leaderboard at any instant: nothing, or statistics of exactly its rows."""
+    results = {entry.result_id for entry in board.rows.entries}
+    assert board.statistics is not None
+    assert board.statistics.methods.keys() <= results
+    if board.statistics.is_current:
+        assert board.statistics.methods.keys() == results
+    else:
+        assert all(row.statistics is None or row.statistics.ranks is None for row in board.rows)
+
+
+def perturbed(results: Results, keys: tuple[str, ...], seed: int) -> Results:
+    """Return results with other confidences, in which methods differ a little."""
+    random = np.random.default_rng(seed)
+    changed = {}
+    for key in keys:
+        entry = results[key]
+        content: dict[str, Any] = {
+            name: replace(each, confidence=each.confidence + random.normal(0, 0.3, len(each.confidence)))
+            for name, each in entry.content.items()
+        }
+        changed[key] = replace(entry, content=content)
+    return changed
+
+
+def submit_golden(backend: Backend) -> tuple[Challenge, Mapping[uuid.UUID, Results]]:
+    """Submit a golden case and perturbed copies, all evaluated and published."""
+    keys, truth = ("comp1", "comp3"), golden_truth(GOLDEN)
+    path = ground_truth_store.path_of(backend.settings, truth.sha256)
+    path.parent.mkdir(exist_ok=True)
+    truth.save(path)
+    challenge = backend.challenge(competitions=list(keys), detail=Detail.CLASSES)
+    with backend.database.writing() as session:
+        version = main_truth(session, challenge)
+        assert version is not None
+        session.merge(version).sha256 = truth.sha256
+    read, _ = read_for_scoring(golden(GOLDEN).results, EDITION, truth)
+    user = backend.user()
+    submitted = {}
+    for seed in range(4):
+        results = perturbed(read.results, keys, seed)
+        file = io.BytesIO()
+        assert ResultsWriter(file.write, EDITION, truth.image_sets, limit=10_000_000).finish(results)
+        entries = tuple(EnteredCompetition(key, results[key].classes) for key in keys)
+        submission_id = backend.submit(
+            user, challenge, archive=bytes([seed]), columns=file.getvalue(), entries=entries, method_name=f"M{seed}"
+        )
+        submitted[submission_id] = results
+    while evaluate_next(backend.database, backend.store, backend.settings):
+        pass
+    with backend.database.writing() as session:
+        for submission_id in submitted:
+            publishing.publish(session, submission_id=submission_id, user=user)
+    return challenge, submitted
+
+
+@pytest.mark.parametrize("competition", ["comp1", "comp3"])
+def test_a_leaderboard_shows_what_a_fresh_offline_computation_gives(backend: Backend, competition: str) -> None:
+    challenge, submitted = submit_golden(backend)
+    before = shown(backend, challenge, competition)
+    assert before.statistics is not None
+    assert not before.statistics.is_current
+    update_all(backend)
+    board = shown(backend, challenge, competition)
+    assert board.statistics is not None
+    assert board.statistics.is_current
+
+    truth, rules = golden_truth(GOLDEN), EDITION.competitions[competition]
+    offline = {}
+    for submission_id, results in submitted.items():
+        evidence = collect_evidence({competition: results[competition]}, EDITION, truth)[competition]
+        weights = draw_weights(evidence.images)
+        offline[str(submission_id)] = replicate(evidence, rules.rules.metric, EDITION, rules, weights)
+    expected = compare({name: one.mean for name, one in offline.items()})
+    for row in board.rows:
+        assert row.statistics is not None
+        one = offline[str(row.submission_id)]
+        interval = one.mean.interval()
+        assert row.statistics.mean == (round(interval.low, 3), round(interval.high, 3))
+        assert row.statistics.ranks == expected.rank_ranges[str(row.submission_id)]
+        assert row.statistics.is_in_first_group == (str(row.submission_id) in expected.first_group)
+        defined = [name for name in rules.classes if not np.isnan(one.of_class(name).score)]
+        assert list(row.statistics.classes) == defined
+        for name in defined:
+            found = one.of_class(name).interval()
+            assert row.statistics.classes[name] == (round(found.low, 3), round(found.high, 3))
+    assert board.statistics.compared == len(submitted)
+
+    result_of = {entry.submission_id: entry.result_id for entry in board.rows.entries}
+    assert board.statistics.statistics_id is not None
+    with backend.database.reading() as session:
+        stored = differences(session, board.statistics.statistics_id, [MEAN, "car"])
+    by_column = {MEAN: expected, "car": compare({name: one.of_class("car") for name, one in offline.items()})}
+    for column, comparison in by_column.items():
+        for (one_id, other_id), difference in comparison.differences.items():
+            first, second = result_of[uuid.UUID(one_id)], result_of[uuid.UUID(other_id)]
+            assert first is not None
+            assert second is not None
+            found_difference = stored[column].of(first, second, 3)
+            assert found_difference is not None
+            assert (found_difference.low, found_difference.high) == (
+                round(difference.low, 3),
+                round(difference.high, 3),
+            )
+            assert found_difference.is_significant == difference.is_significant
+            reverse = stored[column].of(second, first, 3)
+            assert reverse is not None
+            assert (reverse.low, reverse.high) == (-found_difference.high, -found_difference.low)
+
+
+def lose_evidence(session: Session) -> None:
+    session.execute(delete(SecretEvidence))
+
+
+def damage_evidence(session: Session) -> None:
+    session.execute(update(SecretEvidence).values(content=b"damaged"))
+
+
+def swap_evidence(session: Session) -> None:
+    """Give every result the evidence of the first one, with its hash."""
+    first = session.execute(select(SecretEvidence.content, SecretEvidence.sha256).limit(1)).one()
+    session.execute(update(SecretEvidence).values(content=first.content, sha256=first.sha256))
+
+
+@pytest.mark.parametrize("spoil", [lose_evidence, damage_evidence, swap_evidence])
+def test_evidence_is_collected_again_where_it_cannot_be_used(
+    backend: Backend, spoil: Callable[[Session], None]
+) -> None:
+    challenge = backend.challenge()
+    submit_scored(backend, challenge, 3)
+    update_all(backend)
+    with backend.database.writing() as session:
+        before = session.scalars(select(SecretEvidence.content).order_by(SecretEvidence.result_id)).all()
+        expected = session.scalars(select(BoardStatistics.content)).one()
+        spoil(session)
+        session.execute(delete(SecretReplicates))
+        session.execute(delete(BoardStatistics))
+    update_all(backend)
+    with backend.database.reading() as session:
+        assert session.scalars(select(BoardStatistics.content)).one() == expected
+        after = session.scalars(select(SecretEvidence.content).order_by(SecretEvidence.result_id)).all()
+    assert after == before
+
+
+def test_a_new_method_costs_only_its_own_replicates(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
+    challenge = backend.challenge()
+    submit_scored(backend, challenge, 3)
+    update_all(backend)
+    computed: list[uuid.UUID] = []
+    compute = replicates.compute
+
+    def counting(*given: Any) -> Any:
+        computed.append(given[-1].result_id)
+        return compute(*given)
+
+    monkeypatch.setattr(replicates, "compute", counting)
+    submit_scored(backend, challenge, 1)
+    update_all(backend)
+    assert len(computed) == 1
+    assert_statistics_are_of_what_is_shown(board := shown(backend, challenge))
+    assert board.statistics is not None
+    assert board.statistics.compared == 0  # these methods entered one class of twenty
+    assert all(row.statistics is not None and row.statistics.mean is not None for row in board.rows)
+
+
+def publish_again(backend: Backend, challenge: Challenge, ids: list[uuid.UUID]) -> None:
+    with backend.database.writing() as session:
+        session.get_one(Submission, ids[0]).published_at = now()
+
+
+def unpublish(backend: Backend, challenge: Challenge, ids: list[uuid.UUID]) -> None:
+    with backend.database.writing() as session:
+        session.get_one(Submission, ids[1]).published_at = None
+
+
+def withdraw(backend: Backend, challenge: Challenge, ids: list[uuid.UUID]) -> None:
+    with backend.database.writing() as session:
+        owner = session.get_one(User, session.get_one(Submission, ids[2]).user_id)
+        service.withdraw(session, submission_id=ids[2], user=owner)
+
+
+def score_again(backend: Backend, challenge: Challenge, ids: list[uuid.UUID]) -> None:
+    rescore_id = start_rescore(backend, challenge, add_corrected_truth(backend, challenge))
+    work(backend)
+    apply(backend, rescore_id)
+
+
+@pytest.mark.parametrize("change", [publish_again, unpublish, withdraw, score_again])
+def test_a_change_during_the_computation_never_leads_to_mixed_statistics(
+    backend: Backend, monkeypatch: pytest.MonkeyPatch, change: Callable[[Backend, Challenge, list[uuid.UUID]], None]
+) -> None:
+    challenge = backend.challenge()
+    ids = submit_scored(backend, challenge, 4)
+    with backend.database.writing() as session:
+        session.get_one(Submission, ids[0]).published_at = None
+    update_all(backend)
+    with backend.database.writing() as session:
+        session.execute(delete(BoardStatistics))  # so that there is something to compute
+    compute, is_changed = board_statistics.statistics_of, False
+
+    def interrupted(*given: Any, **named: Any) -> Any:
+        nonlocal is_changed
+        if not is_changed:
+            is_changed = True
+            change(backend, challenge, ids)
+            assert_statistics_are_of_what_is_shown(shown(backend, challenge))
+        return compute(*given, **named)
+
+    monkeypatch.setattr(board_statistics, "statistics_of", interrupted)
+    until = time.monotonic() + 60
+    while board_statistics.update_next(backend.database, backend.store, backend.settings, until=until):
+        assert_statistics_are_of_what_is_shown(shown(backend, challenge))
+    assert is_changed
+    board = shown(backend, challenge)
+    assert board.statistics is not None
+    assert board.statistics.is_current
+    assert_statistics_are_of_what_is_shown(board)
+
+
+def test_killed_workers_lose_no_more_than_one_result(backend: Backend) -> None:
+    challenge = backend.challenge()
+    submit_scored(backend, challenge, 40)
+
+    def stored() -> int:
+        with backend.database.reading() as session:
+            return session.scalar(select(func.count()).select_from(SecretReplicates)) or 0
+
+    for least in (1, 10):
+        with backend.running("worker"):
+            wait_until(lambda least=least: stored() >= least)
+    with backend.running("worker"):
+        wait_until(lambda: bool((found := shown(backend, challenge)).statistics and found.statistics.is_current))
+    assert_statistics_are_of_what_is_shown(shown(backend, challenge))
+    with backend.database.reading() as session:
+        assert session.scalars(select(StatisticsUpdate.failure)).one() is None
+
+
+def test_frozen_statistics_stay_as_they_are(backend: Backend) -> None:
+    challenge = backend.challenge(closes_at=now() + timedelta(hours=1))
+    ids = submit_scored(backend, challenge, 3)
+    with backend.database.writing() as session:
+        session.get_one(Challenge, challenge.id).closes_at = now()
+    recovery.sweep(backend.database, backend.settings)  # which freezes it
+    assert shown(backend, challenge).frozen_at is not None
+    update_all(backend)
+    frozen = shown(backend, challenge).statistics
+    assert frozen is not None
+    assert frozen.is_current
+    with backend.database.writing() as session:
+        stored = session.scalars(select(BoardStatistics).where(BoardStatistics.frozen_at.is_not(None))).one()
+        content = stored.id, stored.content
+        session.get_one(Challenge, challenge.id).statistics = False  # of the live leaderboard
+        session.execute(update(StatisticsUpdate).values(version=0))  # another version computes again
+    withdraw(backend, challenge, ids)
+    score_again(backend, challenge, ids)
+    recovery.sweep(backend.database, backend.settings)
+    update_all(backend)
+    assert shown(backend, challenge).statistics == frozen
+    with backend.database.reading() as session:
+        stored = session.scalars(select(BoardStatistics).where(BoardStatistics.frozen_at.is_not(None))).one()
+    assert (stored.id, stored.content) == content
+
+
+def test_without_the_switch_nothing_is_kept_and_nothing_shown(backend: Backend) -> None:
+    challenge = backend.challenge(statistics=False)
+    submit_scored(backend, challenge, 2)
+    update_all(backend)
+    assert shown(backend, challenge).statistics is None
+    tables = (SecretEvidence, SecretReplicates, BoardStatistics)
+    with backend.database.reading() as session:
+        assert [session.scalar(select(func.count()).select_from(table)) for table in tables] == [0, 0, 0]
+        assert queue.due(session) == 0
+
+
+def test_the_sweep_removes_evidence_of_withdrawn_submissions_and_of_replaced_evaluations(backend: Backend) -> None:
+    challenge = backend.challenge()
+    ids = submit_scored(backend, challenge, 3)
+    score_again(backend, challenge, ids)
+    update_all(backend)
+    withdraw(backend, challenge, ids)
+    recovery.sweep(backend.database, backend.settings)
+    with backend.database.reading() as session:
+        for table in (SecretEvidence, SecretReplicates):
+            assert session.scalar(select(func.count()).select_from(table)) == 2
+
+
+def test_new_submissions_go_first(backend: Backend) -> None:
+    challenge = backend.challenge()
+    submit_scored(backend, challenge, 2)
+    backend.submit(backend.user(), challenge)
+    with backend.database.reading() as session:
+        assert queue.due(session) == 0
+    assert not board_statistics.update_next(
+        backend.database, backend.store, backend.settings, until=time.monotonic() + 60
+    )

@@ -1,0 +1,224 @@
+"""Keeps the statistics of leaderboards up to date: replicates of each result, then what the leaderboard shows.
+
+The work is done in turns. What a turn has computed of single results is stored at once, so that a worker that is
+killed, or interrupted by new submissions, loses no more than one result.
+"""
+
+import logging
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from sqlalchemy import delete
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
+
+from vocboard.app.challenges import queries as challenge_queries
+from vocboard.app.challenges.phases import Phase, phases_of
+from vocboard.app.database import Database, now
+from vocboard.app.leaderboards.entries import Entry
+from vocboard.app.leaderboards.service import StatisticsBasis, statistics_basis
+from vocboard.app.rescores.queue import revision as revision_of
+from vocboard.app.settings import Settings
+from vocboard.app.statistics import boards, queue
+from vocboard.app.statistics.models import BoardDifferences, BoardStatistics
+from vocboard.app.statistics.queue import StatisticsClaim
+from vocboard.app.storage.archives import ArchiveStore
+from vocboard.app.submissions import queue as live_queue
+from vocboard.worker import leases, replicates
+from vocboard.worker.comparisons import Computed, statistics_of
+from vocboard.worker.replicates import NoReplicatesError, Source
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Board:
+    """A leaderboard whose statistics are out of date.
+
+    Attributes:
+        digest: of what it shows; None if it shows no statistics, so that those stored are removed.
+    """
+
+    phase: Phase
+    basis: StatisticsBasis
+    digest: str | None
+
+
+class _MoreUrgentError(Exception):
+    """New submissions are waiting, or the turn is over."""
+
+
+def update_next(database: Database, store: ArchiveStore, settings: Settings, *, until: float) -> bool:
+    """Do some work on the statistics of a challenge; return whether there was any.
+
+    Args:
+        until: `time.monotonic` at which to stop after the current result.
+
+    Raises:
+        OSError, SQLAlchemyError: files or the database are unavailable. The challenge is claimed again when its lease
+            has expired.
+    """
+    with database.writing() as session:
+        if not queue.due(session):
+            return False
+        claim = queue.claim(session, lease=settings.lease, attempts=settings.evaluation_attempts)
+    if claim is None:
+        return False
+    renew = partial(queue.renew, claim=claim, lease=settings.lease)
+    with leases.kept(database, renew, lease=settings.lease, of=f"statistics of challenge {claim.challenge_id}"):
+        with database.snapshot() as session:
+            revision = revision_of(session, claim.challenge_id)
+            found = _outdated(session, claim.challenge_id)
+        failure = None
+        try:
+            for board in found:
+                _update(database, store, settings, claim, board, until=until)
+        except _MoreUrgentError:
+            with database.writing() as session:
+                queue.give_back(session, claim)
+            return True
+        except (OSError, SQLAlchemyError):
+            raise
+        except Exception as error:
+            _log.exception("statistics of challenge %s failed", claim.challenge_id)
+            failure = f"{type(error).__name__}: {error}"
+        with database.writing() as session:
+            queue.finish(session, claim, revision=revision, failure=failure)
+    return True
+
+
+def _outdated(session: Session, challenge_id: uuid.UUID) -> list[_Board]:
+    """Return the leaderboards of a challenge whose stored statistics are not those of what they show."""
+    challenge = challenge_queries.challenge_with_phases(session, challenge_id)
+    at = now()
+    found = []
+    for phase in phases_of(challenge):
+        for key in phase.competitions:
+            basis = statistics_basis(session, challenge, phase, key, at=at)
+            if basis is None:
+                continue
+            stored = boards.find(session, challenge_id, phase.key, key, basis.frozen_at)
+            digest = None
+            if basis.is_wanted:
+                results = (entry.result_id for entry in basis.entries)
+                digest = boards.digest_of(results, boards.decimals_of(basis.decimals))
+            if _is_outdated(stored, digest, basis):
+                found.append(_Board(phase, basis, digest))
+    return found
+
+
+def _is_outdated(stored: BoardStatistics | None, digest: str | None, basis: StatisticsBasis) -> bool:
+    if stored is None:
+        return digest is not None
+    if stored.methods_sha256 != digest:
+        return True
+    return stored.version < queue.VERSION and basis.frozen_at is None  # frozen ones never change
+
+
+def _update(
+    database: Database, store: ArchiveStore, settings: Settings, claim: StatisticsClaim, board: _Board, *, until: float
+) -> None:
+    """Compute the statistics of one leaderboard and store them.
+
+    Raises:
+        _MoreUrgentError: something else has to be done first; the replicates computed so far are stored.
+    """
+    computed = None
+    if board.digest is not None:
+        started = time.monotonic()
+        by_result = _sources(database, board.basis.entries)
+        if by_result is not None and _have_replicates(database, store, settings, by_result, until=until):
+            computed = _compute(database, board, by_result)
+        else:
+            computed = Computed.none(boards.decimals_of(board.basis.decimals))
+        _log.info(
+            "statistics of %s, %d methods: %.1f s",
+            board.basis.competition.key,
+            len(board.basis.entries),
+            time.monotonic() - started,
+        )
+    with database.writing() as session:
+        if queue.is_held(session, claim):
+            _store(session, claim.challenge_id, board, computed)
+
+
+def _sources(database: Database, entries: Sequence[Entry]) -> Mapping[uuid.UUID, Source] | None:
+    """Return where the replicates of all entries come from; None if they were evaluated with several ground truths."""
+    with database.reading() as session:
+        found = replicates.sources(session, [entry.result_id for entry in entries if entry.result_id is not None])
+    truths = {source.truth_sha256 for source in found.values()}
+    return found if len(truths) == 1 and len(found) == len(entries) else None
+
+
+def _have_replicates(
+    database: Database,
+    store: ArchiveStore,
+    settings: Settings,
+    by_result: Mapping[uuid.UUID, Source],
+    *,
+    until: float,
+) -> bool:
+    """Compute missing replicates; False if there cannot be any, because the ground truth is on another server.
+
+    Raises:
+        _MoreUrgentError: some are still missing.
+    """
+    for source in by_result.values():
+        with database.reading() as session:
+            is_known = replicates.load(session, source) is not None
+        if is_known:
+            continue
+        if time.monotonic() > until or _is_live_waiting(database):
+            raise _MoreUrgentError
+        try:
+            replicates.compute(database, store, settings, source)
+        except NoReplicatesError as error:
+            _log.info("no statistics of %s: %s", source.competition, error)
+            return False
+    return True
+
+
+def _compute(database: Database, board: _Board, by_result: Mapping[uuid.UUID, Source]) -> Computed:
+    def load(entry: Entry) -> replicates.StoredReplicates:
+        assert entry.result_id is not None  # noqa: S101  # the digest was computed from all of them
+        if _is_live_waiting(database):
+            raise _MoreUrgentError
+        with database.reading() as session:
+            found = replicates.load(session, by_result[entry.result_id])
+        if found is None:
+            raise RuntimeError(f"the replicates of result {entry.result_id} have disappeared")
+        return found
+
+    return statistics_of(board.basis.entries, board.basis.competition, load, decimals=board.basis.decimals)
+
+
+def _store(session: Session, challenge_id: uuid.UUID, board: _Board, computed: Computed | None) -> None:
+    """Replace the statistics of a leaderboard; remove them if there are no longer any."""
+    known = boards.of_board(challenge_id, board.phase.key, board.basis.competition.key, board.basis.frozen_at)
+    for old in session.scalars(known):
+        session.execute(delete(BoardDifferences).where(BoardDifferences.statistics_id == old.id))
+        session.execute(delete(BoardStatistics).where(BoardStatistics.id == old.id))
+    if computed is None or board.digest is None:
+        return
+    stored = BoardStatistics(
+        id=uuid.uuid4(),
+        challenge_id=challenge_id,
+        phase_key=board.phase.key,
+        competition=board.basis.competition.key,
+        frozen_at=board.basis.frozen_at,
+        methods_sha256=board.digest,
+        version=queue.VERSION,
+        content=computed.statistics.as_json(),
+    )
+    session.add(stored)
+    session.flush()
+    for name, differences in computed.differences.items():
+        session.add(BoardDifferences(statistics_id=stored.id, class_name=name, content=differences.packed()))
+
+
+def _is_live_waiting(database: Database) -> bool:
+    with database.reading_autocommit() as session:
+        return live_queue.waiting(session) > 0

@@ -1,0 +1,229 @@
+"""The scores of one result on the replicates of the test images: computed once from evidence, and stored.
+
+The evidence was stored with the evaluation. If it is missing, damaged, of another version or of something else, it is
+collected again from the archive's columns.
+"""
+
+import hashlib
+import io
+import logging
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from sqlalchemy import and_, delete, func, insert, select
+from sqlalchemy.orm import Session
+
+from vocboard.app.challenges.editions import edition_from
+from vocboard.app.challenges.models import Challenge, ChallengePhase, EditionVersion, Scoring
+from vocboard.app.challenges.phases import on_image_set
+from vocboard.app.challenges.queries import is_phase_of_submission
+from vocboard.app.database import Database
+from vocboard.app.evaluations.models import CompetitionResult, Evaluation, SecretEvidence
+from vocboard.app.settings import Settings
+from vocboard.app.statistics import queue
+from vocboard.app.statistics.models import SecretReplicates
+from vocboard.app.storage.archives import ArchiveStore
+from vocboard.app.submissions.models import Submission
+from vocboard.evaluator.editions import Edition
+from vocboard.evaluator.scores import Measure
+from vocboard.evaluator.statistics.bootstrap import replicate
+from vocboard.evaluator.statistics.evidence import Evidence
+from vocboard.evaluator.statistics.evidence_file import EVIDENCE_VERSION, EvidenceFileError, Origin, load_evidence
+from vocboard.evaluator.statistics.influence import influences
+from vocboard.evaluator.statistics.intervals import LEAST_IMAGES, ReplicatedMeasure, mean_of_defined
+from vocboard.evaluator.statistics.weights import REPLICATES, SEED, draw_weights
+from vocboard.evaluator.stored_results.columns_file import ColumnsError, ColumnsFile, ColumnsWriter
+from vocboard.evaluator.tasks.names import Metric
+from vocboard.worker import ground_truth_store
+from vocboard.worker.columns import MOST_EVIDENCE_BYTES, Uploaded, collect
+
+MOST_BYTES = 256 * 1024**2
+_BY_CLASS = "per_class"
+_SCORES = "scores"
+
+_log = logging.getLogger(__name__)
+weights_of = lru_cache(maxsize=2)(draw_weights)  # 5 MB for 4,952 images
+
+
+class NoReplicatesError(Exception):
+    """There cannot be replicates of a result: its ground truth is elsewhere, or there are fewer than two images."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What the replicates of a result are computed from.
+
+    Attributes:
+        truth_sha256: hash of the ground truth that it was evaluated with.
+    """
+
+    result_id: uuid.UUID
+    competition: str
+    edition: Edition
+    truth_sha256: str
+    uploaded: Uploaded
+
+    @property
+    def origin(self) -> Origin:
+        """What its evidence must have been collected from."""
+        return Origin(self.competition, self.truth_sha256, self.uploaded.archive_sha256)
+
+    @property
+    def metric(self) -> Metric:
+        """The metric that ranks."""
+        return self.edition.competitions[self.competition].rules.metric
+
+
+@dataclass(frozen=True, slots=True)
+class StoredReplicates:
+    """The replicates of a result.
+
+    Attributes:
+        images: number of test images.
+        scores: by class, on the test images.
+        per_class: (classes, replicates) scores.
+    """
+
+    images: int
+    scores: Measure
+    per_class: np.ndarray[Any, np.dtype[np.float64]]
+
+    def measure(self) -> ReplicatedMeasure:
+        """Return them with the influence of each image, exactly as `bootstrap.replicate` returns it."""
+        scores = np.vstack((self.per_class, mean_of_defined(self.per_class)))
+        return ReplicatedMeasure(self.scores, self.per_class, influences(weights_of(self.images), scores))
+
+
+def sources(session: Session, result_ids: list[uuid.UUID]) -> Mapping[uuid.UUID, Source]:
+    """Return what the replicates of some results are computed from."""
+    rows = session.execute(
+        select(
+            CompetitionResult.id,
+            CompetitionResult.competition,
+            Evaluation.ground_truth_sha256,
+            Submission.archive_sha256,
+            Submission.columns_sha256,
+            Submission.columns_reader,
+            Submission.segmentation_classes,
+            Challenge.edition,
+            func.coalesce(EditionVersion.file, Challenge.edition_file),
+            ChallengePhase.image_set,
+        )
+        .join(Evaluation, Evaluation.id == CompetitionResult.evaluation_id)
+        .join(Submission, Submission.id == Evaluation.submission_id)
+        .join(Challenge, Challenge.id == Submission.challenge_id)
+        .join(Scoring, Scoring.id == Evaluation.scoring_id)
+        .outerjoin(
+            EditionVersion,
+            and_(EditionVersion.challenge_id == Challenge.id, EditionVersion.number == Scoring.edition_version),
+        )
+        .outerjoin(ChallengePhase, is_phase_of_submission())
+        .where(CompetitionResult.id.in_(result_ids))
+    )
+    found = {}
+    for result_id, competition, truth, archive, columns, reader, declared, name, file, image_set in rows:
+        classes = None if declared is None else tuple(declared)
+        edition = on_image_set(edition_from(name, file), image_set)
+        uploaded = Uploaded(archive, columns, reader, classes)
+        found[result_id] = Source(result_id, competition, edition, truth, uploaded)
+    return found
+
+
+def load(session: Session, source: Source) -> StoredReplicates | None:
+    """Return stored replicates; None if there are none, or they were computed otherwise."""
+    content = session.scalar(select(SecretReplicates.content).where(SecretReplicates.result_id == source.result_id))
+    if content is None:
+        return None
+    try:
+        columns = ColumnsFile(io.BytesIO(content))
+        header = columns.header
+        if header["of"] != _identity(source):
+            return None
+        scores = columns.array(_SCORES, np.float64).tolist()
+        measure = Measure(source.metric, dict(zip(header["classes"], scores, strict=True)))
+        return StoredReplicates(header["images"], measure, columns.array(_BY_CLASS, np.float64, columns=REPLICATES))
+    except (ColumnsError, LookupError, ValueError, TypeError) as error:
+        _log.warning("replicates of result %s are computed again: %s", source.result_id, error)
+        return None
+
+
+def compute(database: Database, store: ArchiveStore, settings: Settings, source: Source) -> StoredReplicates:
+    """Compute the replicates of a result and store them.
+
+    Raises:
+        NoReplicatesError: there cannot be any.
+        UnscorableError, DamagedArchiveError, StoppedProcessError, MemoryError, OSError: as for `columns.collect`.
+    """
+    evidence = _evidence(database, store, settings, source)
+    if evidence.images < LEAST_IMAGES:
+        raise NoReplicatesError("fewer than two test images")
+    edition, competition = source.edition, source.edition.competitions[source.competition]
+    found = replicate(evidence, source.metric, edition, competition, weights_of(evidence.images))
+    replicates = StoredReplicates(evidence.images, found.measure, found.per_class)
+    content = _packed(source, replicates)
+    with database.writing() as session:
+        _replace(session, SecretReplicates, source.result_id, content=content)
+    return replicates
+
+
+def _evidence(database: Database, store: ArchiveStore, settings: Settings, source: Source) -> Evidence:
+    with database.reading() as session:
+        query = select(SecretEvidence.sha256, SecretEvidence.content)
+        row = session.execute(query.where(SecretEvidence.result_id == source.result_id)).one_or_none()
+    if row is not None:
+        try:
+            if hashlib.sha256(row.content).hexdigest() != row.sha256:
+                raise EvidenceFileError("the content does not match its hash")
+            return load_evidence(io.BytesIO(row.content), source.origin)
+        except EvidenceFileError as error:
+            _log.warning("evidence of result %s is collected again: %s", source.result_id, error)
+    path = ground_truth_store.path_of(settings, source.truth_sha256)
+    if not path.is_file():
+        raise NoReplicatesError("its ground truth is not on this server")
+    content = collect(
+        source.uploaded,
+        store,
+        source.edition,
+        ground_truth_store.load(path),
+        source.competition,
+        memory_limit_bytes=settings.evaluation_memory_limit_bytes,
+    )
+    if content is None:
+        raise NoReplicatesError("its ground truth has nothing on the competition")
+    if len(content) <= MOST_EVIDENCE_BYTES:
+        with database.writing() as session:
+            sha256 = hashlib.sha256(content).hexdigest()
+            _replace(session, SecretEvidence, source.result_id, sha256=sha256, content=content)
+    return load_evidence(io.BytesIO(content), source.origin)
+
+
+def _replace(
+    session: Session, table: type[SecretEvidence] | type[SecretReplicates], result_id: uuid.UUID, **values: object
+) -> None:
+    """Store a row, unless its result was deleted in the meantime."""
+    if session.scalar(select(CompetitionResult.id).where(CompetitionResult.id == result_id)) is None:
+        return
+    session.execute(delete(table).where(table.result_id == result_id))
+    session.execute(insert(table).values(result_id=result_id, **values))
+
+
+def _identity(source: Source) -> list[Any]:
+    origin = source.origin
+    drawn = [REPLICATES, SEED, EVIDENCE_VERSION, queue.VERSION, source.metric.value]
+    return [*drawn, origin.competition, origin.ground_truth, origin.results]
+
+
+def _packed(source: Source, replicates: StoredReplicates) -> bytes:
+    file = io.BytesIO()
+    writer = ColumnsWriter(file.write, limit=MOST_BYTES)
+    per_class = replicates.scores.per_class
+    writer.add(_SCORES, np.array(list(per_class.values())))
+    writer.add(_BY_CLASS, replicates.per_class)
+    writer.finish({"of": _identity(source), "images": replicates.images, "classes": list(per_class)})
+    if not writer.is_complete:
+        raise NoReplicatesError("they are too large")
+    return file.getvalue()
