@@ -273,8 +273,7 @@ class GroundTruthVersion(LeasedWithState, Base):
     summary: Mapped[dict[str, Any] | None] = mapped_column(JSON)  # counts, for organisers only
     competitions: Mapped[list[str] | None] = mapped_column(JSON)  # keys of the competitions that it can score
     problems: Mapped[list[dict[str, Any]] | None] = mapped_column(JSON)  # why the import failed
-    # What looks wrong but can be scored: the version can become current once an organiser has confirmed it.
-    warnings: Mapped[list[dict[str, Any]] | None] = mapped_column(JSON)
+    warnings: Mapped[list[dict[str, Any]] | None] = mapped_column(JSON)  # to be confirmed before it becomes current
     confirmed_at: Mapped[datetime | None]
     confirmed_by_id: Mapped[uuid.UUID | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
     image_sets: Mapped[bytes | None] = deferred(mapped_column(LargeBinary), raiseload=False)  # gzip of ImageSets' JSON
