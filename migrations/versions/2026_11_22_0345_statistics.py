@@ -3,15 +3,15 @@
 Challenges that are there show none until their organisers decide otherwise, because every number reveals something of
 the ground truth.
 
-Revision: 2026_11_22_0330_statistics
-Follows: 2026_11_22_0320_editions
+Revision: 2026_11_22_0345_statistics
+Follows: 2026_11_22_0330_resumable_limits
 """
 
 import sqlalchemy as sa
 from alembic import op
 
-revision = "2026_11_22_0330_statistics"
-down_revision = "2026_11_22_0320_editions"
+revision = "2026_11_22_0345_statistics"
+down_revision = "2026_11_22_0330_resumable_limits"
 branch_labels = None
 depends_on = None
 
