@@ -9,8 +9,10 @@ from starlette.responses import StreamingResponse
 from vocboard.app.api.challenges import challenge_details
 from vocboard.app.api.problems import problem_responses
 from vocboard.app.api.schemas.challenges import ChallengeDetails
+from vocboard.app.api.schemas.transfer import ImportedChallenge, OrganiserElsewhere
 from vocboard.app.challenges import archiving
 from vocboard.app.challenges import service as challenges
+from vocboard.app.transfer.importing_people import report_of
 from vocboard.app.transfer.service import begin_export
 from vocboard.app.web.dependencies import DatabaseDep, IntakeDep, StoreDep
 from vocboard.app.web.identity import ApiIdentity, ApiOrganiser, OrganisingUser
@@ -31,6 +33,11 @@ UPLOAD_FORM: dict[str, Any] = {
                     "required": ["archive"],
                     "properties": {
                         "slug": {"type": "string", "description": "URL name here; default: that of the other server."},
+                        "organisers": {
+                            "type": "string",
+                            "description": "E-mail addresses of organisers of the other server to invite, separated by "
+                            "commas. The archive has to name them. Nobody else gets any rights.",
+                        },
                         "archive": {"type": "string", "format": "binary", "description": "An export."},
                     },
                 }
@@ -91,13 +98,19 @@ async def import_challenge(
     intake: IntakeDep,
     user: ApiOrganiser,
     identity: ApiIdentity,
-) -> ChallengeDetails:
-    """Import a challenge that another server has exported, as an archived draft."""
+) -> ImportedChallenge:
+    """Import a challenge that another server has exported, as an archived draft. Its bans come along."""
     slug = await intake.take_challenge(request, user=user)
+    await to_thread.run_sync(intake.notifier.mail_queued)
     response.headers["Location"] = request.app.url_path_for("get_challenge", slug=slug)
 
-    def described() -> ChallengeDetails:
+    def described() -> ImportedChallenge:
         with database.reading() as session:
-            return challenge_details(session, challenges.get_organised(session, slug, user), identity.reader)
+            challenge = challenges.get_organised(session, slug, user)
+            details = challenge_details(session, challenge, identity.reader)
+            report = report_of(session, challenge)
+        found = report.organisers if report else ()
+        people = [OrganiserElsewhere(name=one.name, email=one.email, invited=one.is_invited) for one in found]
+        return ImportedChallenge(**details.model_dump(), organisers_elsewhere=people, bans=report.bans if report else 0)
 
     return await to_thread.run_sync(described)

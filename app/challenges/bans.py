@@ -3,9 +3,10 @@
 import uuid
 from collections.abc import Sequence
 
-from sqlalchemy import select
+from sqlalchemy import or_, select
 from sqlalchemy.orm import Session, joinedload
 
+from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Ban
 from vocboard.app.errors import ForbiddenError
 
@@ -13,6 +14,16 @@ from vocboard.app.errors import ForbiddenError
 def ban_from(session: Session, *, user_id: uuid.UUID, challenge_id: uuid.UUID | None) -> Ban | None:
     """Return the ban of a person from a challenge; from the server, if there is no challenge."""
     return session.scalar(select(Ban).where(Ban.user_id == user_id, Ban.challenge_id == challenge_id))
+
+
+def ban_of_person(session: Session, *, user_id: uuid.UUID, challenge_id: uuid.UUID) -> Ban | None:
+    """Return the ban of a person from a challenge: of the account, or of its confirmed address where it was imported.
+
+    Only for the web process, because workers know no addresses.
+    """
+    address = select(User.email).where(User.id == user_id, User.email_confirmed_at.is_not(None)).scalar_subquery()
+    query = select(Ban).where(Ban.challenge_id == challenge_id, or_(Ban.user_id == user_id, Ban.email == address))
+    return session.scalar(query.order_by(Ban.created_at, Ban.id).limit(1))
 
 
 def bans_of(session: Session, challenge_id: uuid.UUID) -> Sequence[Ban]:
@@ -31,6 +42,6 @@ def require_not_banned(session: Session, *, user_id: uuid.UUID, challenge_id: uu
     Raises:
         ForbiddenError: the person is banned, and why.
     """
-    ban = ban_from(session, user_id=user_id, challenge_id=challenge_id)
+    ban = ban_of_person(session, user_id=user_id, challenge_id=challenge_id)
     if ban is not None:
         raise ForbiddenError(f"The organisers have banned you from this challenge: “{ban.reason}”")

@@ -13,8 +13,7 @@ from vocboard.app.database import Base, CreatedAt, Identifier, text_enum
 from vocboard.app.work_queues.models import LeasedWithState
 
 MAIN_PHASE = "main"
-# Which phase of its challenge a row belongs to.
-PhaseKey = Annotated[str, mapped_column(String(30), default=MAIN_PHASE)]
+PhaseKey = Annotated[str, mapped_column(String(30), default=MAIN_PHASE)]  # the phase that a row belongs to
 
 
 class Visibility(StrEnum):
@@ -241,6 +240,7 @@ class Ban(Base):
     user_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
     challenge_id: Mapped[uuid.UUID | None] = mapped_column(ForeignKey("challenges.id", ondelete="CASCADE"), index=True)
     reason: Mapped[str] = mapped_column(Text)  # shown to the person
+    email: Mapped[str | None] = mapped_column(String(254))  # of an imported ban: who has this address is banned, too
 
     user: Mapped[User] = relationship(lazy="raise")
 

@@ -28,13 +28,14 @@ class Results(StrEnum):
 
 
 def entrant(session: Session, *, challenge: Challenge, user_id: uuid.UUID) -> User:
-    """Return a person who has submitted to a challenge.
+    """Return a person who has submitted to a challenge, or is banned from it.
 
     Raises:
-        NotFoundError: nobody of that id has, whether or not there is an account.
+        NotFoundError: nobody of that id has, or is, whether or not there is an account.
     """
     has_submitted = select(Submission.id).where(Submission.challenge_id == challenge.id, Submission.user_id == user_id)
-    person = session.get(User, user_id) if session.scalar(has_submitted.limit(1)) else None
+    is_known = session.scalar(has_submitted.limit(1)) or ban_from(session, user_id=user_id, challenge_id=challenge.id)
+    person = session.get(User, user_id) if is_known else None
     if person is None:
         raise NotFoundError("Nobody with this id has submitted to the challenge.")
     return person

@@ -136,7 +136,7 @@ DONE = {
     "archived": "Challenge archived. It can be read, but not changed.",
     "reopened": "Challenge reopened.",
     "deleted": "Draft deleted.",
-    "imported": "Challenge imported as an archived draft. Change its visibility when it is as you expect.",
+    "imported": "Challenge imported as an archived draft. Change its visibility under Set-up when it is as you expect.",
     "invited": "Invitation sent. The person becomes an organiser by accepting it.",
     "invitation-withdrawn": "Invitation withdrawn.",
     "organiser-removed": "Organiser removed.",

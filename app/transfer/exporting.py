@@ -10,11 +10,15 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from sqlalchemy import exists, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload, selectinload
 
-from vocboard.app.accounts.models import User
-from vocboard.app.challenges.models import Challenge, ChallengeOrganiser, EditionVersion, GroundTruthVersion, Scoring
+from vocboard.app.challenges.models import (
+    Challenge,
+    EditionVersion,
+    GroundTruthVersion,
+    Scoring,
+)
 from vocboard.app.challenges.queries import challenge_as_it_is, truth_of_scoring
 from vocboard.app.challenges.rules import rules_of
 from vocboard.app.database import Database, now
@@ -23,6 +27,7 @@ from vocboard.app.leaderboards import freezing
 from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.submissions.models import State, Submission
 from vocboard.app.transfer import records, tar
+from vocboard.app.transfer.exporting_people import bans, people
 from vocboard.app.transfer.exporting_phases import further_phases, ground_truth_versions, write_phases
 from vocboard.app.transfer.files import write_lines, write_log, write_people
 from vocboard.app.transfer.readme import README
@@ -33,7 +38,6 @@ from vocboard.app.transfer.records import (
     EvaluationRecord,
     Header,
     MeasureRecord,
-    Person,
     ResultRecord,
     SubmissionRecord,
     Warn,
@@ -108,7 +112,15 @@ def export(database: Database, store: ArchiveStore, challenge_id: uuid.UUID) -> 
 
 
 def _order(name: str) -> int:
-    first = (records.HEADER, records.PEOPLE, records.SUBMISSIONS, records.FROZEN, records.CORRECTIONS, records.LOG)
+    first = (
+        records.HEADER,
+        records.PEOPLE,
+        records.BANS,
+        records.SUBMISSIONS,
+        records.FROZEN,
+        records.CORRECTIONS,
+        records.LOG,
+    )
     return first.index(name) if name in first else len(first)
 
 
@@ -120,10 +132,10 @@ def _write_tables(
     truth = truth_of_scoring(session, challenge.current_scoring_id)
     header = _header(session, challenge, truth)
     (directory / records.HEADER).write_text(header.model_dump_json(indent=2), encoding="utf-8")
-    people = _people(session, challenge.id)
-    write_lines(directory / records.PEOPLE, people)
-    write_people(directory / "people.csv", people)
-    names = {person.id: person.name for person in people}
+    listed = people(session, challenge.id)
+    write_lines(directory / records.PEOPLE, listed)
+    write_people(directory / "people.csv", listed)
+    names = {person.id: person.name for person in listed}
     needed = _needed_archives(session, challenge.id)
     archives = {sha256: needed[sha256] for sha256 in store.stored() if sha256 in needed}
     with (
@@ -134,6 +146,7 @@ def _write_tables(
             tables.add(submissions, names)
             for one in submissions:
                 file.write(one.model_dump_json() + "\n")
+    write_lines(directory / records.BANS, bans(session, challenge.id))
     write_phases(session, challenge, directory, at=at)
     return archives
 
@@ -168,18 +181,6 @@ def _edition_versions(session: Session, challenge: Challenge) -> list[EditionRec
     return [
         EditionRecord(number=one.number, file=one.file, made_current_at=one.made_current_at)
         for one in session.scalars(query)
-    ]
-
-
-def _people(session: Session, challenge_id: uuid.UUID) -> list[Person]:
-    is_organiser = exists().where(
-        ChallengeOrganiser.challenge_id == challenge_id, ChallengeOrganiser.user_id == User.id
-    )
-    has_submitted = exists().where(Submission.challenge_id == challenge_id, Submission.user_id == User.id)
-    query = select(User, is_organiser).where(is_organiser | has_submitted).order_by(User.name, User.id)
-    return [
-        Person(id=user.id, name=user.name, affiliation=user.affiliation, email=user.email, is_organiser=bool(organises))
-        for user, organises in session.execute(query)
     ]
 
 

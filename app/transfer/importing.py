@@ -6,7 +6,7 @@ sign in to: an archive must not add results to anybody's account, nor tell wheth
 
 import uuid
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
 from vocboard.app.submissions.pruning import hold_archive
 from vocboard.app.transfer import reading, records
+from vocboard.app.transfer.importing_people import IMPORTED, add_bans, add_people, check_invited, invite
 from vocboard.app.transfer.importing_phases import (
     ScoredWith,
     add_corrections,
@@ -35,11 +36,9 @@ from vocboard.app.transfer.importing_phases import (
     add_phases,
 )
 from vocboard.app.transfer.reading import Contents
-from vocboard.app.transfer.records import EvaluationRecord, EventRecord, Person, SubmissionRecord
+from vocboard.app.transfer.records import EvaluationRecord, EventRecord, SubmissionRecord
 from vocboard.evaluator.problems import Problem, Severity
 
-NOBODYS_PASSWORD = "!"  # no hash that any password has  # noqa: S105
-NOBODYS_DOMAIN = "imported.invalid"  # RFC 2606: no mail ever arrives there
 WAITING = frozenset({State.QUEUED, State.EVALUATING})
 NOT_EVALUATED = "This submission had not been evaluated when its challenge was exported."
 
@@ -47,26 +46,41 @@ _Rows = defaultdict[type[Base], list[dict[str, Any]]]
 
 
 def import_challenge(
-    database: Database, store: ArchiveStore, path: Path, *, user: User, slug: str = "", archive_limit_bytes: int
+    database: Database,
+    store: ArchiveStore,
+    path: Path,
+    *,
+    user: User,
+    slug: str = "",
+    archive_limit_bytes: int,
+    invited: Sequence[str] = (),
+    site: str = "",
 ) -> Challenge:
     """Add the challenge in an archive, as an archived draft of this user.
 
+    Nobody else gets any right by it. Who is invited becomes an organiser by accepting; after that, the caller calls
+    `WorkerNotifier.mail_queued`.
+
     Args:
+        invited: normalised addresses of organisers of the other server, who are to organise it here, too.
+        site: the address of this site, for links in invitations.
         slug: its URL name here; by default that of the other server.
         archive_limit_bytes: of one submitted archive.
 
     Raises:
         ForbiddenError: the user may not create challenges.
         InvalidArchiveError: with the first problems of the archive.
-        InvalidInputError: the slug is not valid here.
+        InvalidInputError: the slug is not valid here, or the archive does not name somebody who is invited.
+        LimitedError: the user has sent too many invitations.
         ConflictError: the slug is taken.
     """
     if user.role not in {Role.ORGANISER, Role.ADMINISTRATOR}:
         raise ForbiddenError("Only users with the organiser role can import challenges.")
     contents = reading.check(path)
+    check_invited(contents, invited)
     _store_archives(database, store, path, archive_limit_bytes)
     with database.writing() as session:
-        return _add(session, path, contents, user, slug)
+        return _add(session, path, contents, user, slug, invited=invited, site=site)
 
 
 def _store_archives(database: Database, store: ArchiveStore, path: Path, archive_limit_bytes: int) -> None:
@@ -87,7 +101,9 @@ def _store_archives(database: Database, store: ArchiveStore, path: Path, archive
                 incoming.keep()
 
 
-def _add(session: Session, path: Path, contents: Contents, user: User, slug: str) -> Challenge:
+def _add(
+    session: Session, path: Path, contents: Contents, user: User, slug: str, *, invited: Sequence[str], site: str
+) -> Challenge:
     header, instant = contents.header, now()
     with reading.rules_at("rules"):
         challenge = challenges.create(
@@ -102,7 +118,8 @@ def _add(session: Session, path: Path, contents: Contents, user: User, slug: str
         )
     add_edition_versions(session, challenge, header.edition_versions)
     add_phases(session, challenge, header.phases, user)
-    people = _add_people(session, path)
+    people = add_people(session, path)
+    bans = add_bans(session, challenge, path, people=people, user=user)
     versions = add_ground_truth_versions(session, challenge, header.ground_truth_versions)
     adding = _Adding(session, challenge, people, versions)
     ids = {one.id: adding.add(one) for one in reading.lines_of(path, records.SUBMISSIONS, SubmissionRecord)}
@@ -112,32 +129,18 @@ def _add(session: Session, path: Path, contents: Contents, user: User, slug: str
     for event in reading.lines_of(path, records.LOG, EventRecord):
         elsewhere = {"at": event.created_at.isoformat(), "who": event.who, "text": event.text, "action": event.action}
         audit.record(session, actor=None, action="challenge.imported_event", subject=challenge, details=elsewhere)
-    details = {"slug": header.slug, "submissions": contents.submissions, "vocboard": header.vocboard}
-    audit.record(session, actor=user, action="challenge.import", subject=challenge, details=details)
+    details = {
+        "slug": header.slug,
+        "submissions": contents.submissions,
+        "vocboard": header.vocboard,
+        "bans": bans,
+        "organisers": [{"name": one.name, "email": one.email.lower()} for one in contents.organisers],
+    }
+    audit.record(session, actor=user, action=IMPORTED, subject=challenge, details=details)
+    invite(session, challenge, user, invited, site=site)
     challenge.archived_at = instant
     session.flush()
     return challenge
-
-
-def _add_people(session: Session, path: Path) -> dict[uuid.UUID, uuid.UUID]:
-    """Add accounts that nobody can use; return their ids by those in the archive."""
-    ids = {}
-    instant = now()
-    for person in reading.lines_of(path, records.PEOPLE, Person):
-        ids[person.id] = uuid.uuid4()
-        session.execute(
-            insert(User).values(
-                id=ids[person.id],
-                created_at=instant,
-                email=f"{ids[person.id]}@{NOBODYS_DOMAIN}",
-                name=person.name,
-                affiliation=person.affiliation,
-                password_hash=NOBODYS_PASSWORD,
-                role=Role.PARTICIPANT,
-                disabled_at=instant,
-            )
-        )
-    return ids
 
 
 @dataclass(slots=True)

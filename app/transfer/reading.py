@@ -10,19 +10,21 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from vocboard.app.accounts.people import normalised_email
 from vocboard.app.challenges.editions import edition_from
 from vocboard.app.errors import InvalidArchiveError, InvalidInputError
 from vocboard.app.submissions.models import State
 from vocboard.app.transfer import records, tar
 from vocboard.app.transfer.checking_phases import PhaseChecks
 from vocboard.app.transfer.phase_records import AdmissionRecord, CorrectionRecord, ExtraQuotaRecord, FrozenRecord
-from vocboard.app.transfer.records import EventRecord, Format, Header, Person, SubmissionRecord
+from vocboard.app.transfer.records import BanRecord, EventRecord, Format, Header, Person, SubmissionRecord
 from vocboard.evaluator.editions import EditionFileError, UnknownEditionError
 from vocboard.evaluator.problems import Problem, Severity
 
 LONGEST_LINE_BYTES = 16 * 1024 * 1024
 MOST_LINES = 200_000  # of people, of submissions and of events
 MOST_PROBLEMS = 50
+MOST_ORGANISERS = 200
 CODE = "not_an_export"
 
 AnyRecord = TypeVar("AnyRecord", bound=BaseModel)
@@ -39,6 +41,8 @@ class Contents:
     header: Header
     phases: PhaseChecks
     people: set[uuid.UUID] = field(default_factory=set)  # ids of those that are described
+    organisers: list[Person] = field(default_factory=list)
+    banned: set[uuid.UUID] = field(default_factory=set)  # ids of people
     archives: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -125,6 +129,7 @@ class _Checking:
         phases = contents.phases
         return {
             records.PEOPLE: (Person, partial(self._person, contents)),
+            records.BANS: (BanRecord, partial(self._ban, contents)),
             records.SUBMISSIONS: (SubmissionRecord, partial(self._submission, contents)),
             records.ADMISSIONS: (AdmissionRecord, phases.admission),
             records.EXTRA_QUOTAS: (ExtraQuotaRecord, phases.extra_quota),
@@ -175,6 +180,19 @@ class _Checking:
         if one.id in contents.people:
             yield "The person is described twice."
         contents.people.add(one.id)
+        if one.is_organiser:
+            contents.organisers.append(one)
+        if len(contents.organisers) == MOST_ORGANISERS + 1:
+            yield f"There are more than {MOST_ORGANISERS} organisers."
+
+    def _ban(self, contents: Contents, one: BanRecord) -> Iterator[str]:
+        if one.person not in contents.people:
+            yield "person: nobody with this id is described."
+        if one.person in contents.banned:
+            yield "person: the ban is described twice."
+        contents.banned.add(one.person)
+        if normalised_email(one.email) != one.email:
+            yield "email: this is not an e-mail address in lower case."
 
     def _submission(self, contents: Contents, one: SubmissionRecord) -> Iterator[str]:
         yield from contents.phases.submission(one)

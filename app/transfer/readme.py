@@ -8,6 +8,7 @@ Scores are fractions at full precision, and people have their e-mail addresses: 
 
 challenge.json      rules, phases and edition, in all its versions
 people.jsonl, .csv  who has submitted or organised
+bans.jsonl          who may not take part
 submissions.jsonl   submissions with their current scores
 scores.csv, .parquet  all scores, one a row
 leaderboards/       leaderboards as they were shown; "-later" is what was published after they were frozen

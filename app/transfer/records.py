@@ -36,6 +36,7 @@ READABLE = (2, FORMAT)  # in format 2 challenges had one version of their editio
 MOST_EDITIONS = 1000
 HEADER = "challenge.json"
 PEOPLE, SUBMISSIONS, LOG = "people.jsonl", "submissions.jsonl", "log.jsonl"
+BANS = "bans.jsonl"
 ADMISSIONS, EXTRA_QUOTAS = "admissions.jsonl", "extra-quotas.jsonl"
 FROZEN, CORRECTIONS = "frozen-leaderboards.jsonl", "corrections.jsonl"
 ARCHIVES = "archives/"
@@ -89,13 +90,29 @@ class Header(Record):
 
 
 class Person(Record):
-    """Somebody who has submitted or organised. The address is told to organisers, and not imported."""
+    """Somebody who has submitted, organised or been banned.
+
+    The address is told to organisers. It is not imported with the account.
+    """
 
     id: uuid.UUID
     name: Name
     affiliation: Name
     email: Visible = Field(max_length=254)
     is_organiser: bool
+
+
+class BanRecord(Record):
+    """Somebody who may not take part in the challenge.
+
+    Attributes:
+        email: of whom it holds for on another server, with confirmed address.
+    """
+
+    person: uuid.UUID
+    email: Visible = Field(max_length=254)
+    reason: Visible = Field(max_length=2000)
+    created_at: Moment
 
 
 class Entry(Record):

@@ -16,6 +16,7 @@ from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox
 from vocboard.app.transfer.importing import import_challenge
+from vocboard.app.transfer.importing_people import addresses_in
 from vocboard.app.uploads.fields import ARCHIVE_FIELD
 from vocboard.app.uploads.in_progress import off_the_loop, upload_in_progress
 from vocboard.app.uploads.models import UploadKind
@@ -100,7 +101,8 @@ class Intake:
     async def take_challenge(self, request: Request, *, user: User, before_file: BeforeFile | None = None) -> str:
         """Receive the export of a challenge in the field `archive` of a request's multipart form, and import it.
 
-        The field `slug`, if there is one, is its URL name here.
+        The field `slug`, if there is one, is its URL name here; `organisers` has the addresses of organisers of the
+        other server who are to be invited.
 
         Args:
             before_file: as for `take_ground_truth`.
@@ -127,6 +129,7 @@ class Intake:
 
                 def add() -> str:
                     archive.finish()
+                    invited = addresses_in(received.value("organisers"))
                     with self.database.reading() as session:
                         present = viewer_now(session, request.state.identity) or user
                     return import_challenge(
@@ -136,6 +139,8 @@ class Intake:
                         user=present,
                         slug=received.value("slug").strip(),
                         archive_limit_bytes=self.settings.upload_limit_bytes,
+                        invited=invited,
+                        site=self.settings.public_url,
                     ).slug
 
                 return await to_thread.run_sync(add)

@@ -8,9 +8,11 @@ from vocboard.app.accounts import administration
 from vocboard.app.challenges import archiving, organisers, service
 from vocboard.app.database import Database
 from vocboard.app.errors import InvalidArchiveError
+from vocboard.app.messaging.notifier import WorkerNotifier
 from vocboard.app.settings import Settings
 from vocboard.app.storage.stores import archive_store
 from vocboard.app.transfer.importing import import_challenge
+from vocboard.app.transfer.importing_people import addresses_in, report_of
 from vocboard.app.transfer.service import begin_export
 from vocboard.commands.admin.actions import Actions
 from vocboard.commands.admin.moderation import operators_user
@@ -27,6 +29,13 @@ def configure(actions: Actions) -> None:
     action.add_argument("file", type=Path, metavar="FILE")
     action.add_argument("--organiser", required=True, metavar="EMAIL", help="who will own it here")
     action.add_argument("--slug", default="", help="default: that of the other server")
+    action.add_argument(
+        "--invite",
+        action="append",
+        default=[],
+        metavar="EMAIL",
+        help="an organiser of the other server who is to organise it here, too; once for each",
+    )
     action.set_defaults(do=import_from_file)
 
     for name, help_text in (
@@ -79,6 +88,8 @@ def import_from_file(arguments: argparse.Namespace, database: Database, settings
             user=user,
             slug=arguments.slug,
             archive_limit_bytes=settings.upload_limit_bytes,
+            invited=addresses_in(" ".join(arguments.invite)),
+            site=settings.public_url,
         )
     except OSError as error:
         print(f"vocboard admin: {arguments.file}: {error}", file=sys.stderr)
@@ -88,7 +99,15 @@ def import_from_file(arguments: argparse.Namespace, database: Database, settings
             place = ":".join(str(part) for part in (problem.file, problem.line) if part is not None)
             print(f"vocboard admin: {place + ': ' if place else ''}{problem.message}", file=sys.stderr)
         return 1
+    WorkerNotifier(settings).mail_queued()
     print(f"imported as {challenge.slug}, an archived draft")
+    with database.reading() as session:
+        report = report_of(session, challenge)
+    for one in report.organisers if report else ():
+        state = "invited, or an organiser here" if one.is_invited else "has no rights here unless you invite them"
+        print(f"  {one.name} <{one.email}> organised it on the other server: {state}")
+    if report and report.bans:
+        print(f"  {report.bans} banned people; the bans hold for their addresses")
     return 0
 
 

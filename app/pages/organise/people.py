@@ -13,6 +13,7 @@ from vocboard.app.database import Database
 from vocboard.app.errors import ConflictError, InvalidInputError, LimitedError
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.rendering import render
+from vocboard.app.transfer.importing_people import report_of
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.dependencies import DatabaseDep, NotifierDep, SettingsDep
 from vocboard.app.web.identity import Organiser, SignedIn
@@ -117,6 +118,7 @@ def _page(
             "organisers": organisers.organisers_of(session, challenge),
             "invitations": organisers.invitations_to(session, challenge),
             "is_owner": organisers.is_owner(session, challenge, user),
+            "report": report_of(session, challenge),
         }
     return render(
         request,

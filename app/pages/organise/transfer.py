@@ -54,7 +54,8 @@ async def import_challenge(request: Request, settings: SettingsDep, intake: Inta
             problems=problems,
         )
         return await to_thread.run_sync(page)
-    return go_to(f"/organise/{slug}", done="imported")
+    await to_thread.run_sync(intake.notifier.mail_queued)
+    return go_to(f"/organise/{slug}/people", done="imported")
 
 
 @router.get("/{slug}/archive")
