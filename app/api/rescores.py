@@ -78,6 +78,7 @@ def start_rescore(
             reason=wanted.reason,
             ground_truth_version=wanted.ground_truth_version,
             edition_file=wanted.edition_file,
+            confirm_warnings=wanted.confirm_warnings,
         )
     notifier.rescore_changed()
     response.headers["Location"] = _path(request, started.id)

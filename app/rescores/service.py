@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
 from vocboard.app.audit import service as audit
+from vocboard.app.challenges import ground_truth_versions
 from vocboard.app.challenges import queries as challenge_queries
 from vocboard.app.challenges.ground_truth import current_truth, needs_confirmation
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState
@@ -36,6 +37,7 @@ def start(
     reason: str,
     ground_truth_version: int | None = None,
     edition_file: str | None = None,
+    confirm_warnings: bool = False,
 ) -> Rescore:
     """Evaluate all submissions of a challenge again, for a report of what would change.
 
@@ -47,6 +49,7 @@ def start(
         ground_truth_version: number of the version; use the current one for a new version of the evaluator.
         edition_file: content of a changed edition file to score by, against the current ground truth of each phase.
             If nobody has submitted, it becomes current without a report. Give this or a ground truth version.
+        confirm_warnings: also say that what the import of the ground truth version has warned of is meant.
 
     Raises:
         InvalidInputError: there is no such version, or no reason; or the edition file is wrong, changes nothing, or
@@ -60,6 +63,8 @@ def start(
         raise InvalidInputError({"ground_truth_version": "Give this or an edition file, not both."})
     reason = _checked_reason(reason)
     edition = None if edition_file is None else changed_edition(session, challenge, edition_file)
+    if confirm_warnings and ground_truth_version is not None:
+        ground_truth_versions.confirm(session, challenge=challenge, user=user, number=ground_truth_version)
     version = _version(session, challenge, ground_truth_version) if edition is None else edition.version
     if (other := queries.open_rescore(session, challenge.id)) is not None:
         raise ConflictError(

@@ -32,7 +32,7 @@ IMPORTED = "challenge.import"  # the action in the audit log
 
 @dataclass(frozen=True, slots=True)
 class OrganiserElsewhere:
-    """Somebody who organised an imported challenge on the other server, as its archive says."""
+    """Somebody who organised an imported challenge on the other server, as its archive says, and does not here."""
 
     name: str
     email: str
@@ -143,8 +143,11 @@ def report_of(session: Session, challenge: Challenge) -> ImportReport | None:
     )
     if details is None:
         return None
-    known = {one.email for one in organisers.invitations_to(session, challenge)}
-    known |= {one.user.email for one in organisers.organisers_of(session, challenge)}
-    people = details.get("organisers", ())
-    listed = tuple(OrganiserElsewhere(one["name"], one["email"], one["email"] in known) for one in people)
+    invited = {one.email for one in organisers.invitations_to(session, challenge)}
+    present = {one.user.email for one in organisers.organisers_of(session, challenge)}
+    listed = tuple(
+        OrganiserElsewhere(one["name"], one["email"], one["email"] in invited)
+        for one in details.get("organisers", ())
+        if one["email"] not in present
+    )
     return ImportReport(listed, details.get("bans", 0))

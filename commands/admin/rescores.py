@@ -29,6 +29,7 @@ def configure(actions: Actions) -> None:
         "--ground-truth-version", type=int, metavar="NUMBER", help="the current one for a new version of vocboard"
     )
     what.add_argument("--edition-file", type=Path, metavar="FILE", help="score by changed rules")
+    action.add_argument("--confirm", action="store_true", help="confirm the warnings of the import; read them first")
     action.add_argument("--reason", required=True, help="shown on the leaderboards once it is applied")
     action.add_argument("--organiser", required=True, metavar="EMAIL", help="who answers for it")
     action.add_argument("--wait", action="store_true", help="until it is ready, and print its report")
@@ -60,6 +61,7 @@ def rescore(arguments: argparse.Namespace, database: Database, settings: Setting
             user=user,
             ground_truth_version=arguments.ground_truth_version,
             edition_file=file,
+            confirm_warnings=arguments.confirm,
             reason=arguments.reason,
         )
     WorkerNotifier(settings).rescore_changed()

@@ -104,7 +104,7 @@ def import_from_file(arguments: argparse.Namespace, database: Database, settings
     with database.reading() as session:
         report = report_of(session, challenge)
     for one in report.organisers if report else ():
-        state = "invited, or an organiser here" if one.is_invited else "has no rights here unless you invite them"
+        state = "invited" if one.is_invited else "has no rights here unless you invite them"
         print(f"  {one.name} <{one.email}> organised it on the other server: {state}")
     if report and report.bans:
         print(f"  {report.bans} banned people; the bans hold for their addresses")

@@ -27,6 +27,9 @@ class NewRescore(BaseModel):
         description="Content of a changed edition file (TOML), to score by its rules against the current ground truth. "
         "Only for challenges with a custom edition.",
     )
+    confirm_warnings: bool = Field(
+        False, description="Whether what the import of the ground truth version has warned of is meant."
+    )
     reason: str = Field(
         description="Shown on the leaderboards when the re-score is applied.", examples=["10 boxes corrected"]
     )

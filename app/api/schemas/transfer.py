@@ -6,11 +6,11 @@ from vocboard.app.api.schemas.challenges import ChallengeDetails
 
 
 class OrganiserElsewhere(BaseModel):
-    """Somebody who organised the challenge on the other server, as its archive says."""
+    """Somebody who organised the challenge on the other server, as its archive says, and not here."""
 
     name: str
     email: str
-    invited: bool = Field(description="Whether the person is invited here, or organises the challenge already.")
+    invited: bool = Field(description="Whether the person is invited to organise it here.")
 
 
 class ImportedChallenge(ChallengeDetails):

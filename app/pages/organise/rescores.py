@@ -43,13 +43,19 @@ def start_rescore(
     slug: str,
     ground_truth_version: Annotated[int, Form(ge=1, le=2**31 - 1)],
     reason: Annotated[str, Form()] = "",
+    confirm_warnings: Annotated[bool, Form()] = False,
 ) -> Response:
-    """Score with a version of the ground truth."""
+    """Score with a version of the ground truth, whose warnings may be confirmed with it."""
     try:
         with database.writing() as session:
             challenge = challenges.get_organised(session, slug, user)
             rescore = service.start(
-                session, challenge=challenge, user=user, ground_truth_version=ground_truth_version, reason=reason
+                session,
+                challenge=challenge,
+                user=user,
+                ground_truth_version=ground_truth_version,
+                reason=reason,
+                confirm_warnings=confirm_warnings,
             )
     except (ConflictError, InvalidInputError) as error:
         return challenge_page(request, database, settings, user, slug, refusal=error)

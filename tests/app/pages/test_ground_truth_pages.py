@@ -150,8 +150,26 @@ def test_warnings_are_shown_and_confirmed(embedded_site: Site, world: World) -> 
         text = client.get(page).text
         assert "&#39;Plum&#39; is not a class of the edition" in text
         assert f"scored with <strong>version {world.current.number}</strong>" in text
+        both = {"ground_truth_version": number, "confirm_warnings": "true"}
+        refused = send(client, page, f"{page}/rescores", **both, reason=" ")
+        assert (refused.status_code, "1 confirmed warning" in client.get(page).text) == (422, False)
         confirmed = send(client, page, f"{page}/ground-truth/{number}/confirm")
         assert confirmed.headers["location"] == f"{page}?done=truth-confirmed"
+        assert "1 confirmed warning" in client.get(page).text
+
+
+def test_warnings_are_confirmed_and_scored_with_in_one_step(embedded_site: Site, world: World) -> None:
+    page = f"/organise/{world.challenge.slug}"
+    with embedded_site.writing() as session:
+        challenge = session.merge(world.challenge)
+        session.refresh(challenge, ["competitions"])
+        version = make_truth(session, challenge, current=False)
+        version.warnings, number = [WARNING], version.number
+    with embedded_site.client() as client:
+        sign_in(client, world.email)
+        both = {"ground_truth_version": number, "confirm_warnings": "true"}
+        started = send(client, page, f"{page}/rescores", **both, reason="Ten boxes corrected")
+        assert started.headers["location"].startswith(f"{page}/rescores/")
         assert "1 confirmed warning" in client.get(page).text
 
 

@@ -59,7 +59,7 @@ def elsewhere(tmp_path: Path) -> Iterator[Site]:
 
 @pytest.fixture(scope="package")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Give what `vocboard new-edition` writes, and its tree packed: as it is, faulty, and with a corrected box."""
+    """Give what `vocboard new-edition` writes, and its tree packed: as it is, faulty, corrected and misspelt."""
     samples, output = tmp_path_factory.mktemp("samples") / "new-edition", tmp_path_factory.mktemp("files")
     answers = {"name": EDITION, "title": "Road users", "tasks": "detection", "classes": "car, bicycle, person"}
     given = [f"--{name}={text}" for name, text in {**answers, "overlap": "0.5", "image-set": "test"}.items()]
@@ -72,10 +72,12 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     first, second = sorted(name for name in tree if name.endswith(".xml"))[-2:]
     corrected = tree[first].replace(b"<name>car</name>", b"<name>bicycle</name>", 1)
     assert corrected != tree[first]
+    misspelt = tree[first].replace(b"<name>car</name>", b"<name>Bicycle</name>", 1)
     trees = {
         "devkit": tree,
         "faulty": {**tree, first: b"<annotation>", second: tree[second].replace(b"<xmax>", b"<xmax>a", 1)},
         "corrected": {**tree, first: corrected},
+        "misspelt": {**tree, first: misspelt},  # it can be scored with, once the warning is confirmed
     }
     for name, contents in trees.items():
         (output / f"{name}.tar.gz").write_bytes(packed(contents.items()))

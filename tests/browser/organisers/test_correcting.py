@@ -61,6 +61,25 @@ def test_the_ground_truth_is_corrected(
     expect(visitor.get_by_text(REASON)).to_be_visible()
 
 
+def test_ground_truth_with_warnings_is_confirmed_and_scored_with(
+    organising: Organising, year: Year, files: dict[str, Path], visitor: Page
+) -> None:
+    scored(year, files, "warned")
+    page, board = organising.page, "/challenges/warned/leaderboards/comp1"
+    before = mean_on(visitor, board)
+    with organising.action("correct the ground truth, with warnings", "/challenges/warned"):
+        organising.tab("Set-up")
+        organising.drop_file(files["misspelt"])
+        organising.button("Upload")
+        expect(page.get_by_text("Did you mean 'bicycle'?")).to_be_visible(timeout=PATIENCE)
+        page.get_by_label("Reason", exact=True).first.fill(REASON)
+        organising.button("This is correct: score with this version")
+        expect(page.get_by_role("heading", name="Ready to apply")).to_be_visible(timeout=PATIENCE)
+        organising.button("Apply")
+        expect(page.get_by_role("heading", name="The new results are current")).to_be_visible(timeout=PATIENCE)
+    assert mean_on(visitor, board) != before
+
+
 def test_a_rule_is_changed(
     organising: Organising, year: Year, files: dict[str, Path], visitor: Page, tmp_path: Path
 ) -> None:
