@@ -17,7 +17,7 @@ export PYTEST_TIMEOUT ?= 300
 TEST_PROCESSES ?= $(shell $(PYTHON) -c 'import os; print(min(4, (os.cpu_count() or 1) + 1))')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-pythons bench growth pictures lint format lock deploy-env set-up set-up-server
+.PHONY: help demo test test-pythons bench growth pictures statistics-pictures lint format lock deploy-env set-up set-up-server
 
 help: ## list what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1: /p' Makefile
@@ -39,6 +39,9 @@ growth: set-up ## how cost grows with detections, methods and workers, as tables
 
 pictures: set-up ## the pictures of docs/a-year.md, taken in Chromium
 	@.venv/bin/python -m tools.year
+
+statistics-pictures: set-up ## the pictures of docs/statistics.md
+	@.venv/bin/python -m tools.statistics_pictures
 
 lint: set-up ## ruff's rules and format, and the type checker
 	.venv/bin/ruff check .

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tools import edition_pages, problem_pages
+from tools import edition_pages, problem_pages, statistics_pictures
 from vocboard.evaluator.problems.catalogue import CATALOGUE
 
 
@@ -46,6 +46,11 @@ def test_links_and_images_of_a_page_are_there(page: Path) -> None:
         assert file.exists(), target
         if anchor and file.suffix == ".md":
             assert anchor in anchors(file), target
+
+
+@pytest.mark.parametrize("name", statistics_pictures.PICTURES)
+def test_the_pictures_of_the_statistics_are_what_the_program_draws(name: str) -> None:
+    assert statistics_pictures.path(name).read_text() == statistics_pictures.PICTURES[name]()
 
 
 def test_every_image_of_the_documentation_is_shown() -> None:
