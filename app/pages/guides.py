@@ -1,5 +1,9 @@
 """The documentation: the documents of docs/, with their pictures and examples."""
 
+from threading import Lock
+from typing import Any
+
+from cachetools import LRUCache
 from fastapi import APIRouter, Request
 from fastapi.responses import FileResponse
 from starlette.responses import RedirectResponse, Response
@@ -7,31 +11,53 @@ from starlette.responses import RedirectResponse, Response
 from vocboard.app.errors import NotFoundError
 from vocboard.app.guides.documents import GROUPS, MEDIA_TYPES, PREFIX, documents, files
 from vocboard.app.guides.markdown import Document, document
-from vocboard.app.pages.rendering import render
+from vocboard.app.pages.rendering import render, theme_of
+from vocboard.app.web.cached_responses import KEPT_BUT_ASKED_FOR, Rendering, answer
 from vocboard.app.web.identity import CurrentIdentity
+from vocboard.app.web.viewer import Identity
 
 router = APIRouter()
 KEPT_AN_HOUR = "public, max-age=3600"  # pictures
+CACHED_BYTES = 8 * 1024 * 1024  # three times what all documents take
 OTHERS = "Reference"  # documents that are in no group
 
 
+# Pages as visitors see them, by address and theme.
+_for_visitors: LRUCache[tuple[str, str | None], Rendering] = LRUCache(CACHED_BYTES, getsizeof=len)
+_lock = Lock()  # handlers run in threads
+
+
 @router.get("/docs")
-def list_of_guides(request: Request, _: CurrentIdentity) -> Response:
+def list_of_guides(request: Request, identity: CurrentIdentity) -> Response:
     """List all documents."""
-    return render(request, "guides.html", groups=_groups())
+    return _page(request, identity, PREFIX, "guides.html", groups=_groups())
 
 
 @router.get("/docs/{path:path}")
-def guide(request: Request, _: CurrentIdentity, path: str) -> Response:
+def guide(request: Request, identity: CurrentIdentity, path: str) -> Response:
     """One document, or a file that a document shows."""
     name = path.strip("/")
     if name in documents():
-        return render(request, "guide.html", guide=document(name))
+        return _page(request, identity, f"{PREFIX}/{name}", "guide.html", guide=document(name))
     if (file := files().get(name)) is not None:
         return FileResponse(file, media_type=MEDIA_TYPES[file.suffix], headers={"Cache-Control": KEPT_AN_HOUR})
     if name.removesuffix(".md") in documents():
         return RedirectResponse(f"{PREFIX}/{name.removesuffix('.md')}", 308)
     raise NotFoundError("This document does not exist. The list of all documents is at /docs.")
+
+
+def _page(request: Request, identity: Identity, address: str, template: str, **context: Any) -> Response:
+    """Return a page. Visitors share one, compressed; those of users have their token for forms."""
+    if identity.user is not None or "done" in request.query_params:
+        return render(request, template, here=address, **context)
+    key = (address, theme_of(request))
+    with _lock:
+        rendering = _for_visitors.get(key)
+    if rendering is None:
+        rendering = Rendering.of(bytes(render(request, template, here=address, **context).body), "text/html")
+        with _lock:
+            _for_visitors[key] = rendering
+    return answer(request, rendering, {"Cache-Control": KEPT_BUT_ASKED_FOR})
 
 
 def _groups() -> list[tuple[str, list[tuple[Document, str]]]]:

@@ -6,6 +6,8 @@ from urllib.parse import urldefrag, urljoin, urlsplit
 import pytest
 from lxml import html
 
+from tests.support.browsing import sign_in
+from tests.support.factories import make_user
 from tests.support.site import Site
 from vocboard.app.guides.documents import DIRECTORY, documents
 from vocboard.app.guides.markdown import render
@@ -101,3 +103,23 @@ First <script>alert(1)</script> [bad](javascript:alert(1)) <b onclick=x>b</b>
     assert page.xpath("//table//a/@href") == ["/docs/statistics#x"]
     assert "not here" in page.text_content()
     assert page.xpath("//img/@src") == ["/docs/images/leaderboard.png"]
+
+
+def test_visitors_share_a_page_that_says_nothing_of_users_or_of_how_it_was_asked_for(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        email = make_user(session).email
+    with embedded_site.client() as visitor, embedded_site.client() as user:
+        sign_in(user, email)
+        assert 'action="/sign-out"' in user.get("/docs/problems").text
+        visitor.get("/docs/problems?done=published")
+        first = visitor.get("/docs/problems?next=//evil.example")
+        again = visitor.get("/docs/problems", headers={"If-None-Match": first.headers["etag"]})
+        dark = visitor.get("/docs/problems", headers={"Cookie": "vocboard_theme=dark"})
+    assert "set-cookie" not in first.headers
+    assert first.headers["content-encoding"] == "gzip"
+    assert again.status_code == 304
+    assert 'action="/sign-out"' not in first.text
+    assert "evil" not in first.text
+    assert "is on the leaderboard" not in first.text
+    assert 'data-theme="dark"' in dark.text
+    assert 'data-theme="dark"' not in first.text
