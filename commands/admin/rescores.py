@@ -35,6 +35,13 @@ def configure(actions: Actions) -> None:
     action.add_argument("--wait", action="store_true", help="until it is ready, and print its report")
     action.add_argument("--apply", action="store_true", help="wait, and then apply it at once")
     action.set_defaults(do=rescore)
+    action = actions.add_parser("evaluate-again", help="evaluate one submission again: a failed one at once")
+    action.add_argument("submission", type=UUID, metavar="ID")
+    action.add_argument("--reason", default="", help="shown on the leaderboards if a published result changes")
+    action.add_argument("--organiser", required=True, metavar="EMAIL", help="who answers for it")
+    action.add_argument("--wait", action="store_true", help="until it is ready, and print its report")
+    action.add_argument("--apply", action="store_true", help="wait, and then apply it at once")
+    action.set_defaults(do=evaluate_again)
     for name, about in (("apply", "switch to the results of a re-score"), ("discard", "end a re-score, or cancel it")):
         action = actions.add_parser(f"{name}-rescore", help=about)
         action.add_argument("id", type=UUID)
@@ -68,9 +75,30 @@ def rescore(arguments: argparse.Namespace, database: Database, settings: Setting
     print(f"re-score {started.id}")
     for change in started.edition_changes or ():
         print(f"  {change['what']}: {change['before']} -> {change['after']}")
+    return _finish(arguments, database, settings, started.id)
+
+
+def evaluate_again(arguments: argparse.Namespace, database: Database, settings: Settings) -> int:
+    """Queue a failed submission, or start a re-score of a scored one."""
+    with database.writing() as session:
+        user = administration.get_user(session, arguments.organiser)
+        _, started = service.evaluate_again(
+            session, submission_id=arguments.submission, user=user, reason=arguments.reason
+        )
+    if started is None:
+        WorkerNotifier(settings).submission_queued()
+        print("queued")
+        return 0
+    WorkerNotifier(settings).rescore_changed()
+    print(f"re-score {started.id}")
+    return _finish(arguments, database, settings, started.id)
+
+
+def _finish(arguments: argparse.Namespace, database: Database, settings: Settings, rescore_id: UUID) -> int:
+    """Follow a re-score, print its report and apply it, as far as the arguments ask for that."""
     if not (arguments.wait or arguments.apply):
         return 0
-    found = _follow(database, started.id)
+    found = _follow(database, rescore_id)
     if found.state is RescoreState.APPLIED:  # nobody has submitted
         print(f"applied; {_what_is_current(database, found)}")
         return 0
@@ -80,8 +108,8 @@ def rescore(arguments: argparse.Namespace, database: Database, settings: Setting
     _print_report(found)
     print(_what_is_current(database, found))
     if arguments.apply:
-        return _apply(database, settings, started.id, arguments.organiser)
-    print(f"apply it: vocboard admin apply-rescore {started.id} --organiser {arguments.organiser}")
+        return _apply(database, settings, rescore_id, arguments.organiser)
+    print(f"apply it: vocboard admin apply-rescore {rescore_id} --organiser {arguments.organiser}")
     return 0
 
 

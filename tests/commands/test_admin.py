@@ -13,8 +13,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select, update
 
-from tests.support.factories import make_challenge, make_truth
+from tests.support import own_rules
+from tests.support.factories import make_challenge, make_truth, make_user
 from tests.support.phases import main_truth
+from tests.support.scored import make_scored
 from tests.support.signing_in import sign_in
 from tests.support.trees import write_tree
 from vocboard.app.accounts import administration, service
@@ -27,6 +29,7 @@ from vocboard.app.rescores import service as rescores
 from vocboard.app.rescores.models import Rescore, RescoreState
 from vocboard.app.settings import Settings
 from vocboard.app.storage.directory_store import DirectoryStore
+from vocboard.app.submissions.models import State
 from vocboard.commands.main import main
 from vocboard.evaluator.problems import Problem, Severity
 from vocboard.worker import ground_truth_import
@@ -157,6 +160,7 @@ CHANGES = {
         "--reason=New evaluator",
         "--organiser=olga@lab.example",
     ],
+    "evaluate-again": ["FAILED", "--organiser", "olga@lab.example"],
     "apply-rescore": ["RESCORE", "--organiser", "olga@lab.example"],
     "discard-rescore": ["RESCORE", "--organiser", "olga@lab.example"],
 }
@@ -172,6 +176,24 @@ def test_what_becomes_of_a_rescore_is_said_with_the_current_version(
     assert admin(action, named["RESCORE"], "--organiser", "olga@lab.example") == 0
     outcome = {"apply-rescore": "a worker will apply it", "discard-rescore": "discarded"}[action]
     assert capsys.readouterr().out == f"{outcome}; version {named['CURRENT']} is current\n"
+
+
+def test_rules_are_changed(embedded: Database, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    make("olga@lab.example", "organiser", capsys)
+    with embedded.writing() as session:
+        olga = administration.get_user(session, "olga@lab.example")
+        make_challenge(session, organiser=olga, slug="own", edition="", edition_file=own_rules.EDITION_FILE)
+    given = ["--reason", "As in the text", "--organiser", "olga@lab.example"]
+    for content, code in ((own_rules.EDITION_FILE, 1), (own_rules.CHANGED_FILE, 0)):
+        (tmp_path / "rules.toml").write_text(content)
+        assert admin("rescore", "own", "--edition-file", str(tmp_path / "rules.toml"), *given) == code
+    said = capsys.readouterr()
+    assert "nothing would change" in said.err
+    assert "Overlap that is enough: at least 0.5 -> more than 0.9" in said.out
+    assert admin("rescores", "own", "--organiser", "olga@lab.example") == 0
+    assert "rules, version 2: As in the text" in capsys.readouterr().out
+    assert admin("rescore", "own", "--edition-file", str(tmp_path / "none.toml"), *given) == 1
+    assert "none.toml" in capsys.readouterr().err
 
 
 def test_every_action_says_whether_it_changes_something(capsys: pytest.CaptureFixture[str]) -> None:
@@ -212,7 +234,8 @@ def test_what_operators_change_is_logged_as_theirs(
         **scored_challenge(embedded, is_being_rescored=action.endswith("-rescore")),
     }
     arguments = [
-        re.sub("TREE|QUOTA|WARNED|CURRENT|RESCORE", lambda found: named[found[0]], one) for one in CHANGES[action]
+        re.sub("TREE|QUOTA|WARNED|CURRENT|RESCORE|FAILED", lambda found: named[found[0]], one)
+        for one in CHANGES[action]
     ]
     known = {event.id for event in events(embedded)}
     assert admin(action, *arguments) == 0
@@ -283,7 +306,9 @@ def scored_challenge(database: Database, *, is_being_rescored: bool) -> dict[str
         assert current is not None
         warned = make_truth(session, challenge, current=False)
         warned.warnings = [Problem("unknown_class", Severity.WARNING, "'Plum' is no class").as_json()]
-        named = {"WARNED": str(warned.number), "CURRENT": str(current.number), "RESCORE": ""}
+        failed = make_scored(session, challenge, make_user(session), "Method")
+        failed.state = State.FAILED
+        named = {"WARNED": str(warned.number), "CURRENT": str(current.number), "RESCORE": "", "FAILED": str(failed.id)}
         if is_being_rescored:
             rescore = Rescore(
                 challenge_id=challenge.id,
