@@ -8,7 +8,7 @@ from functools import partial
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from vocboard.client import credentials, submitting
 from vocboard.client.answers import (
@@ -29,6 +29,7 @@ from vocboard.client.errors import ClientError
 from vocboard.client.following import follow
 from vocboard.client.paging import items
 from vocboard.client.paths import path, phase_parameter
+from vocboard.client.publishing import publishing
 from vocboard.client.resumable import Watcher
 from vocboard.client.scores import Board, CompetitionScores, board
 from vocboard.evaluator import editions
@@ -261,13 +262,21 @@ class Client:
         where = path("challenges", challenge, "leaderboards", competition)
         return understood(board, self._connection.get(where, phase_parameter(phase)))
 
-    def publish(self, submission: str) -> Submission:
-        """Publish a scored submission on the leaderboard."""
-        return self._changed(submission, "publish")
+    def publish(
+        self, submission: str, *, competitions: Sequence[str] | None = None, replace: bool = False
+    ) -> Submission:
+        """Publish a scored submission on the leaderboards.
 
-    def unpublish(self, submission: str) -> Submission:
-        """Remove a submission from the leaderboard."""
-        return self._changed(submission, "unpublish")
+        Args:
+            submission: its identifier.
+            competitions: on whose leaderboards. Default: all that it entered.
+            replace: whether to unpublish what the same method has published there, in the same step.
+        """
+        return self._changed(submission, "publish", publishing(competitions, replace=replace))
+
+    def unpublish(self, submission: str, *, competitions: Sequence[str] | None = None) -> Submission:
+        """Remove a submission from the leaderboards of some competitions. Default: all."""
+        return self._changed(submission, "unpublish", publishing(competitions))
 
     def withdraw(self, submission: str) -> Submission:
         """Withdraw a submission. This cannot be undone."""
@@ -278,8 +287,8 @@ class Client:
         answer = self._connection.post(path("submissions", submission, "anonymous-link"))
         return understood(lambda content: str(content["url"]), answer)
 
-    def _changed(self, identifier: str, change: str) -> Submission:
-        return understood(submission, self._connection.post(path("submissions", identifier, change)))
+    def _changed(self, identifier: str, change: str, body: Mapping[str, Any] | None = None) -> Submission:
+        return understood(submission, self._connection.post(path("submissions", identifier, change), body))
 
 
 def _report(progress: Callable[[int, int], object], total: int, sent: int) -> None:

@@ -118,14 +118,17 @@ class Connection:
         except httpx.RequestError as error:
             raise self._unreachable(error) from error
 
-    def post(self, path: str) -> Answer:
-        """Send a POST request without a body, and return the response. Never retried.
+    def post(self, path: str, body: Mapping[str, Any] | None = None) -> Answer:
+        """Send a POST request, and return the response. Never retried.
+
+        Args:
+            body: sent as JSON; None for a request without one.
 
         Raises:
             ClientError: see `client.errors`.
         """
         try:
-            answer = self._client.post(path, headers={"Accept": "application/json"})
+            answer = self._client.post(path, headers={"Accept": "application/json"}, json=dict(body) if body else None)
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
             raise self._unreachable(error) from error
         except httpx.RequestError as error:

@@ -2,6 +2,8 @@
 
 import argparse
 import sys
+from collections.abc import Mapping
+from typing import Any
 
 from vocboard.client.answers import submission, understood
 from vocboard.client.errors import MisuseError
@@ -20,10 +22,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_server_argument(parser)
 
 
-def change(arguments: argparse.Namespace, what: str, done: str) -> int:
+def add_competition_argument(parser: argparse.ArgumentParser, help_text: str) -> None:
+    """Add the option that names competitions."""
+    parser.add_argument("--competition", action="append", metavar="KEY", help=f"{help_text}; may be repeated")
+
+
+def change(arguments: argparse.Namespace, what: str, done: str, body: Mapping[str, Any] | None = None) -> int:
     """Send a change of a submission, and print what has become of it.
 
     Args:
+        body: what is sent with the request.
         what: the last part of its address in the API.
         done: the change in words, after "is".
 
@@ -32,7 +40,7 @@ def change(arguments: argparse.Namespace, what: str, done: str) -> int:
     """
     with connect(arguments.server) as connection:
         identifier = submission_id(connection, arguments.submission)
-        answer = connection.post(path("submissions", identifier, what))
+        answer = connection.post(path("submissions", identifier, what), body)
     changed = understood(submission, answer)
     if arguments.json:
         print_json(answer)

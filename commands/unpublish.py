@@ -2,6 +2,7 @@
 
 import argparse
 
+from vocboard.client.publishing import publishing
 from vocboard.commands import changing
 from vocboard.commands.connecting import reporting_errors
 
@@ -9,9 +10,12 @@ from vocboard.commands.connecting import reporting_errors
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     changing.configure(parser)
+    changing.add_competition_argument(parser, "unpublish only the result in this competition")
 
 
 @reporting_errors
 def run(arguments: argparse.Namespace) -> int:
     """Remove a submission from the leaderboards."""
-    return changing.change(arguments, "unpublish", "no longer on the leaderboards")
+    where = f" of {', '.join(arguments.competition)}" if arguments.competition else ""
+    done = f"no longer on the leaderboards{where}"
+    return changing.change(arguments, "unpublish", done, publishing(arguments.competition))

@@ -45,6 +45,9 @@ CHANGES: Mapping[str, Change] = {
     "frozen_leaderboards": Change("{row}.challenge_id"),
     "methods": Change("{row}.challenge_id", (UPDATE,)),  # a new one has no submissions yet
     "rescores": Change("CASE WHEN {row}.state = 'applied' THEN {row}.challenge_id END", (UPDATE,)),  # announced
+    "submission_entries": Change(
+        "(SELECT challenge_id FROM submissions WHERE id = {row}.submission_id AND published_at IS NOT NULL)", (UPDATE,)
+    ),
     "submissions": Change("CASE WHEN {row}.published_at IS NOT NULL THEN {row}.challenge_id END"),
 }
 _CREATE = "INSERT INTO leaderboard_revisions (challenge_id, revision) VALUES (NEW.id, 1);"

@@ -8,8 +8,7 @@ from fastapi import APIRouter
 
 from vocboard.app.accounts.models import User
 from vocboard.app.api.problems import problem_responses
-from vocboard.app.api.schemas.moderation import OptionalReason
-from vocboard.app.api.schemas.submissions import AnonymousLink, SubmissionDetails
+from vocboard.app.api.schemas.submissions import AnonymousLink, Publishing, SubmissionDetails, Unpublishing
 from vocboard.app.api.submission_views import changed
 from vocboard.app.database import Database
 from vocboard.app.moderation import submissions as moderation
@@ -23,24 +22,32 @@ from vocboard.app.web.viewer import Identity
 router = APIRouter(tags=["submissions"])
 
 
-@router.post("/submissions/{submission_id}/publish", responses=problem_responses(401, 403, 404, 409))
+@router.post("/submissions/{submission_id}/publish", responses=problem_responses(400, 401, 403, 404, 409, 422))
 def publish(
-    database: DatabaseDep, user: SubmittingUser, identity: ApiIdentity, submission_id: uuid.UUID
+    database: DatabaseDep,
+    user: SubmittingUser,
+    identity: ApiIdentity,
+    submission_id: uuid.UUID,
+    given: Publishing | None = None,
 ) -> SubmissionDetails:
-    """Publish your own scored submission on the leaderboards of its competitions."""
-    return _changed(database, publishing.publish, submission_id, user, identity)
+    """Publish your own scored submission on the leaderboards of its competitions, or of some of them.
+
+    With `replace`, it takes the place of what the same method has published there, in one step.
+    """
+    change = partial(publishing.publish, **given.model_dump()) if given else publishing.publish
+    return _changed(database, change, submission_id, user, identity)
 
 
-@router.post("/submissions/{submission_id}/unpublish", responses=problem_responses(400, 401, 403, 404, 409))
+@router.post("/submissions/{submission_id}/unpublish", responses=problem_responses(400, 401, 403, 404, 409, 422))
 def unpublish(
     database: DatabaseDep,
     user: SubmittingUser,
     identity: ApiIdentity,
     submission_id: uuid.UUID,
-    given: OptionalReason | None = None,
+    given: Unpublishing | None = None,
 ) -> SubmissionDetails:
     """Remove a submission from the leaderboards. If an organiser does it, it lasts: see `allow-publishing`."""
-    change = partial(moderation.unpublish, reason=given.reason if given else "")
+    change = partial(moderation.unpublish, **given.model_dump()) if given else moderation.unpublish
     return _changed(database, change, submission_id, user, identity)
 
 

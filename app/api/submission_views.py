@@ -30,8 +30,10 @@ def details(session: Session, submission: Submission, viewer: User | None) -> Su
     organised = queries.is_organised_by(session, submission, viewer)
     managed = organised or (viewer is not None and submission.user_id == viewer.id)
     evaluation = visible_evaluation(session, submission, viewer)
+    keys = queries.visible_competitions(session, submission, viewer)
+    entered = {entry.competition: entry.classes for entry in submission.entries if entry.competition in keys}
     return SubmissionDetails(
-        **_common(submission),
+        **_common(submission) | {"entered": entered},
         submitted_by=submission.user.name if managed else None,
         method=Method(
             name=submission.method.name,
@@ -100,5 +102,6 @@ def _common(submission: Submission) -> dict[str, Any]:
         "entered": {entry.competition: entry.classes for entry in submission.entries},
         "created_at": submission.created_at,
         "published_at": submission.published_at,
+        "published_competitions": list(submission.published_competitions),
         "not_declared": not_declared(submission),
     }

@@ -233,6 +233,6 @@ def get_curves(database: DatabaseDep, viewer: Viewer, submission_id: uuid.UUID, 
     """
     with database.reading() as session:
         submission = queries.get_for(session, submission_id, viewer)
-        if competition not in {entry.competition for entry in submission.entries}:
+        if competition not in queries.visible_competitions(session, submission, viewer):
             raise NotFoundError("The submission has no results for this competition.")
         return curves_of(competition, visible_evaluation(session, submission, viewer, curves_of=competition))

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping
 from typing import TypeVarTuple
 
-from sqlalchemy import Select, select
+from sqlalchemy import Select, and_, select
 from sqlalchemy.orm import Session, selectinload
 
 from vocboard.app.challenges.models import GroundTruthVersion, Scoring
@@ -20,7 +20,7 @@ from vocboard.app.evaluations.models import (
     PublicCurve,
 )
 from vocboard.app.evaluations.visibility import StoredCurves, StoredDetail
-from vocboard.app.submissions.models import State, Submission
+from vocboard.app.submissions.models import State, Submission, SubmissionEntry
 from vocboard.evaluator.metrics.definitions import CurveKind
 from vocboard.evaluator.scores import AnyCurve
 
@@ -76,6 +76,9 @@ def published_curves(
             Evaluation, Evaluation.id == CompetitionResult.evaluation_id
         )
     ).where(
+        Submission.entries.any(
+            and_(SubmissionEntry.competition == CompetitionResult.competition, SubmissionEntry.is_private.is_(False))
+        ),
         Submission.id.in_(submission_ids),
         Submission.state == State.SCORED,
         Submission.published_at.is_not(None),

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from sqlalchemy.orm import Session
 
@@ -13,10 +14,16 @@ from vocboard.app.evaluations import queries
 from vocboard.app.evaluations.rounding import shown
 from vocboard.app.evaluations.visibility import VisibleCurve, VisibleEvaluation, visible, visible_curves
 from vocboard.app.submissions.models import Submission
+from vocboard.app.submissions.queries import visible_competitions
 
 
 def visible_evaluation(
-    session: Session, submission: Submission, viewer: User | None, *, curves_of: str | None = None
+    session: Session,
+    submission: Submission,
+    viewer: User | None,
+    *,
+    curves_of: str | None = None,
+    is_by_link: bool = False,
 ) -> VisibleEvaluation | None:
     """Return the part of a submission's current evaluation that a viewer may see.
 
@@ -24,6 +31,7 @@ def visible_evaluation(
         submission: a submission that the viewer may see, with its challenge.
         viewer: None for visitors and for anonymous links.
         curves_of: the competition whose curves to load.
+        is_by_link: whether the viewer has its anonymous link, which shows all of its competitions.
 
     Returns:
         None if the current scoring has not evaluated it yet.
@@ -31,13 +39,17 @@ def visible_evaluation(
     evaluation = queries.current(session, submission)
     if evaluation is None:
         return None
-    return visible(
+    shown_evaluation = visible(
         evaluation,
         queries.detail(session, evaluation, curves_of),
         detail=phase_named(submission.challenge, submission.phase_key).rules.detail,
         decimals=submission.challenge.decimals,
         is_organiser=organises(session, viewer, submission.challenge_id),
     )
+    if is_by_link:
+        return shown_evaluation
+    keys = visible_competitions(session, submission, viewer)
+    return replace(shown_evaluation, results=tuple(one for one in shown_evaluation.results if one.competition in keys))
 
 
 def published_curves(

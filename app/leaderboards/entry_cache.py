@@ -1,8 +1,9 @@
 """Published results that have been read before, so that a leaderboard of thousands is not read whole after each change.
 
-PostgreSQL gives each version of a row a number, `xmin`. One statement returns those of all published submissions and
-their methods; what has other numbers than before is read again. Evaluations and scores are never changed: a submission
-with new ones is itself a new version. SQLite has no such numbers; there everything is read.
+PostgreSQL gives each version of a row a number, `xmin`. One statement returns those of all published submissions, their
+methods and their entries in the competition; what has other numbers than before is read again. Evaluations and scores
+are never changed: a submission with new ones is itself a new version. SQLite has no such numbers; there everything is
+read.
 
 Source: PostgreSQL documentation, "System Columns" and "Transaction ID Wraparound": a number comes again after four
 billion transactions.
@@ -30,10 +31,12 @@ SEPARATOR = " "
 _VERSIONS = text(
     """
     SELECT string_agg(
-        submissions.id || ' ' || submissions.xmin || ' ' || methods.xmin, E'\\n'
+        submissions.id || ' ' || submissions.xmin || ' ' || methods.xmin || ' ' || submission_entries.xmin, E'\\n'
         ORDER BY submissions.created_at, submissions.id
     )
     FROM submissions JOIN methods ON methods.id = submissions.method_id
+    JOIN submission_entries ON submission_entries.submission_id = submissions.id
+        AND submission_entries.competition = :competition AND NOT submission_entries.is_private
     WHERE submissions.challenge_id = :challenge_id AND submissions.phase_key = :phase_key
         AND submissions.state = 'scored' AND submissions.published_at IS NOT NULL
     """
@@ -56,7 +59,11 @@ class EntryCache:
         key = (challenge.id, phase_key, competition, others)
         with self._lock:
             known: Mapping[str, Published | None] = self._known.get(key, {})
-        parameters: Mapping[str, Any] = {"challenge_id": challenge.id, "phase_key": phase_key}
+        parameters: Mapping[str, Any] = {
+            "challenge_id": challenge.id,
+            "phase_key": phase_key,
+            "competition": competition,
+        }
         versions = (session.scalar(_VERSIONS, parameters) or "").split("\n")
         changed = [version for version in versions if version and version not in known]
         ids = {uuid.UUID(version.partition(SEPARATOR)[0]): version for version in changed}

@@ -15,10 +15,15 @@ from vocboard.app.challenges.models import Challenge
 from vocboard.app.evaluations.models import ClassScore, CompetitionResult, Evaluation, Measure
 from vocboard.app.leaderboards.class_scores import ClassScores
 from vocboard.app.leaderboards.models import FrozenLeaderboard, LeaderboardRevision
-from vocboard.app.submissions.models import Method, State, Submission
+from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
 from vocboard.evaluator.editions import Metric
 
 _OTHER = aliased(Measure)
+_IS_ENTRY = and_(
+    SubmissionEntry.submission_id == Submission.id,
+    SubmissionEntry.competition == CompetitionResult.competition,
+    SubmissionEntry.is_private.is_(False),
+)
 _IS_PUBLISHED = (Submission.state == State.SCORED, Submission.published_at.is_not(None))
 
 
@@ -38,7 +43,7 @@ _PUBLISHED = (
         Submission.id,
         Submission.created_at,
         Submission.began_at,
-        Submission.published_at,
+        func.coalesce(SubmissionEntry.published_at, Submission.published_at).label("published_at"),
         Submission.publish_when_scored,
         Submission.contributors,
         Submission.affiliation,
@@ -58,6 +63,7 @@ _PUBLISHED = (
     .join(Evaluation, Evaluation.id == Submission.current_evaluation_id)
     .join(CompetitionResult, CompetitionResult.evaluation_id == Evaluation.id)
     .join(Measure, and_(Measure.result_id == CompetitionResult.id, Measure.position == 0))
+    .join(SubmissionEntry, _IS_ENTRY)
     .where(
         Submission.challenge_id == bindparam("challenge_id"),
         Submission.phase_key == bindparam("phase_key"),
@@ -170,6 +176,7 @@ def counts(session: Session, challenge: Challenge, phase_key: str) -> Mapping[st
         select(CompetitionResult.competition, func.count())
         .select_from(Submission)
         .join(CompetitionResult, CompetitionResult.evaluation_id == Submission.current_evaluation_id)
+        .join(SubmissionEntry, _IS_ENTRY)
         .where(Submission.challenge_id == challenge.id, Submission.phase_key == phase_key, *_IS_PUBLISHED)
         .group_by(CompetitionResult.competition)
     )

@@ -1,6 +1,7 @@
 """What organisers do about submissions. Every action needs its reason, lasts, and is in the audit log."""
 
 import uuid
+from collections.abc import Collection
 from typing import Any
 
 from sqlalchemy.orm import Session
@@ -8,7 +9,7 @@ from sqlalchemy.orm import Session
 from vocboard.app.accounts.models import User
 from vocboard.app.audit import service as audit
 from vocboard.app.database import now
-from vocboard.app.errors import ConflictError
+from vocboard.app.errors import ConflictError, InvalidInputError
 from vocboard.app.evaluations import queries as evaluations
 from vocboard.app.forms.fields import FieldChecks
 from vocboard.app.moderation import notices
@@ -107,15 +108,27 @@ def hold_back(session: Session, *, submission_id: uuid.UUID, user: User, reason:
     return submission
 
 
-def unpublish(session: Session, *, submission_id: uuid.UUID, user: User, reason: str = "") -> Submission:
+def unpublish(
+    session: Session,
+    *,
+    submission_id: uuid.UUID,
+    user: User,
+    reason: str = "",
+    competitions: Collection[str] | None = None,
+) -> Submission:
     """Remove a submission from the leaderboards: temporarily if it is the user's own, otherwise permanently.
+
+    Args:
+        competitions: from whose leaderboards, by default from all; organisers always remove it from all.
 
     Raises:
         NotFoundError, ForbiddenError: it is neither the person's own nor of a challenge that the person organises.
         InvalidInputError, ConflictError: as `hold_back`.
     """
     if queries.get_for(session, submission_id, user).user_id == user.id:
-        return publishing.unpublish(session, submission_id=submission_id, user=user)
+        return publishing.unpublish(session, submission_id=submission_id, user=user, competitions=competitions)
+    if competitions is not None:
+        raise InvalidInputError({"competitions": "Organisers can only unpublish a submission as a whole."})
     return hold_back(session, submission_id=submission_id, user=user, reason=reason)
 
 

@@ -18,7 +18,7 @@ def anonymous_page(request: Request, database: DatabaseDep, token: str, competit
     with database.reading() as session:
         submission = queries.by_anonymous_token(session, token)
         competitions = challenges.edition_of(submission.challenge).competitions
-        evaluation, view = result_view(session, submission, competitions, competition, viewer=None)
+        evaluation, view = result_view(session, submission, competitions, competition, viewer=None, is_by_link=True)
     response = render(
         request,
         "anonymous.html",

@@ -17,6 +17,7 @@ from vocboard.app.evaluations.visibility import (
 from vocboard.app.leaderboards.service import columns
 from vocboard.app.pages import formats
 from vocboard.app.submissions.models import Submission
+from vocboard.app.submissions.queries import visible_competitions
 from vocboard.evaluator.editions import Competition
 from vocboard.evaluator.metrics.definitions import CurveKind
 from vocboard.evaluator.tasks.definitions import METRICS
@@ -142,16 +143,22 @@ def result_view(
     competitions: Mapping[str, Competition],
     chosen: str | None,
     viewer: User | None,
+    *,
+    is_by_link: bool = False,
 ) -> tuple[VisibleEvaluation | None, ResultView | None]:
     """Return a submission's current evaluation, and one of its competitions for a page.
 
     Args:
         chosen: key of a competition; the first entered one if it has no result.
         viewer: None for visitors and for anonymous links.
+        is_by_link: whether the viewer has its anonymous link.
     """
-    entered = [entry.competition for entry in submission.entries]
+    everything = [entry.competition for entry in submission.entries]
+    entered = everything if is_by_link else visible_competitions(session, submission, viewer)
+    if not entered:
+        return None, None
     key = chosen if chosen in entered else min(entered, key=list(competitions).index)
-    evaluation = visible_evaluation(session, submission, viewer, curves_of=key)
+    evaluation = visible_evaluation(session, submission, viewer, curves_of=key, is_by_link=is_by_link)
     result = next((one for one in evaluation.results if one.competition == key), None) if evaluation else None
     if result is None:
         return evaluation, None

@@ -1,6 +1,7 @@
 """What its owner, and what organisers, can do with a submission in its state: the buttons of its page."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from vocboard.app.submissions.models import State, Submission
 
@@ -12,6 +13,8 @@ class Action:
     Attributes:
         warning: asks before it acts.
         reason: whether it asks for a reason: "required", "optional" or not.
+        choices: competitions to choose from, all chosen at first; empty if there is no choice.
+        fields: hidden fields of its form.
     """
 
     path: str
@@ -19,23 +22,48 @@ class Action:
     style: str
     warning: str | None = None
     reason: str | None = None
+    choices: tuple[str, ...] = ()
+    fields: Mapping[str, str] = field(default_factory=dict)
 
 
-def actions_of(submission: Submission) -> list[Action]:
-    """What its owner can do with a submission in its state."""
+def actions_of(submission: Submission, replaced: Sequence[Submission] = ()) -> list[Action]:
+    """What its owner can do with a submission in its state.
+
+    Args:
+        replaced: published submissions of the same method whose place it can take.
+    """
     found: list[Action] = []
     if submission.challenge.archived_at is not None:
         return found
+    if submission.state is State.SCORED and submission.held_back_at is None and not submission.is_rehearsal:
+        found += _publishing(submission, replaced)
     if submission.published_at is not None:
-        found.append(Action("unpublish", "Unpublish", "plain"))
-    elif submission.state is State.SCORED and submission.held_back_at is None and not submission.is_rehearsal:
-        found.append(Action("publish", "Publish", ""))
+        choices = submission.published_competitions
+        found.append(Action("unpublish", "Unpublish", "plain", choices=choices if len(choices) > 1 else ()))
     if submission.state in {State.QUEUED, State.EVALUATING, State.SCORED}:
         warning = "You cannot undo this. A withdrawn submission no longer counts."
         if submission.state is State.QUEUED:
             warning += " It has not been evaluated yet, so you get your quota back."
         found.append(Action("withdraw", "Withdraw", "danger", warning))
     return found
+
+
+def _publishing(submission: Submission, replaced: Sequence[Submission]) -> Iterator[Action]:
+    published = submission.published_competitions
+    private = tuple(entry.competition for entry in submission.entries if entry.competition not in published)
+    if not private:
+        return
+    choices = private if len(private) > 1 else ()
+    if not replaced:
+        yield Action("publish", "Publish more" if published else "Publish", "", choices=choices)
+        return
+    what = "; ".join(
+        f"that of {other.created_at:%-d %b %Y, %H:%M} UTC in "
+        f"{', '.join(key for key in other.published_competitions if key in private)}"
+        for other in replaced
+    )
+    warning = f"This result takes the place of {what}, which is unpublished in the same step."
+    yield Action("publish", "Replace published result", "", warning, choices=choices, fields={"replace": "true"})
 
 
 def organisers_actions(submission: Submission) -> list[Action]:

@@ -1,7 +1,8 @@
 """Pages of submissions: the user's list, and details with actions."""
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Form, Request
@@ -24,7 +25,7 @@ from vocboard.app.pages.result_comparison import Sort, compare
 from vocboard.app.pages.results import result_view
 from vocboard.app.pages.submission_actions import actions_of, organisers_actions
 from vocboard.app.submissions import declaring, publishing, queries, service
-from vocboard.app.submissions.declarations import Statement, needed_by, statements
+from vocboard.app.submissions.declarations import needed_by, statements
 from vocboard.app.submissions.downloading import download
 from vocboard.app.submissions.forms import read_listed_images
 from vocboard.app.submissions.models import State, Submission
@@ -45,6 +46,16 @@ class DeclarationsForm(BaseModel):
     training_data: str = ""
     training_annotation: str = ""
     flickr_images: str = ""
+
+
+def _chosen(
+    competitions: Annotated[tuple[str, ...], Form()] = (), is_choice: Annotated[bool, Form()] = False
+) -> tuple[str, ...] | None:
+    """The ticked competitions of a form that lists them; None if it lists none."""
+    return competitions if is_choice else None
+
+
+ChosenCompetitions = Annotated[tuple[str, ...] | None, Depends(_chosen)]
 
 
 @router.get("/submissions")
@@ -77,9 +88,17 @@ def submission_page(
 
 
 @router.post("/submissions/{submission_id}/publish", dependencies=[Depends(protect_form)])
-def publish(request: Request, database: DatabaseDep, user: SignedIn, submission_id: uuid.UUID) -> Response:
+def publish(
+    request: Request,
+    database: DatabaseDep,
+    user: SignedIn,
+    submission_id: uuid.UUID,
+    chosen: ChosenCompetitions,
+    replace: Annotated[bool, Form()] = False,
+) -> Response:
     """Publish the result on the leaderboards."""
-    return act(request, database, user, submission_id, publishing.publish, done="published")
+    change = partial(publishing.publish, competitions=chosen, replace=replace)
+    return act(request, database, user, submission_id, change, done="replaced" if replace else "published")
 
 
 @router.post("/submissions/{submission_id}/unpublish", dependencies=[Depends(protect_form)])
@@ -88,13 +107,15 @@ def unpublish(
     database: DatabaseDep,
     user: SignedIn,
     submission_id: uuid.UUID,
+    chosen: ChosenCompetitions,
     reason: Annotated[str, Form()] = "",
 ) -> Response:
     """Remove the result from the leaderboards: temporarily if it is the user's own, otherwise permanently."""
     with database.reading() as session:
         is_own = queries.get_for(session, submission_id, user).user_id == user.id
     done = "unpublished" if is_own else "held-back"
-    return act(request, database, user, submission_id, moderation.unpublish, done=done, reason=reason)
+    change = partial(moderation.unpublish, competitions=chosen)
+    return act(request, database, user, submission_id, change, done=done, reason=reason)
 
 
 @router.post("/submissions/{submission_id}/withdraw", dependencies=[Depends(protect_form)])
@@ -188,7 +209,7 @@ def _declarations_page(
         "declarations.html",
         status=errors.status,
         submission=submission,
-        needed=_needed(submission),
+        needed=_needed(submission, [entry.competition for entry in submission.entries]),
         form=(form or present).model_dump(),
         wrong=errors.wrong,
         message=errors.message,
@@ -245,11 +266,14 @@ def show(
             "own": own,
             "managed": own or organised,
             "organised": organised,
-            "actions": actions_of(submission) if own else [],
+            "actions": actions_of(submission, queries.replaceable_by(session, submission)) if own else [],
+            "shown_competitions": queries.visible_competitions(session, submission, user),
             "organisers_actions": organisers_actions(submission) if organised else [],
             "copies": queries.copies_of(session, submission) if organised else [],
             "position": queue_position(session, submission),
-            "declared": _declared(submission),
+            "declared": statements(
+                submission.declared, _needed(submission, queries.visible_competitions(session, submission, user))
+            ),
             "warning_groups": stored(submission.warnings),
             **_results(session, submission, competition, user),
         }
@@ -274,13 +298,9 @@ def show(
     )
 
 
-def _declared(submission: Submission) -> tuple[Statement, ...]:
-    return statements(submission.declared, _needed(submission))
-
-
-def _needed(submission: Submission) -> dict[Declaration, list[str]]:
+def _needed(submission: Submission, competitions: Iterable[str]) -> dict[Declaration, list[str]]:
     known = challenges.edition_of(submission.challenge).competitions
-    return needed_by(known[entry.competition] for entry in submission.entries)
+    return needed_by(known[key] for key in competitions)
 
 
 def _results(session: Session, submission: Submission, competition: str | None, viewer: User | None) -> dict[str, Any]:

@@ -128,6 +128,7 @@ DONE = {
     "session": "Session signed out.",
     "token": "Token revoked.",
     "published": "Published: the result is on the leaderboard.",
+    "replaced": "Published. It has taken the place of the earlier result.",
     "unpublished": "Unpublished: the result is no longer on the leaderboard.",
     "held-back": "Unpublished. Its owner cannot publish it again until an organiser allows it.",
     "allowed": "The submission can be published again.",
@@ -190,6 +191,7 @@ FIELD_LABELS = {
     "email": "E-mail address",
     "training_data": "Training data statement",
     "training_annotation": "Annotation used for training",
+    "competitions": "Competitions",
     "flickr_image_hashes": "List of image hashes",
 }
 

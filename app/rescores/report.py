@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, and_, func, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, selectinload
 
 from vocboard.app.challenges import edition_versions
 from vocboard.app.challenges.editions import edition_from, edition_of
@@ -46,7 +46,7 @@ class _Evaluated:
     id: uuid.UUID
     method: str
     submitted_at: datetime
-    is_published: bool
+    published: frozenset[str]  # competitions
     phase_key: str
     failure: str | None
 
@@ -95,7 +95,7 @@ def compute(session: Session, rescore: Rescore, challenge: Challenge) -> dict[st
             {
                 "competition": key,
                 "evaluated": len(entered),
-                "published": sum(one.is_published for one in entered),
+                "published": sum(key in one.published for one in entered),
                 "scores_changed": sum(_scores_differ(one.id, key, before, after) for one in entered),
                 "ranks_changed": sum(change["rank"]["before"] != change["rank"]["after"] for change in found),
             }
@@ -106,7 +106,7 @@ def compute(session: Session, rescore: Rescore, challenge: Challenge) -> dict[st
         "competitions": summaries,
         "changes": changes,
         "failures": [
-            {"submission": str(one.id), "method": one.method, "published": one.is_published, "reason": one.failure}
+            {"submission": str(one.id), "method": one.method, "published": bool(one.published), "reason": one.failure}
             for one in submissions
             if one.failure is not None
         ],
@@ -117,20 +117,17 @@ def _submissions(session: Session, rescore: Rescore) -> list[_Evaluated]:
     """All scored submissions of the same ground truth, in the order in which they were made."""
     item = and_(RescoreItem.rescore_id == rescore.id, RescoreItem.submission_id == Submission.id)
     rows = session.execute(
-        select(
-            Submission.id,
-            Method.name,
-            Submission.created_at,
-            Submission.published_at,
-            Submission.phase_key,
-            RescoreItem.failure,
-        )
+        select(Submission, Method.name, RescoreItem.failure)
         .join(Method, Method.id == Submission.method_id)
         .outerjoin(RescoreItem, item)
         .where(is_compared(rescore), Submission.state == State.SCORED)
         .order_by(Submission.created_at, Submission.id)
+        .options(selectinload(Submission.entries))
     )
-    return [_Evaluated(row[0], row[1], row[2], row[3] is not None, row[4], row[5]) for row in rows]
+    return [
+        _Evaluated(one.id, method, one.created_at, frozenset(one.published_competitions), one.phase_key, failure)
+        for one, method, failure in rows
+    ]
 
 
 def _results(session: Session, rescore: Rescore, which: ColumnElement[bool]) -> dict[tuple[uuid.UUID, str], _Result]:
@@ -164,7 +161,7 @@ def _changes(
     """Return what changes in a competition, given its rules before and after."""
     old_rules, new_rules = rules
     key, names = new_rules.key, columns(new_rules)
-    published = [one for one in entered if one.is_published]
+    published = [one for one in entered if key in one.published]
     rank_before, rank_after = _ranks(old_rules, published, before), _ranks(new_rules, published, after)
     listed: defaultdict[tuple[bool, float], list[dict[str, Any]]] = defaultdict(list)
     for one in entered:
@@ -176,7 +173,7 @@ def _changes(
             "submission": str(one.id),
             "method": one.method,
             "competition": key,
-            "published": one.is_published,
+            "published": key in one.published,
             "rank": rank,
             "mean": _difference(_mean(old), _mean(new), decimals),
             "classes": {
@@ -186,7 +183,7 @@ def _changes(
             },
         }
         after_rank = rank["after"]
-        place = (not one.is_published, float("inf") if after_rank is None else float(after_rank))
+        place = (key not in one.published, float("inf") if after_rank is None else float(after_rank))
         listed[place].append(change)
     return [change for place in sorted(listed) for change in listed[place]]
 

@@ -13,7 +13,7 @@ from vocboard.app.challenges.phases import require_not_archived
 from vocboard.app.errors import ForbiddenError
 from vocboard.app.leaderboards import freezing
 from vocboard.app.submissions import queries
-from vocboard.app.submissions.models import Submission
+from vocboard.app.submissions.models import Submission, SubmissionEntry
 
 _CHANGING = (
     "state",
@@ -51,7 +51,14 @@ def held(session: Session, submission_id: uuid.UUID, user: User, *, with_person:
         hold_person(session, submission.user_id)
     freezing.freeze_due(session, submission.challenge)  # frozen leaderboards keep what they show before it changes
     session.refresh(submission, attribute_names=_CHANGING, with_for_update={"of": Submission})
+    refresh_entries(session, submission)
     return submission
+
+
+def refresh_entries(session: Session, submission: Submission) -> None:
+    """Read again which competitions of a held submission are published."""
+    query = select(SubmissionEntry).where(SubmissionEntry.submission_id == submission.id)
+    session.scalars(query.execution_options(populate_existing=True)).all()
 
 
 def held_own(

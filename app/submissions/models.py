@@ -141,6 +141,13 @@ class Submission(LeasedWithState, Base):
     )
 
     @property
+    def published_competitions(self) -> tuple[str, ...]:
+        """The competitions whose leaderboards list it."""
+        if self.published_at is None or self.state is not State.SCORED:
+            return ()
+        return tuple(entry.competition for entry in self.entries if not entry.is_private)
+
+    @property
     def declared(self) -> Declared:
         """The owner's declarations."""
         return Declared(self.training_data, self.training_annotation, self.flickr_images, self.flickr_count)
@@ -155,6 +162,8 @@ class SubmissionEntry(Base):
     competition: Mapped[str] = mapped_column(String(30), primary_key=True)
     position: Mapped[int]
     classes: Mapped[list[str]] = mapped_column(JSON)
+    is_private: Mapped[bool] = mapped_column(default=False)  # left out when its submission was published
+    published_at: Mapped[datetime | None]  # if later than that of its submission
 
 
 class IdempotencyKey(Base):

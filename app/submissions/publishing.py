@@ -1,6 +1,8 @@
 """Publishing results and taking them back. Only its owner publishes a submission."""
 
 import uuid
+from collections.abc import Collection
+from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload, selectinload
@@ -11,24 +13,102 @@ from vocboard.app.challenges import queries as challenge_queries
 from vocboard.app.challenges.bans import ban_from, require_not_banned
 from vocboard.app.challenges.phases import require_not_archived
 from vocboard.app.database import lock_for_transaction, now
-from vocboard.app.errors import ConflictError
+from vocboard.app.errors import ConflictError, InvalidInputError
 from vocboard.app.leaderboards import freezing
 from vocboard.app.submissions import queries
-from vocboard.app.submissions.holding import held_own
+from vocboard.app.submissions.holding import held_own, hold_person, refresh_entries
 from vocboard.app.submissions.models import State, Submission
 
 
-def publish(session: Session, *, submission_id: uuid.UUID, user: User) -> Submission:
-    """Put one's scored submission on the leaderboards of its competitions; done already, it changes nothing.
+def publish(
+    session: Session,
+    *,
+    submission_id: uuid.UUID,
+    user: User,
+    competitions: Collection[str] | None = None,
+    replace: bool = False,
+) -> Submission:
+    """Put one's scored submission on leaderboards; done already, it changes nothing.
+
+    Args:
+        competitions: on whose leaderboards; by default all that it entered.
+        replace: whether it takes the place of the published results of the same method in these competitions. They are
+            unpublished in the same transaction.
 
     Raises:
         NotFoundError, ForbiddenError: it is not the person's own, or the person is banned from the challenge.
+        InvalidInputError: on `competitions`.
         ConflictError: it is not scored, the organisers keep it off the leaderboards, its method or the same archive is
             disqualified, or its method is already on one of these boards.
     """
+    if replace:
+        _hold_other_results(session, submission_id, user)
     submission = held_own(session, submission_id, user, what="publish a submission", with_person=True)
-    if submission.published_at is not None:
+    keys = _checked_competitions(submission, competitions)
+    if set(keys) <= set(submission.published_competitions):
         return submission
+    _require_publishable(submission)
+    require_not_banned(session, user_id=user.id, challenge_id=submission.challenge_id)
+    _hold_method(session, submission)
+    _require_not_disqualified_elsewhere(session, submission)
+    others = queries.published_competitors(session, submission, keys)
+    if others and not replace:
+        raise ConflictError(_already_published(submission, others[0], keys))
+    for other in others:
+        _make_way(session, other, keys, user=user, submission=submission)
+    _show(submission, keys)
+    details: dict[str, Any] = {} if competitions is None else {"competitions": keys}
+    if others:
+        details["replaced"] = [str(other.id) for other in others]
+    audit.record(session, actor=user, action="submission.publish", subject=submission, details=details)
+    return submission
+
+
+def unpublish(
+    session: Session, *, submission_id: uuid.UUID, user: User, competitions: Collection[str] | None = None
+) -> Submission:
+    """Remove one of the user's own submissions from the leaderboards. Idempotent.
+
+    One that organisers took off stays off even when they allow it again. Organisers use
+    `app.moderation.submissions.hold_back`, which lasts.
+
+    Args:
+        competitions: from whose leaderboards; by default from all.
+
+    Raises:
+        NotFoundError, ForbiddenError: it is not the person's own.
+        InvalidInputError: on `competitions`.
+        ConflictError: the challenge is archived.
+    """
+    submission = held_own(session, submission_id, user, what="unpublish a submission so that it can be published again")
+    keys = _checked_competitions(submission, competitions)
+    submission.publish_when_scored = False
+    if submission.published_at is None and submission.published_before is None:
+        return submission
+    require_not_archived(submission.challenge)
+    if all(entry.is_private for entry in submission.entries if entry.competition in keys):
+        return submission
+    _hide(submission, keys)
+    details = {} if competitions is None else {"competitions": keys}
+    audit.record(session, actor=user, action="submission.unpublish", subject=submission, details=details)
+    return submission
+
+
+def _checked_competitions(submission: Submission, competitions: Collection[str] | None) -> list[str]:
+    """Return the competitions that are meant, in the order of the edition."""
+    entered = [entry.competition for entry in submission.entries]
+    if competitions is None:
+        return entered
+    if not competitions:
+        raise InvalidInputError({"competitions": "Choose at least one competition."})
+    unknown = [key for key in competitions if key not in entered]
+    if unknown:
+        found, known = ", ".join(unknown), ", ".join(entered)
+        raise InvalidInputError({"competitions": f"The submission has no results for {found}; it has entered {known}."})
+    return [key for key in entered if key in competitions]
+
+
+def _require_publishable(submission: Submission) -> None:
     require_not_archived(submission.challenge)
     if submission.state == State.DISQUALIFIED:
         raise ConflictError(
@@ -44,41 +124,61 @@ def publish(session: Session, *, submission_id: uuid.UUID, user: User) -> Submis
         raise ConflictError(
             f"The organisers have unpublished this submission{reason} It can be published again when they allow it."
         )
-    require_not_banned(session, user_id=user.id, challenge_id=submission.challenge_id)
-    _hold_method(session, submission)
-    _require_not_disqualified_elsewhere(session, submission)
-    others = queries.published_competitors(session, submission, _keys(submission))
-    if others:
-        other = others[0]
-        entered = {entry.competition for entry in other.entries}
-        shared = [entry.competition for entry in submission.entries if entry.competition in entered]
-        raise ConflictError(
-            f"The method “{submission.method.name}” already has a published result in {', '.join(shared)}: submission "
-            f"{other.id}. Unpublish that one first, or give a different method its own name."
-        )
-    submission.published_at = now()
-    audit.record(session, actor=user, action="submission.publish", subject=submission)
-    return submission
 
 
-def unpublish(session: Session, *, submission_id: uuid.UUID, user: User) -> Submission:
-    """Remove one of the user's own submissions from the leaderboards. Idempotent.
+def _hold_other_results(session: Session, submission_id: uuid.UUID, user: User) -> None:
+    """Hold what stands before several submissions of one person change at once: the person, then the challenge.
 
-    One that organisers took off stays off even when they allow it again. Organisers use
-    `app.moderation.submissions.hold_back`, which lasts.
-
-    Raises:
-        NotFoundError, ForbiddenError: it is not the person's own.
-        ConflictError: the challenge is archived.
+    A re-score that is applied changes many submissions in any order, and holds the challenge before.
     """
-    submission = held_own(session, submission_id, user, what="unpublish a submission so that it can be published again")
-    submission.publish_when_scored = False
-    if submission.published_at is None and submission.published_before is None:
-        return submission
-    require_not_archived(submission.challenge)
-    submission.published_at = submission.published_before = None
-    audit.record(session, actor=user, action="submission.unpublish", subject=submission)
-    return submission
+    submission = queries.get_for(session, submission_id, user)
+    if submission.user_id == user.id:
+        hold_person(session, user.id)
+        challenge_queries.challenge_as_it_is(session, submission.challenge_id)
+
+
+def _already_published(submission: Submission, other: Submission, keys: Collection[str]) -> str:
+    shared = [key for key in other.published_competitions if key in keys]
+    return (
+        f"The method “{submission.method.name}” already has a published result in {', '.join(shared)}: submission "
+        f"{other.id}. Replace that one, unpublish it first, or give a different method its own name."
+    )
+
+
+def _make_way(
+    session: Session, other: Submission, keys: Collection[str], *, user: User, submission: Submission
+) -> None:
+    """Unpublish the results of the same method that another one replaces."""
+    session.refresh(other, ["state", "published_at"], with_for_update={"of": Submission})
+    refresh_entries(session, other)
+    replaced = [key for key in other.published_competitions if key in keys]
+    if not replaced:
+        return
+    _hide(other, replaced)
+    details = {"competitions": replaced, "replaced_by": str(submission.id)}
+    audit.record(session, actor=user, action="submission.unpublish", subject=other, details=details)
+
+
+def _show(submission: Submission, keys: Collection[str]) -> None:
+    instant = now()
+    if submission.published_at is None:
+        submission.published_at = instant
+        for entry in submission.entries:
+            entry.is_private, entry.published_at = entry.competition not in keys, None
+        return
+    for entry in submission.entries:
+        if entry.is_private and entry.competition in keys:
+            entry.is_private, entry.published_at = False, instant
+
+
+def _hide(submission: Submission, keys: Collection[str]) -> None:
+    for entry in submission.entries:
+        if entry.competition in keys:
+            entry.is_private, entry.published_at = True, None
+    if all(entry.is_private for entry in submission.entries):
+        submission.published_at = submission.published_before = None
+        for entry in submission.entries:
+            entry.is_private = False
 
 
 def publish_if_promised(session: Session, submission_id: uuid.UUID) -> None:
@@ -128,7 +228,8 @@ def _may_be_published(session: Session, submission: Submission) -> bool:
 
 
 def _keys(submission: Submission) -> list[str]:
-    return [entry.competition for entry in submission.entries]
+    """Return the competitions that it is published in, or would be if organisers had not removed it."""
+    return [entry.competition for entry in submission.entries if not entry.is_private]
 
 
 def _hold_method(session: Session, submission: Submission) -> None:

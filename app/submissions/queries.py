@@ -69,6 +69,16 @@ def is_organised_by(session: Session, submission: Submission, viewer: User | Non
     return organises(session, viewer, submission.challenge_id)
 
 
+def visible_competitions(session: Session, submission: Submission, viewer: User | None) -> list[str]:
+    """Return the competitions whose results a viewer of the submission may see, in the order of the edition.
+
+    All for its owner and the organisers; for others those that are published.
+    """
+    is_managed = is_managed_by(session, submission, viewer)
+    published = submission.published_competitions
+    return [entry.competition for entry in submission.entries if is_managed or entry.competition in published]
+
+
 def by_anonymous_token(session: Session, token: str) -> Submission:
     """Return the scored submission of an anonymous link.
 
@@ -136,12 +146,21 @@ def published_competitors(
             Submission.phase_key == submission.phase_key,
             Submission.id != submission.id,
             Submission.published_at.is_not(None),
-            Submission.entries.any(SubmissionEntry.competition.in_(competitions)),
+            Submission.entries.any(
+                and_(SubmissionEntry.competition.in_(competitions), SubmissionEntry.is_private.is_(False))
+            ),
         )
         .options(selectinload(Submission.entries))
         .order_by(Submission.id)
     )
     return session.scalars(query).all()
+
+
+def replaceable_by(session: Session, submission: Submission) -> Sequence[Submission]:
+    """Return the published submissions whose place a submission can take where it is not published itself."""
+    published = submission.published_competitions
+    private = [entry.competition for entry in submission.entries if entry.competition not in published]
+    return published_competitors(session, submission, private)
 
 
 def previous_of(session: Session, submission: Submission, competition: str) -> Submission | None:

@@ -116,10 +116,17 @@ class BanRecord(Record):
 
 
 class Entry(Record):
-    """A competition that a submission enters."""
+    """A competition that a submission enters.
+
+    Attributes:
+        is_private: whether its owner left it out when publishing the submission.
+        published_at: if later than that of the submission.
+    """
 
     competition: Key
     classes: list[ClassName] = Field(max_length=10_000)
+    is_private: bool = False
+    published_at: Moment | None = None
 
 
 class Warn(Record):

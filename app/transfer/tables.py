@@ -73,11 +73,17 @@ def _rows(submission: SubmissionRecord, person: str) -> Iterator[dict[str, Any]]
         "person": person,
         "method": submission.method,
         "state": submission.state.value,
-        "published": submission.published_at is not None,
     }
+    private = {entry.competition for entry in submission.entries if entry.is_private}
     for result in submission.evaluation.results:
+        is_published = submission.published_at is not None and result.competition not in private
         for measure in result.measures:
-            of_measure = {**common, "competition": result.competition, "metric": measure.metric}
+            of_measure = {
+                **common,
+                "published": is_published,
+                "competition": result.competition,
+                "metric": measure.metric,
+            }
             yield {**of_measure, "class": None, "score": measure.mean}
             for name, score in measure.per_class.items():
                 yield {**of_measure, "class": name, "score": score}

@@ -1,5 +1,6 @@
 """Scored submissions with arbitrary scores, for tests of what happens to results."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,16 @@ SCORE = 0.123456789
 
 
 def make_scored(
-    session: Session, challenge: Challenge, owner: User, method_name: str, *, score: float = SCORE, **given: Any
+    session: Session,
+    challenge: Challenge,
+    owner: User,
+    method_name: str,
+    *,
+    score: float = SCORE,
+    competitions: Sequence[str] = ("comp1",),
+    **given: Any,
 ) -> Submission:
-    """Make a submission to comp1, in the class car, that the challenge's current scoring has evaluated."""
+    """Make a submission, in the class car, that the challenge's current scoring has evaluated."""
     known = select(Method).where(
         Method.challenge_id == challenge.id, Method.user_id == owner.id, Method.name == method_name
     )
@@ -42,7 +50,10 @@ def make_scored(
         challenge_id=challenge.id,
         user_id=owner.id,
         method_id=method.id,
-        entries=[SubmissionEntry(competition="comp1", position=0, classes=["car"])],
+        entries=[
+            SubmissionEntry(competition=key, position=position, classes=["car"])
+            for position, key in enumerate(competitions)
+        ],
         **{**fields, **given},
     )
     session.add(submission)
@@ -52,7 +63,7 @@ def make_scored(
         session,
         submission_id=submission.id,
         scoring_id=challenge.current_scoring_id,
-        scores={"comp1": _scores(score)},
+        scores={key: _scores(score, key) for key in competitions},
         ground_truth_sha256="1" * 64,
         archive_sha256=submission.archive_sha256,
         started_at=now(),
@@ -61,10 +72,10 @@ def make_scored(
     return submission
 
 
-def _scores(score: float) -> CompetitionScores:
+def _scores(score: float, competition: str) -> CompetitionScores:
     return CompetitionScores(
-        competition="comp1",
-        task=Task.CLASSIFICATION,
+        competition=competition,
+        task=Task.CLASSIFICATION if competition == "comp1" else Task.DETECTION,
         primary=Measure(Metric.AVERAGE_PRECISION, {"car": score}),
         details={"car": ClassDetails(2, 3, 0, 1.0, 0.666666666)},
         curves={"car": Curve(np.array([0.5, 0.5, 1.0]), np.array([1.0, 0.5, 0.666666666]))},

@@ -98,6 +98,7 @@ class SubmissionSummary(BaseModel):
     entered: dict[str, list[str]] = Field(description="Classes entered, by competition.")
     created_at: Instant
     published_at: Instant | None
+    published_competitions: list[str] = Field(description="Competitions whose leaderboards list it.")
     not_declared: list[Declaration] = Field(description="Required declarations that the owner has not made.")
     submitted_by: str | None = Field(description="Name of the user; visible to organisers.")
 
@@ -144,6 +145,30 @@ class Declarations(BaseModel):
     ) = None
     flickr_images: Literal[FlickrImages.NO, FlickrImages.YES, ""] | None = None
     flickr_image_hashes: str | None = Field(None, description="The list printed by `vocboard hash-images`.")
+
+
+class Publishing(BaseModel):
+    """What to publish."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    competitions: list[str] | None = Field(
+        None, max_length=100, description="On whose leaderboards; by default all that were entered."
+    )
+    replace: bool = Field(
+        False, description="Whether to unpublish what the same method has published in these competitions."
+    )
+
+
+class Unpublishing(BaseModel):
+    """What to unpublish."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    competitions: list[str] | None = Field(
+        None, max_length=100, description="From whose leaderboards; by default from all. For the owner."
+    )
+    reason: str = Field("", max_length=1000, description="For organisers; shown to the owner.")
 
 
 class SubmissionEvent(BaseModel):

@@ -12,7 +12,7 @@ from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import Database, now
 from vocboard.app.leaderboards import entries, queries
 from vocboard.app.leaderboards.entry_cache import EntryCache
-from vocboard.app.submissions.models import Method, State, Submission
+from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
 
 METHODS = 5
 
@@ -32,6 +32,12 @@ def rename(session: Session) -> None:
 
 def unpublish(session: Session) -> None:
     first(session)[0].published_at = None
+
+
+def make_private(session: Session) -> None:
+    session.execute(
+        update(SubmissionEntry).where(SubmissionEntry.submission_id == first(session).id).values(is_private=True)
+    )
 
 
 def disqualify(session: Session) -> None:
@@ -55,7 +61,7 @@ def publish_without_scores(session: Session) -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [edit, rename, unpublish, disqualify, remove, point_to_other_scores, publish_without_scores]
+    "change", [edit, rename, unpublish, make_private, disqualify, remove, point_to_other_scores, publish_without_scores]
 )
 def test_what_has_changed_is_read_again(database: Database, change: Callable[[Session], None]) -> None:
     with database.writing() as session:

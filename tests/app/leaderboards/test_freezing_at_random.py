@@ -58,7 +58,8 @@ class Happenings:
         """What may happen; more often what there has to be first."""
         return [
             *[self.add_published, self.add_private, self.add_promised, self.score_promised] * 2,
-            *[self.publish, self.unpublish, self.disqualify, self.reinstate, self.hold_back, self.allow] * 2,
+            *[self.publish, self.unpublish, self.disqualify, self.reinstate, self.hold_back, self.allow, self.replace]
+            * 2,
             *(self.withdraw, self.fail, self.several, self.ban, self.lift_ban, self.declare),
             *(self.correct, self.edit, self.show_less, self.archive, self.reopen, self.sweep),
         ]
@@ -88,6 +89,14 @@ class Happenings:
 
     def publish(self, session: Session) -> None:
         self._by_owner(session, publishing.publish, Submission.published_at.is_(None))
+
+    def replace(self, session: Session) -> None:
+        """A better version takes the place of a published one."""
+        if (one := self._any(session, Submission.published_at.is_not(None))) is not None:
+            user, name = session.get_one(User, one.user_id), f"Version {self.chance.randrange(10**9)}"
+            given = {"method_id": one.method_id, "published": False, "began_at": now()}
+            made = make_scored(session, self.challenge, user, name, self.chance.random(), **given)
+            publishing.publish(session, submission_id=made.id, user=user, competitions=["comp1"], replace=True)
 
     def unpublish(self, session: Session) -> None:
         self._by_owner(session, publishing.unpublish, Submission.published_at.is_not(None))

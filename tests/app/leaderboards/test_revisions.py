@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from sqlalchemy import delete, event, insert, select, text, update
 from sqlalchemy.exc import ProgrammingError
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, selectinload
 
 from tests.browser.gallery import fill
 from tests.support.factories import make_challenge, make_organiser
@@ -53,6 +53,7 @@ def submission(session: Session, *, is_published: bool = True) -> Submission:
     published = Submission.published_at.is_not(None)
     condition = published if is_published else ~published
     query = select(Submission).where(condition, Submission.challenge_id == challenge(session).id)
+    query = query.options(selectinload(Submission.entries))
     return session.scalars(query.order_by(Submission.created_at).limit(1)).one()
 
 
@@ -62,6 +63,10 @@ def publish(session: Session) -> None:
 
 def unpublish(session: Session) -> None:
     submission(session).published_at = None
+
+
+def make_private(session: Session) -> None:
+    submission(session).entries[0].is_private = True
 
 
 def put_back(session: Session) -> None:
@@ -157,6 +162,7 @@ def announce_rescore(session: Session) -> None:
 ALTERING = (
     publish,
     unpublish,
+    make_private,
     put_back,
     change_declaration,
     delete_submission,

@@ -1,5 +1,6 @@
 """Withdrawing, publishing and evaluating the same submissions at the same time, on both databases."""
 
+import contextlib
 import random
 import threading
 import uuid
@@ -8,11 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import update
 
 from tests.support.backend import Backend
 from vocboard.app.errors import ServiceError
 from vocboard.app.submissions import publishing, queue, service
-from vocboard.app.submissions.models import State
+from vocboard.app.submissions.models import State, Submission
 
 ROUNDS = 15
 
@@ -67,6 +69,46 @@ def test_nothing_withdrawn_is_published_and_nothing_scored_gives_its_quota_back(
         assert row.anonymous_token_hash is None
         assert row.lease_id is None
         assert (row.quota_returned_at is None) or submission_id not in scored
+
+
+def test_replacing_at_once_leaves_one_result_on_the_board(backend: Backend) -> None:
+    """Three versions replace each other while the owner unpublishes and withdraws them: never two, and no deadlock."""
+    user, challenge = backend.user(), backend.challenge()
+
+    def change(action: Callable[..., object], submission_id: uuid.UUID, **given: object) -> None:
+        with contextlib.suppress(ServiceError), backend.database.writing() as session:
+            action(session, submission_id=submission_id, user=user, **given)
+
+    for _ in range(4):
+        versions = [backend.submit(user, challenge, method_name="Method") for _ in range(3)]
+        with backend.database.writing() as session:
+            session.execute(update(Submission).where(Submission.id.in_(versions)).values(state=State.SCORED))
+
+        change(publishing.publish, versions[0], replace=True)
+        together = threading.Barrier(6)
+
+        def at_once(
+            action: Callable[..., object],
+            submission_id: uuid.UUID,
+            together: threading.Barrier = together,
+            **given: object,
+        ) -> None:
+            together.wait()
+            change(action, submission_id, **given)
+
+        with ThreadPoolExecutor(6) as pool:
+            replacing = [pool.submit(at_once, publishing.publish, each, replace=True) for each in versions]
+            others = [
+                pool.submit(at_once, publishing.unpublish, versions[0]),
+                pool.submit(at_once, service.withdraw, versions[1]),
+                pool.submit(at_once, publishing.publish, versions[2]),
+            ]
+            for done in [*replacing, *others]:
+                done.result()
+        change(publishing.publish, versions[2], replace=True)
+        rows = [backend.submission(each) for each in versions]
+        assert [row.published_at is not None for row in rows] == [False, False, True]
+        assert rows[1].state is State.WITHDRAWN
 
 
 @pytest.mark.parametrize("action", [publishing.publish, service.create_anonymous_link])
