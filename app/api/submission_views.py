@@ -36,6 +36,7 @@ def details(session: Session, submission: Submission, viewer: User | None) -> Su
         **_common(submission) | {"entered": entered},
         submitted_by=submission.user.name if managed else None,
         method=Method(
+            id=submission.method.id,
             name=submission.method.name,
             description=submission.description,
             contributors=submission.contributors,
@@ -44,6 +45,8 @@ def details(session: Session, submission: Submission, viewer: User | None) -> Su
             training_annotation=submission.training_annotation,
             flickr_images=submission.flickr_images,
             flickr_image_count=submission.flickr_count,
+            paper_url=submission.method.paper_url,
+            code_url=submission.method.code_url,
         ),
         segmentation_classes=submission.segmentation_classes,
         queue_position=queue.queue_position(session, submission),
@@ -53,6 +56,7 @@ def details(session: Session, submission: Submission, viewer: User | None) -> Su
         held_back=submission.held_back_at is not None if managed else None,
         moderation_reason=submission.moderation_reason if managed else None,
         same_content=[copy.id for copy in queries.copies_of(session, submission)] if organised else None,
+        note=submission.note if viewer is not None and submission.user_id == viewer.id else None,
         archive=Archive(name=submission.archive_name, bytes=submission.archive_bytes, sha256=submission.archive_sha256)
         if managed
         else None,
@@ -78,6 +82,7 @@ def changed(session: Session, submission: Submission, identity: Identity) -> Sub
         held_back=None,
         moderation_reason=None,
         same_content=None,
+        note=None,
         archive=None,
         warnings=None,
         evaluation=None,

@@ -9,12 +9,12 @@ from fastapi import APIRouter, Header, Query, Request, Response
 from vocboard.app.api.paging import DEFAULT_PER_PAGE, FIRST_PAGE, ItemPage, PageNumber, PerPage, item_page
 from vocboard.app.api.phase_views import PhaseKey
 from vocboard.app.api.problems import problem_responses
-from vocboard.app.api.schemas.submissions import Curves, Declarations, SubmissionDetails, SubmissionSummary
+from vocboard.app.api.schemas.submissions import Changes, Curves, SubmissionDetails, SubmissionSummary
 from vocboard.app.api.scores import curves_of
 from vocboard.app.api.submission_views import accepted, changed, details, summary
 from vocboard.app.errors import NotFoundError
 from vocboard.app.evaluations.results import visible_evaluation
-from vocboard.app.submissions import declaring, queries
+from vocboard.app.submissions import declaring, describing, queries
 from vocboard.app.submissions.downloading import download
 from vocboard.app.submissions.forms import read_listed_images
 from vocboard.app.submissions.idempotency import LONGEST_KEY
@@ -188,15 +188,22 @@ def get_submission(database: DatabaseDep, viewer: Viewer, submission_id: uuid.UU
 
 
 @router.patch("/submissions/{submission_id}", responses=problem_responses(400, 401, 403, 404, 409, 422))
-def declare(
-    database: DatabaseDep, user: SubmittingUser, identity: ApiIdentity, submission_id: uuid.UUID, given: Declarations
+def change_submission(
+    database: DatabaseDep, user: SubmittingUser, identity: ApiIdentity, submission_id: uuid.UUID, given: Changes
 ) -> SubmissionDetails:
-    """Add or correct the declarations about the method's training."""
+    """Change what you say about a submission: its declarations, description, people, links, and your private note.
+
+    The audit log keeps previous values, except of the note. Frozen leaderboards keep what they show.
+    """
     changes: dict[str, Any] = {name: text or "" for name, text in given.model_dump(exclude_unset=True).items()}
     if "flickr_image_hashes" in changes:
         changes["flickr_image_hashes"] = read_listed_images(changes["flickr_image_hashes"])
+    described = {name: changes.pop(name) for name in describing.FIELDS if name in changes}
     with database.writing() as session:
-        declaring.declare(session, submission_id=submission_id, user=user, changes=changes)
+        if described:
+            describing.describe(session, submission_id=submission_id, user=user, changes=described)
+        if changes or not described:
+            declaring.declare(session, submission_id=submission_id, user=user, changes=changes)
         return changed(session, queries.get_for(session, submission_id, user), identity)
 
 

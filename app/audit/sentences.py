@@ -30,11 +30,14 @@ _RULES = {
     "freeze": "time of freezing",
     "freezes_at": "freezing date",
     "phase_title": "name of the main phase",
+    "method_description": "description",
+    "paper_url": "link to the paper",
+    "code_url": "link to the code",
     "anywhere_on_earth": "display of dates anywhere on Earth",
     "statistics": "display of intervals and rank ranges",
 }
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)")
-_LONG = frozenset({"description", "edition_file"})  # that they changed is said, not how
+_LONG = frozenset({"description", "method_description", "edition_file"})  # that they changed is said, not how
 
 
 def sentence(who: str, action: str, subject: str, details: Details) -> str:
@@ -82,11 +85,21 @@ def _changed_rules(_subject: str, details: Details) -> str:
     return _changes(details, "challenge")
 
 
+def _described(subject: str, details: Details) -> str:
+    parts = _changed_parts(details)
+    return f"changed {_listed(parts)} of {subject}" if parts else f"changed the description of {subject}"
+
+
 def _changed_phase(_subject: str, details: Details) -> str:
     return _changes(details.get("changes", {}), f"phase {details.get('phase', '?')}")
 
 
 def _changes(details: Details, of: str) -> str:
+    parts = _changed_parts(details)
+    return f"changed {_listed(parts)} of the {of}" if parts else f"changed the {of}"
+
+
+def _changed_parts(details: Details) -> list[str]:
     parts = []
     for name, change in details.items():
         label = _RULES.get(name, name.replace("_", " "))
@@ -94,7 +107,7 @@ def _changes(details: Details, of: str) -> str:
             parts.append(f"the {label}")
         else:
             parts.append(f"the {label} from {_value(change.get('from'))} to {_value(change.get('to'))}")
-    return f"changed {_listed(parts)} of the {of}" if parts else f"changed the {of}"
+    return parts
 
 
 def _value(value: Any) -> str:
@@ -201,6 +214,7 @@ PHRASES: Mapping[str, Callable[[str, Details], str]] = {
     "submission.publish": _plain("published {subject}"),
     "submission.unpublish": _plain("unpublished {subject}"),
     "submission.withdraw": _plain("withdrew {subject}"),
+    "submission.describe": _described,
     "submission.declare": _plain("changed the declarations of {subject}"),
     "submission.create_anonymous_link": _plain("created an anonymous link to {subject}"),
     "submission.revoke_anonymous_link": _plain("revoked the anonymous link to {subject}"),

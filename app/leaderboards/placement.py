@@ -15,7 +15,7 @@ from vocboard.app.evaluations import queries as evaluations
 from vocboard.app.evaluations.rounding import shown
 from vocboard.app.leaderboards.board import Board
 from vocboard.app.leaderboards.ranking import Standing, order
-from vocboard.app.submissions import queries as submissions
+from vocboard.app.submissions import versions
 from vocboard.app.submissions.models import State, Submission
 
 
@@ -76,7 +76,7 @@ def result_to_place(session: Session, submission: Submission, competition: str, 
     """
     if submission.state is not State.SCORED or submission.is_rehearsal or submission.held_back_at is not None:
         return None
-    replaced = submissions.published_competitors(session, submission, [competition])
+    replaced = versions.published_competitors(session, submission, [competition])
     return Result(
         submission.id,
         evaluations.current_means(session, [submission.id])[submission.id].get(competition),

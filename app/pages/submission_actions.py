@@ -15,6 +15,7 @@ class Action:
         reason: whether it asks for a reason: "required", "optional" or not.
         choices: competitions to choose from, all chosen at first; empty if there is no choice.
         fields: hidden fields of its form.
+        is_page: whether it leads to a page of its own, which asks.
     """
 
     path: str
@@ -24,6 +25,7 @@ class Action:
     reason: str | None = None
     choices: tuple[str, ...] = ()
     fields: Mapping[str, str] = field(default_factory=dict)
+    is_page: bool = False
 
 
 def actions_of(submission: Submission, replaced: Sequence[Submission] = ()) -> list[Action]:
@@ -41,10 +43,7 @@ def actions_of(submission: Submission, replaced: Sequence[Submission] = ()) -> l
         choices = submission.published_competitions
         found.append(Action("unpublish", "Unpublish", "plain", choices=choices if len(choices) > 1 else ()))
     if submission.state in {State.QUEUED, State.EVALUATING, State.SCORED}:
-        warning = "You cannot undo this. A withdrawn submission no longer counts."
-        if submission.state is State.QUEUED:
-            warning += " It has not been evaluated yet, so you get your quota back."
-        found.append(Action("withdraw", "Withdraw", "danger", warning))
+        found.append(Action("withdraw", "Withdraw", "danger", is_page=True))
     return found
 
 

@@ -1,14 +1,13 @@
 """Pages of submissions: the user's list, and details with actions."""
 
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Form, Request
-from pydantic import BaseModel
 from sqlalchemy.orm import Session
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import Response
 
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges import service as challenges
@@ -18,16 +17,16 @@ from vocboard.app.evaluations.results import visible_means
 from vocboard.app.moderation import submissions as moderation
 from vocboard.app.pages import wording
 from vocboard.app.pages.board_state import PER_PAGE
-from vocboard.app.pages.forms import NO_ERRORS, FormErrors, UploadedHashes, go_to
+from vocboard.app.pages.declarations import needed
+from vocboard.app.pages.forms import go_to
 from vocboard.app.pages.rendering import render
 from vocboard.app.pages.reports import stored
 from vocboard.app.pages.result_comparison import Sort, compare
 from vocboard.app.pages.results import result_view
 from vocboard.app.pages.submission_actions import actions_of, organisers_actions
-from vocboard.app.submissions import declaring, publishing, queries, service
-from vocboard.app.submissions.declarations import needed_by, statements
+from vocboard.app.submissions import publishing, queries, service, versions, withdrawing
+from vocboard.app.submissions.declarations import statements
 from vocboard.app.submissions.downloading import download
-from vocboard.app.submissions.forms import read_listed_images
 from vocboard.app.submissions.models import State, Submission
 from vocboard.app.submissions.queue import queue_position
 from vocboard.app.web.attachments import attachment
@@ -35,17 +34,8 @@ from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.dependencies import DatabaseDep, SettingsDep, StoreDep, services_of
 from vocboard.app.web.identity import CurrentIdentity, SignedIn
 from vocboard.app.web.shown_once import forget, show_once, shown_once
-from vocboard.evaluator.editions import Declaration
 
 router = APIRouter()
-
-
-class DeclarationsForm(BaseModel):
-    """The declarations form, as entered."""
-
-    training_data: str = ""
-    training_annotation: str = ""
-    flickr_images: str = ""
 
 
 def _chosen(
@@ -118,6 +108,21 @@ def unpublish(
     return act(request, database, user, submission_id, change, done=done, reason=reason)
 
 
+@router.get("/submissions/{submission_id}/withdraw")
+def withdrawal_page(
+    request: Request, settings: SettingsDep, database: DatabaseDep, user: SignedIn, submission_id: uuid.UUID
+) -> Response:
+    """Say what withdrawing the submission means, and ask."""
+    try:
+        with database.reading() as session:
+            submission, found = withdrawing.consequences(
+                session, submission_id, user, archive_kept_for=settings.withdrawn_archives_kept_for
+            )
+    except ConflictError as error:
+        return show(request, database, user, submission_id, message=str(error), status=error.status)
+    return render(request, "withdraw.html", submission=submission, consequences=found)
+
+
 @router.post("/submissions/{submission_id}/withdraw", dependencies=[Depends(protect_form)])
 def withdraw(request: Request, database: DatabaseDep, user: SignedIn, submission_id: uuid.UUID) -> Response:
     """Withdraw the submission."""
@@ -154,66 +159,6 @@ def revoke_anonymous_link(
 def archive(database: DatabaseDep, store: StoreDep, user: SignedIn, submission_id: uuid.UUID) -> Response:
     """Return the archive as it was uploaded, for the owner and the organisers."""
     return attachment(download(database, store, submission_id=submission_id, user=user))
-
-
-@router.get("/submissions/{submission_id}/flickr-images")
-def flickr_images(database: DatabaseDep, user: SignedIn, submission_id: uuid.UUID) -> Response:
-    """Return the declared hashes of images from flickr, for the owner and the organisers."""
-    with database.reading() as session:
-        return PlainTextResponse(declaring.listed_images(session, submission_id=submission_id, user=user))
-
-
-@router.get("/submissions/{submission_id}/declarations")
-def declarations_page(request: Request, database: DatabaseDep, user: SignedIn, submission_id: uuid.UUID) -> Response:
-    """Show the form to add or correct declarations."""
-    return _declarations_page(request, database, user, submission_id)
-
-
-@router.post("/submissions/{submission_id}/declarations", dependencies=[Depends(protect_form)])
-def declare(
-    request: Request,
-    database: DatabaseDep,
-    user: SignedIn,
-    submission_id: uuid.UUID,
-    typed: Annotated[DeclarationsForm, Form()],
-    hashes: UploadedHashes,
-) -> Response:
-    """Add or correct declarations."""
-    changes = {**typed.model_dump(), "flickr_image_hashes": read_listed_images(hashes)}
-    try:
-        with database.writing() as session:
-            declaring.declare(session, submission_id=submission_id, user=user, changes=changes)
-    except (InvalidInputError, ConflictError) as error:
-        return _declarations_page(request, database, user, submission_id, form=typed, errors=FormErrors.of(error))
-    return go_to(f"/submissions/{submission_id}", done="declared")
-
-
-def _declarations_page(
-    request: Request,
-    database: Database,
-    user: User,
-    submission_id: uuid.UUID,
-    *,
-    form: DeclarationsForm | None = None,
-    errors: FormErrors = NO_ERRORS,
-) -> Response:
-    with database.reading() as session:
-        submission = declaring.get_to_declare(session, submission_id, user)
-    present = DeclarationsForm(
-        training_data=submission.training_data,
-        training_annotation=submission.training_annotation or "",
-        flickr_images=submission.flickr_images or "",
-    )
-    return render(
-        request,
-        "declarations.html",
-        status=errors.status,
-        submission=submission,
-        needed=_needed(submission, [entry.competition for entry in submission.entries]),
-        form=(form or present).model_dump(),
-        wrong=errors.wrong,
-        message=errors.message,
-    )
 
 
 def act(
@@ -266,13 +211,13 @@ def show(
             "own": own,
             "managed": own or organised,
             "organised": organised,
-            "actions": actions_of(submission, queries.replaceable_by(session, submission)) if own else [],
+            "actions": actions_of(submission, versions.replaceable_by(session, submission)) if own else [],
             "shown_competitions": queries.visible_competitions(session, submission, user),
             "organisers_actions": organisers_actions(submission) if organised else [],
             "copies": queries.copies_of(session, submission) if organised else [],
             "position": queue_position(session, submission),
             "declared": statements(
-                submission.declared, _needed(submission, queries.visible_competitions(session, submission, user))
+                submission.declared, needed(submission, queries.visible_competitions(session, submission, user))
             ),
             "warning_groups": stored(submission.warnings),
             **_results(session, submission, competition, user),
@@ -296,11 +241,6 @@ def show(
         per_page=PER_PAGE,
         **context,
     )
-
-
-def _needed(submission: Submission, competitions: Iterable[str]) -> dict[Declaration, list[str]]:
-    known = challenges.edition_of(submission.challenge).competitions
-    return needed_by(known[key] for key in competitions)
 
 
 def _results(session: Session, submission: Submission, competition: str | None, viewer: User | None) -> dict[str, Any]:

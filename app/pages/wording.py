@@ -150,6 +150,7 @@ DONE = {
     "ban-lifted": "Ban lifted.",
     "failed": "Submission marked as failed. Its owner has the quota back.",
     "declared": "Declarations saved.",
+    "described": "Changes saved.",
     "withdrawn": "Submission withdrawn.",
     "link-revoked": "Anonymous link revoked. It no longer works.",
     "created": "Challenge created as a draft. Upload the ground truth, then change the visibility.",
@@ -192,6 +193,10 @@ FIELD_LABELS = {
     "training_data": "Training data statement",
     "training_annotation": "Annotation used for training",
     "competitions": "Competitions",
+    "method_description": "Description",
+    "paper_url": "Paper",
+    "code_url": "Code",
+    "note": "Private note",
     "flickr_image_hashes": "List of image hashes",
 }
 

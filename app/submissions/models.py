@@ -66,6 +66,10 @@ class Method(Base):
     challenge_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("challenges.id", ondelete="CASCADE"))
     user_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
     name: Mapped[str] = mapped_column(String(100))
+    paper_url: Mapped[str] = mapped_column(String(500), default="")
+    code_url: Mapped[str] = mapped_column(String(500), default="")
+
+    challenge: Mapped[Challenge] = relationship(lazy="raise")
 
 
 class Submission(LeasedWithState, Base):
@@ -98,6 +102,7 @@ class Submission(LeasedWithState, Base):
     description: Mapped[str] = mapped_column(Text, default="")
     contributors: Mapped[str] = mapped_column(String(1000), default="")
     affiliation: Mapped[str] = mapped_column(String(200), default="")
+    note: Mapped[str] = mapped_column(Text, default="")  # its owner's own; nobody else sees it
     training_data: Mapped[str] = mapped_column(Text, default="")
     training_annotation: Mapped[TrainingAnnotation | None] = mapped_column(text_enum(TrainingAnnotation))
     flickr_images: Mapped[FlickrImages | None] = mapped_column(text_enum(FlickrImages))  # None: not declared

@@ -2,7 +2,7 @@
 
 import hashlib
 import uuid
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from sqlalchemy import ColumnElement, Select, and_, or_, select
 from sqlalchemy.orm import Session, contains_eager, joinedload, selectinload
@@ -19,7 +19,7 @@ from vocboard.app.challenges.queries import (
 from vocboard.app.database import now
 from vocboard.app.errors import ConflictError, NotFoundError
 from vocboard.app.paging import PER_PAGE, Page, paginate
-from vocboard.app.submissions.models import State, Submission, SubmissionEntry
+from vocboard.app.submissions.models import State, Submission
 from vocboard.evaluator.editions import Edition
 
 MOST_COPIES = 20  # that are listed
@@ -51,7 +51,7 @@ def get_for(session: Session, submission_id: uuid.UUID, viewer: User | None) -> 
     Raises:
         NotFoundError: it does not exist, or the viewer may not see it.
     """
-    query = _complete().where(Submission.id == submission_id, _visible_to(viewer))
+    query = complete().where(Submission.id == submission_id, visible_to(viewer))
     submission = session.scalars(query).one_or_none()
     if submission is None:
         raise NotFoundError("This submission does not exist.")
@@ -87,7 +87,7 @@ def by_anonymous_token(session: Session, token: str) -> Submission:
     Raises:
         NotFoundError: the link does not exist or was revoked, or the challenge is a draft.
     """
-    query = _complete().where(
+    query = complete().where(
         Submission.anonymous_token_hash == hash_of(token),
         Submission.state == State.SCORED,
         Challenge.visibility != Visibility.DRAFT,
@@ -113,75 +113,26 @@ def mine(
         challenge: slug of the only challenge whose submissions are wanted.
         archive_sha256: of the only archive that is wanted.
     """
-    query = _complete().where(Submission.user_id == user.id)
+    query = complete().where(Submission.user_id == user.id)
     if challenge is not None:
         query = query.where(Challenge.slug == challenge)
     if archive_sha256 is not None:
         query = query.where(Submission.archive_sha256 == archive_sha256)
-    return paginate(session, _latest_first(query), page=page, per_page=per_page)
+    return paginate(session, latest_first(query), page=page, per_page=per_page)
 
 
 def identical_to(
     session: Session, *, user: User, challenge: Challenge, phase_key: str, sha256: str
 ) -> Submission | None:
     """Return the user's latest submission of the same archive to a phase; withdrawn and failed ones do not count."""
-    query = _complete().where(
+    query = complete().where(
         Submission.user_id == user.id,
         Submission.challenge_id == challenge.id,
         Submission.phase_key == phase_key,
         Submission.archive_sha256 == sha256,
         Submission.state.not_in((State.WITHDRAWN, State.FAILED)),
     )
-    return session.scalars(_latest_first(query).limit(1)).one_or_none()
-
-
-def published_competitors(
-    session: Session, submission: Submission, competitions: Collection[str]
-) -> Sequence[Submission]:
-    """Return the other published submissions of the same method in some of these competitions of the same phase."""
-    query = (
-        select(Submission)
-        .where(
-            Submission.method_id == submission.method_id,
-            Submission.phase_key == submission.phase_key,
-            Submission.id != submission.id,
-            Submission.published_at.is_not(None),
-            Submission.entries.any(
-                and_(SubmissionEntry.competition.in_(competitions), SubmissionEntry.is_private.is_(False))
-            ),
-        )
-        .options(selectinload(Submission.entries))
-        .order_by(Submission.id)
-    )
-    return session.scalars(query).all()
-
-
-def replaceable_by(session: Session, submission: Submission) -> Sequence[Submission]:
-    """Return the published submissions whose place a submission can take where it is not published itself."""
-    published = submission.published_competitions
-    private = [entry.competition for entry in submission.entries if entry.competition not in published]
-    return published_competitors(session, submission, private)
-
-
-def previous_of(session: Session, submission: Submission, competition: str) -> Submission | None:
-    """Return what its owner has to compare a result with: the scored submission to the same competition before it.
-
-    The latest of the same method; if there is none, the latest of any of the owner's methods.
-    """
-    query = (
-        _complete()
-        .where(
-            Submission.user_id == submission.user_id,
-            Submission.challenge_id == submission.challenge_id,
-            Submission.phase_key == submission.phase_key,
-            Submission.state == State.SCORED,
-            Submission.id != submission.id,
-            Submission.created_at <= submission.created_at,
-            Submission.entries.any(SubmissionEntry.competition == competition),
-        )
-        .order_by((Submission.method_id == submission.method_id).desc(), Submission.created_at.desc(), Submission.id)
-    )
-    return session.scalars(query.limit(1)).one_or_none()
+    return session.scalars(latest_first(query).limit(1)).one_or_none()
 
 
 def phase_of(submission: Submission) -> Phase:
@@ -249,7 +200,8 @@ def hash_of(token: str) -> bytes:
     return hashlib.sha256(token.encode()).digest()
 
 
-def _complete() -> Select[Submission]:
+def complete() -> Select[Submission]:
+    """Return the query of submissions with their method, user, challenge (with competitions and phases) and entries."""
     return (
         select(Submission)
         .join(Submission.challenge)
@@ -265,11 +217,13 @@ def _complete() -> Select[Submission]:
     )
 
 
-def _latest_first(query: Select[Submission]) -> Select[Submission]:
+def latest_first(query: Select[Submission]) -> Select[Submission]:
+    """Return a query in the order of the latest submissions."""
     return query.order_by(Submission.created_at.desc(), Submission.id)
 
 
-def _visible_to(viewer: User | None) -> ColumnElement[bool]:
+def visible_to(viewer: User | None) -> ColumnElement[bool]:
+    """Return the condition that a viewer may see a submission, for `complete`."""
     is_published = and_(
         Submission.published_at.is_not(None),
         Submission.state == State.SCORED,

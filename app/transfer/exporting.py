@@ -272,6 +272,8 @@ def _submission(one: Submission, evaluation: EvaluationRecord | None, *, has_arc
         phase=one.phase_key,
         person=one.user_id,
         method=one.method.name,
+        paper_url=one.method.paper_url,
+        code_url=one.method.code_url,
         description=one.description,
         contributors=one.contributors,
         affiliation=one.affiliation,

@@ -173,8 +173,16 @@ class _Adding:
         if key not in self.methods:
             self.methods[key] = uuid.uuid4()
             values = {"id": self.methods[key], "challenge_id": self.challenge.id, "user_id": user_id}
-            self.session.execute(insert(Method).values(**values, name=one.method, created_at=one.created_at))
+            self.session.execute(insert(Method).values(**values, **self._described(one)))
         return self.methods[key]
+
+    def _described(self, one: SubmissionRecord) -> dict[str, Any]:
+        return {
+            "name": one.method,
+            "created_at": one.created_at,
+            "paper_url": one.paper_url,
+            "code_url": one.code_url,
+        }
 
 
 def _add_submission(

@@ -7,12 +7,19 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from vocboard.app.challenges.rules import EARLIEST, LATEST
 from vocboard.app.forms.characters import objection
+from vocboard.app.forms.links import LONGEST_LINK, is_address
 
 
 def _visible(text: str) -> str:
     if message := objection(text, allowed="\n\t"):
         raise ValueError(message)
     return text
+
+
+def _link(text: str) -> str:
+    if text and not is_address(text):
+        raise ValueError("Give an http(s) address.")
+    return _visible(text)
 
 
 def _possible(instant: datetime) -> datetime:
@@ -22,6 +29,7 @@ def _possible(instant: datetime) -> datetime:
 
 
 Visible: TypeAlias = Annotated[str, AfterValidator(_visible)]
+Link: TypeAlias = Annotated[str, Field(max_length=LONGEST_LINK), AfterValidator(_link)]
 Moment: TypeAlias = Annotated[AwareDatetime, AfterValidator(_possible)]
 Hash: TypeAlias = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Score: TypeAlias = Annotated[float, Field(ge=-1.0, le=1.0, allow_inf_nan=False)]  # a fraction

@@ -18,6 +18,7 @@ from vocboard.app.transfer.record_types import (
     Count,
     Hash,
     Key,
+    Link,
     MethodName,
     Moment,
     Name,
@@ -202,6 +203,8 @@ class SubmissionRecord(Record):
     phase: PhaseKey
     person: uuid.UUID
     method: MethodName
+    paper_url: Link = ""
+    code_url: Link = ""
     description: Visible = Field(max_length=20_000)
     contributors: Visible = Field(max_length=1000)
     affiliation: Name

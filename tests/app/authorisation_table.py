@@ -334,6 +334,13 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "GET /submissions/{submission_id}": reading_submissions(),
     "GET /submissions/{submission_id}/archive": changing_submissions(MANAGERS),
     "GET /submissions/{submission_id}/flickr-images": changing_submissions(MANAGERS),
+    "GET /methods/{method_id}": (
+        Rule(EVERYONE, {"method_id": "published-method"}),
+        Rule(OWNER, {"method_id": "private-method"}, hidden=True),
+    ),
+    "GET /submissions/{submission_id}/edit": changing_submissions(OWNER),
+    "POST /submissions/{submission_id}/edit": changing_submissions(OWNER),
+    "GET /submissions/{submission_id}/withdraw": changing_submissions(OWNER),
     "GET /submissions/{submission_id}/declarations": changing_submissions(OWNER),
     "POST /submissions/{submission_id}/declarations": changing_submissions(OWNER),
     "POST /submissions/{submission_id}/publish": changing_submissions(OWNER),

@@ -111,6 +111,8 @@ def build(session: Session) -> World:
         objects={
             "published": str(published.id),
             "private": str(private.id),
+            "published-method": str(published.method_id),
+            "private-method": str(private.method_id),
             "anonymous": ANONYMOUS_TOKEN,
             "guessed": "b" * 43,
             "owner": str(owner.id),

@@ -95,6 +95,9 @@ def fill(session: Session, *, methods: int = 200) -> Gallery:
         _board_row(session, random, challenge, others[number % 4], methods + number, ["comp5", "comp7", "comp1"])
     _own_submissions(session, random, challenge, participant, gallery)
     _moderation(session, challenge, organiser, others[0])
+    for name in ("scored", "published"):
+        shown = session.get_one(Submission, gallery.submissions[name])
+        gallery.submissions[f"{name}_method"] = shown.method_id
     gallery.anonymous = create_anonymous_link(session, submission_id=gallery.submissions["scored"], user=participant)
     for label in ("cluster", "laptop"):
         accounts.create_token(

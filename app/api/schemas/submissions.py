@@ -15,6 +15,7 @@ from vocboard.evaluator.metrics.definitions import CurveKind
 class Method(BaseModel):
     """The submitted method."""
 
+    id: uuid.UUID = Field(description="The page `/methods/{id}` is its permanent address.")
     name: str
     description: str
     contributors: str
@@ -23,6 +24,8 @@ class Method(BaseModel):
     training_annotation: TrainingAnnotation | None = Field(description="null if it was not declared.")
     flickr_images: FlickrImages | None = Field(description="null if it was not declared.")
     flickr_image_count: int = Field(description="Number of image hashes listed for the organisers.")
+    paper_url: str
+    code_url: str
 
 
 class Archive(BaseModel):
@@ -126,6 +129,7 @@ class SubmissionDetails(SubmissionSummary):
     failure: str | None = Field(
         description="Why the evaluation failed on the server. A failed submission does not count against the quota."
     )
+    note: str | None = Field(description="Your private note about it; null for everyone else.")
     archive: Archive | None
     warnings: list[UploadProblem] | None
     evaluation: Evaluation | None
@@ -134,8 +138,8 @@ class SubmissionDetails(SubmissionSummary):
     )
 
 
-class Declarations(BaseModel):
-    """Changes to declarations; fields that are left out keep their values."""
+class Changes(BaseModel):
+    """Changes to what its owner says about a submission; fields that are left out keep their values."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -145,6 +149,12 @@ class Declarations(BaseModel):
     ) = None
     flickr_images: Literal[FlickrImages.NO, FlickrImages.YES, ""] | None = None
     flickr_image_hashes: str | None = Field(None, description="The list printed by `vocboard hash-images`.")
+    method_description: str | None = None
+    contributors: str | None = None
+    affiliation: str | None = None
+    paper_url: str | None = Field(None, description="An http(s) address, for all versions of the method.")
+    code_url: str | None = Field(None, description="An http(s) address, for all versions of the method.")
+    note: str | None = Field(None, description="Private: only you see it.")
 
 
 class Publishing(BaseModel):

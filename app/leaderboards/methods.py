@@ -1,0 +1,125 @@
+"""A method as everyone may cite it: its published versions and their results."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
+
+from vocboard.app.accounts.models import User
+from vocboard.app.challenges.editions import edition_of
+from vocboard.app.database import now
+from vocboard.app.errors import NotFoundError
+from vocboard.app.evaluations.results import visible_evaluation
+from vocboard.app.leaderboards.citation import bibtex
+from vocboard.app.submissions import versions as of_methods
+from vocboard.app.submissions.models import Method, Submission
+from vocboard.evaluator.editions import Competition
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedResult:
+    """A published result of a method, as everyone may see it.
+
+    Attributes:
+        mean: of the primary metric; a fraction, None if undefined.
+        mean_over: how many classes the mean is over.
+    """
+
+    competition: Competition
+    submission: Submission
+    metric: str
+    mean: float | None
+    mean_over: int
+    is_complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CitedMethod:
+    """A method, and what of it may be shown.
+
+    Attributes:
+        published: versions that are published in any competition, the latest first.
+        results: by competition, in the edition's order; of a competition in several phases the latest first.
+        versions: all of its submissions, the latest first, for its owner; empty for others.
+        contributors, affiliation, description: of the latest published version, or of the latest one for its owner.
+        bibtex: None if nothing is published.
+    """
+
+    method: Method
+    published: tuple[Submission, ...]
+    results: tuple[PublishedResult, ...]
+    versions: tuple[Submission, ...]
+    is_own: bool
+    contributors: str
+    affiliation: str
+    description: str
+    bibtex: str | None
+
+
+def cited_method(session: Session, method_id: uuid.UUID, viewer: User | None, *, site: str) -> CitedMethod:
+    """Return a method for its page.
+
+    It shows what its published submissions show to everyone. So it is not there while no result is published, nor while
+    the leaderboards are hidden or anonymous, nor once all of its results are unpublished, withdrawn or disqualified;
+    then only its owner sees it.
+
+    Args:
+        site: its address.
+
+    Raises:
+        NotFoundError: there is no such method, or nothing of it that the viewer may see.
+    """
+    method = of_methods.method_by_id(session, method_id)
+    is_own = viewer is not None and method.user_id == viewer.id
+    published = of_methods.versions_of(session, method, only_published=True)
+    versions = of_methods.versions_of(session, method, only_published=False) if is_own else ()
+    if not published and not versions:
+        raise NotFoundError("This method does not exist, or none of its results is published.")
+    shown = (published or versions)[0]
+    return CitedMethod(
+        method=method,
+        published=tuple(published),
+        results=tuple(_results(session, published)),
+        versions=tuple(versions),
+        is_own=is_own,
+        contributors=shown.contributors,
+        affiliation=shown.affiliation,
+        description=shown.description,
+        bibtex=bibtex(
+            method_id=method.id,
+            method=method.name,
+            contributors=shown.contributors,
+            challenge=shown.challenge.title,
+            year=(shown.published_at or now()).year,
+            address=address(site, method.id),
+        )
+        if published
+        else None,
+    )
+
+
+def address(site: str, method_id: uuid.UUID) -> str:
+    """Return the permanent address of a method's page."""
+    return f"{site.rstrip('/')}/methods/{method_id}"
+
+
+def _results(session: Session, published: Sequence[Submission]) -> list[PublishedResult]:
+    found = []
+    for submission in published:
+        competitions = edition_of(submission.challenge).competitions
+        evaluation = visible_evaluation(session, submission, None)
+        for result in evaluation.results if evaluation else ():
+            measure = result.measures[0]
+            found.append(
+                PublishedResult(
+                    competition=competitions[result.competition],
+                    submission=submission,
+                    metric=measure.metric,
+                    mean=measure.mean,
+                    mean_over=measure.mean_over,
+                    is_complete=not result.not_entered,
+                )
+            )
+    order = list(edition_of(published[0].challenge).competitions) if published else []
+    return sorted(found, key=lambda one: order.index(one.competition.key))

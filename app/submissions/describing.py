@@ -1,0 +1,98 @@
+"""What the owner of a submission says about it and its method, and may change later."""
+
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from vocboard.app.accounts.models import User
+from vocboard.app.audit import service as audit
+from vocboard.app.challenges.phases import require_not_archived
+from vocboard.app.errors import ConflictError, ForbiddenError
+from vocboard.app.forms.fields import FieldChecks
+from vocboard.app.forms.links import checked_link
+from vocboard.app.submissions import queries
+from vocboard.app.submissions.forms import LONGEST_AFFILIATION, LONGEST_CONTRIBUTORS, LONGEST_DESCRIPTION
+from vocboard.app.submissions.holding import held_own
+from vocboard.app.submissions.models import State, Submission
+
+LONGEST_NOTE = 10_000
+FIELDS = ("method_description", "contributors", "affiliation", "paper_url", "code_url", "note")
+
+
+def get_to_describe(session: Session, submission_id: uuid.UUID, user: User) -> Submission:
+    """Return one of the user's own submissions.
+
+    Raises:
+        NotFoundError, ForbiddenError: it is not the user's own submission.
+    """
+    submission = queries.get_for(session, submission_id, user)
+    if submission.user_id != user.id:
+        raise ForbiddenError("Only the owner of a submission can describe it.")
+    return submission
+
+
+def description_of(submission: Submission) -> dict[str, str]:
+    """Return the present values of `FIELDS`."""
+    return {
+        "method_description": submission.description,
+        "contributors": submission.contributors,
+        "affiliation": submission.affiliation,
+        "paper_url": submission.method.paper_url,
+        "code_url": submission.method.code_url,
+        "note": submission.note,
+    }
+
+
+def describe(session: Session, *, submission_id: uuid.UUID, user: User, changes: Mapping[str, str]) -> Submission:
+    """Change what is said about a submission; the audit log keeps the old values, but none of the private note.
+
+    Frozen leaderboards keep what they show. The links are those of the method, so of all of its versions.
+
+    Args:
+        changes: values of some of `FIELDS`.
+
+    Raises:
+        NotFoundError, ForbiddenError: it is not the user's own submission.
+        InvalidInputError: with all errors.
+        ConflictError: it has been withdrawn, or the challenge is archived.
+    """
+    submission = held_own(session, submission_id, user, what="describe a submission")
+    require_not_archived(submission.challenge)
+    if submission.state == State.WITHDRAWN:
+        raise ConflictError("The submission is withdrawn.")
+    session.refresh(submission, ["description", "contributors", "affiliation", "note"])
+    session.refresh(submission.method, ["paper_url", "code_url"], with_for_update=True)
+    before = description_of(submission)
+    after = _checked({**before, **changes})
+    submission.description = after["method_description"]
+    submission.contributors = after["contributors"]
+    submission.affiliation = after["affiliation"]
+    submission.method.paper_url = after["paper_url"]
+    submission.method.code_url = after["code_url"]
+    submission.note = after["note"]
+    details: dict[str, Any] = {
+        name: {"from": before[name], "to": after[name]}
+        for name in FIELDS
+        if name != "note" and before[name] != after[name]
+    }
+    if details:
+        audit.record(session, actor=user, action="submission.describe", subject=submission, details=details)
+    return submission
+
+
+def _checked(given: Mapping[str, str]) -> dict[str, str]:
+    checks = FieldChecks()
+    found = {
+        "method_description": checks.text(
+            "method_description", given["method_description"], longest=LONGEST_DESCRIPTION
+        ),
+        "contributors": checks.line("contributors", given["contributors"], longest=LONGEST_CONTRIBUTORS),
+        "affiliation": checks.line("affiliation", given["affiliation"], longest=LONGEST_AFFILIATION),
+        "paper_url": checked_link(checks, "paper_url", given["paper_url"]),
+        "code_url": checked_link(checks, "code_url", given["code_url"]),
+        "note": checks.text("note", given["note"], longest=LONGEST_NOTE),
+    }
+    checks.finish()
+    return found

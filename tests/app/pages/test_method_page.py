@@ -1,0 +1,184 @@
+"""The page of a method to cite, what its owner may change about it, and what withdrawing means."""
+
+import re
+import uuid
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from tests.support.browsing import send_form, sign_in
+from tests.support.factories import make_challenge, make_organiser, make_token, make_user
+from tests.support.scored import make_scored
+from tests.support.site import Site
+from vocboard.app.audit.models import AuditEvent
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.database import now
+from vocboard.app.submissions.models import State, Submission
+
+LINKS = {"paper_url": "https://arxiv.org/abs/1311.2524?a=1&b=2", "code_url": "http://code.example:8080/r-cnn"}
+SECRET = "learning rate 0.001 <b>"
+
+
+@dataclass
+class Scene:
+    """A published version of a method, and a private one after it."""
+
+    site: Site
+
+    def __post_init__(self) -> None:
+        with self.site.writing() as session:
+            owner, organiser = make_user(session), make_organiser(session)
+            challenge = make_challenge(session, organiser=organiser)
+            self.owner, self.organiser, self.challenge_id = owner.email, organiser.email, challenge.id
+            self.token, self.organisers_token = make_token(session, owner), make_token(session, organiser)
+            given = {"competitions": ["comp1", "comp3"], "contributors": "A. Turing and G. Hopper, {K} J_1"}
+            old = make_scored(session, challenge, owner, "R-CNN {50%}", score=0.5, published_at=now(), **given)
+            new = make_scored(session, challenge, owner, "R-CNN {50%}", score=0.61, **given)
+            self.old, self.new, self.method = old.id, new.id, old.method_id
+
+    def get(self, path: str, who: str | None = None) -> Any:
+        with self.site.client() as client:
+            if who:
+                sign_in(client, who)
+            return client.get(path)
+
+    def page(self, who: str | None = None) -> Any:
+        return self.get(f"/methods/{self.method}", who)
+
+    def patch(self, submission_id: uuid.UUID, status: int = 200, **changes: str) -> Any:
+        with self.site.client(self.token) as client:
+            answer = client.patch(f"/api/v1/submissions/{submission_id}", json=changes)
+        assert answer.status_code == status, answer.text
+        return answer.json()
+
+
+@pytest.fixture
+def scene(embedded_site: Site) -> Scene:
+    return Scene(embedded_site)
+
+
+def test_everyone_sees_what_is_published_and_how_to_cite_it(scene: Scene) -> None:
+    page = scene.page()
+    assert page.status_code == 200
+    assert f'<link rel="canonical" href="{scene.site.settings.public_url}/methods/{scene.method}">' in page.text
+    assert "50.00" in page.text
+    assert "61.00" not in page.text, "a private version"
+    assert "Your versions" not in page.text
+    [bibtex] = re.findall(r'<pre id="bibtex"[^>]*>(.*?)</pre>', page.text, re.DOTALL)
+    assert "title = {{R-CNN \\textbraceleft{}50\\%\\textbraceright{}}}" in bibtex
+    assert "author = {A. Turing and G. Hopper and \\textbraceleft{}K\\textbraceright{} J\\_1}" in bibtex
+    assert bibtex.count("{") == bibtex.count("}")
+    assert 'property="og:description" content="comp1: 50.00' in page.text
+    own = scene.page(scene.owner).text
+    assert all(text in own for text in ("Your versions", "Version 1", "Version 2", "61.00"))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"published_at": None},
+        {"state": State.DISQUALIFIED, "published_at": None},
+        {"state": State.WITHDRAWN, "published_at": None},
+        {"leaderboard_from": now() + timedelta(days=1)},
+        {"anonymous_until": now() + timedelta(days=1)},
+    ],
+)
+def test_it_shows_nothing_that_leaderboards_hide(scene: Scene, change: dict[str, Any]) -> None:
+    with scene.site.writing() as session:
+        for name, value in change.items():
+            of: Any = session.get_one(Submission, scene.old)
+            setattr(of if hasattr(of, name) else session.get_one(Challenge, scene.challenge_id), name, value)
+    assert scene.page().status_code == scene.page(scene.organiser).status_code == 404
+    assert "R-CNN" not in scene.page().text
+    own = scene.page(scene.owner)
+    assert own.status_code == 200
+    assert "Only you see this page" in own.text
+    assert "bibtex" not in own.text
+
+
+def test_a_competition_that_was_left_out_is_not_there(scene: Scene) -> None:
+    with scene.site.client(scene.token) as client:
+        client.post(f"/api/v1/submissions/{scene.old}/unpublish", json={"competitions": ["comp3"]})
+    assert "comp1" in scene.page().text
+    assert "comp3" not in scene.page().text
+
+
+def test_the_description_can_be_changed_and_the_log_keeps_the_old_one(scene: Scene) -> None:
+    path = f"/submissions/{scene.old}"
+    with scene.site.client() as client:
+        sign_in(client, scene.owner)
+        fields = {"method_description": "Two stages", "contributors": "Ada", "affiliation": "Lab", "note": SECRET}
+        answer = send_form(client, f"{path}/edit", f"{path}/edit", **fields, **LINKS)
+        assert answer.headers["location"] == f"{path}?done=described"
+        assert "learning rate 0.001 &lt;b&gt;" in client.get(path).text
+    for shown in (scene.page().text, scene.get(path).text):
+        assert 'href="https://arxiv.org/abs/1311.2524?a=1&amp;b=2" rel="nofollow noopener ugc"' in shown
+        assert "Two stages" in shown
+    assert scene.patch(scene.new)["method"]["code_url"] == LINKS["code_url"], "the links are the method's"
+    with scene.site.database.reading() as session:
+        event = session.scalars(select(AuditEvent).where(AuditEvent.action == "submission.describe")).one()
+    assert event.details["contributors"] == {"from": "A. Turing and G. Hopper, {K} J_1", "to": "Ada"}
+    assert "note" not in event.details
+
+
+def test_the_note_is_the_owners_alone(scene: Scene) -> None:
+    assert scene.patch(scene.old, note=SECRET)["note"] == SECRET
+    with scene.site.client(scene.organisers_token) as organiser, scene.site.client() as visitor:
+        for client in (organiser, visitor):
+            for path in (f"/api/v1/submissions/{scene.old}", f"/submissions/{scene.old}", f"/methods/{scene.method}"):
+                assert "learning rate" not in client.get(path).text
+        assert organiser.get(f"/api/v1/submissions/{scene.old}").json()["note"] is None
+    page = scene.get(f"/submissions/{scene.old}", scene.organiser).text
+    assert "For organisers" in page
+    assert "learning rate" not in page
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        "javascript:alert(1)",
+        "JavaScript:alert(1)",
+        "//evil.example",
+        "https://",
+        "ftp://a.example/b",
+        "https://arxiv.org@evil.example/",
+        'https://a.example/"onclick="x',
+        "https://a.example/a b",
+        "https://a.example/\u202egro",
+        "https://[::1",
+        "https://a.example/" + "x" * 500,
+    ],
+)
+def test_links_are_addresses_of_pages(scene: Scene, link: str) -> None:
+    assert "paper_url" in scene.patch(scene.old, 422, paper_url=link)["fields"]
+    assert "Paper" not in scene.page().text
+
+
+def test_withdrawing_says_what_happens_and_it_does(scene: Scene) -> None:
+    path = f"/submissions/{scene.old}/withdraw"
+    page = scene.get(path, scene.owner).text
+    assert "It leaves the leaderboards of comp1, comp3 at once" in page
+    assert "You do not get your quota back" in page
+    assert "Its archive stays on the server, because another submission has the same one." in page
+    with scene.site.writing() as session:
+        session.get_one(Submission, scene.old).published_at = now() - timedelta(hours=2)
+        session.get_one(Submission, scene.old).archive_sha256 = "c" * 64
+        session.get_one(Challenge, scene.challenge_id).closes_at = now() - timedelta(hours=1)
+    scene.get("/challenges")
+    scene.patch(scene.new, note="the board freezes before anything changes")
+    page = scene.get(path, scene.owner).text
+    assert "The frozen leaderboards of comp1, comp3 go on showing it" in page
+    assert "It leaves the leaderboards" not in page
+    assert "deleted from the server after 30 days" in page
+    with scene.site.client() as client:
+        sign_in(client, scene.owner)
+        send_form(client, path, path)
+        assert client.get(path).status_code == 409
+    with scene.site.client() as client:
+        slug = client.get("/api/v1/challenges").json()["items"][0]["slug"]
+        [row] = client.get(f"/api/v1/challenges/{slug}/leaderboards/comp1").json()["rows"]
+    assert row["submission"] == str(scene.old)
+    assert scene.page().status_code == 404
