@@ -286,15 +286,7 @@ def _submission(one: Submission, evaluation: EvaluationRecord | None, *, has_arc
         archive_bytes=one.archive_bytes,
         archive_name=one.archive_name,
         has_archive=has_archive,
-        entries=[
-            Entry(
-                competition=entry.competition,
-                classes=entry.classes,
-                is_private=entry.is_private,
-                published_at=entry.published_at,
-            )
-            for entry in one.entries
-        ],
+        entries=[Entry.model_validate(entry, from_attributes=True) for entry in one.entries],
         warnings=[Warn(**warning) for warning in one.warnings],
         state=one.state,
         finished_at=one.finished_at,
