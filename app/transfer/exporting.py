@@ -27,6 +27,7 @@ from vocboard.app.leaderboards import freezing
 from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.submissions.models import State, Submission
 from vocboard.app.transfer import records, tar
+from vocboard.app.transfer.exported_submission import submission_record
 from vocboard.app.transfer.exporting_people import bans, people
 from vocboard.app.transfer.exporting_phases import further_phases, ground_truth_versions, write_phases
 from vocboard.app.transfer.files import write_lines, write_log, write_people
@@ -34,13 +35,11 @@ from vocboard.app.transfer.readme import README
 from vocboard.app.transfer.records import (
     CurveRecord,
     EditionRecord,
-    Entry,
     EvaluationRecord,
     Header,
     MeasureRecord,
     ResultRecord,
     SubmissionRecord,
-    Warn,
 )
 from vocboard.app.transfer.tables import ScoreTables
 from vocboard.evaluator.editions import Task
@@ -202,7 +201,9 @@ def _submissions(
         found = session.scalars(query).all()
         evaluations = _evaluations(session, [one.current_evaluation_id for one in found if one.current_evaluation_id])
         yield [
-            _submission(one, evaluations.get(one.current_evaluation_id), has_archive=one.archive_sha256 in archives)
+            submission_record(
+                one, evaluations.get(one.current_evaluation_id), has_archive=one.archive_sha256 in archives
+            )
             for one in found
         ]
         session.expunge_all()
@@ -261,41 +262,4 @@ def _result(
         ],
         curves=dict(curves),
         shares=shares,
-    )
-
-
-def _submission(one: Submission, evaluation: EvaluationRecord | None, *, has_archive: bool) -> SubmissionRecord:
-    return SubmissionRecord(
-        id=one.id,
-        created_at=one.created_at,
-        began_at=one.began_at,
-        phase=one.phase_key,
-        person=one.user_id,
-        method=one.method.name,
-        paper_url=one.method.paper_url,
-        code_url=one.method.code_url,
-        description=one.description,
-        contributors=one.contributors,
-        affiliation=one.affiliation,
-        training_data=one.training_data,
-        training_annotation=one.training_annotation,
-        flickr_images=one.flickr_images,
-        flickr_count=one.flickr_count,
-        segmentation_classes=one.segmentation_classes,
-        archive_sha256=one.archive_sha256,
-        archive_bytes=one.archive_bytes,
-        archive_name=one.archive_name,
-        has_archive=has_archive,
-        entries=[Entry.model_validate(entry, from_attributes=True) for entry in one.entries],
-        warnings=[Warn(**warning) for warning in one.warnings],
-        state=one.state,
-        finished_at=one.finished_at,
-        failure=one.failure,
-        quota_returned_at=one.quota_returned_at,
-        published_at=one.published_at,
-        published_before=one.published_before,
-        publish_when_scored=one.publish_when_scored,
-        held_back_at=one.held_back_at,
-        moderation_reason=one.moderation_reason,
-        evaluation=evaluation,
     )

@@ -1,14 +1,14 @@
 """Let some competitions of a submission be published, and others not.
 
 Revision: 2026_11_22_0345_competitions
-Follows: 2026_11_22_0345_statistics
+Follows: 2026_11_22_0405_imported_bans
 """
 
 import sqlalchemy as sa
 from alembic import op
 
 revision = "2026_11_22_0345_competitions"
-down_revision = "2026_11_22_0345_statistics"
+down_revision = "2026_11_22_0405_imported_bans"
 branch_labels = None
 depends_on = None
 
