@@ -2,6 +2,11 @@
 
 import hashlib
 import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -9,6 +14,37 @@ from typing import Self
 from vocboard.client.errors import ChangedArchiveError, ClientError, MisuseError
 
 HASHED_BYTES = 1024 * 1024
+STANDARD_INPUT = Path("-")
+
+
+@contextmanager
+def opened(path: Path) -> Iterator["OutgoingArchive"]:
+    """Open an archive; `-` is that on standard input, which is copied to a temporary file.
+
+    The copy is needed because parts may have to be sent again. Later, an archive with the same content continues the
+    upload.
+
+    Raises:
+        MisuseError: see `OutgoingArchive`; or standard input is a terminal, or empty.
+        ClientError: there is no room for the copy.
+    """
+    if path != STANDARD_INPUT:
+        with OutgoingArchive(path) as archive:
+            yield archive
+        return
+    if sys.stdin.isatty():
+        raise MisuseError("standard input is a terminal; pipe an archive to the command, or name a file")
+    with tempfile.TemporaryDirectory(prefix="vocboard-") as directory:
+        copy = Path(directory) / "standard-input"
+        try:
+            with copy.open("wb") as file:
+                shutil.copyfileobj(sys.stdin.buffer, file, HASHED_BYTES)
+        except OSError as error:
+            raise ClientError(f"cannot copy standard input to {copy}: {error.strerror}") from error
+        if not copy.stat().st_size:
+            raise MisuseError("standard input is empty")
+        with OutgoingArchive(copy) as archive:
+            yield archive
 
 
 class OutgoingArchive:

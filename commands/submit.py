@@ -13,7 +13,7 @@ from vocboard.client.answers import (
     submission_details,
     understood,
 )
-from vocboard.client.archive import OutgoingArchive
+from vocboard.client.archive import OutgoingArchive, opened
 from vocboard.client.connection import Answer, Connection, FieldValue
 from vocboard.client.errors import InvalidArchiveError, MisuseError, RefusedError
 from vocboard.client.paths import path, phase_parameter
@@ -28,10 +28,10 @@ from vocboard.commands.connecting import (
     connect,
     print_json,
     reporting_errors,
-    say,
 )
 from vocboard.commands.problem_text import group_lines, group_summary
 from vocboard.commands.submissions import exit_status, followed, scores_in_full, state_in_words
+from vocboard.commands.submit_questions import complete, confirm, in_terminal
 from vocboard.evaluator.problems.groups import ProblemGroup, groups_of
 
 
@@ -43,7 +43,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "error, 3 server or network error."
     )
     parser.add_argument("challenge", metavar="CHALLENGE", help="short name of the challenge: the last part of its URL")
-    parser.add_argument("archive", metavar="ARCHIVE", type=Path, help="result files: .tar, .tar.gz/.xz/.bz2 or .zip")
+    parser.add_argument(
+        "archive",
+        metavar="ARCHIVE",
+        type=Path,
+        help="result files: .tar, .tar.gz/.xz/.bz2 or .zip; - reads the archive from standard input",
+    )
     parser.add_argument(
         "--method",
         metavar="NAME",
@@ -51,8 +56,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="name of the method; use the same name if only its parameters changed",
     )
     parser.add_argument("--description", metavar="TEXT", default="", help="description of the method")
-    parser.add_argument("--contributors", metavar="NAMES", default="", help="names of the authors")
-    parser.add_argument("--affiliation", metavar="TEXT", default="", help="affiliation of the authors")
+    previous = "(default: as in your last submission, or as in your account)"
+    parser.add_argument("--contributors", metavar="NAMES", help=f"names of the authors {previous}")
+    parser.add_argument("--affiliation", metavar="TEXT", help=f"affiliation of the authors {previous}")
     parser.add_argument(
         "--training-data",
         metavar="TEXT",
@@ -92,10 +98,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 @reporting_errors
 def run(arguments: argparse.Namespace) -> int:
     """Upload the archive, print the server's report, and wait for the scores if requested."""
-    with connect(arguments.server) as connection, OutgoingArchive(arguments.archive) as archive:
+    with connect(arguments.server) as connection, opened(arguments.archive) as archive:
         found = understood(challenge, connection.get(path("challenges", arguments.challenge)))
         _check_that_it_is_open(found, arguments.phase)
-        _warn_of_missing_declarations(found, arguments)
+        complete(arguments, connection, found, archive)
         try:
             answer = _upload(connection, arguments, archive)
         except InvalidArchiveError as error:
@@ -161,17 +167,6 @@ def _check_that_it_is_open(found: Challenge, key: str | None) -> None:
         raise MisuseError(f"{printable(title)} closed at {instant(closes_at)}")
     if state == "not_yet_open" and opens_at is not None:
         raise MisuseError(f"{printable(title)} opens at {instant(opens_at)}")
-
-
-def _warn_of_missing_declarations(found: Challenge, arguments: argparse.Namespace) -> None:
-    """Warn, before the upload, about declarations that competitions require and the command does not give."""
-    for declaration, keys in found.declarations.items():
-        if not getattr(arguments, declaration, "given"):
-            option = "--" + declaration.replace("_", "-")
-            say(
-                f"{', '.join(map(printable, keys))} requires {option}; without it, the result is marked as lacking "
-                f"this declaration"
-            )
 
 
 def _read(file: Path) -> str:
@@ -245,10 +240,8 @@ def _point_out_identical(connection: Connection, challenge: str, sha256: str, no
         f"you have submitted exactly this archive before, as {printable(earlier.method)} on "
         f"{instant(earlier.created_at)} (submission {printable(earlier.id)}); submitting it again uses quota"
     )
-    if sys.stdin.isatty() and sys.stderr.isatty():
-        note("Submit it again? [y/N]")
-        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-            raise MisuseError("nothing was submitted; --again submits it without asking")
+    if in_terminal() and not confirm("Submit it again?"):
+        raise MisuseError("nothing was submitted; --again submits it without asking")
 
 
 def _accepted_message(accepted: SubmissionDetails, waiting: bool) -> str:

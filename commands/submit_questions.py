@@ -1,0 +1,168 @@
+"""What `vocboard submit` asks before the upload: missing declarations, and whether classes are left out on purpose.
+
+It asks in a terminal only. Elsewhere, what the server would refuse is an error before the upload.
+"""
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from vocboard.client.answers import Challenge, understood
+from vocboard.client.archive import OutgoingArchive
+from vocboard.client.connection import Connection
+from vocboard.client.errors import MisuseError, RefusedError
+from vocboard.client.paths import path
+from vocboard.client.terminal import printable
+from vocboard.commands.connecting import say
+
+if TYPE_CHECKING:
+    from vocboard.evaluator.editions import Edition
+
+NAMED_CLASSES = 5
+ANNOTATIONS = ("segmentation_only", "other_annotation")
+QUESTIONS = {
+    "training_data": "What was the method trained on?",
+    "training_annotation": "Was it trained on segmentations only, or also on boxes or other annotation?",
+    "flickr_images": "Was it trained on images from flickr?",
+}
+CHOICES = {"training_annotation": ANNOTATIONS, "flickr_images": ("no", "yes")}
+
+
+def in_terminal() -> bool:
+    """Whether somebody can answer."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def ask(question: str) -> str:
+    """Ask a question, and return the answer.
+
+    Raises:
+        MisuseError: there is none: the input ended.
+    """
+    print(f"vocboard: {question} ", end="", file=sys.stderr, flush=True)
+    line = sys.stdin.readline()
+    if not line:
+        raise MisuseError("nothing was submitted")
+    return line.strip()
+
+
+def confirm(question: str) -> bool:
+    """Ask a question whose answer is no by default."""
+    return ask(f"{question} [y/N]").lower() in ("y", "yes")
+
+
+def complete(arguments: argparse.Namespace, connection: Connection, found: Challenge, archive: OutgoingArchive) -> None:
+    """Fill in what the competitions in the archive require and the command does not give.
+
+    Raises:
+        MisuseError: something required is missing, and there is no terminal to ask in; or the answer is no.
+    """
+    from vocboard.client.contents import entered, missing_classes  # noqa: PLC0415  # loads numpy, only needed here
+
+    edition = _edition(connection, arguments.challenge)
+    competitions = {} if edition is None else entered(archive.path, edition)
+    _fill_in_names(arguments, connection)
+    needed = {
+        declaration: [key for key in keys if key in competitions] for declaration, keys in found.declarations.items()
+    }
+    missing = {
+        declaration: keys
+        for declaration, keys in needed.items()
+        if keys and declaration in QUESTIONS and not getattr(arguments, declaration)
+    }
+    if arguments.training_data:  # it also says which annotation was used
+        missing.pop("training_annotation", None)
+    if in_terminal():
+        _ask_for_declarations(arguments, missing)
+    else:
+        _check_declarations(missing)
+    if edition is not None:
+        _ask_about_classes(missing_classes(competitions, edition), edition)
+
+
+def _edition(connection: Connection, slug: str) -> "Edition | None":
+    from vocboard.client.client import EDITION_MEDIA_TYPE  # noqa: PLC0415  # loads numpy, only needed here
+    from vocboard.evaluator import editions  # noqa: PLC0415
+
+    try:
+        text = connection.get_text(path("challenges", slug, "edition"), accept=EDITION_MEDIA_TYPE)
+    except RefusedError:
+        return None
+    return understood(lambda answer: editions.read_text(answer, slug), text)
+
+
+def _fill_in_names(arguments: argparse.Namespace, connection: Connection) -> None:
+    """Fill in contributors and affiliation from the last submission, or else from the account, as the web form does."""
+    fields = [name for name in ("contributors", "affiliation") if getattr(arguments, name) is None]
+    if not fields:
+        return
+    try:
+        previous = _previous_names(connection, arguments.challenge)
+    except RefusedError:  # a token without the scope `read`
+        previous = {}
+    for name in fields:
+        setattr(arguments, name, previous.get(name, ""))
+    filled_in = [f"--{name} “{printable(previous[name])}”" for name in fields if previous.get(name)]
+    if filled_in and in_terminal():
+        say(f"filled in as on the web: {', '.join(filled_in)}")
+
+
+def _previous_names(connection: Connection, slug: str) -> dict[str, str]:
+    here: dict[str, str | int] = {"challenge": slug, "per_page": 1}
+    for parameters in (here, {"per_page": 1}):
+        page = connection.get("/submissions", parameters)
+        for item in page["items"]:
+            method = connection.get(path("submissions", str(item["id"])))["method"]
+            return {name: str(method[name]) for name in ("contributors", "affiliation")}
+    owner = connection.get("/me")
+    return {"contributors": str(owner["name"]), "affiliation": str(owner["affiliation"])}
+
+
+def _ask_for_declarations(arguments: argparse.Namespace, missing: Mapping[str, Sequence[str]]) -> None:
+    for declaration, keys in missing.items():
+        if declaration == "training_annotation" and arguments.training_data:
+            continue
+        choices = CHOICES.get(declaration, ())
+        offered = f" [{'/'.join(choices)}]" if choices else ""
+        question = f"{', '.join(map(printable, keys))}: {QUESTIONS[declaration]}{offered}"
+        while True:
+            answer = ask(question)
+            if answer in choices or (answer and not choices):
+                break
+        setattr(arguments, declaration, answer)
+    if arguments.flickr_images == "yes" and arguments.flickr_image_hashes is None:
+        raise MisuseError(
+            "images from flickr have to be listed: run `vocboard hash-images DIRECTORY > FILE`, and run this command "
+            "again with --flickr-images yes --flickr-image-hashes FILE"
+        )
+
+
+def _check_declarations(missing: Mapping[str, Sequence[str]]) -> None:
+    """Name everything that is missing at once. What may be declared later is only pointed out."""
+    required = {name: keys for name, keys in missing.items() if name != "flickr_images"}
+    if "training_data" in required:
+        required.pop("training_annotation", None)
+    if required:
+        described = [f"{_option(name)} for {', '.join(map(printable, keys))}" for name, keys in required.items()]
+        raise MisuseError(f"the competitions in the archive require declarations; add {' and '.join(described)}")
+    for name, keys in missing.items():
+        say(
+            f"{', '.join(map(printable, keys))} requires {_option(name)}; without it, the result is marked as lacking "
+            f"this declaration"
+        )
+
+
+def _option(declaration: str) -> str:
+    return "--" + declaration.replace("_", "-")
+
+
+def _ask_about_classes(missing: Mapping[str, Sequence[str]], edition: "Edition") -> None:
+    """Point out classes without a file, and ask in a terminal whether they are left out on purpose."""
+    for key, names in missing.items():
+        more = f" and {len(names) - NAMED_CLASSES} more" if len(names) > NAMED_CLASSES else ""
+        count = len(edition.competitions[key].classes)
+        listed = ", ".join(map(printable, names[:NAMED_CLASSES]))
+        say(f"{len(names)} of the {count} classes of {printable(key)} have no result file: {listed}{more}")
+    if missing and in_terminal() and not confirm("Submit without them?"):
+        raise MisuseError("nothing was submitted; add the missing files, and run the command again")

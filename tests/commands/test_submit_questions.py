@@ -1,0 +1,103 @@
+"""What `vocboard submit` asks before an upload, and what it fills in: in a real terminal, and without one."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.commands.board import Shown, pseudo_terminal
+from tests.support.factories import make_token, make_user
+from tests.support.site import Site, serving
+from tests.support.wrong_archives import challenge, detections, tar
+from vocboard.app.settings import Settings
+from vocboard.app.submissions.models import Submission
+
+pytestmark = [
+    pytest.mark.usefixtures("own_settings"),
+    pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals"),
+]
+WITHOUT_BIRD = {name: text for name, text in detections().items() if "_bird" not in name}
+
+
+@pytest.fixture
+def site(sqlite_url: str, tmp_path: Path) -> Iterator[Site]:
+    with serving(Settings(data_directory=tmp_path / "data", database_url=sqlite_url)) as running:
+        yield running
+
+
+@pytest.fixture
+def slug(site: Site, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Give a challenge whose competitions require declarations; a new participant is logged in."""
+    with site.writing() as session:
+        found = challenge(session).slug
+        user = make_user(session, name="Ann Author", affiliation="Institute")
+        monkeypatch.setenv("VOCBOARD_TOKEN", make_token(session, user))
+    monkeypatch.setenv("VOCBOARD_SERVER", site.url)
+    return found
+
+
+def submissions(site: Site) -> list[Submission]:
+    with site.database.reading() as session:
+        return list(session.query(Submission).order_by(Submission.created_at))
+
+
+def answer(terminal: int, shown: Shown, question: str, text: str) -> None:
+    shown.until(question)
+    os.write(terminal, text.encode() + b"\n")
+
+
+def piped(slug: str, archive: bytes, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    program = [sys.executable, "-m", "vocboard.commands.main", "submit", slug, "-", "--method", "Mine", *arguments]
+    return subprocess.run(program, input=archive, capture_output=True, check=False)
+
+
+def test_a_terminal_asks_for_what_is_missing_before_the_upload(site: Site, slug: str, tmp_path: Path) -> None:
+    archive = tmp_path / "results.tar.gz"
+    archive.write_bytes(tar(WITHOUT_BIRD))
+    with pseudo_terminal("submit", slug, str(archive), "--method", "Mine") as (terminal, shown):
+        answer(terminal, shown, "comp4: What was the method trained on?", "Images of our own.")
+        answer(terminal, shown, "trained on images from flickr? [no/yes]", "perhaps")
+        answer(terminal, shown, "[no/yes] perhaps", "no")
+        answer(terminal, shown, "Submit without them? [y/N]", "n")
+        shown.until("nothing was submitted")
+    assert "1 of the 20 classes of comp4 have no result file: bird" in shown.text
+    assert "results.tar.gz  " not in shown.text, "the upload has not begun"
+    assert submissions(site) == []
+
+    given = ["--training-data", "Images of our own.", "--flickr-images", "no"]
+    with pseudo_terminal("submit", slug, str(archive), "--method", "Mine", *given) as (terminal, shown):
+        answer(terminal, shown, "Submit without them? [y/N]", "y")
+        shown.until("Accepted as submission")
+    [made] = submissions(site)
+    assert (made.training_data, made.contributors, made.affiliation) == (
+        "Images of our own.",
+        "Ann Author",
+        "Institute",
+    )
+
+
+def test_without_a_terminal_everything_missing_is_one_error_and_nothing_is_asked(site: Site, slug: str) -> None:
+    began = time.monotonic()
+    done = piped(slug, tar(WITHOUT_BIRD))
+    assert done.returncode == 2
+    said = done.stderr.decode()
+    assert "require declarations; add --training-data for comp4" in said
+    assert time.monotonic() - began < 60
+    assert submissions(site) == []
+
+    done = piped(slug, tar(WITHOUT_BIRD), "--training-data", "Images of our own.", "--contributors", "Bob")
+    assert done.returncode == 0, done.stderr
+    said = done.stderr.decode()
+    assert "no result file: bird" in said
+    assert "comp4 requires --flickr-images" in said
+    assert "comp6" not in said, "hints are about competitions in the archive"
+    [made] = submissions(site)
+    assert (made.contributors, made.affiliation, made.archive_name) == ("Bob", "Institute", "standard-input")
+
+    assert piped(slug, tar(WITHOUT_BIRD), "--training-data", "Images.", "--affiliation", "").returncode == 0
+    assert [(one.contributors, one.affiliation) for one in submissions(site)] == [("Bob", "Institute"), ("Bob", "")]
+    assert b"standard input is empty" in piped(slug, b"").stderr
