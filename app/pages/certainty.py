@@ -27,8 +27,8 @@ class Certainty:
 
     @classmethod
     def of(cls, board: Board) -> "Certainty | None":
-        """Return the cells of a leaderboard; None if it shows no statistics."""
-        if board.statistics is None:
+        """Return the cells of a leaderboard; None if it shows no statistics, or nothing of them is known yet."""
+        if board.statistics is None or not board.statistics.methods:
             return None
         means = [one.mean for one in board.statistics.methods.values() if one.mean is not None]
         low, high = min((mean.low for mean in means), default=0.0), max((mean.high for mean in means), default=1.0)

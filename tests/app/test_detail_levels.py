@@ -16,6 +16,7 @@ from sqlalchemy import select
 from tests.app.authorisation_table import TABLE
 from tests.support.factories import make_challenge, make_organiser, make_token, make_user
 from tests.support.other_truths import answers, certain
+from tests.support.phases import show_board
 from tests.support.site import Site
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.challenges.models import Challenge, Detail
@@ -23,6 +24,8 @@ from vocboard.app.challenges.queries import challenge_by_slug
 from vocboard.app.challenges.service import set_detail
 from vocboard.app.database import now
 from vocboard.app.evaluations import service as evaluations
+from vocboard.app.statistics.boards import Interval, MethodStatistics, Statistics, digest_of
+from vocboard.app.statistics.models import BoardStatistics
 from vocboard.app.submissions import service as submissions
 from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
 from vocboard.evaluator import editions
@@ -135,7 +138,11 @@ def addresses(known: Mapping[str, str]) -> set[str]:
     boards = {template for template in templates if template.endswith("/leaderboards/{competition}")}
     templates |= {board + ending for board in boards for ending in (".csv", ".tex")}
     fields = {template: set(re.findall(r"{(\w+)}", template)) for template in templates}
-    found = {template.format_map(known) for template, needed in fields.items() if needed <= set(known)}
+    found = {
+        template.format_map(known)
+        for template, needed in fields.items()
+        if needed <= set(known) and not template.endswith(":path}")  # the documentation
+    }
     return found - {"/api/v1/openapi.json"}  # which names the fields, and is the same for everybody
 
 
@@ -302,3 +309,28 @@ def test_a_level_that_is_raised_shows_exact_curves_once_the_worker_has_copied_th
     with site.client(scene.organiser) as client:
         client.patch(f"/api/v1/challenges/{scene.slug}", json={"detail": "curves"})
     assert len(scene.curve(None)["recall"]) == 11
+
+
+@pytest.mark.parametrize("level", [Detail.MEAN, Detail.CLASSES])
+def test_intervals_and_differences_follow_the_detail_level(embedded_site: Site, level: Detail) -> None:
+    """Numbers that occur nowhere else are only where the level permits them, rounded as workers store them."""
+    scene = Scene(embedded_site, scores(ranking("good"), edition="VOC2007"), level)
+    with embedded_site.writing() as session:
+        found = challenge_by_slug(session, scene.slug, None)
+        assert found is not None
+        board = show_board(session, found[0], "comp1")
+        results = [entry.result_id for entry in board.rows.entries if entry.result_id is not None]
+        method = MethodStatistics(Interval(0.111, 0.222), {"car": Interval(0.333, 0.444)}, (1, 1), True)
+        digest = digest_of(results, 3)
+        assert digest is not None
+        content = Statistics(3, IMAGES, 1_000, 1, dict.fromkeys(results, method)).as_json()
+        session.add(
+            BoardStatistics(
+                challenge_id=found[0].id, competition="comp1", methods_sha256=digest, version=1, content=content
+            )
+        )
+    shown = scene.views(None)  # a leaderboard is the same for everyone
+    with_mean = {address for address, text in shown.items() if "0.111" in text or "11.1–22.2" in text}
+    with_class = {address for address, text in shown.items() if "0.333" in text or "33.3–44.4" in text}
+    assert any(address.endswith("/leaderboards/comp1") for address in with_mean)
+    assert bool(with_class) == (level is Detail.CLASSES)
