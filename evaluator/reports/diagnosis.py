@@ -141,11 +141,11 @@ def _pixels(found: Mapping[str, Any]) -> str:
 
 
 def _worst(galleries: Mapping[str, str]) -> str:
-    keys = "".join(f'<span class="key {kind}">{escape(text)}</span>' for kind, text in LEGEND.items())
-    note = (
-        "The worst errors of each kind: the earliest in the ranking of their class, the largest missed objects. Each "
-        "leads to its image on the page of <code>vocboard view</code>."
-    )
+    note, keys = "Each leads to its image on the page of <code>vocboard view</code>.", ""
+    if WRONG_PIXELS not in galleries:
+        note = f"The worst are the earliest in the ranking of their class, and the largest missed objects. {note}"
+    if not {WRONG_PIXELS, NEGATIVE} & galleries.keys():
+        keys = "".join(f'<span class="key {kind}">{escape(text)}</span>' for kind, text in LEGEND.items())
     parts = "".join(f"<h4>{escape(KINDS[kind].capitalize())}</h4>{drawn}" for kind, drawn in galleries.items())
     return f"<h3>Worst errors</h3><p>{note} {keys}</p>{parts}"
 
