@@ -17,8 +17,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Withdraw a submission, which cannot be undone."""
     changing.require_confirmation(
         arguments,
-        "This cannot be undone. The submission leaves the leaderboards (frozen ones keep it), its scores are no "
-        "longer shown, its anonymous link ends, and its archive is deleted after some time. Its quota only comes back "
+        "This cannot be undone. The submission leaves the leaderboards (frozen ones keep it), its page no longer "
+        "shows scores, its anonymous link ends, and its archive is deleted after some time. Its quota only comes back "
         "while it is queued.",
     )
     return changing.change(arguments, "withdraw", "withdrawn")

@@ -8,6 +8,7 @@ from vocboard.app.api import (
     accounts,
     challenges,
     events,
+    exports,
     ground_truth,
     leaderboards,
     moderation,
@@ -41,6 +42,7 @@ router = Api(prefix=PREFIX, responses=problem_responses(422))
 _PARTS = (
     leaderboards,
     submissions,
+    exports,
     events,
     challenges,
     uploads,

@@ -9,11 +9,8 @@ from fastapi import APIRouter, Header, Query, Request, Response
 from vocboard.app.api.paging import DEFAULT_PER_PAGE, FIRST_PAGE, ItemPage, PageNumber, PerPage, item_page
 from vocboard.app.api.phase_views import PhaseKey
 from vocboard.app.api.problems import problem_responses
-from vocboard.app.api.schemas.submissions import Changes, Curves, SubmissionDetails, SubmissionSummary
-from vocboard.app.api.scores import curves_of
+from vocboard.app.api.schemas.submissions import Changes, SubmissionDetails, SubmissionSummary
 from vocboard.app.api.submission_views import accepted, changed, details, summary
-from vocboard.app.errors import NotFoundError
-from vocboard.app.evaluations.results import visible_evaluation
 from vocboard.app.submissions import declaring, describing, queries
 from vocboard.app.submissions.downloading import download
 from vocboard.app.submissions.forms import read_listed_images
@@ -229,17 +226,3 @@ def get_flickr_images(database: DatabaseDep, user: ReadingUser, submission_id: u
 def get_archive(database: DatabaseDep, store: StoreDep, user: ReadingUser, submission_id: uuid.UUID) -> Response:
     """Return the archive as it was uploaded, with its SHA-256 in `Repr-Digest`. For its owner and the organisers."""
     return attachment(download(database, store, submission_id=submission_id, user=user))
-
-
-@router.get("/submissions/{submission_id}/curves/{competition}", responses=problem_responses(401, 403, 404))
-def get_curves(database: DatabaseDep, viewer: Viewer, submission_id: uuid.UUID, competition: str) -> Curves:
-    """Return the curves of one competition by class: precision and recall, or the ROC for competitions scored by it.
-
-    At the detail level `curves`, a curve has eleven points with two decimals; at `everything`, it is exact. Lower
-    levels have no curves.
-    """
-    with database.reading() as session:
-        submission = queries.get_for(session, submission_id, viewer)
-        if competition not in queries.visible_competitions(session, submission, viewer):
-            raise NotFoundError("The submission has no results for this competition.")
-        return curves_of(competition, visible_evaluation(session, submission, viewer, curves_of=competition))

@@ -40,8 +40,9 @@ def actions_of(submission: Submission, replaced: Sequence[Submission] = ()) -> l
     if submission.state is State.SCORED and submission.held_back_at is None and not submission.is_rehearsal:
         found += _publishing(submission, replaced)
     if submission.published_at is not None:
-        choices = submission.published_competitions
-        found.append(Action("unpublish", "Unpublish", "plain", choices=choices if len(choices) > 1 else ()))
+        found.append(Action("unpublish", "Unpublish", "plain"))
+        if len(submission.published_competitions) > 1:
+            found.append(Action("unpublish", "Unpublish some", "plain", choices=submission.published_competitions))
     if submission.state in {State.QUEUED, State.EVALUATING, State.SCORED}:
         found.append(Action("withdraw", "Withdraw", "danger", is_page=True))
     return found
@@ -54,7 +55,9 @@ def _publishing(submission: Submission, replaced: Sequence[Submission]) -> Itera
         return
     choices = private if len(private) > 1 else ()
     if not replaced:
-        yield Action("publish", "Publish more" if published else "Publish", "", choices=choices)
+        yield Action("publish", "Publish the rest" if published else "Publish", "")
+        if choices:
+            yield Action("publish", "Publish some", "plain", choices=choices)
         return
     what = "; ".join(
         f"that of {other.created_at:%-d %b %Y, %H:%M} UTC in "

@@ -54,7 +54,7 @@ def test_buttons_fit_the_state(shown: Shown, state: State, buttons: list[str]) -
         sign_in(client, shown.gallery.participant)
         page = client.get(shown.path(state)).text
     actions = re.findall(rf'(?:action|href)="{shown.path(state)}/(publish|unpublish|withdraw)"', page)
-    assert actions == [button.lower() for button in buttons]
+    assert list(dict.fromkeys(actions)) == [button.lower() for button in buttons]
 
 
 def test_published_it_is_everyones_but_for_what_is_the_owners(shown: Shown) -> None:

@@ -155,7 +155,7 @@ def test_the_page_offers_what_can_be_published_and_replaced(scene: Scene) -> Non
         answer = send_form(client, path, f"{path}/publish", is_choice="true", competitions="comp1", replace="true")
         assert answer.headers["location"] == f"{path}?done=replaced"
         page = client.get(path).text
-        assert "Publish more" in page
+        assert "Publish the rest" in page
         assert "published: comp1" in page
     assert (scene.board("comp1"), scene.board("comp3")) == ([str(scene.second)], [])
     assert scene.published(scene.first) == []

@@ -1,0 +1,115 @@
+"""Scores and curves of one competition of a submission as files: JSON, CSV and SVG."""
+
+import uuid
+from enum import StrEnum
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from vocboard.app.accounts.models import User
+from vocboard.app.api.problems import problem_responses
+from vocboard.app.api.schemas.submissions import CompetitionScores, Curves
+from vocboard.app.api.scores import curves_of, scores_of
+from vocboard.app.database import Database
+from vocboard.app.errors import NotFoundError
+from vocboard.app.evaluations import export
+from vocboard.app.evaluations.results import visible_evaluation
+from vocboard.app.evaluations.visibility import VisibleEvaluation, VisibleResult
+from vocboard.app.leaderboards.service import columns
+from vocboard.app.submissions import queries
+from vocboard.app.submissions.models import Submission
+from vocboard.app.web.dependencies import DatabaseDep
+from vocboard.app.web.identity import Viewer
+
+router = APIRouter(tags=["submissions"])
+
+
+class Format(StrEnum):
+    """Formats; each is also a file extension."""
+
+    JSON = "json"
+    CSV = "csv"
+    SVG = "svg"
+
+
+_MEDIA_TYPES = {Format.JSON: "application/json", Format.CSV: "text/csv", Format.SVG: "image/svg+xml"}
+_AS_TEXT = {200: {"content": {_MEDIA_TYPES[kind]: {"schema": {"type": "string"}} for kind in (Format.CSV, Format.SVG)}}}
+Wanted = Annotated[Format, Query(alias="format", description="The file extension does the same.")]
+
+
+@router.get(
+    "/submissions/{submission_id}/scores/{competition}",
+    response_model=CompetitionScores,
+    responses=problem_responses(401, 403, 404) | _AS_TEXT,  # type: ignore[operator]
+)
+def get_scores(
+    database: DatabaseDep, viewer: Viewer, submission_id: uuid.UUID, competition: str, wanted: Wanted = Format.JSON
+) -> Response:
+    """Return the scores of one competition as JSON, CSV or a drawing in SVG, at the challenge's detail level."""
+    competition, wanted = _split(competition, wanted)
+    submission, evaluation, result = _found(database, viewer, submission_id, competition, with_curves=False)
+    if result is None or evaluation is None:
+        raise NotFoundError("The submission has no scores for this competition yet.")
+    known = queries.edition_of_submission(submission).competitions[competition]
+    decimals = submission.challenge.decimals
+    match wanted:
+        case Format.JSON:
+            content = scores_of(evaluation)[competition].model_dump_json()
+        case Format.CSV:
+            content = export.scores_csv(result, columns(known), decimals)
+        case Format.SVG:
+            content = export.scores_svg(result, columns(known), decimals, _title(submission, competition))
+    return _file(content, wanted, f"{submission.challenge.slug}-{competition}-scores")
+
+
+@router.get(
+    "/submissions/{submission_id}/curves/{competition}",
+    response_model=Curves,
+    responses=problem_responses(401, 403, 404) | _AS_TEXT,  # type: ignore[operator]
+)
+def get_curves(
+    database: DatabaseDep, viewer: Viewer, submission_id: uuid.UUID, competition: str, wanted: Wanted = Format.JSON
+) -> Response:
+    """Return the curves of one competition by class: precision and recall, or the ROC for competitions scored by it.
+
+    At the detail level `curves`, a curve has eleven points with two decimals; at `everything`, it is exact. Lower
+    levels have no curves. As JSON, CSV or a drawing in SVG.
+    """
+    competition, wanted = _split(competition, wanted)
+    submission, evaluation, result = _found(database, viewer, submission_id, competition, with_curves=True)
+    curves = result.curves if result else {}
+    match wanted:
+        case Format.JSON:
+            content = curves_of(competition, evaluation).model_dump_json()
+        case Format.CSV:
+            content = export.curves_csv(curves)
+        case Format.SVG:
+            content = export.curves_svg(curves, _title(submission, competition))
+    return _file(content, wanted, f"{submission.challenge.slug}-{competition}-curves")
+
+
+def _split(competition: str, wanted: Format) -> tuple[str, Format]:
+    """Return a competition without the extension, and the format that it names."""
+    name, dot, ending = competition.rpartition(".")
+    return (name, Format(ending)) if dot and ending in set(Format) else (competition, wanted)
+
+
+def _found(
+    database: Database, viewer: User | None, submission_id: uuid.UUID, competition: str, *, with_curves: bool
+) -> tuple[Submission, VisibleEvaluation | None, VisibleResult | None]:
+    with database.reading() as session:
+        submission = queries.get_for(session, submission_id, viewer)
+        if competition not in queries.visible_competitions(session, submission, viewer):
+            raise NotFoundError("The submission has no results for this competition.")
+        evaluation = visible_evaluation(session, submission, viewer, curves_of=competition if with_curves else None)
+    results = evaluation.results if evaluation else ()
+    return submission, evaluation, next((one for one in results if one.competition == competition), None)
+
+
+def _title(submission: Submission, competition: str) -> str:
+    return f"{submission.method.name}, {submission.challenge.title}, {competition}"
+
+
+def _file(content: str, wanted: Format, name: str) -> Response:
+    headers = {} if wanted is Format.JSON else {"Content-Disposition": f'attachment; filename="{name}.{wanted}"'}
+    return Response(content, media_type=_MEDIA_TYPES[wanted], headers=headers)

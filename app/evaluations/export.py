@@ -1,0 +1,126 @@
+"""Scores and curves of one competition as CSV and SVG. Everything comes from what a viewer may see of a result.
+
+Scores in files are fractions, as everywhere in files of this server; drawings are in per cent.
+"""
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from html import escape
+
+from vocboard.app.evaluations.rounding import written
+from vocboard.app.evaluations.visibility import VisibleCurve, VisibleResult
+from vocboard.evaluator.metrics.definitions import CurveKind
+
+AXES: Mapping[CurveKind, tuple[str, str]] = {
+    CurveKind.PRECISION_RECALL: ("recall", "precision"),
+    CurveKind.ROC: ("false_positive_rate", "true_positive_rate"),
+}
+_COUNTS = ("positives", "results", "difficult", "final_recall", "final_precision")
+
+# Pixels of drawings.
+_ROW, _NAME, _BAR, _VALUE = 22, 150, 400, 70
+_SIDE, _GAP, _CAPTION, _COLUMNS = 150, 24, 22, 5
+_STYLE = (
+    "text{font:13px sans-serif;fill:#14211f}.soft{fill:#4d5c58}.bar{fill:#0a5f63}"
+    ".line{fill:none;stroke:#0a5f63;stroke-width:2;stroke-linejoin:round}.frame{fill:#fff;stroke:#9fada8}"
+    ".grid{stroke:#d3dbd7;fill:none}.back{fill:#fff}"
+)
+
+
+def scores_csv(result: VisibleResult, classes: Sequence[str], decimals: int) -> str:
+    """Return the scores as RFC 4180 CSV: the mean first, then a row for each class, if the viewer may see classes.
+
+    Undefined scores are `n/a`; those of classes that were not entered are empty, as on leaderboards.
+    """
+    output = io.StringIO()
+    writer = csv.writer(output)
+    counts = _COUNTS if result.counts else ()
+    writer.writerow(["class", "entered", *(measure.metric for measure in result.measures), *counts, "unit"])
+    complete = "no" if result.not_entered else "yes"
+    means = [written(measure.mean, decimals) for measure in result.measures]
+    writer.writerow(["mean", complete, *means, *("" for _ in counts), "fraction"])
+    primary = result.measures[0].per_class
+    for name in classes if primary else ():
+        is_entered = name in primary
+        scores = [
+            written(measure.per_class[name], decimals) if name in measure.per_class else ""
+            for measure in result.measures
+        ]
+        counted = _counted(result, name, decimals) if counts else []
+        writer.writerow([name, "yes" if is_entered else "no", *scores, *counted, "fraction"])
+    return output.getvalue()
+
+
+def curves_csv(curves: Mapping[str, VisibleCurve]) -> str:
+    """Return the points of the curves as RFC 4180 CSV, a row for each point; only a header if there is no curve."""
+    output = io.StringIO()
+    writer = csv.writer(output)
+    kind = next((curve.kind for curve in curves.values()), CurveKind.PRECISION_RECALL)
+    writer.writerow(["class", *AXES[kind]])
+    for name, curve in curves.items():
+        writer.writerows([name, f"{x:.12g}", f"{y:.12g}"] for x, y in curve.points)
+    return output.getvalue()
+
+
+def scores_svg(result: VisibleResult, classes: Sequence[str], decimals: int, title: str) -> str:
+    """Return a drawing of the scores as bars: of the classes, if the viewer may see them, and of the mean."""
+    measure = result.measures[0]
+    rows = [(name, measure.per_class[name]) for name in classes if name in measure.per_class]
+    rows.append((f"mean over {measure.mean_over}", measure.mean))
+    width, height = _NAME + _BAR + _VALUE, (len(rows) + 2) * _ROW
+    parts = [f'<text x="8" y="{_ROW - 6}">{escape(title)}</text>']
+    for number, (name, score) in enumerate(rows, 1):
+        top = number * _ROW + 4
+        length = _BAR * min(max(score or 0.0, 0.0), 1.0)
+        value = "n/a" if score is None else f"{100 * score:.{max(decimals - 2, 0)}f}"
+        parts += [
+            f'<text x="{_NAME - 8}" y="{top + 14}" text-anchor="end">{escape(name)}</text>',
+            f'<rect class="grid" x="{_NAME}" y="{top + 3}" width="{_BAR}" height="14"/>',
+            f'<rect class="bar" x="{_NAME}" y="{top + 3}" width="{length:.1f}" height="14"/>',
+            f'<text x="{_NAME + _BAR + 8}" y="{top + 14}">{value}</text>',
+        ]
+    parts.append(f'<text class="soft" x="{_NAME}" y="{height - 6}">0 to 100 %</text>')
+    return _svg(width, height, title, parts)
+
+
+def curves_svg(curves: Mapping[str, VisibleCurve], title: str) -> str:
+    """Return a drawing of the curves, each in a frame of its own with both axes from 0 to 1."""
+    kind = next((curve.kind for curve in curves.values()), CurveKind.PRECISION_RECALL)
+    right, up = (name.replace("_", " ") for name in AXES[kind])
+    lines = max(-(-len(curves) // _COLUMNS), 1)
+    width = _COLUMNS * (_SIDE + _GAP) + _GAP
+    height = _CAPTION + lines * (_SIDE + _CAPTION + _GAP) + _GAP
+    parts = [f'<text x="{_GAP}" y="{_CAPTION - 6}">{escape(title)}</text>']
+    for number, (name, curve) in enumerate(curves.items()):
+        line, column = divmod(number, _COLUMNS)
+        x, y = _GAP + column * (_SIDE + _GAP), _CAPTION + line * (_SIDE + _CAPTION + _GAP) + _CAPTION
+        points = " ".join(f"{x + _SIDE * a:.1f},{y + _SIDE * (1 - b):.1f}" for a, b in curve.points)
+        half = _SIDE / 2
+        parts += [
+            f'<text x="{x}" y="{y - 6}">{escape(name)}</text>',
+            f'<rect class="frame" x="{x}" y="{y}" width="{_SIDE}" height="{_SIDE}"/>',
+            f'<path class="grid" d="M{x},{y + half}h{_SIDE}M{x + half},{y}v{_SIDE}"/>',
+            f'<polyline class="line" points="{points}"/>' if points else "",
+        ]
+    parts.append(f'<text class="soft" x="{_GAP}" y="{height - 8}">x: {right}, y: {up}, both from 0 to 1</text>')
+    return _svg(width, height, title, parts)
+
+
+def _counted(result: VisibleResult, name: str, decimals: int) -> list[str]:
+    counts = result.counts.get(name)
+    if counts is None:
+        return [""] * len(_COUNTS)
+    return [
+        *map(str, (counts.positives, counts.results, counts.difficult)),
+        written(counts.final_recall, decimals),
+        written(counts.final_precision, decimals),
+    ]
+
+
+def _svg(width: int, height: int, title: str, parts: Sequence[str]) -> str:
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
+        f'role="img" aria-label="{escape(title)}"><style>{_STYLE}</style>'
+        f'<rect class="back" width="{width}" height="{height}"/>{"".join(parts)}</svg>\n'
+    )
