@@ -15,6 +15,21 @@ class Measure:
 
 
 @dataclass(frozen=True, slots=True)
+class Ladder:
+    """Why a server shows a score or none before a phase with the Ladder mechanism closes.
+
+    Attributes:
+        step: scores that are shown are multiples of it.
+        is_new_best: otherwise the mean is not shown.
+        best: the last score that was shown to the owner; None for others, or if none was.
+    """
+
+    step: float
+    is_new_best: bool
+    best: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class Counts:
     """Counts for one class: positives in the ground truth, and results entered."""
 
@@ -32,6 +47,7 @@ class CompetitionScores:
     secondary: tuple[Measure, ...]
     details: Mapping[str, Counts]
     not_entered: tuple[str, ...]
+    ladder: Ladder | None = None
 
     @property
     def metric(self) -> str:
@@ -92,6 +108,7 @@ def competition_scores(key: str, answer: Mapping[str, Any]) -> CompetitionScores
             str(name): Counts(int(item["positives"]), int(item["results"])) for name, item in answer["details"].items()
         },
         not_entered=tuple(str(name) for name in answer["not_entered"]),
+        ladder=_ladder(answer.get("ladder")),  # not from the evaluator, nor from older servers
     )
 
 
@@ -105,6 +122,12 @@ def board(answer: Mapping[str, Any]) -> Board:
         decimals=int(answer["decimals"]),
         rows=tuple(_board_row(row) for row in answer["rows"]),
     )
+
+
+def _ladder(answer: Mapping[str, Any] | None) -> Ladder | None:
+    if answer is None:
+        return None
+    return Ladder(float(answer["step"]), bool(answer["is_new_best"]), _fraction(answer["best"]))
 
 
 def _measure(metric: object, answer: Mapping[str, Any]) -> Measure:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping
 
-from vocboard.client.scores import CompetitionScores, Measure
+from vocboard.client.scores import CompetitionScores, Ladder, Measure
 from vocboard.client.terminal import printable
 from vocboard.commands.tables import Column, render
 from vocboard.evaluator.tasks.definitions import METRICS
@@ -35,8 +35,17 @@ def score_lines(
         columns.append(_count_column("positives", [None if item is None else item.positives for item in found]))
         columns.append(_count_column("results", [None if item is None else item.results for item in found]))
     yield render(columns)
+    if scores.ladder is not None:
+        yield _ladder_line(scores.ladder)
     if scores.not_entered:
         yield f"not entered: {', '.join(map(printable, scores.not_entered))}"
+
+
+def _ladder_line(ladder: Ladder) -> str:
+    if ladder.is_new_best:
+        return f"a new best, rounded to a multiple of {ladder.step:g}; all scores appear an hour after the phase closes"
+    best = "" if ladder.best is None else f" (your best so far: {fraction(ladder.best)})"
+    return f"no new best by more than {ladder.step:g}{best}; all scores appear an hour after the phase closes"
 
 
 def fraction(value: float | None, decimals: int = DECIMALS) -> str:

@@ -151,6 +151,7 @@ def _leaderboard(board: Board) -> Leaderboard:
         metric=board.metric,
         classes=list(board.classes),
         decimals=board.decimals,
+        ladder_step=board.ladder_step,
         corrections=[
             Correction(
                 applied_at=one.applied_at,

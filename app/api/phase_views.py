@@ -37,6 +37,7 @@ def phase_view(phase: phases.Phase, current: phases.Phase, at: datetime) -> Phas
         freeze=rules.freeze,
         freezes_at=phase.freezes_at,
         anonymous_until=rules.anonymous_until,
+        ladder_step=rules.ladder_step,
     )
 
 

@@ -5,6 +5,7 @@ from vocboard.app.api.schemas.submissions import (
     CompetitionScores,
     Curves,
     Evaluation,
+    Ladder,
     PrecisionRecallPoints,
     RocPoints,
     SecondaryMeasure,
@@ -75,5 +76,8 @@ def _competition(result: VisibleResult) -> CompetitionScores:
         confusion_matrix=[list(row) for row in result.confusion.shares] if result.confusion else None,
         confusion_counts=[list(row) for row in result.confusion.counts]
         if result.confusion and result.confusion.counts
+        else None,
+        ladder=Ladder(step=result.ladder.step, is_new_best=result.ladder.is_new_best, best=result.ladder.best)
+        if result.ladder
         else None,
     )

@@ -29,6 +29,7 @@ _RULES = {
     "anonymous_until": "date until which leaderboards are anonymous",
     "freeze": "time of freezing",
     "freezes_at": "freezing date",
+    "ladder_step": "step of the Ladder mechanism",
     "phase_title": "name of the main phase",
     "method_description": "description",
     "paper_url": "link to the paper",

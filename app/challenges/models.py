@@ -75,6 +75,7 @@ class PhaseColumns:
     freeze: Mapped[Freeze] = mapped_column(text_enum(Freeze), default=Freeze.CLOSING)
     freezes_at: Mapped[datetime | None]
     anonymous_until: Mapped[datetime | None]
+    ladder_step: Mapped[float | None]  # a fraction
 
     @property
     def quota_period(self) -> timedelta:

@@ -103,6 +103,16 @@ class Phase:
         """Whether its leaderboards show no names."""
         return self.rules.anonymous_until is not None and at < self.rules.anonymous_until
 
+    def ladder_step(self, at: datetime) -> float | None:
+        """Return the step of the Ladder mechanism while it hides scores; None if they are shown.
+
+        It hides them until the last upload that began before closing may have ended: somebody who has seen the scores
+        could still choose what to upload.
+        """
+        if self.is_archived or (self.rules.closes_at is not None and self.rules.closes_at + LONGEST_UPLOAD <= at):
+            return None
+        return self.rules.ladder_step
+
     def is_frozen(self, at: datetime) -> bool:
         """Whether its leaderboards have stopped changing."""
         return self.freezes_at is not None and self.freezes_at <= at

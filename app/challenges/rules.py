@@ -21,6 +21,7 @@ LONGEST_PERIOD = timedelta(days=366)
 EARLIEST, LATEST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)  # of all dates
 DATES = ("opens_at", "closes_at", "leaderboard_from", "freezes_at", "anonymous_until")
 LONGEST_PHASE_TITLE = 100
+SMALLEST_STEP, LARGEST_STEP = 0.001, 0.2  # of the Ladder mechanism, fractions
 MOST_DECIMALS = 6  # more would help those who reconstruct the truth from scores, and nobody else
 
 
@@ -38,6 +39,8 @@ class PhaseRules(BaseModel):
         freeze: when leaderboards stop changing; later results are then shown separately.
         freezes_at: that date, if `freeze` is `date`.
         anonymous_until: the first instant at which leaderboards show names; None for at once.
+        ladder_step: a fraction; until the phase closes, participants see of their scores what the Ladder mechanism
+            releases with this step (`app.evaluations.ladder`). None for scores at once.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -55,6 +58,11 @@ class PhaseRules(BaseModel):
     freeze: Freeze = Freeze.CLOSING
     freezes_at: Instant | None = None
     anonymous_until: Instant | None = None
+    ladder_step: float | None = Field(
+        default=None,
+        description="Step of the Ladder mechanism, a fraction such as 0.01: until the phase closes, only new bests of "
+        "each person are shown, rounded to it. null for scores at once.",
+    )
 
     def as_logged(self) -> dict[str, Any]:
         """Return the rules as the audit log keeps them, in JSON's types."""
@@ -126,7 +134,17 @@ def check_phase_rules(checks: FieldChecks, rules: PhaseRules, edition: Edition |
         checks.fail("freezes_at", "Give the date on which the leaderboards freeze.")
     if rules.freeze is not Freeze.DATE and rules.freezes_at is not None:
         checks.fail("freezes_at", "Leave this empty, or choose that the leaderboards freeze on a date.")
+    _check_ladder(checks, rules)
     return _ordered_keys(checks, edition, rules.competitions) if edition else ()
+
+
+def _check_ladder(checks: FieldChecks, rules: PhaseRules) -> None:
+    if rules.ladder_step is None:
+        return
+    if not SMALLEST_STEP <= rules.ladder_step <= LARGEST_STEP:  # also without NaN
+        checks.fail("ladder_step", f"Choose between {100 * SMALLEST_STEP:g} and {100 * LARGEST_STEP:g} per cent.")
+    elif rules.detail is Detail.EVERYTHING:
+        checks.fail("ladder_step", "Choose another detail level than everything, which shows exact results at once.")
 
 
 def _check_dates(checks: FieldChecks, rules: PhaseRules) -> None:

@@ -32,7 +32,8 @@ def eleven_points(curve: AnyCurve, positives: int, scores: Iterable[float]) -> l
     """Return the displayed values of a curve, one for each of `GRID`.
 
     For precision and recall: the interpolated precision, which is the maximum at this recall or any higher one, or 0.0
-    for recalls that are not reached. It is limited by `ceilings` and rounded to a multiple of `step`.
+    for recalls that are not reached; at recall 0 that of recall 0.1, because the greatest precision of a short list of
+    guesses would reveal which of them are right. It is limited by `ceilings` and rounded to a multiple of `step`.
 
     For an ROC: the maximum true positive rate at this false positive rate or any lower one; 0.0 at 0, because the exact
     rate there would reveal how many of the first items are all positive.
@@ -50,7 +51,9 @@ def eleven_points(curve: AnyCurve, positives: int, scores: Iterable[float]) -> l
     if isinstance(curve, RocCurve):
         return _rounded(_true_positive_rates(curve))
     precision = _interpolated_precision(curve)
-    is_mean_score = any(abs(score - precision.mean()) < SAME for score in scores)
+    exact_mean = precision.mean()
+    precision[0] = precision[1]
+    is_mean_score = any(abs(score - exact_mean) < SAME for score in scores)
     width = step(positives, is_mean_score=is_mean_score)
     return _rounded(np.round(np.minimum(precision, ceilings(positives)) / width) * width)
 

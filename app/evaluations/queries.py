@@ -2,10 +2,10 @@
 
 import uuid
 from collections import defaultdict
-from collections.abc import Collection, Mapping
-from typing import TypeVarTuple
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple, TypeVarTuple
 
-from sqlalchemy import Select, and_, select
+from sqlalchemy import Select, and_, func, select
 from sqlalchemy.orm import Session, selectinload
 
 from vocboard.app.challenges.models import GroundTruthVersion, Scoring
@@ -86,6 +86,62 @@ def published_curves(
     )
     results = {row.id: row.submission_id for row in session.execute(query)}
     return results, _curves(session, results, class_name)
+
+
+class Scored(NamedTuple):
+    """The mean of the primary metric of a submission in a competition; None if undefined."""
+
+    user_id: uuid.UUID
+    submission_id: uuid.UUID
+    competition: str
+    metric: str
+    mean: float | None
+    not_entered: Sequence[str]
+
+
+def in_order_of_evaluation(
+    session: Session,
+    challenge_id: uuid.UUID,
+    phase_key: str,
+    *,
+    user_ids: Collection[uuid.UUID] | None = None,
+    competition: str | None = None,
+) -> Sequence[Scored]:
+    """Return what has been scored in a phase, published or not, and whatever has become of it since.
+
+    By the first evaluation of each submission: re-scores do not change the order. Rehearsals are left out.
+
+    Args:
+        user_ids: only submissions of these people.
+        competition: only this one.
+    """
+    first = select(func.min(Evaluation.created_at)).where(Evaluation.submission_id == Submission.id)
+    query = (
+        _current(
+            select(
+                Submission.user_id,
+                Submission.id,
+                CompetitionResult.competition,
+                Measure.metric,
+                Measure.mean,
+                CompetitionResult.not_entered,
+            )
+            .select_from(Evaluation)
+            .join(CompetitionResult, CompetitionResult.evaluation_id == Evaluation.id)
+            .join(Measure, and_(Measure.result_id == CompetitionResult.id, Measure.position == 0))
+        )
+        .where(
+            Submission.challenge_id == challenge_id,
+            Submission.phase_key == phase_key,
+            Submission.is_rehearsal.is_(False),
+        )
+        .order_by(first.correlate(Submission).scalar_subquery(), Submission.created_at, Submission.id)
+    )
+    if user_ids is not None:
+        query = query.where(Submission.user_id.in_(user_ids))
+    if competition is not None:
+        query = query.where(CompetitionResult.competition == competition)
+    return [Scored(*row) for row in session.execute(query)]
 
 
 def current_means(

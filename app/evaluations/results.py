@@ -1,6 +1,7 @@
 """Results as a viewer may see them. Pages, API responses and exports must use these functions."""
 
 import uuid
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
@@ -8,13 +9,18 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Detail
-from vocboard.app.challenges.phases import phase_named
+from vocboard.app.challenges.phases import Phase, phase_named
 from vocboard.app.challenges.queries import organises
+from vocboard.app.database import now
 from vocboard.app.evaluations import queries
+from vocboard.app.evaluations.ladder import Ladder, Release
+from vocboard.app.evaluations.releases import releases_of_phase
 from vocboard.app.evaluations.rounding import shown
 from vocboard.app.evaluations.visibility import VisibleCurve, VisibleEvaluation, visible, visible_curves
 from vocboard.app.submissions.models import Submission
 from vocboard.app.submissions.queries import visible_competitions
+
+_NOTHING = Release(None, None)
 
 
 def visible_evaluation(
@@ -39,12 +45,15 @@ def visible_evaluation(
     evaluation = queries.current(session, submission)
     if evaluation is None:
         return None
+    phase = phase_named(submission.challenge, submission.phase_key)
+    is_organiser = organises(session, viewer, submission.challenge_id)
     shown_evaluation = visible(
         evaluation,
         queries.detail(session, evaluation, curves_of),
-        detail=phase_named(submission.challenge, submission.phase_key).rules.detail,
+        detail=phase.rules.detail,
         decimals=submission.challenge.decimals,
-        is_organiser=organises(session, viewer, submission.challenge_id),
+        is_organiser=is_organiser,
+        ladder=None if is_organiser else _ladder(session, submission, phase, viewer),
     )
     if is_by_link:
         return shown_evaluation
@@ -52,26 +61,79 @@ def visible_evaluation(
     return replace(shown_evaluation, results=tuple(one for one in shown_evaluation.results if one.competition in keys))
 
 
+def _ladder(session: Session, submission: Submission, phase: Phase, viewer: User | None) -> Ladder | None:
+    step = phase.ladder_step(now())
+    if step is None:
+        return None
+    found = releases_of_phase(session, submission.challenge_id, phase.key, step, user_ids=[submission.user_id])
+    is_owner = viewer is not None and viewer.id == submission.user_id
+    return Ladder(step, found.get(submission.id, {}), is_owner)
+
+
 def published_curves(
-    session: Session, submission_ids: Collection[uuid.UUID], competition: str, class_name: str, *, detail: Detail
+    session: Session,
+    submission_ids: Collection[uuid.UUID],
+    competition: str,
+    class_name: str,
+    *,
+    detail: Detail,
+    has_ladder: bool,
 ) -> Mapping[uuid.UUID, VisibleCurve]:
     """Return the curves of one class, by submission, of those submissions that are published and have one.
 
     Args:
         detail: level of the submissions' phase.
+        has_ladder: whether the Ladder mechanism hides their scores now.
     """
     results, stored = queries.published_curves(session, submission_ids, competition, class_name)
-    found = visible_curves(stored, detail=detail)
+    found = visible_curves(stored, detail=detail, has_ladder=has_ladder)
     return {results[result_id]: of_class[class_name] for result_id, of_class in found.items() if class_name in of_class}
 
 
 def visible_means(
-    session: Session, submissions: Sequence[Submission]
+    session: Session, submissions: Sequence[Submission], *, for_organisers: bool
 ) -> Mapping[uuid.UUID, Mapping[str, float | None]]:
-    """Return the rounded mean of the primary metric by submission and competition, visible at every detail level."""
+    """Return the rounded mean of the primary metric by submission and competition, visible at every detail level.
+
+    Args:
+        submissions: with their challenges.
+        for_organisers: whether the reader organises the challenges; others see what the Ladder mechanism releases.
+    """
     decimals = {submission.id: submission.challenge.decimals for submission in submissions}
     found = queries.current_means(session, decimals)
+    released = {} if for_organisers else _released(session, submissions)
     return {
-        submission_id: {key: shown(mean, decimals[submission_id]) for key, mean in means.items()}
+        submission_id: {
+            key: shown(released[submission_id].get(key, _NOTHING).score, decimals[submission_id])
+            if submission_id in released
+            else shown(mean, decimals[submission_id])
+            for key, mean in means.items()
+        }
         for submission_id, means in found.items()
     }
+
+
+def ranking_mean(session: Session, submission: Submission, competition: str) -> float | None:
+    """Return what leaderboards rank a submission by now; None without an evaluation.
+
+    Unrounded, so only ranks may be told of it; while the Ladder mechanism hides scores, what it releases.
+    """
+    released = _released(session, [submission])
+    if submission.id in released:
+        return released[submission.id].get(competition, _NOTHING).score
+    return queries.current_means(session, [submission.id]).get(submission.id, {}).get(competition)
+
+
+def _released(session: Session, submissions: Sequence[Submission]) -> Mapping[uuid.UUID, Mapping[str, Release]]:
+    """What the Ladder mechanism releases of those submissions whose scores it hides now."""
+    at, by_phase = now(), defaultdict[tuple[uuid.UUID, str, float], list[Submission]](list)
+    for one in submissions:
+        step = phase_named(one.challenge, one.phase_key).ladder_step(at)
+        if step is not None:
+            by_phase[one.challenge_id, one.phase_key, step].append(one)
+    released: dict[uuid.UUID, Mapping[str, Release]] = {}
+    for (challenge_id, phase_key, step), hidden in by_phase.items():
+        people = {one.user_id for one in hidden}
+        found = releases_of_phase(session, challenge_id, phase_key, step, user_ids=people)
+        released |= {one.id: found.get(one.id, {}) for one in hidden}
+    return released

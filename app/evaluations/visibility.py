@@ -8,6 +8,7 @@ from typing import Any
 from vocboard.app.challenges.models import Detail
 from vocboard.app.evaluations.curves import plot_points
 from vocboard.app.evaluations.eleven_points import GRID
+from vocboard.app.evaluations.ladder import Ladder, Release, VisibleLadder
 from vocboard.app.evaluations.models import CompetitionResult, Evaluation, Measure
 from vocboard.app.evaluations.rounding import row_shares, shown
 from vocboard.evaluator.editions import Metric, Task
@@ -20,9 +21,10 @@ EXACT_DECIMALS = 12  # of points of exact curves
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """What a viewer may see of a challenge's results in addition to means.
+    """What a viewer may see of a challenge's results.
 
     Attributes:
+        means: of all metrics; otherwise, only what the Ladder mechanism releases of the primary one.
         classes: scores by class.
         curves: eleven points, and confusion matrices as shares.
         exact: exact curves and confusion matrices.
@@ -30,6 +32,7 @@ class Allowed:
         ground_truth_hash: SHA-256 of the ground truth.
     """
 
+    means: bool
     classes: bool
     curves: bool
     exact: bool
@@ -87,6 +90,7 @@ class VisibleResult:
         counts: by class; empty if hidden.
         curves: by class; empty if hidden, not loaded or nonexistent.
         confusion: None if hidden or for other tasks than segmentation.
+        ladder: None where scores do not depend on it.
     """
 
     competition: str
@@ -96,6 +100,7 @@ class VisibleResult:
     counts: Mapping[str, VisibleCounts]
     curves: Mapping[str, VisibleCurve]
     confusion: VisibleConfusion | None
+    ladder: VisibleLadder | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,13 +154,19 @@ class StoredDetail(StoredCurves):
     edition_version: int
 
 
-def allowed(detail: Detail, *, is_organiser: bool) -> Allowed:
+def allowed(detail: Detail, *, is_organiser: bool, has_ladder: bool) -> Allowed:
     """Return what a viewer may see at a detail level.
 
     Organisers see counts, and at least what the level `curves` shows.
+
+    Args:
+        has_ladder: whether the Ladder mechanism hides scores now (`Phase.ladder_step`).
     """
+    if has_ladder and not is_organiser:
+        return Allowed(means=False, classes=False, curves=False, exact=False, counts=False, ground_truth_hash=False)
     is_public = detail is Detail.EVERYTHING
     return Allowed(
+        means=True,
         classes=is_organiser or detail is not Detail.MEAN,
         curves=is_organiser or detail in {Detail.CURVES, Detail.EVERYTHING},
         exact=is_public,
@@ -165,7 +176,13 @@ def allowed(detail: Detail, *, is_organiser: bool) -> Allowed:
 
 
 def visible(
-    evaluation: Evaluation, stored: StoredDetail, *, detail: Detail, decimals: int, is_organiser: bool
+    evaluation: Evaluation,
+    stored: StoredDetail,
+    *,
+    detail: Detail,
+    decimals: int,
+    is_organiser: bool,
+    ladder: Ladder | None = None,
 ) -> VisibleEvaluation:
     """Return the part of an evaluation that organisers of its challenge, or others, may see.
 
@@ -173,8 +190,9 @@ def visible(
         evaluation: with results, measures and class scores.
         detail: level of the submission's phase.
         decimals: of the challenge.
+        ladder: None if it does not hide scores now.
     """
-    permitted = allowed(detail, is_organiser=is_organiser)
+    permitted = allowed(detail, is_organiser=is_organiser, has_ladder=ladder is not None)
     return VisibleEvaluation(
         created_at=evaluation.created_at,
         seconds=evaluation.seconds,
@@ -183,11 +201,15 @@ def visible(
         ground_truth_version=stored.ground_truth_version,
         edition_version=stored.edition_version,
         ground_truth_sha256=evaluation.ground_truth_sha256 if permitted.ground_truth_hash else None,
-        results=tuple(_result(result, stored, permitted, decimals) for result in evaluation.results),
+        results=tuple(_result(result, stored, permitted, decimals, ladder) for result in evaluation.results),
     )
 
 
-def _result(result: CompetitionResult, stored: StoredDetail, permitted: Allowed, decimals: int) -> VisibleResult:
+def _result(
+    result: CompetitionResult, stored: StoredDetail, permitted: Allowed, decimals: int, ladder: Ladder | None
+) -> VisibleResult:
+    if ladder is not None and not permitted.means:
+        return _released(result, ladder, decimals)
     return VisibleResult(
         competition=result.competition,
         task=Task(result.task),
@@ -200,6 +222,25 @@ def _result(result: CompetitionResult, stored: StoredDetail, permitted: Allowed,
         counts={name: _counts(counts, decimals) for name, counts in result.details.items()} if permitted.counts else {},
         curves=_curves(result.id, stored, permitted),
         confusion=_confusion(result, stored, permitted, decimals),
+    )
+
+
+def _released(result: CompetitionResult, ladder: Ladder, decimals: int) -> VisibleResult:
+    release = ladder.releases.get(result.competition, Release(None, None))
+    primary = result.measures[0]
+    return VisibleResult(
+        competition=result.competition,
+        task=Task(result.task),
+        measures=(VisibleMeasure(primary.metric, {}, shown(release.score, decimals), primary.mean_over),),
+        not_entered=tuple(result.not_entered),
+        counts={},
+        curves={},
+        confusion=None,
+        ladder=VisibleLadder(
+            step=ladder.step,
+            is_new_best=release.score is not None,
+            best=shown(release.best, decimals) if ladder.is_owner else None,
+        ),
     )
 
 
@@ -223,13 +264,16 @@ def _counts(counts: Mapping[str, Any], decimals: int) -> VisibleCounts:
     )
 
 
-def visible_curves(stored: StoredCurves, *, detail: Detail) -> Mapping[Any, Mapping[str, VisibleCurve]]:
+def visible_curves(
+    stored: StoredCurves, *, detail: Detail, has_ladder: bool
+) -> Mapping[Any, Mapping[str, VisibleCurve]]:
     """Return the curves that participants may see, by result id and class.
 
     Args:
         detail: level of the submissions' phase.
+        has_ladder: as for `allowed`.
     """
-    permitted = allowed(detail, is_organiser=False)
+    permitted = allowed(detail, is_organiser=False, has_ladder=has_ladder)
     return {result_id: _curves(result_id, stored, permitted) for result_id in stored.eleven_points}
 
 

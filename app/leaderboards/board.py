@@ -39,6 +39,7 @@ class Board:
         frozen_at: when what counts stopped changing; None if it still may.
         is_anonymous: whether it shows no names.
         statistics: how certain its scores are; None if it shows nothing of it.
+        ladder_step: the step of the Ladder mechanism, if it shows what that releases; None if it shows scores.
     """
 
     challenge: str
@@ -56,6 +57,7 @@ class Board:
     frozen_at: datetime | None = None
     is_anonymous: bool = False
     statistics: ShownStatistics | None = None
+    ladder_step: float | None = None
 
     @property
     def class_metrics(self) -> tuple[Metric, ...]:

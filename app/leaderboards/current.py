@@ -37,6 +37,7 @@ class CurrentBoard:
         phase: the one that the leaderboard is of.
         revision: None if the database has none; then nothing is cached.
         counts: methods on the leaderboards of the phase's competitions, without those that have none.
+        has_ladder: whether the Ladder mechanism hid scores when it was read.
     """
 
     challenge: Challenge
@@ -44,18 +45,19 @@ class CurrentBoard:
     board: Board
     revision: Revision | None
     counts: Mapping[str, int]
+    has_ladder: bool
 
     @property
     def identity(self) -> Hashable:
         """What tells it from all other leaderboards of the same revision."""
         board = self.board
         is_frozen = board.frozen_at is not None
-        return board.competition.key, board.phase, board.part, is_frozen, board.is_anonymous
+        return board.competition.key, board.phase, board.part, is_frozen, board.is_anonymous, board.ladder_step
 
     @property
-    def stage(self) -> tuple[bool, bool]:
+    def stage(self) -> Hashable:
         """As `_stage` gave it."""
-        return self.board.frozen_at is not None, self.board.is_anonymous
+        return self.board.frozen_at is not None, self.board.is_anonymous, self.has_ladder
 
     @property
     def cells(self) -> int:
@@ -89,9 +91,9 @@ class _Wanted:
         return challenges.phase_named(challenge, self.phase_key)
 
 
-def _stage(phase: Phase, at: datetime) -> tuple[bool, bool]:
-    """What a leaderboard depends on that comes with time alone: whether it is frozen, and anonymous."""
-    return phase.is_frozen(at), phase.is_anonymous(at)
+def _stage(phase: Phase, at: datetime) -> Hashable:
+    """What a leaderboard depends on that comes with time alone: whether it is frozen, anonymous, and hides scores."""
+    return phase.is_frozen(at), phase.is_anonymous(at), phase.ladder_step(at) is not None
 
 
 class Boards:
@@ -223,7 +225,7 @@ class Boards:
                 session, challenge, phase, wanted.competition, part=wanted.part, at=at, cache=self._entries
             )
             counts = service.counts(session, challenge, phase, at=at)
-        return CurrentBoard(challenge, phase, board, revision, counts)
+        return CurrentBoard(challenge, phase, board, revision, counts, phase.ladder_step(at) is not None)
 
     def _check_visible(self, challenge: Challenge, phase: Phase, viewer: User | None, at: datetime) -> None:
         if phase.is_leaderboard_visible(at):

@@ -2,13 +2,16 @@
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy.orm import Session
 
 from vocboard.app.challenges.models import Challenge
+from vocboard.app.challenges.phases import Phase
+from vocboard.app.evaluations.ladder import Release
+from vocboard.app.evaluations.releases import releases_of_phase
 from vocboard.app.leaderboards import queries
 from vocboard.app.submissions.models import Declared, FlickrImages, TrainingAnnotation
 from vocboard.evaluator.editions import Metric
@@ -25,6 +28,7 @@ class Entry:
         others: means of the other measures that the leaderboard shows.
         other_classes: their scores by class; none in leaderboards that earlier versions froze.
         result_id: of the `CompetitionResult`; None in leaderboards that earlier versions froze, or that were imported.
+        released: what the Ladder mechanism releases of the mean, if the phase has it; None if it is no new best.
     """
 
     submission_id: uuid.UUID
@@ -40,6 +44,7 @@ class Entry:
     others: Mapping[Metric, float | None]
     other_classes: Mapping[Metric, Mapping[str, float | None]] = field(default_factory=dict)
     result_id: uuid.UUID | None = None
+    released: float | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return all of it in JSON's types."""
@@ -60,6 +65,7 @@ class Entry:
             "classes": dict(self.classes),
             "others": {metric.value: mean for metric, mean in self.others.items()},
             "other_classes": {metric.value: dict(scores) for metric, scores in self.other_classes.items()},
+            "released": self.released,
         }
 
     @classmethod
@@ -85,7 +91,13 @@ class Entry:
             others={Metric(metric): mean for metric, mean in kept["others"].items()},
             other_classes={Metric(metric): scores for metric, scores in kept.get("other_classes", {}).items()},
             result_id=uuid.UUID(kept["result"]) if kept.get("result") else None,
+            released=kept.get("released"),
         )
+
+    @property
+    def as_released(self) -> "Entry":
+        """The entry with no other score than the one that the Ladder mechanism releases."""
+        return replace(self, mean=self.released, classes={}, others={}, other_classes={})
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,4 +157,24 @@ def published(
             was_promised=row.publish_when_scored,
         )
         for row in rows
+    ]
+
+
+def with_releases(
+    session: Session, challenge: Challenge, phase: Phase, competition: str, found: Sequence[Published]
+) -> list[Published]:
+    """Return published results of a phase, each with what the Ladder mechanism releases of it if the phase has it."""
+    step = phase.rules.ladder_step
+    if step is None or not found:
+        return list(found)
+    released = releases_of_phase(session, challenge.id, phase.key, step, competition=competition)
+    nothing = Release(None, None)
+    return [
+        replace(
+            one,
+            entry=replace(
+                one.entry, released=released.get(one.entry.submission_id, {}).get(competition, nothing).score
+            ),
+        )
+        for one in found
     ]

@@ -99,7 +99,7 @@ def as_latex(board: Board) -> str:
     interval = ["95 \\% interval"] if _known(board) else []
     lines = [
         f"% {board.challenge} {board.competition.key}: {METRICS[board.metric].title.lower()}, in per cent.",
-        "% Bold: best of the column. n/a: undefined. --: class not entered. *: not all classes entered.",
+        f"% Bold: best of the column. n/a: {_not_available(board)}. --: class not entered. *: not all classes entered.",
         rf"\begin{{tabular}}{{l{'r' * (1 + len(interval) + len(board.others) + len(board.classes))}}}",
         r"\toprule",
         " & ".join(
@@ -127,6 +127,12 @@ def escaped(text: str) -> str:
     'R-CNN\\_50\\% \\{\\$x\\$\\}'
     """
     return " ".join(text.split()).translate(_LATEX)
+
+
+def _not_available(board: Board) -> str:
+    if board.ladder_step is None:
+        return "undefined"
+    return f"no new best of its entrant; preliminary, in steps of {100 * board.ladder_step:g} until the phase closes"
 
 
 def _latex_means(row: BoardRow, board: Board) -> list[str]:

@@ -103,6 +103,7 @@ def _freeze(
     date = phase.freezes_at
     assert date is not None  # noqa: S101  # it is frozen
     found = entries.published(session, challenge, phase.key, competition.key, competition.rules.board)
+    found = entries.with_releases(session, challenge, phase, competition.key, found)
     in_time = [one for one in found if one.published_at <= date or (one.was_promised and one.began_at <= date)]
     is_final = at > date + LONGEST_UPLOAD and not _is_awaited(session, challenge, phase, date)
     if row is None:
@@ -112,6 +113,7 @@ def _freeze(
             "decimals": challenge.decimals,
             "detail": phase.rules.detail.value,
             "statistics": challenge.statistics,
+            "ladder_step": phase.rules.ladder_step,
             "corrections": [one.as_json() for one in corrections(session, challenge)],
             "entries": [one.entry.as_json() for one in in_time],
         }

@@ -11,7 +11,7 @@ from datetime import datetime
 import numpy as np
 from sqlalchemy.orm import Session
 
-from vocboard.app.evaluations import queries as evaluations
+from vocboard.app.evaluations.results import ranking_mean
 from vocboard.app.evaluations.rounding import shown
 from vocboard.app.leaderboards.board import Board
 from vocboard.app.leaderboards.ranking import Standing, order
@@ -24,7 +24,7 @@ class Result:
     """A result in the competition of a leaderboard.
 
     Attributes:
-        mean: unrounded fraction; None if undefined.
+        mean: what leaderboards rank by, a fraction; None if it is undefined, or not released yet.
         is_complete: whether every class of the competition was entered.
         replaces: published submissions whose place it would take.
     """
@@ -79,7 +79,7 @@ def result_to_place(session: Session, submission: Submission, competition: str, 
     replaced = versions.published_competitors(session, submission, [competition])
     return Result(
         submission.id,
-        evaluations.current_means(session, [submission.id])[submission.id].get(competition),
+        ranking_mean(session, submission, competition),
         is_complete=is_complete,
         submitted_at=submission.created_at,
         replaces=frozenset(one.id for one in replaced),

@@ -63,6 +63,7 @@ class RankedRows(Sequence[BoardRow]):
         competition: Competition,
         classes: Sequence[str],
         *,
+        others: Sequence[Metric] | None = None,
         decimals: int,
         statistics: Mapping[uuid.UUID, MethodStatistics] | None = None,
         is_anonymous: bool = False,
@@ -71,9 +72,11 @@ class RankedRows(Sequence[BoardRow]):
 
         Args:
             classes: those whose scores are shown.
+            others: metrics that are shown beside the one that ranks; by default all that the competition's boards have.
             statistics: by result.
             is_anonymous: whether rows must not lead to submissions.
         """
+        others = competition.rules.board if others is None else others
         rules, self._is_anonymous, self._declarations = competition.rules, is_anonymous, competition.declarations
         self._statistics = statistics or {}
         standings = [Standing(entry.mean, entry.is_complete, entry.submitted_at) for entry in entries]
@@ -91,7 +94,7 @@ class RankedRows(Sequence[BoardRow]):
                 decimals=decimals,
             )
         }
-        for other in rules.board:
+        for other in others:
             tables[other] = ScoreTable.of(
                 other,
                 [entry.others.get(other) for entry in self.entries],
@@ -101,7 +104,7 @@ class RankedRows(Sequence[BoardRow]):
                 decimals=decimals,
             )
         self.tables: Mapping[Metric, ScoreTable] = tables
-        self._primary, self._others = self.tables[rules.metric], rules.board
+        self._primary, self._others = self.tables[rules.metric], tuple(others)
 
     def __len__(self) -> int:
         return len(self.entries)

@@ -35,6 +35,7 @@ class _Content:
     challenge_title: str
     decimals: int
     detail: Detail
+    ladder_step: float | None
     entries: tuple[Entry, ...]
     corrections: tuple[Correction, ...]
     has_statistics: bool
@@ -93,9 +94,16 @@ def board(
     is_anonymous = phase.is_anonymous(at)
     if is_anonymous:
         content = _without_names(content)
-    permitted = allowed(content.detail, is_organiser=False)
+    # A copy from before the phase had the Ladder mechanism has been shown with its scores.
+    ladder_step = None if phase.ladder_step(at) is None else content.ladder_step
+    permitted = allowed(content.detail, is_organiser=False, has_ladder=ladder_step is not None)
+    if not permitted.means:
+        content = replace(content, entries=tuple(entry.as_released for entry in content.entries))
+    others = rules.rules.board if permitted.means else ()
     classes = columns(rules) if permitted.classes else ()
-    if statistics is not None and not permitted.classes:
+    if not permitted.means:
+        statistics = None  # intervals and rank ranges tell where an exact score is
+    elif statistics is not None and not permitted.classes:
         statistics = statistics.without_classes()
     return Board(
         challenge=challenge.slug,
@@ -103,13 +111,14 @@ def board(
         phase=phase.key,
         competition=rules,
         metric=rules.rules.metric,
-        others=rules.rules.board,
+        others=others,
         classes=classes,
         decimals=content.decimals,
         rows=RankedRows(
             content.entries,
             rules,
             classes,
+            others=others,
             decimals=content.decimals,
             statistics={} if statistics is None else statistics.methods,
             is_anonymous=is_anonymous,
@@ -120,6 +129,7 @@ def board(
         frozen_at=frozen_at,
         statistics=statistics,
         is_anonymous=is_anonymous,
+        ladder_step=ladder_step,
     )
 
 
@@ -192,10 +202,12 @@ def _live(
 ) -> _Content:
     read = entries.published if cache is None else cache.published
     found = read(session, challenge, phase.key, rules.key, rules.rules.board)
+    found = entries.with_releases(session, challenge, phase, rules.key, found)
     return _Content(
         challenge_title=challenge.title,
         decimals=challenge.decimals,
         detail=phase.rules.detail,
+        ladder_step=phase.rules.ladder_step,
         entries=tuple(one.entry for one in found),
         corrections=corrections(session, challenge),
         has_statistics=challenge.statistics,
@@ -207,6 +219,7 @@ def _kept(kept: Mapping[str, Any]) -> _Content:
         challenge_title=kept["challenge_title"],
         decimals=kept["decimals"],
         detail=Detail(kept["detail"]),
+        ladder_step=kept.get("ladder_step"),
         entries=tuple(map(Entry.from_json, kept["entries"])),
         corrections=tuple(map(Correction.from_json, kept["corrections"])),
         has_statistics=kept.get("statistics", False),

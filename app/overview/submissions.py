@@ -118,7 +118,7 @@ def page_of_submissions(
         .order_by(*_order(challenge, filters))
     )
     found = paginate(session, query, page=page, per_page=per_page)
-    means = visible_means(session, found.items)
+    means = visible_means(session, found.items, for_organisers=True)
     copied = _copied(session, challenge, [item.id for item in found.items])
     rows = (Row(item, means.get(item.id, {}), tuple(not_declared(item)), item.id in copied) for item in found.items)
     return Page(tuple(rows), found.page, found.per_page, found.total)

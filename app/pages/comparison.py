@@ -119,5 +119,6 @@ def _curves(
             current.board.competition.key,
             name,
             detail=current.phase.rules.detail,
+            has_ladder=current.board.ladder_step is not None,
         )
     return {numbers[submission_id]: curve.points for submission_id, curve in found.items()}

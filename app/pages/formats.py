@@ -25,6 +25,25 @@ _SYSTEMS = (
 _DURATIONS = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
 
 
+def step_percent(step: float) -> str:
+    """Format the step of the Ladder mechanism, a fraction, as a percentage without needless zeros.
+
+    >>> step_percent(0.01), step_percent(0.005)
+    ('1', '0.5')
+    """
+    return f"{100 * step:.10g}"
+
+
+def step_points(step: float) -> str:
+    """Format it as a difference of percentages.
+
+    >>> step_points(0.01), step_points(0.005)
+    ('1 percentage point', '0.5 percentage points')
+    """
+    percent = step_percent(step)
+    return f"{percent} percentage point{'' if percent == '1' else 's'}"
+
+
 def percent(value: float | None, decimals: int) -> str:
     """Format a fraction as a percentage.
 

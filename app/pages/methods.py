@@ -40,7 +40,7 @@ def method_page(
     """Show the published results of a method, and how to cite it."""
     with database.reading() as session:
         cited = cited_method(session, method_id, identity.user, site=settings.public_url)
-        means = visible_means(session, cited.versions)
+        means = visible_means(session, cited.versions, for_organisers=False)
     numbers = {one.id: len(cited.versions) - place for place, one in enumerate(cited.versions)}
     return render(
         request,

@@ -114,6 +114,7 @@ def environment() -> Environment:
     )
     templates.filters.update(
         percent=formats.percent,
+        step_points=formats.step_points,
         signed_percent=formats.signed_percent,
         bar_length=formats.bar_length,
         instant=formats.instant,

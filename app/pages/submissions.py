@@ -53,7 +53,7 @@ def my_submissions(request: Request, database: DatabaseDep, user: SignedIn, page
     """List the user's own submissions."""
     with database.reading() as session:
         found = queries.mine(session, user=user, page=page)
-        means = visible_means(session, found.items)
+        means = visible_means(session, found.items, for_organisers=False)
     return render(request, "submissions.html", page=found, means=means)
 
 

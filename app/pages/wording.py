@@ -7,6 +7,7 @@ from vocboard.app.moderation.bans import Results
 from vocboard.app.moderation.bulk import Action
 from vocboard.app.overview.entrants import Sort as EntrantSort
 from vocboard.app.overview.submissions import Flag, Kind
+from vocboard.app.pages import formats
 from vocboard.app.rescores.models import RescoreState
 from vocboard.app.submissions.models import State
 from vocboard.evaluator.editions import (
@@ -180,6 +181,8 @@ FIELD_LABELS = {
     "freezes_at": "Freeze on",
     "leaderboard_from": "Leaderboard visible from",
     "anonymous_until": "Anonymous until",
+    "ladder_percent": "Ladder mechanism",
+    "ladder_step": "Ladder mechanism",
     "phase_title": "Name of the main phase",
     "image_set": "Image set",
     "until": "Until",
@@ -199,6 +202,19 @@ FIELD_LABELS = {
     "note": "Private note",
     "flickr_image_hashes": "List of image hashes",
 }
+
+
+def ladder_rule(step: float) -> str:
+    """What a phase with the Ladder mechanism shows until it closes.
+
+    >>> ladder_rule(0.005).partition("more than ")[2]
+    '0.5 percentage points, and rounded to a multiple of this. All scores appear an hour after closing.'
+    """
+    return (
+        "Until the phase closes, a score is shown only if it is a new best: better than the last shown score of the "
+        f"same person by more than {formats.step_points(step)}, and rounded to a multiple of this. "
+        "All scores appear an hour after closing."
+    )
 
 
 def field_label(name: str) -> str:

@@ -129,6 +129,7 @@ class FrozenEntry(Record):
     other_classes: dict[Metric, Annotated[dict[ClassName, Score | None], Field(max_length=10_000)]] = Field(
         {}, max_length=50
     )  # none in leaderboards that earlier versions froze
+    released: Score | None = None  # likewise
 
 
 class FrozenContent(Record):
@@ -142,6 +143,7 @@ class FrozenContent(Record):
     edition_version: Number = 1
     decimals: Annotated[int, Field(ge=1, le=MOST_DECIMALS)]
     detail: Detail
+    ladder_step: Annotated[float, Field(gt=0, lt=1)] | None = None  # none in leaderboards that earlier versions froze
     corrections: list[FrozenCorrection] = Field(max_length=10_000)
     entries: list[FrozenEntry] = Field(max_length=200_000)
 

@@ -98,6 +98,12 @@ def _add_rules(action: argparse.ArgumentParser) -> None:
     add("--leaderboard-from", type=instant_or_none, metavar="TIME", help="when leaderboards become visible")
     add("--anonymous-until", type=instant_or_none, metavar="TIME", help="when leaderboards begin to show names")
     add("--freeze", choices=list(map(str, Freeze)), help="when leaderboards stop changing (default: closing)")
+    add(
+        "--ladder-step",
+        type=step_or_none,
+        metavar="FRACTION",
+        help="hide scores until the phase closes, except new bests of each person, rounded to this step, such as 0.01",
+    )
     add("--freezes-at", type=instant_or_none, metavar="TIME", help="with --freeze date")
 
 
@@ -123,6 +129,15 @@ def instant_or_none(text: str) -> datetime | None:
     True
     """
     return None if text == "none" else instant(text)
+
+
+def step_or_none(text: str) -> float | None:
+    """Parse a number, or `none`.
+
+    >>> step_or_none("none") is None, step_or_none("0.01")
+    (True, 0.01)
+    """
+    return None if text == "none" else float(text)
 
 
 def list_phases(arguments: argparse.Namespace, database: Database, _settings: Settings) -> int:

@@ -66,13 +66,14 @@ def open_with_phases(opened: Opener, participant: str) -> None:
         title="Harbour 2026",
         description="Find barges, buoys, dinghies and ferries in pictures of a harbour.\n\n"
         "Try your method in the phase Validation, which shows every number. The phase Test counts: two submissions a "
-        "week, only means are shown, and the leaderboard names nobody until it closes.",
+        "week, only means that are new bests are shown, and the leaderboard names nobody until it closes.",
         visibility="public",
         phase_title="Test",
         detail="mean",
         opens_at=in_days(-12),
         closes_at=in_days(24),
         anonymous_until=in_days(24),
+        ladder_step=0.01,
         anywhere_on_earth=True,
         quota_count=2,
         quota_period_seconds=WEEK_SECONDS,
@@ -149,8 +150,9 @@ def frozen(opened: Opener) -> None:
         "benchmark: later results are shown separately.",
         visibility="public",
         detail="classes",
+        decimals=2,  # every class is in most of its images: more would tell in which
         opens_at=in_days(-390),
-        quota_count=5,
+        quota_count=2,
         quota_period_seconds=WEEK_SECONDS,
     )
     challenge.upload_truth(395, world)

@@ -58,6 +58,12 @@ def four_decimals(score: float) -> Interval:
     return shown - 0.00005, shown + 0.00005
 
 
+def three_decimals(score: float) -> Interval:
+    """As the demo shows scores."""
+    shown = round(score, 3)
+    return shown - 0.0005, shown + 0.0005
+
+
 def answer(truth: Claims, counts: Counts, boxes: Sequence[int], display: Display = four_decimals) -> Answer:
     """Return what is shown of a list, given the truth."""
     listed = np.array(boxes, dtype=np.intp)
@@ -238,7 +244,8 @@ def _points_beyond(chains: NDArray[np.int8], positives: NDArray[np.float64], one
     total = np.zeros(len(chains))
     typical = int(np.median(positives))
     width, highest = step(typical, is_mean_score=False), ceilings(typical)
-    for recall, shown, ceiling in zip(ELEVEN_RECALLS, one.points, highest, strict=True):
+    recalls = np.append(ELEVEN_RECALLS[1], ELEVEN_RECALLS[1:])  # at recall 0, what recall 0.1 has is shown
+    for recall, shown, ceiling in zip(recalls, one.points, highest, strict=True):
         needed = np.maximum(np.ceil(recall * positives - 1e-9), 1)
         reached = found >= needed[:, None]
         value = np.where(reached.any(axis=1), best[np.arange(len(chains)), reached.argmax(axis=1)], 0.0)

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 from tests.attack import uploads
-from tests.attack.detections import Answer, answer, four_decimals
+from tests.attack.detections import Answer, answer, three_decimals
 from tests.attack.detections import certain as certain_boxes
 from tests.attack.labels import Ranking, certain
 from tests.attack.uploads import Upload
@@ -65,8 +65,8 @@ class Attacked:
         second = scores["secondary"]["average_precision_with_difficult"]
         return Answer(
             np.arange(number),
-            four_decimals(scores["per_class"][class_name]),
-            four_decimals(second["per_class"][class_name]),
+            three_decimals(scores["per_class"][class_name]),
+            three_decimals(second["per_class"][class_name]),
             tuple(self.curves[competition][class_name]["precision"]),
         )
 
@@ -190,7 +190,7 @@ def test_a_list_of_right_detections_reveals_only_itself(attacked: Attacked, name
     counts = uploads.objects_of(attacked.world, name)
     truth, listed = np.ones(counts.positives, dtype=np.int8), range(RIGHT_DETECTIONS)
     fetched = attacked.detections("comp4", name, RIGHT_DETECTIONS)
-    expected = answer(truth, counts, listed)
+    expected = answer(truth, counts, listed, three_decimals)
     assert (fetched.area, fetched.with_difficult, fetched.points) == (
         expected.area,
         expected.with_difficult,
@@ -205,7 +205,7 @@ def test_nothing_that_can_be_fetched_has_counts_or_more_decimals(attacked: Attac
         assert not re.search(r'"positives"|>Positives<|Final recall|final_recall', text), address
     for competition, scores in attacked.scores.items():
         shown = [*scores["per_class"].values(), scores["mean"]]
-        assert all(value == round(value, 4) for value in shown if value is not None), competition
+        assert all(value == round(value, 3) for value in shown if value is not None), competition
         assert scores["details"] == {}
         assert scores["confusion_counts"] is None
 

@@ -39,11 +39,12 @@ class Answers:
     def distance(self, ranks: Ranks) -> float:
         """How far the answers of another truth are from these; 0 if they are the same."""
         points, area = profile(ranks, self.positives)
+        mean, points[0] = float(points.mean()), points[1]
         half = 0.49 * 10.0**-self.decimals
         found = float((np.maximum(self.least - points, 0) + np.maximum(points - self.greatest, 0)).sum())
         found += 3 * max(abs(area - self.area) - half, 0.0)
         if self.mean is not None:
-            found += 11 * max(abs(float(points.mean()) - self.mean) - half, 0.0)
+            found += 11 * max(abs(mean - self.mean) - half, 0.0)
         return found
 
 
@@ -58,10 +59,11 @@ def answers(ranks: Ranks, items: int, decimals: int, *, is_mean_score: bool) -> 
     """Return what everyone is shown of a class."""
     positives = len(ranks)
     points, area = profile(ranks, positives)
+    exact_mean, points[0] = float(points.mean()), points[1]
     width, highest = step(positives, is_mean_score=is_mean_score), ceilings(positives)
     shown = np.round(np.minimum(points, highest) / width) * width
     is_lowered = shown >= np.round(highest / width) * width
-    mean = round(float(points.mean()), decimals) if is_mean_score else None
+    mean = round(exact_mean, decimals) if is_mean_score else None
     least, greatest = shown - width / 2 + 1e-9, np.where(is_lowered, 1.0, shown + width / 2 - 1e-9)
     return Answers(items, positives, least, greatest, round(area, decimals), mean, decimals)
 

@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from vocboard.app.api.problems import UploadProblem
-from vocboard.app.api.schemas.values import Instant
+from vocboard.app.api.schemas.values import Fraction, Instant
 from vocboard.app.challenges.models import MAIN_PHASE, Admission, Detail, Freeze, TruthState, Visibility
 from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.challenges.service import ChallengeRules, PhaseState
@@ -67,6 +67,10 @@ class Phase(BaseModel):
     freeze: Freeze
     freezes_at: Instant | None = Field(description="When leaderboards stop changing; null for never.")
     anonymous_until: Instant | None = Field(description="When leaderboards begin to show names; null for at once.")
+    ladder_step: Fraction = Field(
+        description="Step of the Ladder mechanism: until the phase closes, only new bests of each person are shown, "
+        "rounded to it. null for scores at once."
+    )
 
 
 class ChallengeSummary(BaseModel):

@@ -52,6 +52,19 @@ class ClassCounts(BaseModel):
     final_precision: Fraction
 
 
+class Ladder(BaseModel):
+    """Why a phase with the Ladder mechanism shows a score or none before it closes."""
+
+    step: float = Field(description="The step, a fraction.")
+    is_new_best: bool = Field(
+        description="Whether the mean was better than the last score shown to the same person by more than the step. "
+        "Otherwise `mean` is null."
+    )
+    best: Fraction = Field(
+        description="The last score shown to the owner, up to this submission; null for everyone else, or if none was."
+    )
+
+
 class CompetitionScores(BaseModel):
     """The scores of one competition."""
 
@@ -73,6 +86,9 @@ class CompetitionScores(BaseModel):
     )
     confusion_counts: list[list[int]] | None = Field(
         description="The confusion matrix in pixels; null below the detail level `everything`."
+    )
+    ladder: Ladder | None = Field(
+        description="While the Ladder mechanism hides scores from the reader; `mean` is then rounded to its step."
     )
 
 

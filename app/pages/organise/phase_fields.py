@@ -31,7 +31,10 @@ FREEZES = (
     (Freeze.NEVER.value, "Never"),
 )
 SECONDS_PER_DAY = 86_400
-TYPED_AS = {"quota_period_seconds": "quota_days"}  # rules that the form has in another unit
+TYPED_AS = {
+    "quota_period_seconds": "quota_days",
+    "ladder_step": "ladder_percent",
+}  # rules that the form has in another unit
 MOST_DIGITS = 9  # of whole numbers; the service has the real bounds
 
 Choice = TypeVar("Choice", bound=StrEnum)
@@ -46,6 +49,7 @@ def as_typed(rules: PhaseRules, zone: tzinfo = UTC) -> dict[str, Any]:
         "detail": rules.detail.value,
         "admission": rules.admission.value,
         "freeze": rules.freeze.value,
+        "ladder_percent": "" if rules.ladder_step is None else formats.step_percent(rules.ladder_step),
         **{name: formats.date_field(getattr(rules, name), zone) for name in DATES},
     }
 
@@ -67,6 +71,7 @@ class PhaseFields(BaseModel):
     freeze: str = _OF_A_NEW_PHASE["freeze"]
     freezes_at: str = ""
     anonymous_until: str = ""
+    ladder_percent: str = ""
 
     def read(self, wrong: dict[str, str], zone: tzinfo) -> dict[str, Any]:
         """Return what the fields mean, as fields of `PhaseRules`; note every one that is not what it should be.
@@ -81,6 +86,7 @@ class PhaseFields(BaseModel):
             "detail": chosen(Detail, self.detail, "detail", wrong),
             "admission": chosen(Admission, self.admission, "admission", wrong),
             "freeze": chosen(Freeze, self.freeze, "freeze", wrong),
+            "ladder_step": _fraction("ladder_percent", self.ladder_percent, wrong),
             **{name: instant(getattr(self, name), name, wrong, zone) for name in DATES},
         }
 
@@ -121,6 +127,17 @@ def _days(field: str, text: str, wrong: dict[str, str]) -> int:
     except (ValueError, OverflowError):  # not a number, infinite
         wrong[field] = "Give a number of days."
         return 0
+
+
+def _fraction(field: str, text: str, wrong: dict[str, str]) -> float | None:
+    """Return the fraction that so many per cent are; None if nothing was typed."""
+    if not text.strip():
+        return None
+    try:
+        return round(float(text) / 100, 12)  # 0.7 % is 0.007
+    except ValueError:
+        wrong[field] = "Give a number of per cent, such as 1, or leave this empty."
+        return None
 
 
 def choices(edition: Edition) -> dict[str, Any]:

@@ -26,6 +26,7 @@ RULES = ChallengeRules(
     freeze=Freeze.DATE,
     freezes_at=NOON + timedelta(days=3),
     anonymous_until=NOON + timedelta(days=4),
+    ladder_step=0.007,
     phase_title="Validation",
     anywhere_on_earth=True,
     statistics=False,

@@ -29,6 +29,7 @@ NOT_DEFAULT: dict[str, Any] = {
     "freeze": Freeze.DATE,
     "freezes_at": START + timedelta(days=3),
     "anonymous_until": START + timedelta(days=4),
+    "ladder_step": 0.007,
 }
 
 

@@ -1,0 +1,84 @@
+"""The Ladder mechanism, which lets somebody see only such scores as are better than all that they have seen.
+
+Source: Blum and Hardt, "The Ladder: A Reliable Leaderboard for Machine Learning Competitions" (2015), algorithm 1. They
+minimise a risk; here the metric says which direction is better. Their variant without a parameter compares with the
+standard error of a mean of losses of single images, which average precision and intersection over union are not. So
+the step is fixed.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """What the mechanism releases of one score.
+
+    Attributes:
+        score: rounded to a multiple of the step; None if it is not a new best.
+        best: the last score that was released up to here, this one included; None if none was.
+    """
+
+    score: float | None
+    best: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """What the Ladder mechanism releases of a submission to a phase that it still applies to.
+
+    Attributes:
+        step: a fraction.
+        releases: by competition.
+        is_owner: whether it is shown to the person whose submission it is.
+    """
+
+    step: float
+    releases: Mapping[str, Release]
+    is_owner: bool
+
+
+@dataclass(frozen=True, slots=True)
+class VisibleLadder:
+    """Why the Ladder mechanism shows a score or none.
+
+    Attributes:
+        step: a fraction.
+        is_new_best: whether the submission's score is released.
+        best: the last score that was released to its owner up to this submission; None for others, or if none was.
+    """
+
+    step: float
+    is_new_best: bool
+    best: float | None
+
+
+def releases(scores: Iterable[float | None], step: float, *, higher_is_better: bool) -> Iterator[Release]:
+    """Yield what is released of each of somebody's scores.
+
+    The first score is released. A later one is released if it is better than the last that was released by more than
+    the step. Released scores are rounded to the nearest multiple of the step; half a step is rounded up.
+
+    Args:
+        scores: unrounded, in the order in which they became known. None (undefined, or not comparable with the others)
+            is never released and changes nothing.
+        step: greater than 0, in the scores' unit.
+
+    >>> [release.score for release in releases([0.503, 0.508, 0.513, None, 0.7], 0.01, higher_is_better=True)]
+    [0.5, None, 0.51, None, 0.7]
+    >>> [release.best for release in releases([0.503, 0.491, 0.489], 0.01, higher_is_better=False)]
+    [0.5, 0.5, 0.49]
+    """
+    sign = 1 if higher_is_better else -1
+    best: int | None = None  # in steps, so that multiples of the step compare exactly
+    for score in scores:
+        is_new_best = score is not None and (best is None or sign * (score - best * step) > step)
+        if is_new_best and score is not None:
+            best = math.floor(score / step + 0.5)
+        shown = None if best is None else _multiple(best, step)
+        yield Release(shown if is_new_best else None, shown)
+
+
+def _multiple(steps: int, step: float) -> float:
+    return round(steps * step, 12)  # 0.07, not 0.07 plus the error of a product

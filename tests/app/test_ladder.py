@@ -1,0 +1,276 @@
+"""The Ladder mechanism of a phase: until it closes, no view depends on scores beyond what it releases."""
+
+import random
+import re
+import uuid
+from collections.abc import Mapping
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+
+from tests.app.test_detail_levels import addresses
+from tests.support.browsing import sign_in
+from tests.support.clock import Clock, clock
+from tests.support.corrections import correct
+from tests.support.entrants import make_scored
+from tests.support.factories import make_challenge, make_organiser, make_token, make_user
+from tests.support.phases import complete, show_board
+from tests.support.site import Site
+from vocboard.app.accounts.models import User
+from vocboard.app.challenges import service as challenges
+from vocboard.app.challenges.models import Challenge, Detail, Freeze
+from vocboard.app.challenges.phases import LONGEST_UPLOAD
+from vocboard.app.challenges.rules import rules_of
+from vocboard.app.database import Database, now
+from vocboard.app.errors import InvalidInputError
+from vocboard.app.evaluations.models import ClassScore, CompetitionResult, Curve, Evaluation, Measure
+from vocboard.app.evaluations.releases import releases_of_phase
+from vocboard.app.evaluations.results import visible_means
+from vocboard.app.moderation import submissions as moderation
+from vocboard.app.submissions import service as submissions
+from vocboard.app.submissions.models import Submission
+from vocboard.evaluator.metrics.definitions import CurveKind
+
+__all__ = ["clock"]
+
+DAY = timedelta(days=1)
+STEP = 0.01
+BOARD = "/challenges/ladder/leaderboards/comp1"
+# What changes from one request to the next, or with time.
+_VARYING = re.compile(r'name="csrf_token" value="[^"]*"|\d+ (second|minute)s? ago|just now')
+
+
+class World:
+    """A phase with the Ladder mechanism that closes in a day; Ada has three submissions, of which one is private."""
+
+    def __init__(self, session: Session, **rules: object) -> None:
+        self.organiser, self.ada, self.bob = make_organiser(session), make_user(session), make_user(session)
+        given = {"competitions": ["comp1"], "closes_at": now() + DAY, "ladder_step": STEP, **rules}
+        self.challenge = make_challenge(session, organiser=self.organiser, slug="ladder", **given)
+        self.ids: dict[str, uuid.UUID] = {}
+        self.submit(session, self.ada, "First", 0.512)
+        self.submit(session, self.ada, "Private", 0.514, published=False)
+        self.submit(session, self.ada, "Worse", 0.33)
+        self.submit(session, self.ada, "Better", 0.561)
+        self.submit(session, self.bob, "Bobs", 0.5602)
+
+    def submit(
+        self, session: Session, person: User, name: str, score: float, *, published: bool = True, **given: object
+    ) -> None:
+        made = make_scored(session, self.challenge, person, name, score, published=published, **given)
+        self.ids[name] = made.id
+
+    def releases(self, session: Session) -> dict[str, float | None]:
+        """What is released, by name."""
+        found = releases_of_phase(session, self.challenge.id, "main", STEP)
+        return {name: found[one]["comp1"].score for name, one in self.ids.items()}
+
+
+RELEASED = {"First": 0.51, "Private": None, "Worse": None, "Better": 0.56, "Bobs": 0.56}
+# Other scores of which the same is released, and another order of unrounded scores.
+OTHER_SCORES = {"First": 0.5051, "Private": 0.4, "Worse": 0.0123, "Better": 0.5551, "Bobs": 0.5649}
+
+
+def rescale(session: Session, ids: Mapping[str, uuid.UUID], scores: Mapping[str, float]) -> None:
+    """Change everything that was computed of submissions."""
+    for name, score in scores.items():
+        results = select(CompetitionResult.id).join(Evaluation).where(Evaluation.submission_id == ids[name])
+        measures = select(Measure.id).where(Measure.result_id.in_(results)).scalar_subquery()
+        session.execute(update(Measure).where(Measure.id.in_(measures)).values(mean=score))
+        session.execute(update(ClassScore).where(ClassScore.measure_id.in_(measures)).values(value=score))
+        for result_id in session.scalars(results):
+            points = Curve(class_name="car", position=0, kind=CurveKind.PRECISION_RECALL, values=[round(score, 2)] * 11)
+            points.result_id = result_id
+            session.merge(points)
+    session.execute(update(Challenge).values(title=Challenge.title))  # so that leaderboards are computed again
+
+
+class Reader:
+    """What somebody can fetch: the owner of three submissions, in a browser or with a token, or a visitor."""
+
+    def __init__(self, site: Site, world: World, link: str, *, email: str = "", token: str | None = None) -> None:
+        self._site, self._email, self._token = site, email, token
+        self._paths = set[str]()
+        for one in world.ids.values():
+            known = {"slug": "ladder", "competition": "comp1", "submission_id": str(one), "token": link}
+            self._paths |= addresses(known)
+        chosen = "&".join(f"method={one}" for name, one in world.ids.items() if name != "Private")
+        self._paths |= {f"{BOARD}/compare?{chosen}&class=car", f"{BOARD}?sort=car"}
+
+    def views(self) -> dict[str, str]:
+        """Answers by address, without what varies."""
+        found: dict[str, str] = {}
+        with self._site.client(self._token) as client:
+            if self._email:
+                sign_in(client, self._email)
+            for path in sorted(self._paths):
+                is_api = path.startswith("/api/")
+                if path != "/account" and is_api >= bool(self._token) and is_api <= (not self._email):
+                    answer = client.get(path)
+                    if answer.status_code == 200:
+                        found[path] = _VARYING.sub("", answer.text)
+        return found
+
+
+def test_no_view_depends_on_more_than_what_is_released_until_the_phase_has_closed(
+    embedded_site: Site, clock: Clock
+) -> None:
+    with embedded_site.writing() as session:
+        world = World(session, freeze=Freeze.NEVER)
+        rescale(session, world.ids, {"First": 0.512})  # with curves
+    clock.advance(DAY + LONGEST_UPLOAD - timedelta(minutes=5))  # closed, but somebody may still upload
+    with embedded_site.writing() as session:
+        link = submissions.create_anonymous_link(session, submission_id=world.ids["Worse"], user=world.ada)
+        token, organisers = make_token(session, world.ada), make_token(session, world.organiser)
+    readers = [
+        Reader(embedded_site, world, link),
+        Reader(embedded_site, world, link, token=token),
+        Reader(embedded_site, world, link, email=world.ada.email),
+    ]
+
+    def of_organiser() -> str:
+        with embedded_site.client(organisers) as client:
+            return client.get(f"/api/v1/submissions/{world.ids['First']}").text
+
+    before = [reader.views() for reader in readers]
+    assert [len(views) >= 15 for views in before] == [True, True, True]
+    assert '"mean":0.512,' in of_organiser()
+    with embedded_site.writing() as session:
+        rescale(session, world.ids, OTHER_SCORES)
+    for reader, views in zip(readers, before, strict=True):
+        again = reader.views()
+        assert [path for path, text in views.items() if again.get(path) != text] == []
+    assert '"mean":0.5051,' in of_organiser()
+    clock.advance(timedelta(minutes=5))
+    with embedded_site.writing() as session:
+        token = make_token(session, world.ada)
+    with embedded_site.client(token) as client:
+        assert '"mean":0.4,' in client.get(f"/api/v1/submissions/{world.ids['Private']}").text
+        rows = client.get(f"/api/v1{BOARD}").json()["rows"]
+    assert [(row["method"], row["mean"]) for row in rows[:2]] == [("Bobs", 0.5649), ("Better", 0.5551)]
+
+
+def test_what_a_submission_and_a_leaderboard_show(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        world = World(session)
+        token = make_token(session, world.ada)
+    with embedded_site.client(token) as client:
+        shown = {
+            name: client.get(f"/api/v1/submissions/{one}").json()["competitions"]["comp1"]
+            for name, one in world.ids.items()
+        }
+        assert shown["Better"]["mean"] == shown["Better"]["ladder"]["best"] == 0.56
+        assert shown["Better"]["per_class"] == shown["Better"]["secondary"] == {}
+        assert shown["Worse"]["mean"] is None
+        assert shown["Worse"]["ladder"] == {"step": 0.01, "is_new_best": False, "best": 0.51}
+        assert shown["Bobs"]["ladder"] == {"step": 0.01, "is_new_best": True, "best": None}
+        board = client.get(f"/api/v1{BOARD}").json()
+        assert board["ladder_step"] == 0.01
+        found = [(row["rank"], row["method"], row["mean"]) for row in board["rows"]]
+        assert found == [(1, "Better", 0.56), (2, "Bobs", 0.56), (3, "First", 0.51), (None, "Worse", None)]
+        [phase] = client.get("/api/v1/challenges/ladder").json()["phases"]
+        assert phase["ladder_step"] == 0.01
+
+
+def test_all_of_a_person_counts_and_nothing_that_happens_later_takes_it_back(database: Database) -> None:
+    with database.writing() as session:
+        world = World(session)
+        assert world.releases(session) == RELEASED
+        world.submit(session, world.ada, "Rehearsal", 0.9, published=False, is_rehearsal=True)
+        world.submit(session, world.ada, "Last", 0.565)
+        moderation.disqualify(
+            session,
+            submission_id=world.ids["Better"],
+            user=world.organiser,
+            reason="Trained on the test set",
+            site="https://voc.example",
+        )
+        del world.ids["Rehearsal"]
+        assert world.releases(session) == {**RELEASED, "Last": None}
+        # An organiser's own list: what participants see. That of the whole challenge: scores.
+        found = complete(session, world.challenge.id)
+        one = session.get_one(Submission, world.ids["First"])
+        one.challenge = found
+        assert visible_means(session, [one], for_organisers=False)[one.id] == {"comp1": 0.51}
+        assert visible_means(session, [one], for_organisers=True)[one.id] == {"comp1": 0.512}
+
+
+def test_a_re_score_is_shown_by_the_same_rule_and_in_the_same_order(database: Database) -> None:
+    with database.writing() as session:
+        world = World(session)
+        correct(session, world.challenge, world.organiser, chance=random.Random(5))
+        found = complete(session, world.challenge.id)
+        query = select(Submission.id, Measure.mean).join(Evaluation, Evaluation.id == Submission.current_evaluation_id)
+        query = query.join(CompetitionResult).join(Measure)
+        scores = {row[0]: row[1] for row in session.execute(query)}
+        best = -1.0
+        for name in ("First", "Private", "Worse", "Better"):
+            score = scores[world.ids[name]]
+            expected = round(score, 2) if score > best + STEP else None
+            best = expected or best
+            assert world.releases(session)[name] == expected
+        assert {row.mean.value for row in show_board(session, found, "comp1").rows} <= {
+            *world.releases(session).values()
+        }
+
+
+def test_incomplete_entries_are_not_released_and_do_not_count(database: Database) -> None:
+    with database.writing() as session:
+        world = World(session)
+        session.execute(update(CompetitionResult).where(*_is_of(world.ids["First"])).values(not_entered=["cat"]))
+        assert world.releases(session) == {**RELEASED, "First": None, "Private": 0.51}
+
+
+def _is_of(submission_id: uuid.UUID) -> list[object]:
+    evaluations = select(Evaluation.id).where(Evaluation.submission_id == submission_id)
+    return [CompetitionResult.evaluation_id.in_(evaluations)]
+
+
+@pytest.mark.parametrize("freeze", [Freeze.CLOSING, Freeze.DATE])
+def test_a_frozen_leaderboard_shows_scores_once_the_phase_has_closed(
+    database: Database, clock: Clock, freeze: Freeze
+) -> None:
+    """Frozen long before, or at closing: the copy keeps what was released, and the scores."""
+    date = now() + DAY / 2 if freeze is Freeze.DATE else None
+    with database.writing() as session:
+        world = World(session, freeze=freeze, freezes_at=date)
+
+    def board() -> list[tuple[str, float | None]]:
+        with database.writing() as session:
+            shown = show_board(session, world.challenge, "comp1")
+            assert (shown.frozen_at is not None) == is_frozen
+            return [(row.method, row.mean.value) for row in shown.rows]
+
+    is_frozen = False
+    released = [("Better", 0.56), ("Bobs", 0.56), ("First", 0.51), ("Worse", None)]
+    assert board() == released
+    clock.advance(0.75 * DAY if date else DAY)
+    is_frozen = True
+    assert board() == released
+    with database.writing() as session:
+        rescale(session, world.ids, OTHER_SCORES)
+    clock.advance(DAY)
+    assert board() == [("Better", 0.561), ("Bobs", 0.5602), ("First", 0.512), ("Worse", 0.33)]
+
+
+def test_the_step_is_checked_and_can_be_changed_and_taken_away(database: Database) -> None:
+    with database.writing() as session:
+        world = World(session)
+        for wrong in ({"ladder_step": 0.0}, {"ladder_step": float("nan")}, {"ladder_step": 1.0}):
+            with pytest.raises(InvalidInputError) as raised:
+                _change(session, world, **wrong)
+            assert [*raised.value.fields] == ["ladder_step"]
+        with pytest.raises(InvalidInputError):
+            _change(session, world, detail=Detail.EVERYTHING)
+        _change(session, world, ladder_step=0.1)
+        assert [row.mean.value for row in show_board(session, world.challenge, "comp1").rows] == [0.6, 0.5, None, None]
+        _change(session, world, ladder_step=None)
+        assert show_board(session, world.challenge, "comp1").rows[0].mean.value == 0.561
+
+
+def _change(session: Session, world: World, **changed: object) -> None:
+    found = complete(session, world.challenge.id)
+    rules = rules_of(found).model_copy(update=changed)
+    challenges.update(session, challenge=found, user=world.organiser, rules=rules)
