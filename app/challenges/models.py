@@ -25,10 +25,7 @@ class Visibility(StrEnum):
 
 
 class Detail(StrEnum):
-    """Detail level: what participants and visitors see of a result. Each level includes the previous ones.
-
-    docs/detail-levels.md describes what each level reveals about the ground truth.
-    """
+    """What participants and visitors see of a result, see docs/detail-levels.md. Each includes the previous ones."""
 
     MEAN = "mean"
     CLASSES = "classes"  # scores by class
