@@ -37,7 +37,7 @@ def test_challenges_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_from_publishing_to_withdrawing(scored: str, capsys: pytest.CaptureFixture[str]) -> None:
     beginning = scored[:8]
-    assert main(["publish", beginning, "--competition", "comp9"]) == 1
+    assert main(["publish", beginning, "--competition", "comp9"]) == 2
     assert "The submission has no results for comp9; it has entered comp" in capsys.readouterr().err
     assert main(["publish", beginning, "--replace"]) == 0
     assert capsys.readouterr().out == f"Shape finder ({scored}) is published.\n"
