@@ -50,6 +50,7 @@ def store_evidence(evidence: Evidence, origin: Origin) -> bytes:
 
     Raises:
         ValueError: it is larger than 1 GiB.
+        TypeError: the classes have evidence of different kinds, or of one that `_KINDS` does not list.
     """
     file = io.BytesIO()
     writer = ColumnsWriter(file.write, limit=MOST_BYTES)
@@ -65,7 +66,12 @@ def store_evidence(evidence: Evidence, origin: Origin) -> bytes:
         listed = [["", name, each] for name, each in evidence.classes.items()]
         listed += [[metric.value, name, each] for metric, own in evidence.others.items() for name, each in own.items()]
         kinds = {type(each) for _, _, each in listed}
-        header["kind"] = next((kind for kind, of in _KINDS.items() if kinds <= {of}), None)
+        kind = next((kind for kind, of in _KINDS.items() if kinds <= {of}), None)
+        if kind is None:
+            raise TypeError(
+                f"cannot store evidence of {', '.join(sorted(each.__name__ for each in kinds))}: see _KINDS"
+            )
+        header["kind"] = kind
         header["classes"] = [[metric, name] for metric, name, _ in listed]
         for number, (_, _, each) in enumerate(listed):
             _write(writer, str(number), each)

@@ -7,15 +7,17 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 
 from tests.evaluator import trees
 from tests.evaluator.tasks.test_instance_segmentation import EDITION as INSTANCES
 from vocboard.evaluator.editions import Edition, LayoutProtocol, Metric, Task, load
-from vocboard.evaluator.evaluation import evaluate
+from vocboard.evaluator.evaluation import read_for_scoring, score_results
 from vocboard.evaluator.ground_truth.reader import read_ground_truth
 from vocboard.evaluator.problems import has_errors
 from vocboard.evaluator.scores import CompetitionScores
+from vocboard.evaluator.statistics.collect import collect_evidence
 from vocboard.evaluator.tasks.definitions import METRICS, TASKS
 
 VOC2012 = load("VOC2012")
@@ -89,7 +91,8 @@ def files_of_instances() -> dict[str, str | bytes]:
     }
 
 
-def scored(directory: Path, use: Use) -> CompetitionScores:
+def scored(directory: Path, use: Use) -> tuple[CompetitionScores, dict[str, float] | None]:
+    """Return scores, and those from the evidence with each image drawn once; None if the metric has no intervals."""
     is_instances = use.task is Task.INSTANCE_SEGMENTATION
     edition = with_rules(INSTANCES if is_instances else VOC2012, use)
     files = files_of_instances() if is_instances else trees.files_of_2012()
@@ -101,20 +104,32 @@ def scored(directory: Path, use: Use) -> CompetitionScores:
         content = LAYOUT.replace("<object>1</object>", BOX)
     tree = trees.write(directory / "tree", files)
     upload = trees.tar(directory / "results.tar.gz", {f"results/{edition.name}/{name}": content}, "")
-    evaluation = evaluate(upload, edition, read_ground_truth(tree, edition))
-    assert not has_errors(evaluation.problems)
-    [scores] = evaluation.scores.values()
-    return scores
+    truth = read_ground_truth(tree, edition)
+    read, confusions = read_for_scoring(upload, edition, truth)
+    assert not has_errors(read.problems)
+    [scores] = score_results(read, edition, truth, confusions).scores.values()
+    [(key, evidence)] = collect_evidence(read.results, edition, truth, confusions).items()
+    if not METRICS[use.metric].has_intervals:
+        return scores, None
+    once = np.ones((evidence.images, 1), dtype=np.int32)
+    resampled = evidence.resampled(use.metric, edition, edition.competitions[key])
+    return scores, {name: float(each.replicates(once)[0]) for name, each in resampled.items()}
 
 
 @pytest.mark.parametrize("use", USES, ids=str)
 def test_a_listed_metric_is_computed_and_a_fraction(tmp_path: Path, use: Use) -> None:
-    scores = scored(tmp_path, use)
+    scores, from_evidence = scored(tmp_path, use)
     measure = scores.secondary[0] if use.is_secondary else scores.primary
     assert measure.metric is use.metric
     defined = [value for value in measure.per_class.values() if not math.isnan(value)]
     assert defined
     assert all(0 <= value <= 1 for value in defined)
+    assert from_evidence is None or from_evidence == pytest.approx(dict(measure.per_class), rel=1e-12, nan_ok=True)
+
+
+def test_every_metric_that_can_rank_has_intervals() -> None:
+    """Leaderboards show them, and `Bootstrap.primary` is the first metric that has some."""
+    assert all(METRICS[metric].has_intervals for definition in TASKS.values() for metric in definition.metrics)
 
 
 def test_every_metric_has_a_definition_and_a_task() -> None:

@@ -144,7 +144,7 @@ def test_the_best_f1_of_layouts_is_the_highest_point_of_their_f_measure_curve(se
 
 def test_the_calibration_error_is_not_for_leaderboards_and_lower_is_better() -> None:
     hidden = {metric for metric, known in METRICS.items() if known.needs_public_ground_truth}
-    assert hidden == {Metric.CALIBRATION_ERROR}
+    assert Metric.CALIBRATION_ERROR in hidden
     assert not METRICS[Metric.CALIBRATION_ERROR].higher_is_better
     assert not any(hidden & set(definition.metrics) for definition in TASKS.values())
     assert Metric.CALIBRATION_ERROR in TASKS[Task.DETECTION].secondary_metrics(None)
