@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from http.client import HTTPResponse
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +120,13 @@ def test_many_slow_parts_are_as_limited_as_one_slow_body(entrant: Entrant) -> No
         session.execute(update(ResumableUpload).values(received_bytes=much, byte_count=much + 1))
     os.truncate(entrant.files()[0], much)
     assert send_after(hour - timedelta(minutes=1), much).status_code == 204
+    with entrant.site.writing() as session:
+        session.execute(update(ResumableUpload).values(receiving_seconds=(hour - second / 2).total_seconds()))
+    with entrant.sending(path, b"", length=1, offset=much) as connection:  # the last part has half a second left
+        ended = HTTPResponse(connection)
+        ended.begin()
+        assert ended.status == 408
+        assert b"took longer" in ended.read()
     refused = send_after(hour, much)
     assert (refused.status_code, refused.json()["code"]) == (410, "upload_too_slow")
 

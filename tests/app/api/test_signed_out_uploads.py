@@ -15,7 +15,7 @@ from tests.support.small_world import results_of
 from vocboard.app.accounts import administration
 from vocboard.app.accounts import service as accounts
 from vocboard.app.accounts.models import Role, User
-from vocboard.app.challenges.models import GroundTruthVersion
+from vocboard.app.challenges.models import Challenge, GroundTruthVersion
 from vocboard.app.submissions.models import Submission
 from vocboard.app.uploads.models import Upload
 from vocboard.worker.ground_truth_directory import GroundTruthDirectory
@@ -28,16 +28,16 @@ BODY = (
 
 
 @contextlib.contextmanager
-def half_sent(site: Site, path: str, token: str) -> Iterator[socket.socket]:
+def half_sent(site: Site, path: str, token: str, body: bytes = BODY, headers: str = "") -> Iterator[socket.socket]:
     """Send all but the end of an upload, and give the connection."""
     address = urlsplit(site.url)
     head = (
         f"POST {path} HTTP/1.1\r\nHost: {address.netloc}\r\nAuthorization: Bearer {token}\r\n"
-        f"Content-Type: multipart/form-data; boundary=b\r\nContent-Length: {len(BODY)}\r\n\r\n"
+        f"Content-Type: multipart/form-data; boundary=b\r\nContent-Length: {len(body)}\r\n{headers}\r\n"
     )
     with socket.create_connection((address.hostname or "", address.port or 0), timeout=20) as connection:
-        connection.sendall(head.encode() + BODY[:-10])
-        wait_until(lambda: _count(site, Upload) == 1)
+        connection.sendall(head.encode() + body[:-10])
+        wait_until(lambda: _is_in_progress(site))
         yield connection
 
 
@@ -67,6 +67,43 @@ def test_a_submission(embedded_site: Site, how: str) -> None:
     wait_until(lambda: not [file for file in embedded_site.settings.archives.rglob("*") if file.is_file()])
 
 
+@pytest.mark.parametrize("how", ["disabled", "revoked"])
+def test_a_repeated_submission(embedded_site: Site, how: str) -> None:
+    """Its answer would be the earlier submission."""
+    with embedded_site.writing() as session:
+        slug = make_challenge(session, edition="VOC2007", competitions=["comp1"]).slug
+        user = make_user(session)
+        token = make_token(session, user)
+    path = f"/api/v1/challenges/{slug}/submissions"
+    with embedded_site.client(token) as client:
+        headers = {"Content-Type": "multipart/form-data; boundary=b", "Idempotency-Key": "key"}
+        submitted = client.post(path, content=BODY, headers=headers)
+        assert client.post(path, content=BODY, headers=headers).json()["id"] == submitted.json()["id"]
+    with half_sent(embedded_site, path, token, headers="Idempotency-Key: key\r\n") as connection:
+        end(embedded_site, user, how)
+        connection.sendall(BODY[-10:])
+        assert b" 401 " in connection.recv(1000)
+
+
+@pytest.mark.parametrize(("how", "status"), [("disabled", b"401"), ("revoked", b"401"), ("participant", b"403")])
+def test_an_exported_challenge(embedded_site: Site, how: str, status: bytes) -> None:
+    with embedded_site.writing() as session:
+        user = make_user(session, role=Role.ORGANISER)
+        slug = make_challenge(session, organiser=user).slug
+        token = make_token(session, user)
+    with embedded_site.client(token) as client:
+        exported = client.post(f"/api/v1/challenges/{slug}/export").content
+    body = (
+        b'--b\r\nContent-Disposition: form-data; name="slug"\r\n\r\nimported\r\n'
+        b'--b\r\nContent-Disposition: form-data; name="archive"; filename="x.tar"\r\n\r\n' + exported + b"\r\n--b--\r\n"
+    )
+    with half_sent(embedded_site, "/api/v1/challenges/imports", token, body) as connection:
+        end(embedded_site, user, how)
+        connection.sendall(body[-10:])
+        assert b" %s " % status in connection.recv(1000)
+    assert _count(embedded_site, Challenge) == 1
+
+
 @pytest.mark.parametrize(("how", "status"), [("disabled", b"401"), ("revoked", b"401"), ("participant", b"403")])
 def test_ground_truth(embedded_site: Site, how: str, status: bytes) -> None:
     GroundTruthDirectory(embedded_site.settings).private_key()  # published, so that ground truth is taken
@@ -79,6 +116,11 @@ def test_ground_truth(embedded_site: Site, how: str, status: bytes) -> None:
         connection.sendall(BODY[-10:])
         assert b" %s " % status in connection.recv(1000)
     assert _count(embedded_site, GroundTruthVersion) == 0
+
+
+def _is_in_progress(site: Site) -> bool:
+    with site.database.reading() as session:
+        return session.scalar(select(Upload.id).where(Upload.lease_expires_at.is_not(None))) is not None
 
 
 def _count(site: Site, model: type) -> int:

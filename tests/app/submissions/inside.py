@@ -1,6 +1,7 @@
 """What `test_isolation` tries in a process for validation; its text is sent there, since no file of the tests is."""
 
 import ctypes
+import errno
 import fcntl
 import json
 import os
@@ -9,6 +10,7 @@ import resource
 import signal
 import socket
 import sqlite3
+import struct
 import subprocess
 import threading
 from collections.abc import Callable
@@ -84,6 +86,18 @@ def inside_run() -> Report:
 def inside_fork() -> Report:
     """Begin a process that goes on when this one is killed."""
     return said(attempt(os.fork))
+
+
+def inside_clone3() -> Report:
+    """Begin one by the call whose flags no filter can see."""
+    flags, pid_descriptor, child_id, parent_id, stack, stack_bytes, thread_storage = [0] * 7
+    arguments = struct.pack(
+        "=8Q", flags, pid_descriptor, child_id, parent_id, signal.SIGCHLD, stack, stack_bytes, thread_storage
+    )
+    result = ctypes.CDLL(None, use_errno=True).syscall(435, arguments, len(arguments))
+    if result == 0:
+        os._exit(0)  # in the new process
+    return said(f"{result} {errno.errorcode.get(ctypes.get_errno())}")
 
 
 def inside_thread() -> Report:

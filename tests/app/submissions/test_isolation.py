@@ -15,6 +15,7 @@ import pytest
 
 from tests.app.submissions.inside import (
     inside_answer,
+    inside_clone3,
     inside_connect,
     inside_database,
     inside_delete,
@@ -50,7 +51,7 @@ linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Li
 INSIDE = Path(__file__).with_name("inside.py")
 REPORT = (
     '{"report": {"problems": [{"code": "a", "severity": "error", "message": "%s", "file": null, "line": null}], '
-    '"entries": [], "columns": false}}'
+    '"entries": [], "columns": false, "groups": []}}'
 )
 CALL = "(exec(source, scope), scope[name](*arguments))[1]"
 
@@ -166,6 +167,7 @@ def test_runs_no_program_and_signals_nobody(inside: Callable[..., str]) -> None:
 @linux
 def test_starts_threads_but_no_process_that_would_outlive_it(inside: Callable[..., str]) -> None:
     assert inside(inside_fork) == "refused: PermissionError"
+    assert inside(inside_clone3) == "-1 ENOSYS"
     assert inside(inside_thread) == "ran"
 
 
@@ -213,14 +215,18 @@ def test_shares_no_memory_with_others_and_watches_no_files(inside: Callable[...,
         REPORT % "\\u0000",
         '{"report": 7}',
         "7",
-        '{"report": {"problems": 7}}',
-        '{"report": {"problems": [], "entries": [["comp1"]], "columns": true}}',
+        '{"report": {"problems": 7, "entries": [], "columns": true, "groups": []}}',
+        '{"report": {"problems": [], "entries": [["comp1"]], "columns": true, "groups": []}}',
     ],
     ids=["nested", "nested objects", "surrogate", "null", "number", "bare number", "no list", "short entry"],
 )
 def test_an_answer_that_is_invalid_ends_it(inside: Callable[..., str], content: str) -> None:
     with pytest.raises(StoppedProcessError):
         inside(inside_answer, content)
+
+
+def test_the_invalid_answers_differ_from_a_valid_one(inside: Callable[..., str]) -> None:
+    assert inside(inside_answer, REPORT % "text") == "text"
 
 
 def test_its_answers_run_no_code(inside: Callable[..., str]) -> None:

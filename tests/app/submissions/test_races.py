@@ -12,6 +12,7 @@ import pytest
 from sqlalchemy import update
 
 from tests.support.backend import Backend
+from vocboard.app.database import now
 from vocboard.app.errors import ServiceError
 from vocboard.app.submissions import publishing, queue, service
 from vocboard.app.submissions.models import State, Submission
@@ -125,3 +126,20 @@ def test_a_withdrawn_submission_stays_so(backend: Backend, action: Callable[...,
     with pytest.raises(ServiceError), backend.database.writing() as session:
         action(session, submission_id=submission_id, user=user)
     assert backend.submission(submission_id).quota_returned_at is None
+
+
+def test_withdrawing_ends_the_lease_of_an_evaluation_that_begins_at_the_same_time(backend: Backend) -> None:
+    """What withdrawing reads before it locks the submission may be from before a worker claimed it."""
+    user, challenge = backend.user(), backend.challenge()
+    submission_id = backend.submit(user, challenge)
+    claimed = {"state": State.EVALUATING, "lease_id": uuid.uuid4(), "lease_expires_at": now() + timedelta(seconds=60)}
+    with backend.database.writing() as session:
+        read_before = session.get_one(Submission, submission_id)
+        # As another transaction does: the object that was read stays as it is.
+        claim = update(Submission).where(Submission.id == submission_id).values(claimed)
+        session.execute(claim, execution_options={"synchronize_session": False})
+        assert read_before.lease_id is None
+        service.withdraw(session, submission_id=submission_id, user=user)
+    row = backend.submission(submission_id)
+    assert (row.state, row.lease_id, row.lease_expires_at) == (State.WITHDRAWN, None, None)
+    assert row.quota_returned_at is None
