@@ -12,6 +12,7 @@ from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 
 from vocboard.app.evaluations.curves import corners, pack, plot_points, unpack
+from vocboard.app.evaluations.eleven_points import eleven_points
 from vocboard.evaluator.editions import RocRule
 from vocboard.evaluator.metrics.roc import RankedItems, area_under_curve
 from vocboard.evaluator.scores import Curve, CurveKind, RocCurve
@@ -118,3 +119,8 @@ def test_thinned_points_draw_the_same_line() -> None:
     for recall, precision in zip(curve.recall.round(12), curve.precision.round(12), strict=True):
         column = [y for x, y in points if x == recall]
         assert (recall, precision) in kept or min(column) <= precision <= max(column)
+
+
+def test_the_eleven_points_of_an_roc_do_not_show_how_many_of_the_first_items_are_positive() -> None:
+    first, second = (RocCurve(np.array([0.0, 0.0, 0.05, 1.0]), np.array([0.0, rate, 0.5, 1.0])) for rate in (0.25, 0.5))
+    assert eleven_points(first, 4, []) == eleven_points(second, 4, []) == [0.0, *[0.5] * 9, 1.0]
