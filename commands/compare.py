@@ -28,7 +28,7 @@ from vocboard.evaluator.problems import Problem, counted
 from vocboard.evaluator.statistics.bootstrap import replicate
 from vocboard.evaluator.statistics.collect import collect_evidence
 from vocboard.evaluator.statistics.comparison import Comparison, compare
-from vocboard.evaluator.statistics.intervals import LEAST_IMAGES, ReplicatedScore
+from vocboard.evaluator.statistics.intervals import LEAST_IMAGES, ReplicatedMeasure, ReplicatedScore
 from vocboard.evaluator.statistics.weights import REPLICATES, SEED, draw_weights
 from vocboard.evaluator.tasks.definitions import METRICS
 
@@ -82,13 +82,14 @@ def run(arguments: argparse.Namespace) -> int:
         with Progress("files of the ground truth") as progress:
             truth = read_truth(arguments.ground_truth, edition, progress.advance)
             progress.stage("methods", len(paths))
-            scores = {}
+            measures = {}
             for name, path in paths.items():
-                scores[name] = _score(path, edition, competition, truth, arguments.class_name)
+                measures[name] = _measure(path, edition, competition, truth)
                 progress.advance()
     except InvalidResultsError as error:
         print("\n".join([f"{error}:", *problem_lines(error.problems), summary(error.problems)]))
         return PROBLEMS
+    scores = _scores(paths, measures, arguments.class_name)
     found = compare(scores, higher_is_better=METRICS[competition.rules.metric].higher_is_better)
     if arguments.json:
         print_json(_document(edition, competition, arguments.class_name, scores, found))
@@ -117,14 +118,12 @@ def _named(given: Sequence[str]) -> dict[str, Path]:
     return paths
 
 
-def _score(
-    path: Path, edition: Edition, competition: Competition, truth: GroundTruth, class_name: str | None
-) -> ReplicatedScore:
-    """Return the score of one method on the test images and on each replicate.
+def _measure(path: Path, edition: Edition, competition: Competition, truth: GroundTruth) -> ReplicatedMeasure:
+    """Return the scores of one method on the test images and on each replicate.
 
     Raises:
         InvalidResultsError: the results have errors.
-        MisuseError: they do not have the competition or the class, or it cannot be compared.
+        MisuseError: they do not have the competition, or it has too few test images.
     """
     read, confusions = read_for_scoring(path, edition, truth)
     if not read.is_valid:
@@ -136,13 +135,32 @@ def _score(
         raise MisuseError(f"{path} has no results for {competition.key}, or the tree has no ground truth for it")
     if evidence.images < LEAST_IMAGES:
         raise MisuseError(f"{competition.key} has fewer than {LEAST_IMAGES} test images")
-    measure = replicate(evidence, competition.rules.metric, edition, competition, draw_weights(evidence.images))
-    if class_name is not None and class_name not in measure.measure.per_class:
-        raise MisuseError(f"{path} has no scores of {class_name!r}; it has {', '.join(measure.measure.per_class)}")
-    score = measure.mean if class_name is None else measure.of_class(class_name)
-    if score.is_undefined:
-        raise MisuseError(f"the score of {path} is undefined: there are no positives")
-    return score
+    return replicate(evidence, competition.rules.metric, edition, competition, draw_weights(evidence.images))
+
+
+def _scores(
+    paths: Mapping[str, Path], measures: Mapping[str, ReplicatedMeasure], class_name: str | None
+) -> dict[str, ReplicatedScore]:
+    """Return what is compared, by method: the means, or the scores of a class.
+
+    Raises:
+        MisuseError: a method does not have the class, the means are over different classes, or a score is undefined.
+    """
+    scores = {}
+    first, *_ = measures
+    for name, path in paths.items():
+        entered = measures[name].measure.per_class
+        if class_name is not None and class_name not in entered:
+            raise MisuseError(f"{path} has no scores of {class_name!r}; it has {', '.join(entered)}")
+        if class_name is None and entered.keys() != measures[first].measure.per_class.keys():
+            raise MisuseError(
+                f"the means of {paths[first]} and {path} are over different classes, which have no common scale; "
+                "choose a class with --class"
+            )
+        scores[name] = measures[name].mean if class_name is None else measures[name].of_class(class_name)
+        if scores[name].is_undefined:
+            raise MisuseError(f"the score of {path} is undefined: there are no positives")
+    return scores
 
 
 def _document(

@@ -29,7 +29,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "problems": "Every problem of an upload, with an example and how to fix it.",
         "development-kit": "The program on your own machine: checking, scoring, viewing, conversion, examples.",
         "python": "Scoring arrays, result objects, submitting from scripts.",
-        "statistics": "Intervals of scores, and which differences between methods are real.",
+        "statistics": "Intervals of scores, and which differences between methods are larger than chance explains.",
     },
     "Running a challenge": {
         "a-year": "A challenge from the first idea to the archive, with pictures.",

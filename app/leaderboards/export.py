@@ -38,6 +38,8 @@ _LATEX = str.maketrans(
     }
 )
 
+_INTERVAL_COMMENT = "% 95 % interval: bootstrap over test images, each method on its own; not for comparing methods."
+
 
 def as_csv(board: Board) -> str:
     """Return the leaderboard as RFC 4180 CSV with a header; undefined scores are `n/a`, missing classes empty.
@@ -100,6 +102,7 @@ def as_latex(board: Board) -> str:
     lines = [
         f"% {board.challenge} {board.competition.key}: {METRICS[board.metric].title.lower()}, in per cent.",
         f"% Bold: best of the column. n/a: {_not_available(board)}. --: class not entered. *: not all classes entered.",
+        *([_INTERVAL_COMMENT] if interval else []),
         rf"\begin{{tabular}}{{l{'r' * (1 + len(interval) + len(board.others) + len(board.classes))}}}",
         r"\toprule",
         " & ".join(

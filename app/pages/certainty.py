@@ -44,7 +44,11 @@ class Certainty:
         if known.ranks is not None:
             ranks = range_of_ranks(known.ranks)
         if known.is_in_first_group and self.has_group:
-            ranks += ' <b title="Cannot be distinguished from the first">≈</b>'
+            first = row.rank == 1
+            title = (
+                "The first of those that cannot be distinguished" if first else "Cannot be distinguished from the first"
+            )
+            ranks += f' <b title="{title}">≈</b>'
         interval = "–" if known.mean is None else self._drawn(known.mean, row.mean.value)
         return Markup(f'<td class="interval">{interval}</td><td class="ranks">{ranks}</td>')  # noqa: S704  # numbers
 

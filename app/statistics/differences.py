@@ -53,8 +53,8 @@ class Differences:
         is_significant: NDArray[np.bool_],
         decimals: int,
     ) -> "Differences":
-        """Return unrounded differences, rounded to so many decimals."""
-        ends = np.rint(np.stack((low, high)) * 10**decimals)
+        """Return unrounded differences, rounded to so many decimals. Scores differ by at most 1."""
+        ends = np.rint(np.stack((low, high)).clip(-1.0, 1.0) * 10**decimals)
         return cls(results, np.concatenate((ends, is_significant[None])).astype(np.int32))
 
     def of(self, one: uuid.UUID, other: uuid.UUID, decimals: int) -> Difference | None:

@@ -28,13 +28,16 @@ def compare(
         `rank_ranges` and `differences`.
 
     Raises:
-        ValueError: the results are not of the same competition, metric and ground truth, or a score is undefined.
+        ValueError: the results are not of the same competition, metric and ground truth, their means are over different
+            classes, or a score is undefined; there are fewer than 100 replicates.
         KeyError: a result does not have the class.
     """
     chosen = {name: each.only if isinstance(each, EvaluationResult) else each for name, each in results.items()}
     kinds = {(each.edition, each.competition, each.metric, each.ground_truth) for each in chosen.values()}
     if len(kinds) != 1:
         raise ValueError("only results of the same competition and ground truth can be compared")
+    if class_name is None and len({frozenset(each.per_class) for each in chosen.values()}) != 1:
+        raise ValueError("means over different classes have no common scale; choose a class with class_name")
     drawn = {name: each.bootstrap(replicates).primary for name, each in chosen.items()}
     scores = {name: each.mean if class_name is None else each.of_class(class_name) for name, each in drawn.items()}
     metric = Metric(next(iter(chosen.values())).metric)

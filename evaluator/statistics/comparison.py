@@ -4,13 +4,14 @@ All methods are scored on the same replicates, so that what makes a replicate ea
 their differences.
 
 Many pairs are compared, and some would differ by chance. Intervals and decisions are therefore simultaneous: if all
-methods were equally good, the chance that any pair is called different is at most 5 %. The correction is the single-
-step max-T method: each difference is divided by its standard error, and the common critical value is the 95 % quantile,
-over replicates, of the largest such ratio of any pair. It uses that differences are correlated (pairs share methods,
-and all methods the images), so it is less strict than Bonferroni's or Holm's correction. Those would need the tails of
-single comparisons, 0.05 / 1,225 for 50 methods, of which 1,000 replicates know nothing. Unlike step-down methods, it
-has intervals, and a pair is called different exactly if its interval does not contain 0. The factor is a little larger
-for pairs whose difference depends on few images (`influence`).
+methods were equally good, the chance that any pair is called different is about 5 %. The correction is the single-
+step max-T method: each difference is divided by its standard error, and the critical value, before what follows below,
+is the 95 % quantile, over replicates, of the largest such ratio of any pair. It uses that differences are correlated
+(pairs share methods, and all methods the images), so it is less strict than Bonferroni's or Holm's correction. Those
+would need the tails of single comparisons, 0.05 / 1,225 for 50 methods, of which 1,000 replicates know nothing. Unlike
+step-down methods, it has intervals, and a pair is called different exactly if its interval does not contain 0. The
+factor is a little larger for pairs whose difference depends on few images (`influence`). A difference that hardly any
+replicate changes, because it depends on a single image, is never significant: replicates say nothing about its error.
 
 Sources: P. H. Westfall and S. S. Young, "Resampling-Based Multiple Testing", 1993; J. P. Romano and M. Wolf, "Exact and
 Approximate Stepdown Methods for Multiple Hypothesis Testing", JASA 2005; ranks: M. Mogstad, J. P. Romano, A. Shaikh and
@@ -27,6 +28,9 @@ from numpy.typing import NDArray
 
 from vocboard.evaluator.statistics.influence import degrees_of_freedom, student_quantile
 from vocboard.evaluator.statistics.intervals import LEVEL, ReplicatedScore
+
+LEAST_ERROR = 1e-12  # smaller standard errors are rounding errors
+LEAST_REPLICATES = 100  # from fewer, no tail can be told
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +160,8 @@ def compare(
         level: the chance that all intervals contain the true differences.
 
     Raises:
-        ValueError: there is no method, a score is undefined, or fewer than two replicates define all scores.
+        ValueError: there is no method, a score is undefined, or fewer than `LEAST_REPLICATES` replicates define all
+            scores.
     """
     order, score, drawn, influence = _in_order(scores, higher_is_better)
     pairs = _pairs(order, score, drawn, influence, level)
@@ -193,8 +198,8 @@ def _in_order(
     if not len(score) or np.isnan(score).any():
         raise ValueError("only methods with a defined score can be compared")
     drawn = drawn[:, ~np.isnan(drawn).any(axis=0)]
-    if drawn.shape[1] < 2:
-        raise ValueError("fewer than two replicates define the scores of all methods")
+    if drawn.shape[1] < LEAST_REPLICATES:
+        raise ValueError(f"fewer than {LEAST_REPLICATES} replicates define the scores of all methods")
     return order, score, drawn, np.array([scores[name].influence for name in order])
 
 
@@ -224,17 +229,18 @@ def _pairs(
         difference[place, others] = score[place] - score[others]
         error[place, others] = drawn_difference.std(axis=1, ddof=1)
         freedom[place, others] = degrees_of_freedom(influence[place] - influence[others], drawn.shape[1])
-        varies = error[place, others] > 0  # equal results differ in no replicate
+        varies = error[place, others] > LEAST_ERROR  # equal results differ in no replicate
         deviation = np.abs(drawn_difference - difference[place, others][:, None])[varies]
         ratio = deviation / error[place, others][varies, None]
         np.maximum(largest, ratio.max(axis=0, initial=0.0), out=largest)
     critical = np.quantile(largest, level)
     margin = student_quantile(np.full_like(freedom, critical), freedom) * error
+    margin[(error <= LEAST_ERROR) & (np.abs(difference) > LEAST_ERROR)] = 1.0  # nothing is known of the error
     return Pairs(tuple(order), difference, difference - margin, difference + margin, error, freedom, largest)
 
 
 def _p_value(difference: float, error: float, freedom: float, largest: NDArray[np.float64]) -> float:
-    if not error:
+    if error <= LEAST_ERROR:
         return 1.0
     at_least = int(np.count_nonzero(student_quantile(largest, freedom) >= abs(difference) / error))
     return (1 + at_least) / (1 + len(largest))

@@ -75,6 +75,15 @@ def test_wrong_arguments_say_what_is_there(
     assert "Traceback" not in error
 
 
+def test_means_over_different_classes_are_not_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    part = tar(tmp_path / "part.tar.gz", {"results/VOC2012/Main/comp3_det_test_car.txt": ""})
+    status, _, error = run(capsys, CASE.results, part, "--competition", "comp3")
+    assert status == 2
+    assert "over different classes" in error
+    assert "--class" in error
+    assert run(capsys, CASE.results, part, "--competition", "comp3", "--class", "car")[0] == 0
+
+
 def test_results_with_errors_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     wrong = tar(tmp_path / "wrong.tgz", {"results/VOC2012/Main/comp3_det_test_car.txt": "x\n"})
     status, out, _ = run(capsys, CASE.results, wrong, "--competition", "comp3")

@@ -9,7 +9,7 @@ from vocboard.evaluator.editions import Declaration, Metric, Task
 
 
 class ScoreInterval(BaseModel):
-    """A 95 % confidence interval."""
+    """A 95 % bootstrap interval of one score on its own, not corrected for the number of methods."""
 
     low: float = Field(description="A fraction.")
     high: float = Field(description="A fraction.")
@@ -50,7 +50,8 @@ class LeaderboardRow(BaseModel):
     interval: ScoreInterval | None = Field(description="Of the mean; null if it is unknown or not shown.")
     ranks: RankRange | None = Field(description="null if they are unknown or not shown.")
     in_first_group: bool | None = Field(
-        description="Whether it cannot be distinguished from the first, or is the first; null without `ranks`."
+        description="Whether it is the first or cannot be distinguished from it (two-sided, 5 %, corrected for all "
+        "pairs of compared methods); null without `ranks`."
     )
     mean_over: int = Field(description="Number of classes in the mean.")
     other_means: dict[Metric, Fraction] = Field(description="Means of the leaderboard's secondary metrics.")

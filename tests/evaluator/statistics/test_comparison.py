@@ -51,6 +51,24 @@ def test_lower_can_be_better() -> None:
     assert found.rank_shares[0, 0] > 0.5
 
 
+@pytest.mark.parametrize("noise", [0.0, 1e-17])
+def test_a_difference_that_no_replicate_changes_is_not_significant(noise: float) -> None:
+    """As of methods that differ in a single image, which is in every replicate that defines their scores."""
+    random = np.random.default_rng(1)
+    found = compare(
+        {name: noisy(score, random.normal(0, noise, 1_000)) for name, score in (("one", 1.0), ("two", 0.0))}
+    )
+    [difference] = found.differences.values()
+    assert (difference.difference, difference.p_value, difference.is_significant) == (1.0, 1.0, False)
+    assert found.rank_ranges == {"one": (1, 2), "two": (1, 2)}
+
+
+def test_few_replicates_are_refused() -> None:
+    scores = {name: noisy(0.5, np.arange(99.0)) for name in ("one", "two")}
+    with pytest.raises(ValueError, match="fewer than 100 replicates"):
+        compare(scores)
+
+
 def test_equal_results_do_not_differ_and_share_their_rank() -> None:
     [score] = methods(1, gap=0).values()
     found = compare({"one": score, "other": score})

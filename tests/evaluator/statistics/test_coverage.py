@@ -1,7 +1,8 @@
 """Intervals contain the true score as often as they say, and equal methods are rarely called different.
 
 By default a few repetitions with wide limits, which only gross errors violate. VOCBOARD_COVERAGE_REPETITIONS=500 makes
-the claims of docs/statistics.md: 93 to 97 % coverage, and at most 6 % of the pairs of equal methods called different.
+the claims of docs/statistics.md: 93 to 97 % coverage, at most 6 % of the pairs of equal methods called different, and
+any pair of three equal methods in at most 7 %.
 """
 
 import os
@@ -22,6 +23,7 @@ REPLICATES = 1_000
 METHODS = 3
 COVERAGE = (0.93, 0.97) if IS_LONG else (0.8, 1.0)
 MOST_DIFFERENT = 0.06 if IS_LONG else 0.2
+MOST_DIFFERENT_OF_THREE = 0.07 if IS_LONG else 0.25  # any pair of three
 
 
 @pytest.mark.timeout(0 if IS_LONG else 120)
@@ -40,7 +42,7 @@ def test_intervals_cover_and_equal_methods_are_equal(name: str) -> None:
         covered.append(interval.low <= truth <= interval.high)
         two = compare({method: scores[method] for method in ("0", "1")})
         different += [difference.is_significant for difference in two.differences.values()]
-        different_of_three += [difference.is_significant for difference in compare(scores).differences.values()]
+        different_of_three.append(any(each.is_significant for each in compare(scores).differences.values()))
     assert COVERAGE[0] <= np.mean(covered) <= COVERAGE[1]
     assert np.mean(different) <= MOST_DIFFERENT
-    assert np.mean(different_of_three) <= MOST_DIFFERENT
+    assert np.mean(different_of_three) <= MOST_DIFFERENT_OF_THREE
