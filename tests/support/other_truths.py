@@ -106,9 +106,14 @@ def _search(ranks: Ranks, item: int, attempt: int, shown: Answers, random: np.ra
 
 
 def certain(ranks: Ranks, shown: Answers, random: np.random.Generator) -> list[int]:
-    """Return the positives for which no other truth was found that denies them."""
-    doubtful: set[int] = set()
-    for item in ranks.tolist():
-        if item not in doubtful and (other := without(ranks, item, shown, random)) is not None:
-            doubtful |= set(ranks.tolist()) - set(other.tolist())
-    return sorted(set(ranks.tolist()) - doubtful)
+    """Return the positives for which no other truth was found that denies them: an upper bound of what is certain.
+
+    The search is random, so what it has not found is searched again until a pass finds nothing more.
+    """
+    left, before = set(ranks.tolist()), -1
+    while len(left) != before:
+        before = len(left)
+        for item in sorted(left):
+            if item in left and (other := without(ranks, item, shown, random)) is not None:
+                left &= set(other.tolist())
+    return sorted(left)

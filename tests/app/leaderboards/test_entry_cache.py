@@ -36,7 +36,7 @@ def unpublish(session: Session) -> None:
 
 def make_private(session: Session) -> None:
     session.execute(
-        update(SubmissionEntry).where(SubmissionEntry.submission_id == first(session).id).values(is_private=True)
+        update(SubmissionEntry).where(SubmissionEntry.submission_id == first(session)[0].id).values(is_private=True)
     )
 
 
