@@ -22,6 +22,7 @@ def create_user(session: Session, *, person: User, actor: User | None = None) ->
     Raises:
         ConflictError: the e-mail address already has an account.
     """
+    session.flush()  # so that nothing else is taken for an address that is taken
     try:
         with session.begin_nested():
             session.add(person)

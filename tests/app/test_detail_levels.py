@@ -235,7 +235,7 @@ def test_no_view_shows_more_than_its_level(embedded_site: Site, level: Detail) -
 
 
 COUNTS = ClassDetails(
-    positives=7919, results=6101, difficult=5303, final_recall=0.876543212, final_precision=0.765432123
+    positives=79193715, results=6101, difficult=5303, final_recall=0.876543212, final_precision=0.765432123
 )
 PER_CLASS = (0.432178912, 0.864213578)
 CURVE_POINT = 0.654321234
@@ -269,6 +269,7 @@ def test_no_view_of_any_task_shows_more_than_its_level(embedded_site: Site, task
     """Instance segmentation has the scores and curves of detection."""
     scene = Scene(embedded_site, scores_of(task), level, edition="VOC2012")
     exact = [str(value) for value in (*PER_CLASS, CURVE_POINT, COUNTS.final_recall, PIXELS, COUNTS.positives)]
+    exact += [f"{value:,}" for value in (PIXELS, COUNTS.positives)]
     shares = ["0.0476", "4.76"]  # 1 of 21, with more decimals than a share may have
     classes = ["0.4322", "43.22", "0.8642", "86.42"]
     calibration = [str(CALIBRATION_ERROR), "0.1975", "19.75"]

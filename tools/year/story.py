@@ -175,7 +175,7 @@ class Year:
         reason = page.get_by_label("Reason").first
         expect(reason).to_be_visible(timeout=PATIENCE_MS)
         reason.fill("Dinghies in 12 images had been labelled as barges")
-        page.get_by_role("button", name="Score with this version").click()
+        page.get_by_role("button", name="Score with this version", exact=True).click()
         apply = page.get_by_role("button", name="Apply")
         expect(apply).to_be_visible(timeout=PATIENCE_MS)
         page.locator("tr details summary").first.click()
