@@ -22,7 +22,7 @@ def create_user(session: Session, *, person: User, actor: User | None = None) ->
     Raises:
         ConflictError: the e-mail address already has an account.
     """
-    session.flush()  # so that nothing else is taken for an address that is taken
+    session.flush()  # so that an error in another row is not reported as one of the address
     try:
         with session.begin_nested():
             session.add(person)
