@@ -1,7 +1,7 @@
 """The scores of one result on the replicates of the test images: computed once from evidence, and stored.
 
-The evidence was stored with the evaluation. If it is missing, damaged, of another version or of something else, it is
-collected again from the archive's columns.
+The evidence was stored with the evaluation of a new submission. If it is missing (re-scores do not collect any),
+damaged, of another version or of something else, it is collected from the archive's columns.
 """
 
 import hashlib

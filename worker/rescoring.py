@@ -147,7 +147,7 @@ def _evaluate_one(store: ArchiveStore, settings: Settings, claim: BatchClaim, it
             store,
             on_image_set(edition_from(claim.edition, claim.edition_file), claim.image_set),
             ground_truth_store.load(ground_truth_store.path_of(settings, claim.truth_sha256)),
-            with_evidence=claim.with_evidence,
+            with_evidence=False,  # it would double the time; what becomes current is collected when it is needed
             memory_limit_bytes=settings.evaluation_memory_limit_bytes,
         )
         if unavailable := evaluated.evaluation.unavailable:
@@ -200,7 +200,6 @@ def _store(database: Database, claim: BatchClaim, outcomes: _Outcomes) -> None:
                 archive_sha256=one.item.archive_sha256,
                 started_at=one.started_at,
                 seconds=one.seconds,
-                evidence=one.evaluated.evidence,
             )
         batches.finish(session, claim, [one.item.submission_id for one in stored])
         for failed in outcomes.failed:

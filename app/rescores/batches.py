@@ -50,7 +50,6 @@ class BatchClaim:
         edition_file: the text of the organiser's own.
         image_set: which the phase of the ground truth is scored on; None for those of the edition.
         truth_sha256: of the ground truth to score against.
-        with_evidence: whether statistics will need evidence.
     """
 
     rescore_id: uuid.UUID
@@ -61,7 +60,6 @@ class BatchClaim:
     edition_file: str | None
     image_set: str | None
     truth_sha256: str
-    with_evidence: bool
     items: tuple[Item, ...]
 
 
@@ -126,11 +124,10 @@ def claim(session: Session, rescore: Rescore, round_id: uuid.UUID, *, lease: tim
     lease_id = _queue.claim_rows(session, of_these, lease=lease)
     if lease_id is None:
         return None
-    name, file, statistics, image_set, truth = session.execute(
+    name, file, image_set, truth = session.execute(
         select(
             Challenge.edition,
             func.coalesce(EditionVersion.file, Challenge.edition_file),
-            Challenge.statistics,
             ChallengePhase.image_set,
             GroundTruthVersion.sha256,
         )
@@ -143,7 +140,7 @@ def claim(session: Session, rescore: Rescore, round_id: uuid.UUID, *, lease: tim
         .where(GroundTruthVersion.id == scoring.ground_truth_version_id)
     ).one()
     items = _items(session, chosen)
-    return BatchClaim(rescore.id, round_id, scoring.id, lease_id, name, file, image_set, truth or "", statistics, items)
+    return BatchClaim(rescore.id, round_id, scoring.id, lease_id, name, file, image_set, truth or "", items)
 
 
 def renew(session: Session, claim: BatchClaim, *, lease: timedelta) -> bool:
