@@ -26,7 +26,7 @@ from vocboard.app.statistics import boards, queue
 from vocboard.app.statistics.models import BoardDifferences, BoardStatistics
 from vocboard.app.statistics.queue import StatisticsClaim
 from vocboard.app.storage.archives import ArchiveStore
-from vocboard.app.submissions import queue as live_queue
+from vocboard.evaluator import VERSION
 from vocboard.worker import leases, replicates
 from vocboard.worker.comparisons import Computed, statistics_of
 from vocboard.worker.replicates import NoReplicatesError, Source
@@ -48,7 +48,7 @@ class _Board:
 
 
 class _MoreUrgentError(Exception):
-    """New submissions are waiting, or the turn is over."""
+    """New submissions or a re-score are waiting, or the turn is over."""
 
 
 def update_next(database: Database, store: ArchiveStore, settings: Settings, *, until: float) -> bool:
@@ -62,7 +62,7 @@ def update_next(database: Database, store: ArchiveStore, settings: Settings, *, 
             has expired.
     """
     with database.writing() as session:
-        if not queue.due(session):
+        if not queue.due(session, VERSION):
             return False
         claim = queue.claim(session, lease=settings.lease, attempts=settings.evaluation_attempts)
     if claim is None:
@@ -171,7 +171,7 @@ def _have_replicates(
             is_known = replicates.load(session, source) is not None
         if is_known:
             continue
-        if time.monotonic() > until or _is_live_waiting(database):
+        if time.monotonic() > until or _must_wait(database):
             raise _MoreUrgentError
         try:
             replicates.compute(database, store, settings, source)
@@ -184,7 +184,7 @@ def _have_replicates(
 def _compute(database: Database, board: _Board, by_result: Mapping[uuid.UUID, Source]) -> Computed:
     def load(entry: Entry) -> replicates.StoredReplicates:
         assert entry.result_id is not None  # noqa: S101  # the digest was computed from all of them
-        if _is_live_waiting(database):
+        if _must_wait(database):
             raise _MoreUrgentError
         with database.reading() as session:
             found = replicates.load(session, by_result[entry.result_id])
@@ -219,6 +219,6 @@ def _store(session: Session, challenge_id: uuid.UUID, board: _Board, computed: C
         session.add(BoardDifferences(statistics_id=stored.id, class_name=name, content=differences.packed()))
 
 
-def _is_live_waiting(database: Database) -> bool:
+def _must_wait(database: Database) -> bool:
     with database.reading_autocommit() as session:
-        return live_queue.waiting(session) > 0
+        return queue.must_wait(session, VERSION)

@@ -49,7 +49,7 @@ def _scoring(settings: Settings) -> tuple[DueWork, ...]:
         DueWork(IMPORT_GROUND_TRUTH, ground_truth_queue.is_due),  # one import at a time per worker
         DueWork(EVALUATE_NEXT, queue.waiting),
         DueWork(RESCORE, partial(rescores.due, evaluator_version=VERSION)),
-        DueWork(UPDATE_STATISTICS, statistics.due),
+        DueWork(UPDATE_STATISTICS, partial(statistics.due, evaluator_version=VERSION)),
     )
     if settings.environment is Environment.EMBEDDED:  # which has no separate mail worker
         work += (DueWork(SEND_MAIL, outbox.is_due),)

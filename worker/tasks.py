@@ -65,7 +65,7 @@ def register(application: Celery, settings: Settings) -> None:
                 break
 
     def update_statistics() -> None:
-        """Keep statistics of leaderboards up to date, until the turn is over or submissions are waiting."""
+        """Keep statistics of leaderboards up to date, until the turn is over or more urgent work is waiting."""
         turn_ends = time.monotonic() + STATISTICS_TURN.total_seconds()
         while time.monotonic() < turn_ends:
             if not board_statistics.update_next(process.database, process.store, settings, until=turn_ends):

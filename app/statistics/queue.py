@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import now
 from vocboard.app.leaderboards.models import LeaderboardRevision
+from vocboard.app.rescores import queue as rescores
 from vocboard.app.statistics.models import StatisticsUpdate
 from vocboard.app.submissions import queue as live_queue
 from vocboard.app.work_queues.leased_queue import LeasedQueue
@@ -51,9 +52,14 @@ _queue: LeasedQueue[StatisticsClaim] = LeasedQueue(
 _HAS_NO_ROW = ~exists().where(StatisticsUpdate.challenge_id == Challenge.id)
 
 
-def due(session: Session) -> int:
-    """Return the number of challenges to work on now: none while submissions wait for their evaluation."""
-    if live_queue.waiting(session):
+def must_wait(session: Session, evaluator_version: str) -> bool:
+    """Whether more urgent work is waiting: new submissions, or a re-score, which would make statistics out of date."""
+    return live_queue.waiting(session) > 0 or rescores.due(session, evaluator_version) > 0
+
+
+def due(session: Session, evaluator_version: str) -> int:
+    """Return the number of challenges to work on now."""
+    if must_wait(session, evaluator_version):
         return 0
     is_due = or_(_queue.is_waiting, _queue.is_expired())
     waiting = session.scalar(select(func.count()).select_from(StatisticsUpdate).where(is_due)) or 0

@@ -28,6 +28,7 @@ from vocboard.app.statistics.models import BoardStatistics, SecretReplicates, St
 from vocboard.app.submissions import publishing, service
 from vocboard.app.submissions.models import Submission
 from vocboard.app.submissions.report import EnteredCompetition
+from vocboard.evaluator import VERSION
 from vocboard.evaluator.editions import load
 from vocboard.evaluator.evaluation import read_for_scoring
 from vocboard.evaluator.results import Results
@@ -325,7 +326,7 @@ def test_without_the_switch_nothing_is_kept_and_nothing_shown(backend: Backend) 
     tables = (SecretEvidence, SecretReplicates, BoardStatistics)
     with backend.database.reading() as session:
         assert [session.scalar(select(func.count()).select_from(table)) for table in tables] == [0, 0, 0]
-        assert queue.due(session) == 0
+        assert queue.due(session, VERSION) == 0
 
 
 def test_the_sweep_removes_evidence_of_withdrawn_submissions_and_of_replaced_evaluations(backend: Backend) -> None:
@@ -340,12 +341,23 @@ def test_the_sweep_removes_evidence_of_withdrawn_submissions_and_of_replaced_eva
             assert session.scalar(select(func.count()).select_from(table)) == 2
 
 
-def test_new_submissions_go_first(backend: Backend) -> None:
+def submit_one(backend: Backend, challenge: Challenge) -> None:
+    backend.submit(backend.user(), challenge)
+
+
+def score_all_again(backend: Backend, challenge: Challenge) -> None:
+    start_rescore(backend, challenge, add_corrected_truth(backend, challenge))
+
+
+@pytest.mark.parametrize("add_work", [submit_one, score_all_again])
+def test_submissions_and_rescores_go_first(backend: Backend, add_work: Callable[[Backend, Challenge], object]) -> None:
     challenge = backend.challenge()
     submit_scored(backend, challenge, 2)
-    backend.submit(backend.user(), challenge)
     with backend.database.reading() as session:
-        assert queue.due(session) == 0
+        assert queue.due(session, VERSION) == 1
+    add_work(backend, challenge)
+    with backend.database.reading() as session:
+        assert queue.due(session, VERSION) == 0
     assert not board_statistics.update_next(
         backend.database, backend.store, backend.settings, until=time.monotonic() + 60
     )
