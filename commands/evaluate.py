@@ -196,8 +196,9 @@ def _worst(results: Results, edition: Edition, truth: GroundTruth, confusions: C
     for key, entry in results.items():
         part = entry.competition.task, entry.competition.image_set
         if part in truth.truths:
-            public, by_image = truth.image_sets.sets[part], confusions.by_image(entry.competition)
-            found[key] = worst_errors(entry, truth.truths[part], edition, public, by_image)
+            counts = confusions.counts(entry.competition)
+            by_image = None if counts is None else counts.by_image
+            found[key] = worst_errors(entry, truth.truths[part], edition, truth.image_sets.sets[part], by_image)
     return found
 
 

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from vocboard.evaluator.editions import Competition, Edition
 from vocboard.evaluator.ground_truth import GroundTruth, SegmentationTruth
 from vocboard.evaluator.metrics.boundaries import Boundaries
-from vocboard.evaluator.metrics.confusion_matrix import Confusion, ImageConfusions
+from vocboard.evaluator.metrics.confusion_matrix import Confusion
 from vocboard.evaluator.problems import Problem
 from vocboard.evaluator.results import Results
 from vocboard.evaluator.scores import CompetitionScores
 from vocboard.evaluator.tasks.scorer import LabelMapCounts
 from vocboard.evaluator.tasks.scoring import SCORERS
-from vocboard.evaluator.tasks.segmentation.scoring import NEAR_BOUNDARIES
+from vocboard.evaluator.tasks.segmentation.metrics import NEAR_BOUNDARIES
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -85,18 +85,14 @@ class Confusions:
             return None
         confusion, boundaries = self._of(competition), self._boundaries_of(competition)
         near = None if boundaries is None else boundaries.counts()
-        return LabelMapCounts(confusion.matrix, confusion.images, near)
-
-    def by_image(self, competition: Competition) -> ImageConfusions | None:
-        """Return the pixel counts of each image. None for tasks without label maps."""
-        truth = self._truth.truths.get((competition.task, competition.image_set))
-        return self._of(competition).by_image() if isinstance(truth, SegmentationTruth) else None
+        return LabelMapCounts(confusion.matrix, confusion.images, confusion.by_image(), near)
 
     def _of(self, competition: Competition) -> Confusion:
         return self._confusions.setdefault(competition.key, Confusion(len(competition.classes)))
 
     def _boundaries_of(self, competition: Competition) -> Boundaries | None:
-        if not (self._with_boundaries or NEAR_BOUNDARIES & {competition.rules.metric, *competition.rules.secondary}):
+        metrics = {competition.rules.metric, *competition.rules.secondary}
+        if not (self._with_boundaries or NEAR_BOUNDARIES.keys() & metrics):
             return None
         return self._boundaries.setdefault(competition.key, Boundaries(len(competition.classes)))
 

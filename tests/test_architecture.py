@@ -46,7 +46,7 @@ TRUTH = (
     "evaluator.tasks.truth_readers",
     "evaluator.tasks.truths",
 )
-TRUTH_OF_A_TASK = ("scoring", "evidence", "ground_truth", "truth")
+TRUTH_OF_A_TASK = ("scoring", "metrics", "evidence", "ground_truth", "truth")
 # What has more of a result than its viewer may see; `app.evaluations.results` and `visibility` take that away.
 UNFILTERED_RESULTS = ("app.evaluations.curves", "app.evaluations.models", "app.evaluations.queries")
 # The commands of an installed server; a participant's installation has none of the packages that these need.

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from vocboard.evaluator.editions import Competition, Edition, TaskRules, load, names
+from vocboard.evaluator.editions import Competition, Edition, LayoutProtocol, TaskRules, load, names
 from vocboard.evaluator.result_files.names import expected_name
 from vocboard.evaluator.tasks.definitions import METRICS, PARTIAL_ENTRIES, TASKS
 
@@ -96,12 +96,14 @@ def _metrics() -> Iterator[str]:
     yield "| task | `metric` | only as `secondary` |\n|---|---|---|\n"
     for task, definition in TASKS.items():
         metrics = ", ".join(f"`{metric}`" for metric in definition.metrics)
-        others = "; ".join(
-            f"{', '.join(f'`{metric}`' for metric in others)} ({protocol})" if protocol else ""
-            for protocol, others in definition.secondary_by_protocol().items()
+        others = ", ".join(
+            f"`{metric}`{_protocols(known.protocols)}" for metric, known in definition.only_secondary.items()
         )
-        others = others or ", ".join(f"`{metric}`" for metric in definition.only_secondary)
         yield f"| `{task}` | {metrics} | {others} |\n"
+
+
+def _protocols(protocols: frozenset[LayoutProtocol] | None) -> str:
+    return f" ({', '.join(sorted(protocols))})" if protocols else ""
 
 
 def _described() -> Iterator[str]:

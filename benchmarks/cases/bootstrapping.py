@@ -96,7 +96,9 @@ def _one_more(directory: Path) -> Run:
 def _ranked(directory: Path) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
     """Yield image, true and false positives by rank and the images of positives, for each class."""
     edition, competition = _rules()
-    classes = _read(directory / "0.evidence").resampled(Metric.AVERAGE_PRECISION_AREA, edition, competition)
+    classes = SCORERS[competition.task].resampled(
+        Metric.AVERAGE_PRECISION_AREA, _read(directory / "0.evidence"), edition, competition
+    )
     for each in classes.values():
         yield each.image, each.judgement.true, each.judgement.false, each.positive_image  # type: ignore[attr-defined]
 

@@ -57,7 +57,7 @@ def measures(
     table: Table, task: Task, protocol: LayoutProtocol | None
 ) -> tuple[Metric, tuple[Metric, ...], tuple[Metric, ...]]:
     """Return the metric of a task, its secondary metrics, and those shown on leaderboards."""
-    primary, others = TASKS[task].metrics, TASKS[task].secondary_metrics(protocol)
+    primary, others = tuple(TASKS[task].metrics), TASKS[task].secondary_metrics(protocol)
     metric = table.choice("metric", Metric) if table.has("metric") else primary[0]
     if not table.has("metric") or (table.is_sound("metric") and metric not in primary):
         table.fail("metric", "one of " + ", ".join(primary))

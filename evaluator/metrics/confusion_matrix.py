@@ -154,21 +154,6 @@ def intersection_over_union(matrix: NDArray[np.int64]) -> NDArray[np.float64]:
     return accuracy
 
 
-def pixel_accuracy(matrix: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the share of each label's true pixels that is labelled correctly, the accuracy of VOC2007.
-
-    Args:
-        matrix: (n, n) pixels, rows truth, columns result.
-
-    Returns:
-        (n,) fractions; NaN for labels without true pixels. (The 2007 kit and its edition use 0.)
-    """
-    true = matrix.sum(axis=1)
-    accuracy = np.full(len(matrix), np.nan)
-    np.divide(np.diag(matrix), true, out=accuracy, where=true > 0)
-    return accuracy
-
-
 def overall_pixel_accuracy(matrix: NDArray[np.int64]) -> float:
     """Return the share of all pixels that are labelled correctly.
 

@@ -1,8 +1,10 @@
 """What a metric is to pages and documents, and the definitions of those that several tasks have."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from vocboard.evaluator.rules import LayoutProtocol
 from vocboard.evaluator.tasks.names import Metric
 
 
@@ -27,7 +29,9 @@ class MetricDefinition:
         curve: the curve that is plotted where it is the primary metric of a task that has curves.
         description: what it measures, in a sentence for documents; empty for those that the VOC documents define.
         undefined: when it is n/a, in a sentence; None if that depends on the edition's rules.
-        has_intervals: whether it follows from evidence (`evaluator.statistics`), so that it has intervals.
+        overlap: the overlap that it requires; None for the edition's.
+        protocols: the layout protocols whose competitions can have it as a secondary metric; None for all.
+        has_intervals: whether it is computed for selections of the test images, too (docs/statistics.md).
         needs_public_ground_truth: whether it is shown only where the ground truth is public, because results can be
             chosen so that its value tells which of them are right.
     """
@@ -39,13 +43,15 @@ class MetricDefinition:
     curve: CurveKind = CurveKind.PRECISION_RECALL
     description: str = ""
     undefined: str | None = None
+    overlap: float | None = None
+    protocols: frozenset[LayoutProtocol] | None = None
     has_intervals: bool = True
     needs_public_ground_truth: bool = False
 
 
 _LEFT_OUT = "is n/a and left out of the mean."
 
-SHARED_METRICS: dict[Metric, MetricDefinition] = {
+SHARED_METRICS: Mapping[Metric, MetricDefinition] = {
     Metric.AVERAGE_PRECISION: MetricDefinition("Average precision", "AP", is_average_precision=True),
     Metric.ROC_AUC: MetricDefinition("Area under the ROC curve", "AUC", curve=CurveKind.ROC),
     Metric.EQUAL_ERROR_RATE: MetricDefinition("Accuracy at the equal error rate", "EER", curve=CurveKind.ROC),
@@ -80,3 +86,8 @@ SHARED_METRICS: dict[Metric, MetricDefinition] = {
         has_intervals=False,
     ),
 }
+
+
+def shared(*metrics: Metric) -> dict[Metric, MetricDefinition]:
+    """Return the definitions of metrics that several tasks have."""
+    return {metric: SHARED_METRICS[metric] for metric in metrics}

@@ -3,7 +3,6 @@
 Source: VOC development kits, VOCevaldet.m; VOC2010 document section 4.4.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -12,21 +11,18 @@ from numpy.typing import NDArray
 
 from vocboard.evaluator.metrics.precision_recall import Judgement, first_of_each
 from vocboard.evaluator.rules import Edition, Overlap
+from vocboard.evaluator.tasks.definitions import METRICS
 from vocboard.evaluator.tasks.names import Metric
 
 # Of COCO's average precision: T.-Y. Lin et al., "Microsoft COCO: Common Objects in Context", ECCV 2014;
 # cocodataset.org, "Detection Evaluation".
 OVERLAPS = tuple(round(0.5 + 0.05 * step, 2) for step in range(10))
-_THRESHOLDS: Mapping[Metric, float] = {
-    Metric.AVERAGE_PRECISION_75: 0.75,
-    Metric.REGION_AVERAGE_PRECISION_50: 0.5,
-    Metric.REGION_AVERAGE_PRECISION_70: 0.7,
-}
 
 
 def overlap_of(metric: Metric, edition: Edition) -> Overlap:
     """Return the overlap that a metric requires: its own threshold, or the edition's if it has none."""
-    return replace(edition.overlap, threshold=_THRESHOLDS.get(metric, edition.overlap.threshold))
+    own = METRICS[metric].overlap
+    return edition.overlap if own is None else replace(edition.overlap, threshold=own)
 
 
 @dataclass(frozen=True, eq=False)

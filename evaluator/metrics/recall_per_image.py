@@ -1,18 +1,9 @@
 """Recall if only the most confident results of each image are kept."""
 
-from collections.abc import Mapping
-
 import numpy as np
 from numpy.typing import NDArray
 
 from vocboard.evaluator.metrics.precision_recall import Judgement
-from vocboard.evaluator.tasks.names import Metric
-
-RESULTS_PER_IMAGE: Mapping[Metric, int] = {
-    Metric.RECALL_1_PER_IMAGE: 1,
-    Metric.RECALL_10_PER_IMAGE: 10,
-    Metric.RECALL_100_PER_IMAGE: 100,
-}
 
 
 def recall_of_first(judgement: Judgement, place: NDArray[np.int64], number: int) -> float:

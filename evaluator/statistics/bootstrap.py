@@ -18,6 +18,7 @@ from vocboard.evaluator.statistics.intervals import LEAST_IMAGES, LEVEL, Interva
 from vocboard.evaluator.statistics.weights import REPLICATES, SEED, Weights, draw_weights
 from vocboard.evaluator.tasks.definitions import METRICS
 from vocboard.evaluator.tasks.names import Metric
+from vocboard.evaluator.tasks.scoring import SCORERS
 
 AT_ONCE = 1_000  # replicates, to limit memory
 
@@ -98,7 +99,7 @@ def replicate(
         competition: the competition.
         weights: (images, b) how often each selection draws each image.
     """
-    classes = evidence.resampled(metric, edition, competition)
+    classes = SCORERS[competition.task].resampled(metric, evidence, edition, competition)
     scores = Measure(metric, {name: resampled.score() for name, resampled in classes.items()})
     number = weights.shape[1]
     per_class = np.empty((len(classes), number))

@@ -34,5 +34,5 @@ def collect_evidence(
         if secret is not None:
             public = truth.image_sets.sets[part]
             scorer = SCORERS[competition.task]
-            evidence[key] = scorer.evidence(entry, secret, edition, public, matrices.by_image(competition))
+            evidence[key] = scorer.evidence(entry, secret, edition, public, matrices.counts(competition))
     return evidence

@@ -1,7 +1,8 @@
 """What an evaluation leaves behind: enough to score any selection of the test images, without the results.
 
 Evidence does not depend on how scores are computed from it (overlap thresholds, interpolation, metrics), so it need not
-be collected again for another metric. It tells the ground truth of each image.
+be collected again for another metric. It tells the ground truth of each image. The `metrics.py` of each task computes
+scores from it, and `Scorer.resampled` those of selections of the images.
 """
 
 from abc import ABC, abstractmethod
@@ -9,20 +10,45 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from vocboard.evaluator.rules import Competition, Edition
-from vocboard.evaluator.statistics.resampled import Resampled
+import numpy as np
+from numpy.typing import NDArray
+
+from vocboard.evaluator.metrics.precision_recall import Judgement
+from vocboard.evaluator.rules import Overlap, TaskRules
 from vocboard.evaluator.tasks.names import Metric
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Judged:
+    """Results of one class by rank, each true positive, false positive or ignored, and their images.
+
+    Attributes:
+        judgement: of n results with p positives.
+        image: (n,) int32 index into `ImageSet.images` of each result.
+        positive_image: (p,) int32 that of each positive.
+    """
+
+    judgement: Judgement
+    image: NDArray[np.int32]
+    positive_image: NDArray[np.int32]
 
 
 class ClassEvidence(ABC):
     """The evidence of one class: a dataclass of arrays."""
 
+    __slots__ = ()
+
     @abstractmethod
-    def resampled(self, metric: Metric, edition: Edition, competition: Competition) -> Resampled:
-        """Return the score of the class in a metric.
+    def judged(self, overlap: Overlap, rules: TaskRules, *, with_difficult: bool = False) -> Judged:
+        """Tell which results are right.
+
+        Args:
+            overlap: the overlap that a result needs with its object; for other tasks it makes no difference.
+            rules: of the competition.
+            with_difficult: whether to treat difficult objects as ordinary ones.
 
         Raises:
-            ValueError: it cannot be computed from this evidence.
+            ValueError: the evidence does not tell which objects are difficult.
         """
 
 
@@ -35,19 +61,6 @@ class Evidence(ABC):
 
     __slots__ = ()
     images: int
-
-    @abstractmethod
-    def resampled(self, metric: Metric, edition: Edition, competition: Competition) -> Mapping[str, Resampled]:
-        """Return the score of each class entered, in the edition's order.
-
-        Args:
-            metric: the competition's primary metric or one of the secondary ones.
-            edition: the edition, whose rules apply.
-            competition: the competition of the entry.
-
-        Raises:
-            ValueError: the metric cannot be computed from this evidence.
-        """
 
 
 AnyClass = TypeVar("AnyClass", bound=ClassEvidence)
@@ -67,12 +80,6 @@ class EvidenceByClass(Evidence, Generic[AnyClass]):
     classes: Mapping[str, AnyClass]
     others: Mapping[Metric, Mapping[str, AnyClass]] = field(default_factory=dict)
 
-    def resampled(self, metric: Metric, edition: Edition, competition: Competition) -> Mapping[str, Resampled]:
-        """Return the score of each class entered."""
-        classes = self.others.get(metric, self.classes)
-        return {name: evidence.resampled(metric, edition, competition) for name, evidence in classes.items()}
-
-
-def not_possible(metric: Metric, evidence: object) -> ValueError:
-    """Return the error for a metric that cannot be computed from some evidence."""
-    return ValueError(f"{metric} cannot be computed from {type(evidence).__name__}")
+    def of(self, metric: Metric) -> Mapping[str, AnyClass]:
+        """Return the evidence that a metric is computed from, by class."""
+        return self.others.get(metric, self.classes)

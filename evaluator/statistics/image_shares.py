@@ -11,11 +11,13 @@ from vocboard.evaluator.statistics.weights import Weights
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ImageShares(Resampled):
-    """The share of a label's pixels that are correct, or of a class's objects that are found.
+    """A ratio of sums over images: the share of a label's pixels that are correct, or of a class's objects found.
+
+    A mean over images is one, too: the sum of each image's score over the number of images that have one.
 
     Attributes:
-        correct: (n,) number of them in each image; whole numbers as float64, which is exact up to 2^53.
-        total: (n,) number of pixels or objects of each image.
+        correct: (n,) what each image adds to the numerator; whole numbers as float64 are exact up to 2^53.
+        total: (n,) what each image adds to the denominator: pixels, objects, or 1; 0 if it has none.
         undefined: the score if there are none.
     """
 

@@ -15,8 +15,6 @@ from vocboard.evaluator.statistics.resampled import Resampled
 from vocboard.evaluator.statistics.segment_sums import segment_sums
 from vocboard.evaluator.statistics.weights import Weights
 
-ROC_METRICS = frozenset({Metric.ROC_AUC, Metric.EQUAL_ERROR_RATE})
-
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ResampledRoc(Resampled):
@@ -25,7 +23,7 @@ class ResampledRoc(Resampled):
     Attributes:
         items: the test items by decreasing confidence.
         image: (n,) int32 index of each item's image.
-        metric: one of `ROC_METRICS`.
+        metric: `ROC_AUC` or `EQUAL_ERROR_RATE`.
         rule: how points of the curve are joined.
     """
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import ClassVar
 
-from vocboard.evaluator.metrics.definitions import SHARED_METRICS, CurveKind, MetricDefinition
+from vocboard.evaluator.metrics.definitions import CurveKind, MetricDefinition
 from vocboard.evaluator.rules import Interpolation, LayoutProtocol, TaskRules, WithoutPositives
 from vocboard.evaluator.tasks.names import Metric, Task
 
@@ -36,9 +36,8 @@ class TaskDefinition(ABC):
         short_title: title for tabs and columns.
         folder: folder of its image sets below `ImageSets/`.
         tree_folders: folders of a tree with its ground truth, in addition to `ImageSets`.
-        metrics: metrics for ranking. Without a layout protocol, they can also be secondary metrics.
+        metrics: metrics for ranking. Without a layout protocol, they can also be secondary.
         only_secondary: metrics that can be secondary, but not rank.
-        own_metrics: definitions of the metrics that no other task has.
         needed_fields: required fields of result file names.
         possible_fields: optional fields of result file names, in addition to `competition` and `image_set`.
         needed_names: the key of the list of names that the task needs in an edition file in addition to `classes`.
@@ -60,9 +59,8 @@ class TaskDefinition(ABC):
     short_title: ClassVar[str]
     folder: ClassVar[str] = "Main"
     tree_folders: ClassVar[tuple[str, ...]] = ("Annotations",)
-    metrics: ClassVar[tuple[Metric, ...]]
-    only_secondary: ClassVar[tuple[Metric, ...]] = ()
-    own_metrics: ClassVar[Mapping[Metric, MetricDefinition]] = MappingProxyType({})
+    metrics: ClassVar[Mapping[Metric, MetricDefinition]]
+    only_secondary: ClassVar[Mapping[Metric, MetricDefinition]] = MappingProxyType({})
     needed_fields: ClassVar[frozenset[str]] = frozenset()
     possible_fields: ClassVar[frozenset[str]] = frozenset()
     needed_names: ClassVar[str | None] = None
@@ -88,15 +86,15 @@ class TaskDefinition(ABC):
         """Return the scored names, from an edition's classes and the list that the task needs."""
         return classes
 
-    def secondary_by_protocol(self) -> Mapping[LayoutProtocol, tuple[Metric, ...]]:
-        """Return the secondary metrics that a layout protocol allows, instead of `metrics` and `only_secondary`."""
-        return {}
-
     def secondary_metrics(self, protocol: LayoutProtocol | None) -> tuple[Metric, ...]:
         """Return the metrics that can be secondary metrics."""
         if protocol is None:
-            return self.metrics + self.only_secondary
-        return self.secondary_by_protocol().get(protocol, ())
+            return (*self.metrics, *self.only_secondary)
+        return tuple(
+            metric
+            for metric, known in self.only_secondary.items()
+            if known.protocols is None or protocol in known.protocols
+        )
 
     def metric(self, metric: Metric) -> MetricDefinition:
         """Return the definition of one of the task's metrics.
@@ -104,7 +102,7 @@ class TaskDefinition(ABC):
         Raises:
             KeyError: it is another task's.
         """
-        return self.own_metrics.get(metric) or SHARED_METRICS[metric]
+        return self.metrics.get(metric) or self.only_secondary[metric]
 
     def has_one_file(self, rules: TaskRules) -> bool:
         """Whether one result file contains all classes of a competition."""

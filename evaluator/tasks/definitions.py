@@ -14,8 +14,10 @@ from vocboard.evaluator.tasks.segmentation.definition import Segmentation
 
 _DEFINITIONS = (Classification(), Detection(), Segmentation(), Layout(), Action(), InstanceSegmentation())
 TASKS: Mapping[Task, TaskDefinition] = {definition.task: definition for definition in _DEFINITIONS}
-METRICS: Mapping[Metric, MetricDefinition] = SHARED_METRICS | {
-    metric: known for definition in _DEFINITIONS for metric, known in definition.own_metrics.items()
+METRICS: Mapping[Metric, MetricDefinition] = {**SHARED_METRICS} | {
+    metric: known
+    for definition in _DEFINITIONS
+    for metric, known in {**definition.metrics, **definition.only_secondary}.items()
 }
 PARTIAL_ENTRIES = (
     "Any subset of the classes may be entered. The mean is then over the classes entered, and the entry ranks after "

@@ -1,128 +1,119 @@
-"""Scores of tasks with a ranked list per class: classification, detection, action, layout by part."""
+"""Metrics of ranked results, computed for one class: those that several tasks have.
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+The `metrics.py` of a task lists the metrics of the task, and has the functions that only it needs. Such a function
+gets a `RankedClass`. It returns either a `Resampled`, which has the score on the test images and on any selection of
+them, or a number, if the metric has no intervals.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.evaluator.editions import Competition, Interpolation, Metric, TaskRules
 from vocboard.evaluator.metrics.best_f1 import best_f1
 from vocboard.evaluator.metrics.calibration import calibration
-from vocboard.evaluator.metrics.definitions import CurveKind
-from vocboard.evaluator.metrics.matches import OVERLAPS
-from vocboard.evaluator.metrics.normalised_precision import NORMAL_SHARE, normalised_average_precision
+from vocboard.evaluator.metrics.matches import overlap_of
 from vocboard.evaluator.metrics.precision_recall import Judgement
-from vocboard.evaluator.metrics.recall_per_image import RESULTS_PER_IMAGE, place_in_image, recall_of_first
-from vocboard.evaluator.metrics.roc import RankedItems, area_under_curve, equal_error_accuracy
-from vocboard.evaluator.scores import AnyCurve, CompetitionScores, Measure
-from vocboard.evaluator.tasks.definitions import METRICS
+from vocboard.evaluator.rules import Competition, Edition, Interpolation, Overlap, TaskRules, WithoutPositives
+from vocboard.evaluator.statistics.average_precision import ResampledAveragePrecision
+from vocboard.evaluator.statistics.evidence import ClassEvidence, Judged
+from vocboard.evaluator.statistics.ranked_evidence import LabelledItems, MatchedResults
+from vocboard.evaluator.statistics.resampled import Resampled
+from vocboard.evaluator.tasks.names import Metric
+
+SomeClass = TypeVar("SomeClass", bound=ClassEvidence)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class RankedClass:
-    """One class's classified results.
+class RankedClass(Generic[SomeClass]):
+    """One class's results by rank, with the rules that apply.
 
     Attributes:
-        results: number of results.
-        difficult: number of results that were ignored because they match difficult objects.
-        with_difficult: classifies again with difficult objects as positives; None for tasks without them.
-        at_overlap: classifies again with another required overlap; None for tasks without overlaps.
-        items: returns the ranked items, for a receiver operating characteristic; None if negatives cannot be counted.
-        confidence: returns the confidences, by rank; None if every rank is a threshold of its own.
-        image: (n,) index of each result's image, by rank; None for tasks whose results are not counted by image.
-        images: number of test images; None for the same tasks.
+        metric: what is computed.
+        results: of the class.
+        edition: the edition.
+        competition: the competition.
+        images: number of test images.
     """
 
-    judgement: Judgement
-    results: int
-    difficult: int = 0
-    with_difficult: Callable[[], Judgement] | None = None
-    at_overlap: Callable[[float], Judgement] | None = None
-    items: Callable[[], RankedItems] | None = None
-    confidence: Callable[[], NDArray[np.float64]] | None = None
-    image: NDArray[np.int32] | None = None
-    images: int | None = None
+    metric: Metric
+    results: SomeClass
+    edition: Edition
+    competition: Competition
+    images: int
+    _judged: dict[tuple[Overlap, bool], Judged] = field(default_factory=dict, repr=False)
+
+    def of(self, metric: Metric) -> "RankedClass[SomeClass]":
+        """Return the same results for another metric. What is judged equally is judged once."""
+        return RankedClass(metric, self.results, self.edition, self.competition, self.images, self._judged)
+
+    @property
+    def rules(self) -> TaskRules:
+        """The rules of the competition."""
+        return self.competition.rules
+
+    def judged(self, overlap: Overlap | None = None, *, with_difficult: bool = False) -> Judged:
+        """Tell which results are right; see `ClassEvidence.judged`.
+
+        Args:
+            overlap: the overlap that a result needs. Default: that of the metric, or the edition's if it has none.
+            with_difficult: whether to treat difficult objects as ordinary ones.
+        """
+        rule = overlap or overlap_of(self.metric, self.edition)
+        known = self._judged.get((rule, with_difficult))
+        if known is None:
+            known = self.results.judged(rule, self.rules, with_difficult=with_difficult)
+            self._judged[rule, with_difficult] = known
+        return known
 
 
-def score(
-    competition: Competition, classes: Mapping[str, RankedClass], others: tuple[Measure, ...] = ()
-) -> CompetitionScores:
-    """Return the metrics of the competition's rules for the classes entered.
-
-    Args:
-        competition: its rules define the metrics and the interpolation.
-        classes: by name, in the edition's order.
-        others: secondary metrics that are not computed from the ranked lists.
-    """
-    rules = competition.rules
-
-    def measure(metric: Metric) -> Measure:
-        return Measure(metric, {name: _value(metric, ranked, rules) for name, ranked in classes.items()})
-
-    taken = {other.metric: other for other in others}
-    return CompetitionScores(
-        competition=competition.key,
-        task=competition.task,
-        primary=measure(rules.metric),
-        secondary=tuple(taken.get(metric) or measure(metric) for metric in rules.secondary),
-        details={
-            name: ranked.judgement.details(results=ranked.results, difficult=ranked.difficult)
-            for name, ranked in classes.items()
-        },
-        curves={name: _curve(rules, ranked) for name, ranked in classes.items()},
-        not_entered=tuple(name for name in competition.classes if name not in classes),
-    )
+ClassMetric = Callable[[RankedClass[Any]], Resampled | float]
 
 
-def _curve(rules: TaskRules, ranked: RankedClass) -> AnyCurve:
-    """Return the curve of the primary metric."""
-    if METRICS[rules.metric].curve is CurveKind.ROC and ranked.items is not None:
-        return ranked.items().curve(rules.roc)
-    return ranked.judgement.curve()
+def average_precision(ranked: RankedClass[Any]) -> Resampled:
+    """Return the average precision by the rules of the competition."""
+    return by_rules(ranked, ranked.judged())
 
 
-def _value(metric: Metric, ranked: RankedClass, rules: TaskRules) -> float:
-    match metric:
-        case Metric.AVERAGE_PRECISION:
-            return ranked.judgement.average_precision(rules.interpolation, rules.without_positives)
-        case Metric.AVERAGE_PRECISION_AREA:
-            return ranked.judgement.average_precision(Interpolation.AREA)
-        case Metric.AVERAGE_PRECISION_WITH_DIFFICULT if ranked.with_difficult is not None:
-            return ranked.with_difficult().average_precision(rules.interpolation, rules.without_positives)
-        case Metric.AVERAGE_PRECISION_75 | Metric.AVERAGE_PRECISION_50_95 if ranked.at_overlap is not None:
-            overlaps = (0.75,) if metric is Metric.AVERAGE_PRECISION_75 else OVERLAPS
-            judged = (ranked.at_overlap(overlap) for overlap in overlaps)
-            scores = [each.average_precision(rules.interpolation, rules.without_positives) for each in judged]
-            return float(np.mean(scores))
-        case Metric.NORMALISED_AVERAGE_PRECISION if ranked.images is not None:
-            positives, normal = ranked.judgement.positives, NORMAL_SHARE * ranked.images
-            return normalised_average_precision(ranked.judgement, positives, normal)
-    return _other_value(metric, ranked, rules)
+def average_precision_with_difficult(ranked: RankedClass[Any]) -> Resampled:
+    """Return the average precision by the rules of the competition, with difficult objects as positives."""
+    return by_rules(ranked, ranked.judged(with_difficult=True))
 
 
-def _other_value(metric: Metric, ranked: RankedClass, rules: TaskRules) -> float:
-    """Return a metric that is no average precision."""
-    match metric:
-        case Metric.ROC_AUC if ranked.items is not None:
-            return area_under_curve(ranked.items().curve(rules.roc))
-        case Metric.EQUAL_ERROR_RATE if ranked.items is not None:
-            return equal_error_accuracy(ranked.items().curve(rules.roc))
-        case Metric.RECALL_1_PER_IMAGE | Metric.RECALL_10_PER_IMAGE | Metric.RECALL_100_PER_IMAGE if (
-            ranked.image is not None
-        ):
-            return recall_of_first(ranked.judgement, place_in_image(ranked.image), RESULTS_PER_IMAGE[metric])
-        case Metric.BEST_F1:
-            return _best_f1(ranked)
-        case Metric.CALIBRATION_ERROR if ranked.confidence is not None:
-            calibrated = calibration(ranked.judgement, ranked.confidence())
-            return float("nan") if calibrated is None else calibrated.error
-    raise ValueError(f"{metric} is not defined for this task")
+def average_precision_area(ranked: RankedClass[Any]) -> Resampled:
+    """Return the average precision as VOC2010 defines it, in all editions."""
+    return _average_precision(ranked.judged(), Interpolation.AREA, WithoutPositives.UNDEFINED)
 
 
-def _best_f1(ranked: RankedClass) -> float:
-    """Return the best F1 score: NaN without positives, 0 if nothing was found."""
-    best = best_f1(ranked.judgement, None if ranked.confidence is None else ranked.confidence())
+def by_rules(ranked: RankedClass[Any], judged: Judged) -> Resampled:
+    """Return the average precision of judged results, with the interpolation of the competition's rules."""
+    return _average_precision(judged, ranked.rules.interpolation, ranked.rules.without_positives)
+
+
+def _average_precision(judged: Judged, interpolation: Interpolation, undefined: WithoutPositives) -> Resampled:
+    return ResampledAveragePrecision(judged.judgement, judged.image, judged.positive_image, interpolation, undefined)
+
+
+def best_f1_by_confidence(ranked: RankedClass[MatchedResults] | RankedClass[LabelledItems]) -> float:
+    """Return the best F1 of all thresholds of confidence: NaN without positives, 0 if nothing was found."""
+    return _best_f1(ranked.judged().judgement, ranked.results.confidence)
+
+
+def best_f1_by_rank(ranked: RankedClass[Any]) -> float:
+    """Return the best F1 of all ranks, whatever their confidences; undefined as in `best_f1_by_confidence`."""
+    return _best_f1(ranked.judged().judgement, None)
+
+
+def _best_f1(judgement: Judgement, confidence: NDArray[np.float64] | None) -> float:
+    best = best_f1(judgement, confidence)
     if best is None:
-        return 0.0 if ranked.judgement.positives else float("nan")
+        return 0.0 if judgement.positives else float("nan")
     return best.f1
+
+
+def calibration_error(ranked: RankedClass[MatchedResults] | RankedClass[LabelledItems]) -> float:
+    """Return the expected calibration error; see `calibration` for where it is undefined."""
+    calibrated = calibration(ranked.judged().judgement, ranked.results.confidence)
+    return float("nan") if calibrated is None else calibrated.error

@@ -1,17 +1,24 @@
 """Definition of classification."""
 
+from types import MappingProxyType
+
+from vocboard.evaluator.metrics.definitions import shared
 from vocboard.evaluator.rules import TaskRules
 from vocboard.evaluator.tasks.definition import AVERAGE_PRECISION_RULES, TaskDefinition
 from vocboard.evaluator.tasks.names import Metric, Task
 
-METRICS_OF_LABELS = (
-    Metric.AVERAGE_PRECISION,
-    Metric.AVERAGE_PRECISION_AREA,
-    Metric.AVERAGE_PRECISION_WITH_DIFFICULT,
-    Metric.ROC_AUC,
-    Metric.EQUAL_ERROR_RATE,
+METRICS_OF_LABELS = MappingProxyType(
+    shared(
+        Metric.AVERAGE_PRECISION,
+        Metric.AVERAGE_PRECISION_AREA,
+        Metric.AVERAGE_PRECISION_WITH_DIFFICULT,
+        Metric.ROC_AUC,
+        Metric.EQUAL_ERROR_RATE,
+    )
 )
-ONLY_SECONDARY_OF_LABELS = (Metric.BEST_F1, Metric.CALIBRATION_ERROR, Metric.FORCED_CHOICE_ACCURACY)
+ONLY_SECONDARY_OF_LABELS = MappingProxyType(
+    shared(Metric.BEST_F1, Metric.CALIBRATION_ERROR, Metric.FORCED_CHOICE_ACCURACY)
+)
 
 
 class Classification(TaskDefinition):

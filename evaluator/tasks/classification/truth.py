@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.results import Confidences
 from vocboard.evaluator.rules import Edition
 from vocboard.evaluator.tasks.truth import (
     Arrays,
@@ -35,6 +36,13 @@ class Labels:
 
     item: NDArray[np.int32]
     label: NDArray[np.int8]
+
+    def confidence(self, found: Confidences) -> NDArray[np.float64]:
+        """Return the (n,) confidences of the items, in order; −∞ for items without one."""
+        number_of_items = 1 + max(self.item.max(initial=-1), found.item.max(initial=-1))
+        confidence = np.full(number_of_items, -np.inf)
+        confidence[found.item.astype(np.intp)] = found.confidence  # three times as fast as with int32
+        return confidence.take(self.item)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -2,7 +2,7 @@
 
 from types import MappingProxyType
 
-from vocboard.evaluator.metrics.definitions import MetricDefinition
+from vocboard.evaluator.metrics.definitions import MetricDefinition, shared
 from vocboard.evaluator.rules import TaskRules
 from vocboard.evaluator.tasks.definition import AVERAGE_PRECISION_RULES, StatisticsTable, TaskDefinition
 from vocboard.evaluator.tasks.names import Metric, Task
@@ -26,23 +26,16 @@ class Detection(TaskDefinition):
     task = Task.DETECTION
     title = short_title = "Detection"
     results_noun = "detections"
-    metrics = (Metric.AVERAGE_PRECISION, Metric.AVERAGE_PRECISION_AREA, Metric.AVERAGE_PRECISION_WITH_DIFFICULT)
-    only_secondary = (
-        Metric.AVERAGE_PRECISION_75,
-        Metric.AVERAGE_PRECISION_50_95,
-        Metric.NORMALISED_AVERAGE_PRECISION,
-        Metric.BEST_F1,
-        Metric.RECALL_1_PER_IMAGE,
-        Metric.RECALL_10_PER_IMAGE,
-        Metric.RECALL_100_PER_IMAGE,
-        Metric.CALIBRATION_ERROR,
+    metrics = MappingProxyType(
+        shared(Metric.AVERAGE_PRECISION, Metric.AVERAGE_PRECISION_AREA, Metric.AVERAGE_PRECISION_WITH_DIFFICULT)
     )
-    own_metrics = MappingProxyType(
+    only_secondary = MappingProxyType(
         {
             Metric.AVERAGE_PRECISION_75: MetricDefinition(
                 "Average precision, overlap 0.75",
                 "AP 0.75",
                 is_average_precision=True,
+                overlap=0.75,
                 description="Average precision if an overlap of three quarters is required. Matching and interpolation "
                 "are the edition's; COCO's tools let a detection fall back to another object, and interpolate at 101 "
                 "recalls.",
@@ -61,9 +54,11 @@ class Detection(TaskDefinition):
                 undefined=_WITHOUT_OBJECTS,
                 has_intervals=False,
             ),
+            **shared(Metric.BEST_F1),
             Metric.RECALL_1_PER_IMAGE: _recall("the most confident detection"),
             Metric.RECALL_10_PER_IMAGE: _recall("the 10 most confident detections"),
             Metric.RECALL_100_PER_IMAGE: _recall("the 100 most confident detections"),
+            **shared(Metric.CALIBRATION_ERROR),
         }
     )
     possible_fields = frozenset({"class"})

@@ -17,14 +17,13 @@ class InstanceSegmentation(TaskDefinition):
     folder = "Segmentation"
     tree_folders = ("SegmentationClass", "SegmentationObject")
     results_noun = "regions"
-    metrics = (Metric.REGION_AVERAGE_PRECISION_50, Metric.REGION_AVERAGE_PRECISION_70)
-    own_metrics = MappingProxyType(
+    metrics = MappingProxyType(
         {
             Metric.REGION_AVERAGE_PRECISION_50: MetricDefinition(
-                "Average precision of regions, overlap 0.5", "AP^r 0.5", is_average_precision=True
+                "Average precision of regions, overlap 0.5", "AP^r 0.5", is_average_precision=True, overlap=0.5
             ),
             Metric.REGION_AVERAGE_PRECISION_70: MetricDefinition(
-                "Average precision of regions, overlap 0.7", "AP^r 0.7", is_average_precision=True
+                "Average precision of regions, overlap 0.7", "AP^r 0.7", is_average_precision=True, overlap=0.7
             ),
         }
     )

@@ -7,74 +7,40 @@ intersection over union of pixels, without those that are void in the ground tru
 Source: Hariharan, Arbeláez, Girshick and Malik, "Simultaneous Detection and Segmentation", ECCV 2014, section 2.
 """
 
-from collections.abc import Mapping
-
 import numpy as np
 from numpy.typing import NDArray
 
 from vocboard.evaluator.image_sets import ImageSet
-from vocboard.evaluator.metrics.confusion_matrix import LABELS, VOID, ImageConfusions
+from vocboard.evaluator.metrics.confusion_matrix import LABELS, VOID
 from vocboard.evaluator.metrics.label_runs import LabelRuns
-from vocboard.evaluator.metrics.matches import overlap_of
 from vocboard.evaluator.metrics.precision_recall import Judgement, by_confidence
 from vocboard.evaluator.results import Entry
-from vocboard.evaluator.rules import Competition, Edition, Overlap
-from vocboard.evaluator.scores import CompetitionScores, Measure
+from vocboard.evaluator.rules import Edition, Overlap
 from vocboard.evaluator.statistics.evidence import EvidenceByClass
 from vocboard.evaluator.statistics.ranked_evidence import MatchedResults
+from vocboard.evaluator.tasks.instance_segmentation.metrics import BY_CLASS
 from vocboard.evaluator.tasks.instance_segmentation.results import Regions
 from vocboard.evaluator.tasks.instance_segmentation.truth import InstanceTruth
-from vocboard.evaluator.tasks.names import Metric
-from vocboard.evaluator.tasks.scorer import LabelMapCounts, Scorer
+from vocboard.evaluator.tasks.ranked_classes import RankedClass
+from vocboard.evaluator.tasks.ranked_scorer import RankedScorer
+from vocboard.evaluator.tasks.scorer import LabelMapCounts
 
 
-class InstanceSegmentationScorer(Scorer[InstanceTruth]):
+class InstanceSegmentationScorer(RankedScorer[InstanceTruth, MatchedResults]):
     """Scores instance segmentation."""
 
-    def score(
-        self, entry: Entry, truth: InstanceTruth, edition: Edition, public: ImageSet, label_maps: LabelMapCounts | None
-    ) -> CompetitionScores:
-        """Score the classes entered."""
-        found = {name: BestOverlaps(entry.content[name], truth, edition.classes.index(name)) for name in entry.classes}
-        return _scores(entry.competition, found, edition)
+    by_class = BY_CLASS
 
     def evidence(
-        self,
-        entry: Entry,
-        truth: InstanceTruth,
-        edition: Edition,
-        public: ImageSet,
-        confusions: ImageConfusions | None,
+        self, entry: Entry, truth: InstanceTruth, edition: Edition, public: ImageSet, label_maps: LabelMapCounts | None
     ) -> EvidenceByClass[MatchedResults]:
         """Return the matched regions of each class."""
         found = {name: BestOverlaps(entry.content[name], truth, edition.classes.index(name)) for name in entry.classes}
         return EvidenceByClass(len(public.images), {name: overlaps.matched for name, overlaps in found.items()})
 
-
-def _scores(competition: Competition, found: Mapping[str, "BestOverlaps"], edition: Edition) -> CompetitionScores:
-    rules = competition.rules
-    judged = {
-        metric: {name: overlaps.judge(overlap_of(metric, edition)) for name, overlaps in found.items()}
-        for metric in (rules.metric, *rules.secondary)
-    }
-
-    def measure(metric: Metric) -> Measure:
-        precision = {
-            name: each.average_precision(rules.interpolation, rules.without_positives)
-            for name, each in judged[metric].items()
-        }
-        return Measure(metric, precision)
-
-    primary = judged[rules.metric]
-    return CompetitionScores(
-        competition=competition.key,
-        task=competition.task,
-        primary=measure(rules.metric),
-        secondary=tuple(measure(metric) for metric in rules.secondary),
-        details={name: each.details(results=len(each.true), difficult=0) for name, each in primary.items()},
-        curves={name: each.curve() for name, each in primary.items()},
-        not_entered=tuple(name for name in competition.classes if name not in found),
-    )
+    def numbers(self, entry: Entry, name: str, ranked: RankedClass[MatchedResults]) -> tuple[int, int]:
+        """Return the number of regions; no instance is difficult."""
+        return len(ranked.results.image), 0
 
 
 class BestOverlaps:

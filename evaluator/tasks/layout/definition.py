@@ -1,21 +1,13 @@
 """Definition of person layout."""
 
-from collections.abc import Mapping
 from types import MappingProxyType
 
-from vocboard.evaluator.metrics.definitions import MetricDefinition
+from vocboard.evaluator.metrics.definitions import MetricDefinition, shared
 from vocboard.evaluator.rules import LayoutProtocol, TaskRules
 from vocboard.evaluator.tasks.definition import AVERAGE_PRECISION_RULES, StatisticsTable, TaskDefinition
 from vocboard.evaluator.tasks.names import Metric, Task
 
 PERSON = "person"  # the scored class for whole people
-
-_SECONDARY: Mapping[LayoutProtocol, tuple[Metric, ...]] = {
-    LayoutProtocol.PARTS: (Metric.WHOLE_PERSON_AVERAGE_PRECISION, Metric.BEST_F1),
-    LayoutProtocol.WHOLE_PERSON_BY_INDEX: (Metric.BEST_F1,),
-    LayoutProtocol.WHOLE_PERSON_BY_INDEX_IN_FILE_ORDER: (Metric.AVERAGE_PRECISION_BY_CONFIDENCE, Metric.BEST_F1),
-    LayoutProtocol.WHOLE_PERSON_BY_BOX: (Metric.BEST_F1,),
-}
 
 
 class Layout(TaskDefinition):
@@ -26,15 +18,22 @@ class Layout(TaskDefinition):
     short_title = "Layout"
     folder = "Layout"
     results_noun = "parts"
-    metrics = (Metric.AVERAGE_PRECISION, Metric.AVERAGE_PRECISION_AREA)
-    own_metrics = MappingProxyType(
+    metrics = MappingProxyType(shared(Metric.AVERAGE_PRECISION, Metric.AVERAGE_PRECISION_AREA))
+    only_secondary = MappingProxyType(
         {
             Metric.AVERAGE_PRECISION_BY_CONFIDENCE: MetricDefinition(
-                "Average precision, ranked by confidence", "AP by confidence", is_average_precision=True
+                "Average precision, ranked by confidence",
+                "AP by confidence",
+                is_average_precision=True,
+                protocols=frozenset({LayoutProtocol.WHOLE_PERSON_BY_INDEX_IN_FILE_ORDER}),
             ),
             Metric.WHOLE_PERSON_AVERAGE_PRECISION: MetricDefinition(
-                "Average precision of whole people", "AP, whole person", is_average_precision=True
+                "Average precision of whole people",
+                "AP, whole person",
+                is_average_precision=True,
+                protocols=frozenset({LayoutProtocol.PARTS}),
             ),
+            **shared(Metric.BEST_F1),
         }
     )
     needed_names = "parts"
@@ -54,10 +53,6 @@ class Layout(TaskDefinition):
     ) -> tuple[str, ...]:
         """Return the part types, or `person` if whole people are scored."""
         return listed if protocol is LayoutProtocol.PARTS else (PERSON,)
-
-    def secondary_by_protocol(self) -> Mapping[LayoutProtocol, tuple[Metric, ...]]:
-        """Return the secondary metrics that a protocol allows."""
-        return _SECONDARY
 
     def has_one_file(self, rules: TaskRules) -> bool:
         """Whether one result file holds all part types: always."""

@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from vocboard.evaluator.editions import Overlap
 from vocboard.evaluator.metrics.boxes import best_overlapping, is_enough
-from vocboard.evaluator.metrics.precision_recall import Judgement, by_confidence, first_of_each
+from vocboard.evaluator.metrics.precision_recall import by_confidence, first_of_each
 from vocboard.evaluator.results import Layouts
 from vocboard.evaluator.tasks.layout.people import people_by_index
 from vocboard.evaluator.tasks.layout.truth import LayoutTruth
-from vocboard.evaluator.tasks.ranked_classes import RankedClass
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -28,27 +27,6 @@ class JudgedParts:
 
     part: NDArray[np.int64]
     true: NDArray[np.bool_]
-
-
-def judge(layouts: Layouts, truth: LayoutTruth, rule: Overlap, types: int) -> list[RankedClass]:
-    """Judge the parts of each type; see `judge_parts`.
-
-    Returns:
-        The classified parts of each type.
-    """
-    judged = judge_parts(layouts, truth, rule, types)
-    part_type = layouts.part_type[judged.part]
-    return [
-        RankedClass(
-            Judgement(
-                true=judged.true[part_type == index],
-                false=~judged.true[part_type == index],
-                positives=int(np.count_nonzero(truth.part_type == index)),
-            ),
-            results=int(np.count_nonzero(layouts.part_type == index)),
-        )
-        for index in range(types)
-    ]
 
 
 def judge_parts(layouts: Layouts, truth: LayoutTruth, rule: Overlap, types: int) -> JudgedParts:

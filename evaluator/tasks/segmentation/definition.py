@@ -20,17 +20,14 @@ class Segmentation(TaskDefinition):
     folder = "Segmentation"
     tree_folders = ("SegmentationClass",)
     results_noun = "label maps"
-    metrics = (Metric.INTERSECTION_OVER_UNION, Metric.PIXEL_ACCURACY)
-    only_secondary = (
-        Metric.OVERALL_PIXEL_ACCURACY,
-        Metric.FREQUENCY_WEIGHTED_IOU,
-        Metric.BOUNDARY_IOU,
-        Metric.TRIMAP_ACCURACY,
-    )
-    own_metrics = MappingProxyType(
+    metrics = MappingProxyType(
         {
             Metric.INTERSECTION_OVER_UNION: MetricDefinition("Intersection over union", "IoU", undefined=_IN_NEITHER),
             Metric.PIXEL_ACCURACY: MetricDefinition("Pixel accuracy", "pixel accuracy"),
+        }
+    )
+    only_secondary = MappingProxyType(
+        {
             Metric.OVERALL_PIXEL_ACCURACY: MetricDefinition(
                 "Share of all pixels that are right",
                 "all pixels",

@@ -17,19 +17,20 @@ from tests.evaluator.tasks import test_segmentation as of_segmentation
 from vocboard.evaluator.editions import Competition, Edition, Metric, Task, load
 from vocboard.evaluator.ground_truth import LabelTruth
 from vocboard.evaluator.image_sets import ImageSet
-from vocboard.evaluator.metrics.confusion_matrix import Confusion, ImageConfusions
+from vocboard.evaluator.metrics.confusion_matrix import Confusion
 from vocboard.evaluator.metrics.label_runs import LabelRuns
 from vocboard.evaluator.results import Entry, Segmented
 from vocboard.evaluator.statistics.bootstrap import replicate
 from vocboard.evaluator.statistics.evidence import Evidence
 from vocboard.evaluator.statistics.weights import Weights, draw_weights
+from vocboard.evaluator.tasks.scorer import LabelMapCounts
 from vocboard.evaluator.tasks.scoring import SCORERS
 
 TOLERANCE = 1e-12  # that of the development kits' scores
 REPLICATES = 12
 
 
-def evidence_of(entry: Entry, truth: Any, edition: Edition, public: ImageSet, maps: ImageConfusions | None) -> Evidence:
+def evidence_of(entry: Entry, truth: Any, edition: Edition, public: ImageSet, maps: LabelMapCounts | None) -> Evidence:
     return SCORERS[entry.competition.task].evidence(entry, truth, edition, public, maps)
 
 
@@ -168,7 +169,8 @@ def test_segmentation_exactly(edition: str, seed: int) -> None:
         confusion.add(image, LabelRuns.of(np.array(true, dtype=np.uint8)), np.array(found, dtype=np.uint8))
     assert np.array_equal(confusion.by_image().matrix(len(competition.classes) + 1), confusion.matrix)
     entry = Entry(competition, competition.classes, Segmented(np.arange(len(images), dtype=np.int32)))
-    evidence = evidence_of(entry, None, load(edition), ImageSet(tuple(images)), confusion.by_image())
+    counts = LabelMapCounts(confusion.matrix, confusion.images, confusion.by_image(), None)
+    evidence = evidence_of(entry, None, load(edition), ImageSet(tuple(images)), counts)
     weights, replicates = drawn(images)
     metric = competition.rules.metric
     measure = segmentation.pixel_accuracy if metric is Metric.PIXEL_ACCURACY else segmentation.intersection_over_union

@@ -1,6 +1,7 @@
 """Classification and action: ranked as the reference implementation does, and the cases that change numbers."""
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,10 +10,10 @@ from tests.evaluator.reference import average_precision
 from tests.evaluator.reference import classification as reference
 from vocboard.evaluator.editions import Metric, load
 from vocboard.evaluator.ground_truth import Labels, LabelTruth
-from vocboard.evaluator.results import Confidences
+from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.results import Confidences, Entry
 from vocboard.evaluator.scores import CompetitionScores
-from vocboard.evaluator.tasks.action import scoring as action
-from vocboard.evaluator.tasks.classification import scoring as classification
+from vocboard.evaluator.tasks.scoring import SCORERS
 
 Case = tuple[dict[str, float], list[tuple[str, int]]]  # confidence by item; (item, label) in the order of the list
 
@@ -35,8 +36,12 @@ def columns(case: Case) -> tuple[Confidences, Labels]:
 def score(edition: str, key: str, name: str, case: Case) -> CompetitionScores:
     confidences, labels = columns(case)
     competition = load(edition).competitions[key]
-    task = action if key == "comp9" else classification
-    return task.score(competition, (name,), {name: confidences}, LabelTruth({name: labels}))
+    competition = replace(competition, rules=replace(competition.rules, classes=(name,)))
+    entry = Entry(competition, (name,), {name: confidences})
+    items = range(1 + int(max(labels.item.max(initial=-1), confidences.item.max(initial=-1))))
+    people = np.array([[item, 1] for item in items], dtype=np.int32).reshape(-1, 2)
+    public = ImageSet(tuple(map(str, items)), persons=people if key == "comp9" else None)
+    return SCORERS[competition.task].score(entry, LabelTruth({name: labels}), load(edition), public, None)
 
 
 def random_case(seed: int) -> Case:

@@ -11,9 +11,10 @@ from tests.evaluator.reference import average_precision
 from tests.evaluator.reference import detection as reference
 from vocboard.evaluator.editions import Metric, Task, load
 from vocboard.evaluator.ground_truth import DetectionTruth
-from vocboard.evaluator.results import Detections
+from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.results import Detections, Entry
 from vocboard.evaluator.scores import CompetitionScores, Curve
-from vocboard.evaluator.tasks.detection import scoring as detection
+from vocboard.evaluator.tasks.detection.scoring import DetectionScorer
 
 IMAGES = ["a", "b", "c", "d"]
 CLASSES = ("aeroplane", "person", "tvmonitor")  # the last without positives
@@ -48,7 +49,8 @@ def score(
 ) -> CompetitionScores:
     content = {name: detections_of(rows) for name, rows in found.items()}
     competition = next(item for item in load(edition).competitions.values() if item.task is Task.DETECTION)
-    return detection.score(competition, tuple(found), content, truth_of(objects, edition), load(edition), images=10)
+    entry = Entry(competition, tuple(found), content)
+    return DetectionScorer().score(entry, truth_of(objects, edition), load(edition), ImageSet(tuple(IMAGES)), None)
 
 
 def random_case(

@@ -19,6 +19,7 @@ from vocboard.evaluator.problems import has_errors
 from vocboard.evaluator.scores import CompetitionScores
 from vocboard.evaluator.statistics.collect import collect_evidence
 from vocboard.evaluator.tasks.definitions import METRICS, TASKS
+from vocboard.evaluator.tasks.scoring import SCORERS
 
 VOC2012 = load("VOC2012")
 LAYOUT = (
@@ -54,8 +55,8 @@ def uses() -> Iterator[Use]:
             yield Use(task, metric, False, protocol)
         for metric in () if protocol else definition.secondary_metrics(None):
             yield Use(task, metric, True)
-        for allowed, metrics in definition.secondary_by_protocol().items():
-            for metric in metrics:
+        for allowed in LayoutProtocol if protocol else ():
+            for metric in definition.secondary_metrics(allowed):
                 yield Use(task, metric, True, allowed)
 
 
@@ -71,7 +72,7 @@ def with_rules(edition: Edition, use: Use) -> Edition:
         if competition.task is use.task:
             rules = replace(
                 competition.rules,
-                metric=definition.metrics[0] if use.is_secondary else use.metric,
+                metric=next(iter(definition.metrics)) if use.is_secondary else use.metric,
                 secondary=(use.metric,) if use.is_secondary else (),
                 board=(),
                 layout_protocol=use.protocol,
@@ -109,10 +110,13 @@ def scored(directory: Path, use: Use) -> tuple[CompetitionScores, dict[str, floa
     assert not has_errors(read.problems)
     [scores] = score_results(read, edition, truth, confusions).scores.values()
     [(key, evidence)] = collect_evidence(read.results, edition, truth, confusions).items()
+    rules = use.metric, evidence, edition, edition.competitions[key]
     if not METRICS[use.metric].has_intervals:
+        with pytest.raises(ValueError, match=r"no intervals|no evidence"):
+            SCORERS[use.task].resampled(*rules)
         return scores, None
     once = np.ones((evidence.images, 1), dtype=np.int32)
-    resampled = evidence.resampled(use.metric, edition, edition.competitions[key])
+    resampled = SCORERS[use.task].resampled(*rules)
     return scores, {name: float(each.replicates(once)[0]) for name, each in resampled.items()}
 
 

@@ -11,9 +11,10 @@ from tests.evaluator.reference import layout as reference
 from tests.evaluator.reference.layout import PARTS, Layout, Person
 from vocboard.evaluator.editions import load
 from vocboard.evaluator.ground_truth import LayoutTruth
-from vocboard.evaluator.results import Layouts
+from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.results import Entry, Layouts
 from vocboard.evaluator.scores import CompetitionScores
-from vocboard.evaluator.tasks.layout import scoring as layout
+from vocboard.evaluator.tasks.layout.scoring import LayoutScorer
 
 IMAGES = ["a", "b", "c"]
 
@@ -47,7 +48,9 @@ def layouts_of(found: list[Layout], *, by_box: bool) -> Layouts:
 def score(year: int, found: list[Layout], people: list[Person]) -> CompetitionScores:
     edition = load(f"VOC{year}")
     layouts = layouts_of(found, by_box=year == 2007)
-    return layout.score(edition.competitions["comp7"], layouts, truth_of(people), edition)
+    competition = edition.competitions["comp7"]
+    entry = Entry(competition, competition.classes, layouts)
+    return LayoutScorer().score(entry, truth_of(people), edition, ImageSet(tuple(IMAGES)), None)
 
 
 def random_case(seed: int) -> tuple[list[Layout], list[Person]]:

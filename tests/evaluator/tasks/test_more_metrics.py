@@ -21,7 +21,7 @@ from vocboard.evaluator.results import Confidences, Entry
 from vocboard.evaluator.scores import CompetitionScores
 from vocboard.evaluator.statistics.bootstrap import bootstrap, replicate
 from vocboard.evaluator.statistics.weights import draw_weights
-from vocboard.evaluator.tasks.classification.scoring import score
+from vocboard.evaluator.tasks.classification.scoring import ClassificationScorer
 from vocboard.evaluator.tasks.definitions import METRICS, TASKS
 from vocboard.evaluator.tasks.detection.scoring import DetectionScorer
 from vocboard.evaluator.tasks.names import Task
@@ -109,7 +109,8 @@ def classified(confidences: dict[str, list[float]], labels: dict[str, list[int]]
     content = {
         name: Confidences(items[~np.isnan(own)], np.array(own)[~np.isnan(own)]) for name, own in confidences.items()
     }
-    return score(competition, tuple(content), content, truth)
+    entry = Entry(competition, tuple(content), content)
+    return ClassificationScorer().score(entry, truth, edition, ImageSet(tuple(map(str, items))), None)
 
 
 @pytest.mark.parametrize("seed", range(30))

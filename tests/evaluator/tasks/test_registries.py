@@ -28,6 +28,14 @@ def test_has_every_task(registry: Collection[Task]) -> None:
     assert set(registry) == set(Task)
 
 
+@pytest.mark.parametrize("task", Task)
+def test_a_tasks_metrics_are_computed_in_its_folder(task: Task) -> None:
+    defined, computed = {*TASKS[task].metrics, *TASKS[task].only_secondary}, SCORERS[task].metrics
+    folder = f"evaluator/tasks/{task}"
+    assert not defined - computed, f"{sorted(defined - computed)} of {folder}/definition.py not in its metrics.py"
+    assert not computed - defined, f"{sorted(computed - defined)} of {folder}/metrics.py not in its definition.py"
+
+
 def test_a_new_edition_can_have_every_task() -> None:
     assert set(NEW_EDITION) == set(Task)
 

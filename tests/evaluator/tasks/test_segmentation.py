@@ -7,26 +7,37 @@ from hypothesis import strategies as st
 
 from tests.evaluator.reference import segmentation as reference
 from vocboard.evaluator.editions import load
+from vocboard.evaluator.ground_truth import SegmentationTruth
+from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.metrics.confusion_matrix import Confusion
 from vocboard.evaluator.metrics.label_runs import LabelRuns
+from vocboard.evaluator.results import Entry, Segmented
 from vocboard.evaluator.scores import CompetitionScores
 from vocboard.evaluator.tasks.scorer import LabelMapCounts
-from vocboard.evaluator.tasks.segmentation import scoring as segmentation
+from vocboard.evaluator.tasks.segmentation.scoring import SegmentationScorer
 
 LabelMap = list[list[int]]
 
 
-def matrix_of(truths: list[LabelMap], results: list[LabelMap]) -> np.ndarray:
+def counted(truths: list[LabelMap], results: list[LabelMap]) -> Confusion:
     confusion = Confusion(20)
     for image, (truth, result) in enumerate(zip(truths, results, strict=True)):
         confusion.add(image, LabelRuns.of(np.array(truth, dtype=np.uint8)), np.array(result, dtype=np.uint8))
-    return confusion.matrix
+    return confusion
 
 
-def score(edition: str, matrix: np.ndarray, classes: tuple[str, ...] | None = None) -> CompetitionScores:
+def matrix_of(truths: list[LabelMap], results: list[LabelMap]) -> np.ndarray:
+    return counted(truths, results).matrix
+
+
+def score(edition: str, confusion: Confusion, classes: tuple[str, ...] | None = None) -> CompetitionScores:
     competition = load(edition).competitions["comp5"]
-    counts = LabelMapCounts(matrix, np.zeros(21, dtype=np.int64), None)
-    return segmentation.score(competition, classes or competition.classes, counts)
+    by_image = confusion.by_image()
+    images = np.arange(1 + by_image.image.max(), dtype=np.int32)
+    entry = Entry(competition, classes or competition.classes, Segmented(images))
+    truth = SegmentationTruth.of([])  # the pixels have been compared with it
+    counts = LabelMapCounts(confusion.matrix, confusion.images, by_image, None)
+    return SegmentationScorer().score(entry, truth, load(edition), ImageSet(tuple(map(str, images))), counts)
 
 
 def random_maps(seed: int) -> tuple[list[LabelMap], list[LabelMap]]:
@@ -41,10 +52,10 @@ def random_maps(seed: int) -> tuple[list[LabelMap], list[LabelMap]]:
 @pytest.mark.parametrize("seed", range(20))
 def test_scores_as_the_reference_implementation_does(seed: int) -> None:
     truths, results = random_maps(seed)
-    matrix = matrix_of(truths, results)
-    assert matrix.tolist() == reference.confusion(truths, results, 21)
-    overlap = list(score("VOC2012", matrix).primary.per_class.values())
-    share = list(score("VOC2007", matrix).primary.per_class.values())
+    confusion = counted(truths, results)
+    assert confusion.matrix.tolist() == reference.confusion(truths, results, 21)
+    overlap = list(score("VOC2012", confusion).primary.per_class.values())
+    share = list(score("VOC2007", confusion).primary.per_class.values())
     for label in range(21):
         expected = reference.intersection_over_union(truths, results, label)
         assert overlap[label] == pytest.approx(np.nan if expected is None else expected, nan_ok=True)
@@ -90,21 +101,21 @@ def test_void_pixels_of_the_truth_are_left_out() -> None:
 
 
 def test_a_class_in_neither_truth_nor_result_is_undefined_and_not_in_the_mean() -> None:
-    primary = score("VOC2012", matrix_of([[[0, 1]]], [[[0, 0]]])).primary
+    primary = score("VOC2012", counted([[[0, 1]]], [[[0, 0]]])).primary
     assert np.isnan(primary.per_class["bicycle"])
     assert primary.mean_over == 2
     assert primary.mean == 0.25  # background 1/2, aeroplane 0
 
 
 def test_in_2007_a_class_without_true_pixels_is_zero_and_counts_in_the_mean() -> None:
-    primary = score("VOC2007", matrix_of([[[0, 1]]], [[[0, 1]]])).primary
+    primary = score("VOC2007", counted([[[0, 1]]], [[[0, 1]]])).primary
     assert primary.per_class["bicycle"] == 0.0
     assert primary.mean_over == 21
     assert primary.mean == pytest.approx(2 / 21)
 
 
 def test_with_a_subset_of_classes_only_these_and_background_are_scored() -> None:
-    scores = score("VOC2012", matrix_of([[[0, 1, 2]]], [[[0, 1, 0]]]), classes=("aeroplane",))
+    scores = score("VOC2012", counted([[[0, 1, 2]]], [[[0, 1, 0]]]), classes=("aeroplane",))
     assert scores.primary.per_class == {"background": 0.5, "aeroplane": 1.0}
     assert scores.not_entered[0] == "bicycle"
     assert len(scores.not_entered) == 19

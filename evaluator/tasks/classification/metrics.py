@@ -1,0 +1,58 @@
+"""How each metric of classification, of images or of actions, is computed."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from vocboard.evaluator.metrics.forced_choice import forced_choice_accuracy
+from vocboard.evaluator.statistics.ranked_evidence import LabelledItems
+from vocboard.evaluator.statistics.resampled import Resampled
+from vocboard.evaluator.statistics.roc import ResampledRoc
+from vocboard.evaluator.tasks.classification.truth import LabelTruth
+from vocboard.evaluator.tasks.names import Metric
+from vocboard.evaluator.tasks.ranked_classes import (
+    ClassMetric,
+    RankedClass,
+    average_precision,
+    average_precision_area,
+    average_precision_with_difficult,
+    best_f1_by_confidence,
+    calibration_error,
+)
+from vocboard.evaluator.tasks.ranked_scorer import EntryMetric, ScoredEntry
+
+
+def of_roc(ranked: RankedClass[LabelledItems]) -> Resampled:
+    """Return the area under the ROC curve, or the accuracy at the equal error rate."""
+    return ResampledRoc(ranked.results.items(), ranked.results.image, ranked.metric, ranked.rules.roc)
+
+
+def forced_choice(scored: ScoredEntry[LabelTruth]) -> Mapping[str, float]:
+    """Return the accuracy of a forced choice; see `forced_choice_accuracy`.
+
+    Items that are not in the image set of a class have no confidence for it, and do not show it.
+    """
+    entry, truth = scored.entry, scored.truth
+    names = entry.competition.classes
+    items = 1 + max((int(truth.labels[name].item.max(initial=-1)) for name in names), default=-1)
+    label = np.full((len(names), items), -1, dtype=np.int8)
+    confidence = np.full((len(entry.classes), items), -np.inf)
+    for row, name in enumerate(names):
+        label[row, truth.labels[name].item] = truth.labels[name].label
+    for row, name in enumerate(entry.classes):
+        confidence[row, truth.labels[name].item] = truth.labels[name].confidence(entry.content[name])
+    entered = np.array([names.index(name) for name in entry.classes], dtype=np.int64)
+    accuracy = forced_choice_accuracy(confidence, label, entered).tolist()
+    return dict(zip(entry.classes, accuracy, strict=True))
+
+
+BY_CLASS: Mapping[Metric, ClassMetric] = {
+    Metric.AVERAGE_PRECISION: average_precision,
+    Metric.AVERAGE_PRECISION_AREA: average_precision_area,
+    Metric.AVERAGE_PRECISION_WITH_DIFFICULT: average_precision_with_difficult,
+    Metric.ROC_AUC: of_roc,
+    Metric.EQUAL_ERROR_RATE: of_roc,
+    Metric.BEST_F1: best_f1_by_confidence,
+    Metric.CALIBRATION_ERROR: calibration_error,
+}
+BY_ENTRY: Mapping[Metric, EntryMetric] = {Metric.FORCED_CHOICE_ACCURACY: forced_choice}

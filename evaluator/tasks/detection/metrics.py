@@ -1,0 +1,64 @@
+"""How each metric of detection is computed from the ranked detections of a class."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from vocboard.evaluator.metrics.matches import OVERLAPS
+from vocboard.evaluator.metrics.normalised_precision import NORMAL_SHARE, normalised_average_precision
+from vocboard.evaluator.metrics.recall_per_image import place_in_image
+from vocboard.evaluator.statistics.image_shares import ImageShares
+from vocboard.evaluator.statistics.ranked_evidence import MatchedResults
+from vocboard.evaluator.statistics.resampled import Resampled, ResampledMean
+from vocboard.evaluator.tasks.names import Metric
+from vocboard.evaluator.tasks.ranked_classes import (
+    ClassMetric,
+    RankedClass,
+    average_precision,
+    average_precision_area,
+    average_precision_with_difficult,
+    best_f1_by_confidence,
+    by_rules,
+    calibration_error,
+)
+
+
+def mean_over_overlaps(ranked: RankedClass[MatchedResults]) -> Resampled:
+    """Return the mean of the average precision at overlaps of 0.5, 0.55 ... 0.95."""
+    rules = [replace(ranked.edition.overlap, threshold=overlap) for overlap in OVERLAPS]
+    return ResampledMean(tuple(by_rules(ranked, ranked.judged(rule)) for rule in rules))
+
+
+def normalised(ranked: RankedClass[MatchedResults]) -> float:
+    """Return the average precision as if 15 % of the images showed an object of the class."""
+    judgement = ranked.judged().judgement
+    return normalised_average_precision(judgement, judgement.positives, NORMAL_SHARE * ranked.images)
+
+
+def recall_per_image(number: int) -> ClassMetric:
+    """Return the metric that keeps so many detections of each image; see `recall_of_first`."""
+
+    def recall(ranked: RankedClass[MatchedResults]) -> Resampled:
+        judged = ranked.judged()
+        found = judged.judgement.true & (place_in_image(judged.image) < number)
+        images = 1 + int(judged.positive_image.max(initial=-1))
+        correct, total = (np.bincount(each, minlength=images) for each in (judged.image[found], judged.positive_image))
+        return ImageShares(correct.astype(np.float64), total.astype(np.float64))
+
+    return recall
+
+
+BY_CLASS: Mapping[Metric, ClassMetric] = {
+    Metric.AVERAGE_PRECISION: average_precision,
+    Metric.AVERAGE_PRECISION_AREA: average_precision_area,
+    Metric.AVERAGE_PRECISION_WITH_DIFFICULT: average_precision_with_difficult,
+    Metric.AVERAGE_PRECISION_75: average_precision,
+    Metric.AVERAGE_PRECISION_50_95: mean_over_overlaps,
+    Metric.NORMALISED_AVERAGE_PRECISION: normalised,
+    Metric.BEST_F1: best_f1_by_confidence,
+    Metric.RECALL_1_PER_IMAGE: recall_per_image(1),
+    Metric.RECALL_10_PER_IMAGE: recall_per_image(10),
+    Metric.RECALL_100_PER_IMAGE: recall_per_image(100),
+    Metric.CALIBRATION_ERROR: calibration_error,
+}

@@ -1,0 +1,128 @@
+"""Base class for scoring tasks with a ranked list per class: classification, detection, action, layout, instances."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, ClassVar, Generic
+
+from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.metrics.definitions import CurveKind
+from vocboard.evaluator.results import Entry
+from vocboard.evaluator.rules import Competition, Edition
+from vocboard.evaluator.scores import AnyCurve, CompetitionScores, Measure
+from vocboard.evaluator.statistics.evidence import Evidence, EvidenceByClass
+from vocboard.evaluator.statistics.ranked_evidence import LabelledItems
+from vocboard.evaluator.statistics.resampled import Resampled
+from vocboard.evaluator.tasks.definitions import METRICS
+from vocboard.evaluator.tasks.names import Metric
+from vocboard.evaluator.tasks.ranked_classes import ClassMetric, RankedClass, SomeClass
+from vocboard.evaluator.tasks.scorer import LabelMapCounts, Scorer, SomeTruth, score_of
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ScoredEntry(Generic[SomeTruth]):
+    """A whole entry, for metrics that cannot be computed for one class from its evidence.
+
+    Attributes:
+        entry: in one competition.
+        truth: ground truth of its task and image set.
+        edition: the edition, whose rules apply.
+        public: the image set.
+    """
+
+    entry: Entry
+    truth: SomeTruth
+    edition: Edition
+    public: ImageSet
+
+
+EntryMetric = Callable[[ScoredEntry[Any]], Mapping[str, float]]
+
+
+class RankedScorer(Scorer[SomeTruth], Generic[SomeTruth, SomeClass]):
+    """Scores one task with ranked results. Each such task has a subclass.
+
+    Attributes:
+        by_class: how each metric of the task is computed for one class.
+        by_entry: metrics that are computed from the whole entry instead, by class; they have no intervals.
+    """
+
+    by_class: ClassVar[Mapping[Metric, ClassMetric]]
+    by_entry: ClassVar[Mapping[Metric, EntryMetric]] = MappingProxyType({})
+
+    @property
+    def metrics(self) -> frozenset[Metric]:
+        """The metrics that can be computed."""
+        return frozenset({*self.by_class, *self.by_entry})
+
+    @abstractmethod
+    def evidence(
+        self, entry: Entry, truth: SomeTruth, edition: Edition, public: ImageSet, label_maps: LabelMapCounts | None
+    ) -> EvidenceByClass[SomeClass]:
+        """Return the ranked results of each class entered."""
+
+    @abstractmethod
+    def numbers(self, entry: Entry, name: str, ranked: RankedClass[SomeClass]) -> tuple[int, int]:
+        """Return the numbers of results of a class: all, and those ignored because they match difficult objects."""
+
+    def score(
+        self, entry: Entry, truth: SomeTruth, edition: Edition, public: ImageSet, label_maps: LabelMapCounts | None
+    ) -> CompetitionScores:
+        """Score the classes entered.
+
+        Curves and counts are those of the edition's overlap, or that of the primary metric if it has its own.
+        """
+        competition, rules = entry.competition, entry.competition.rules
+        evidence = self.evidence(entry, truth, edition, public, label_maps)
+        classes = _ranked(rules.metric, evidence, edition, competition)
+
+        def measure(metric: Metric) -> Measure:
+            if metric in self.by_entry:
+                return Measure(metric, self.by_entry[metric](ScoredEntry(entry, truth, edition, public)))
+            ranked = _ranked(metric, evidence, edition, competition) if metric in evidence.others else classes
+            return Measure(metric, {name: score_of(each) for name, each in self._values(metric, ranked).items()})
+
+        judgements = {name: ranked.judged().judgement for name, ranked in classes.items()}
+        numbers = {name: self.numbers(entry, name, ranked) for name, ranked in classes.items()}
+        return CompetitionScores(
+            competition=competition.key,
+            task=competition.task,
+            primary=measure(rules.metric),
+            secondary=tuple(measure(metric) for metric in rules.secondary),
+            details={
+                name: judgement.details(results=numbers[name][0], difficult=numbers[name][1])
+                for name, judgement in judgements.items()
+            },
+            curves={name: _curve(ranked) or judgements[name].curve() for name, ranked in classes.items()},
+            not_entered=tuple(name for name in competition.classes if name not in classes),
+        )
+
+    def values(
+        self, metric: Metric, evidence: Evidence, edition: Edition, competition: Competition
+    ) -> Mapping[str, Resampled | float]:
+        """Compute a metric from evidence."""
+        if not isinstance(evidence, EvidenceByClass):
+            raise TypeError(f"{type(evidence).__name__} has no ranked results")
+        return self._values(metric, _ranked(metric, evidence, edition, competition))
+
+    def _values(self, metric: Metric, classes: Mapping[str, RankedClass[SomeClass]]) -> Mapping[str, Resampled | float]:
+        if metric not in self.by_class:
+            raise ValueError(f"{metric} is not computed by class from ranked results, so it has no intervals")
+        return {name: self.by_class[metric](ranked.of(metric)) for name, ranked in classes.items()}
+
+
+def _ranked(
+    metric: Metric, evidence: EvidenceByClass[SomeClass], edition: Edition, competition: Competition
+) -> dict[str, RankedClass[SomeClass]]:
+    return {
+        name: RankedClass(metric, results, edition, competition, evidence.images)
+        for name, results in evidence.of(metric).items()
+    }
+
+
+def _curve(ranked: RankedClass[Any]) -> AnyCurve | None:
+    """Return the ROC curve if it is that of the primary metric."""
+    if METRICS[ranked.rules.metric].curve is CurveKind.ROC and isinstance(ranked.results, LabelledItems):
+        return ranked.results.items().curve(ranked.rules.roc)
+    return None
