@@ -7,7 +7,7 @@ from fastapi import Query
 
 from vocboard.app.api.schemas.challenges import Phase, Quota
 from vocboard.app.challenges import phases
-from vocboard.app.quotas import sentences as quota_sentences
+from vocboard.app.quotas import rule as quota_rule
 
 PhaseKey = Annotated[str | None, Query(description="Key of a phase; by default the current one.")]
 
@@ -43,5 +43,5 @@ def phase_view(phase: phases.Phase, current: phases.Phase, at: datetime) -> Phas
 
 def quota_of(phase: phases.Phase) -> Quota:
     """Return the quota rule of a phase."""
-    count, period = phase.rules.quota_count, phase.quota_period
-    return Quota(count=count, period_seconds=phase.rules.quota_period_seconds, rule=quota_sentences.rule(count, period))
+    rules = phase.rules
+    return Quota(count=rules.quota_count, period_seconds=rules.quota_period_seconds, rule=quota_rule.sentence(rules))

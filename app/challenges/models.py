@@ -1,7 +1,7 @@
 """Challenges, their competitions and the versions of their ground truth."""
 
 import uuid
-from datetime import datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -73,11 +73,6 @@ class PhaseColumns:
     freezes_at: Mapped[datetime | None]
     anonymous_until: Mapped[datetime | None]
     ladder_step: Mapped[float | None]  # a fraction
-
-    @property
-    def quota_period(self) -> timedelta:
-        """The rolling period of the quota."""
-        return timedelta(seconds=self.quota_period_seconds)
 
 
 class Challenge(PhaseColumns, Base):

@@ -68,11 +68,6 @@ class Phase:
         return self.rules.competitions or ()
 
     @property
-    def quota_period(self) -> timedelta:
-        """The rolling period of the quota."""
-        return timedelta(seconds=self.rules.quota_period_seconds)
-
-    @property
     def freezes_at(self) -> datetime | None:
         """When its leaderboards stop changing; None for never."""
         return freezing_date(self.rules)

@@ -15,7 +15,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from vocboard.app.guides.documents import address_of_problem
 from vocboard.app.pages import formats, wording
-from vocboard.app.quotas import sentences as quota_sentences
+from vocboard.app.quotas import rule as quota_rule
 from vocboard.app.web.csrf import csrf_token
 from vocboard.app.web.dependencies import services_of
 from vocboard.app.web.identity import current_identity
@@ -137,7 +137,7 @@ def environment() -> Environment:
         short_task_title=wording.short_task_title,
     )
     templates.globals.update(
-        asset=asset, plural=formats.plural, quota_rule=quota_sentences.rule, words=wording, version=VERSION
+        asset=asset, plural=formats.plural, quota_rule=quota_rule.sentence, words=wording, version=VERSION
     )
     templates.globals.update(problem_page=address_of_problem)
     templates.globals.update(task_definitions=TASKS, partial_entries=PARTIAL_ENTRIES)

@@ -1,15 +1,14 @@
-"""How many submissions a person may make: per phase and competition, in a rolling period.
+"""How many submissions a person has left, and how many they have used, by the rule in `app.quotas.rule`.
 
-A submission counts from when it was made until the period is over, unless its quota was given back
-(`quota_returned_at`: it was withdrawn while queued, or failed because of the server) or it is a rehearsal.
-The rule as a sentence is `app.quotas.sentences.rule`.
+A submission counts in its phase, unless its quota was given back (`quota_returned_at`: it was withdrawn while queued,
+or failed because of the server) or it is a rehearsal.
 """
 
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from sqlalchemy import and_, func, or_, select
 from sqlalchemy.orm import Session
@@ -19,7 +18,7 @@ from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.phase_people import extra_quota
 from vocboard.app.challenges.phases import Phase, phases_of
 from vocboard.app.errors import LimitedError
-from vocboard.app.quotas import sentences
+from vocboard.app.quotas import rule
 from vocboard.app.submissions.models import Submission, SubmissionEntry
 
 _COUNTS = and_(Submission.quota_returned_at.is_(None), Submission.is_rehearsal.is_(False))
@@ -63,10 +62,10 @@ def quotas(
     now: datetime,
 ) -> Mapping[str, Quota]:
     """Return the person's quota in each of the competitions (by default, all of the phase), by key."""
-    counted = _counted(session, user.id, challenge, phase, now - phase.quota_period)
+    counted = _counted(session, user.id, challenge, phase, now)
     allowed = phase.rules.quota_count + extra_quota(session, challenge, phase, user, at=now)
     keys = phase.competitions if competitions is None else competitions
-    return {key: _quota(counted[key], allowed, phase.quota_period) for key in keys}
+    return {key: _quota(counted[rule.counted_together(key)], allowed, phase) for key in keys}
 
 
 def check_quota(
@@ -100,7 +99,7 @@ def use_of_everyone(session: Session, challenge: Challenge, *, now: datetime) ->
         challenge: with its phases.
     """
     in_period = [
-        and_(Submission.phase_key == phase.key, Submission.created_at > now - phase.quota_period)
+        and_(Submission.phase_key == phase.key, Submission.created_at > rule.counts_after(phase.rules, now))
         for phase in phases_of(challenge)
     ]
     rows = session.execute(
@@ -113,35 +112,37 @@ def use_of_everyone(session: Session, challenge: Challenge, *, now: datetime) ->
 
 def _used_up(states: Mapping[str, Quota], keys: Iterable[str], phase: Phase) -> str:
     keys = list(keys)
-    rule = sentences.rule(states[keys[0]].allowed, phase.quota_period)
-    return f"The quota of {', '.join(keys)} is used up: {rule}."
+    sentence = rule.sentence(phase.rules, states[keys[0]].allowed)
+    return f"The quota of {', '.join(keys)} is used up: {sentence}."
 
 
 def _counted(
-    session: Session, user_id: uuid.UUID, challenge: Challenge, phase: Phase, since: datetime
+    session: Session, user_id: uuid.UUID, challenge: Challenge, phase: Phase, now: datetime
 ) -> defaultdict[str, list[datetime]]:
-    """Return the times of the submissions that count, newest first, by competition."""
+    """Return the times of the submissions that count, newest first, by what `counted_together` returns."""
     rows = session.execute(
-        select(SubmissionEntry.competition, Submission.created_at)
+        select(SubmissionEntry.competition, Submission.id, Submission.created_at)
         .join(Submission, Submission.id == SubmissionEntry.submission_id)
         .where(
             Submission.user_id == user_id,
             Submission.challenge_id == challenge.id,
             Submission.phase_key == phase.key,
-            Submission.created_at > since,
+            Submission.created_at > rule.counts_after(phase.rules, now),
             _COUNTS,
         )
         .order_by(Submission.created_at.desc())
     )
+    seen: set[tuple[str, uuid.UUID]] = set()
     counted: defaultdict[str, list[datetime]] = defaultdict(list)
-    for competition, created_at in rows:
-        counted[competition].append(created_at)
+    for competition, submission_id, created_at in rows:
+        together = rule.counted_together(competition)
+        if (together, submission_id) not in seen:  # once, however many of these competitions it enters
+            seen.add((together, submission_id))
+            counted[together].append(created_at)
     return counted
 
 
-def _quota(counted: list[datetime], allowed: int, period: timedelta) -> Quota:
-    allowed_at = None
-    if len(counted) >= allowed:
-        # The next one is allowed when one fewer than allowed still count, even after the quota has been lowered.
-        allowed_at = counted[allowed - 1] + period
+def _quota(counted: list[datetime], allowed: int, phase: Phase) -> Quota:
+    is_used_up = len(counted) >= allowed
+    allowed_at = rule.allowed_again(phase.rules, counted, allowed) if is_used_up else None
     return Quota(len(counted), allowed, allowed_at)

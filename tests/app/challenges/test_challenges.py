@@ -249,7 +249,7 @@ def test_changed_rules_hold_and_the_log_says_what_changed(database: Database) ->
     with database.reading() as session:
         found = service.get_visible(session, challenge.slug, None)
         assert (found.title, found.description, found.closes_at) == ("After", "First.\n\nSecond.", NOON)
-        assert (found.quota_count, found.quota_period, found.decimals) == (3, WEEK, 3)
+        assert (found.quota_count, found.quota_period_seconds, found.decimals) == (3, WEEK.total_seconds(), 3)
         assert [row.key for row in found.competitions] == ["comp1"]
         event = session.scalars(select(AuditEvent).where(AuditEvent.action == "challenge.update")).one()
     assert event.actor_id == organiser.id

@@ -9,8 +9,9 @@ from tests.support.factories import WEEK, make_challenge, make_user
 from tests.support.scored import make_scored
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.phases import phases_of
+from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import Database, now
-from vocboard.app.quotas.sentences import rule
+from vocboard.app.quotas.rule import sentence
 from vocboard.app.quotas.service import Use, quotas, use_of_everyone
 
 
@@ -58,4 +59,5 @@ def test_organisers_see_what_the_rule_counts(database: Database, challenge: Chal
     ],
 )
 def test_the_period_is_in_its_largest_whole_unit(period: timedelta, expected: str) -> None:
-    assert rule(2, period) == f"2 submissions per competition every {expected}"
+    rules = PhaseRules(quota_count=2, quota_period_seconds=int(period.total_seconds()))
+    assert sentence(rules) == f"2 submissions per competition every {expected}"

@@ -1,0 +1,62 @@
+"""The quota rule: which submissions count until when, and the rule as people read it.
+
+Another rule changes the four functions of this module; everything else only calls them. Its numbers are fields of
+`PhaseRules`. `app.quotas.service` counts.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from vocboard.app.challenges.rules import PhaseRules
+
+_UNITS = (("days", timedelta(days=1)), ("hours", timedelta(hours=1)), ("minutes", timedelta(minutes=1)))
+
+
+def counted_together(competition: str) -> str:
+    """Return what is the same for all competitions whose submissions count together: each has a quota of its own."""
+    return competition
+
+
+def counts_after(rules: PhaseRules, now: datetime) -> datetime:
+    """Return the time after which submissions were made that count now: the period is a rolling one."""
+    return now - _period(rules)
+
+
+def allowed_again(rules: PhaseRules, counted: Sequence[datetime], allowed: int) -> datetime:
+    """Return when the next submission is allowed to somebody whose quota is used up.
+
+    Args:
+        rules: of the phase.
+        counted: when the submissions that count now were made, newest first; at least `allowed`.
+        allowed: how many may count, including the person's extra quota.
+    """
+    # The next one is allowed when one fewer than allowed still count, even after the quota has been lowered.
+    return counted[allowed - 1] + _period(rules)
+
+
+def sentence(rules: PhaseRules, allowed: int | None = None) -> str:
+    """Return the rule without a full stop, for pages, errors and the API.
+
+    Args:
+        rules: of the phase; templates also give a challenge, whose columns are the rules of its main phase.
+        allowed: how many submissions a person may make, if they have extra quota.
+    """
+    count = rules.quota_count if allowed is None else allowed
+    return f"{count} {'submission' if count == 1 else 'submissions'} per competition every {_length(_period(rules))}"
+
+
+def _period(rules: PhaseRules) -> timedelta:
+    return timedelta(seconds=rules.quota_period_seconds)
+
+
+def _length(period: timedelta) -> str:
+    """Return a period in its largest unit that gives a whole number above 1: it rolls, so "day" would be misread.
+
+    >>> _length(timedelta(days=7)), _length(timedelta(days=1))
+    ('7 days', '24 hours')
+    """
+    for unit, length in _UNITS:
+        if period > length and not period % length:
+            return f"{period // length} {unit}"
+    seconds = int(period.total_seconds())
+    return "second" if seconds == 1 else f"{seconds} seconds"
