@@ -1,13 +1,14 @@
 """The form of a challenge's rules: what an organiser types, and what the service takes."""
 
-from datetime import UTC, tzinfo
+from datetime import UTC
 from typing import Any
 
 from vocboard.app.challenges.models import Challenge, Visibility
 from vocboard.app.challenges.rules import ChallengeRules, rules_of
 from vocboard.app.errors import InvalidInputError
+from vocboard.app.forms.typed_values import chosen, whole
 from vocboard.app.pages import formats
-from vocboard.app.pages.organise.phase_fields import PhaseFields, as_typed, chosen, whole
+from vocboard.app.pages.organise.phase_fields import PhaseFields, as_typed
 
 VISIBILITIES = (
     (Visibility.DRAFT.value, "only its organisers can see it."),
@@ -21,16 +22,6 @@ STATISTICS = (
 )
 UTC_ZONE, EARTH_ZONE = "utc", "aoe"
 ZONES = ((UTC_ZONE, "UTC"), (EARTH_ZONE, f"A{formats.ANYWHERE_ON_EARTH_NAME[1:]}"))
-
-
-def zone_of(challenge: Challenge) -> tzinfo:
-    """Return the time zone in which organisers type the dates of a challenge."""
-    return formats.ANYWHERE_ON_EARTH if challenge.anywhere_on_earth else UTC
-
-
-def zone_name(challenge: Challenge) -> str:
-    """Name the time zone in which the dates of a challenge are typed."""
-    return "UTC" if zone_of(challenge) is UTC else formats.ANYWHERE_ON_EARTH_NAME
 
 
 def _as_typed(rules: ChallengeRules) -> dict[str, Any]:

@@ -1,13 +1,13 @@
 """The fields of a phase's rules, which the form of a challenge and that of a further phase share."""
 
-from datetime import UTC, datetime, timedelta, tzinfo
-from enum import StrEnum
-from typing import Any, TypeVar
+from datetime import UTC, timedelta, tzinfo
+from typing import Any
 
 from pydantic import BaseModel
 
 from vocboard.app.challenges.models import Admission, Detail, Freeze
 from vocboard.app.challenges.rules import DATES, PhaseRules
+from vocboard.app.forms.typed_values import chosen, instant, whole
 from vocboard.app.pages import formats
 from vocboard.evaluator.editions import Edition
 
@@ -35,9 +35,6 @@ TYPED_AS = {
     "quota_period_seconds": "quota_days",
     "ladder_step": "ladder_percent",
 }  # rules that the form has in another unit
-MOST_DIGITS = 9  # of whole numbers; the service has the real bounds
-
-Choice = TypeVar("Choice", bound=StrEnum)
 
 
 def as_typed(rules: PhaseRules, zone: tzinfo = UTC) -> dict[str, Any]:
@@ -89,35 +86,6 @@ class PhaseFields(BaseModel):
             "ladder_step": _fraction("ladder_percent", self.ladder_percent, wrong),
             **{name: instant(getattr(self, name), name, wrong, zone) for name in DATES},
         }
-
-
-def instant(text: str, field: str, wrong: dict[str, str], zone: tzinfo = UTC) -> datetime | None:
-    """Return a date and time that was typed; None if there is none."""
-    if not text:
-        return None
-    try:
-        return datetime.fromisoformat(text).replace(tzinfo=zone).astimezone(UTC)
-    except (ValueError, OverflowError):
-        wrong[field] = "Give a date and a time, such as 2026-03-01T12:00."
-        return None
-
-
-def whole(text: str, field: str, wrong: dict[str, str]) -> int:
-    """Return a whole number that was typed."""
-    stripped = text.strip()
-    if stripped.isascii() and stripped.isdigit() and len(stripped) <= MOST_DIGITS:
-        return int(stripped)
-    wrong[field] = "Give a whole number."
-    return 0
-
-
-def chosen(choices: type[Choice], text: str, field: str, wrong: dict[str, str]) -> Choice:
-    """Return what was chosen of several."""
-    try:
-        return choices(text)
-    except ValueError:
-        wrong[field] = "Choose one of these."
-        return next(iter(choices))
 
 
 def _days(field: str, text: str, wrong: dict[str, str]) -> int:

@@ -14,10 +14,10 @@ from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import MAIN_PHASE, Admission, Challenge
 from vocboard.app.database import Database, now
 from vocboard.app.errors import InvalidInputError
+from vocboard.app.forms.typed_values import instant, whole
 from vocboard.app.pages.challenges import timeline
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
-from vocboard.app.pages.organise.challenge_form import zone_name, zone_of
-from vocboard.app.pages.organise.phase_fields import instant, whole
+from vocboard.app.pages.organise.zones import zone_name, zone_of
 from vocboard.app.pages.rendering import render
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.dependencies import DatabaseDep

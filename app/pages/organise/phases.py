@@ -13,9 +13,9 @@ from vocboard.app.challenges.service import Phase
 from vocboard.app.database import Database
 from vocboard.app.errors import ForbiddenError, InvalidInputError, NotFoundError, ServiceError
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
-from vocboard.app.pages.organise.challenge_form import zone_name, zone_of
 from vocboard.app.pages.organise.phase_fields import TYPED_AS, PhaseFields, as_typed, choices
 from vocboard.app.pages.organise.phase_people import phases_overview
+from vocboard.app.pages.organise.zones import zone_name, zone_of
 from vocboard.app.pages.rendering import render
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.dependencies import DatabaseDep
