@@ -6,7 +6,7 @@ from sqlalchemy import Connection, text
 from vocboard.app.database import Database
 from vocboard.app.models import Base
 from vocboard.app.settings import Settings
-from vocboard.migrations import leaderboard_revisions, privileges
+from vocboard.migrations import drafts, leaderboard_revisions, privileges
 
 MIGRATIONS_LOCK = 0x766F6362  # an arbitrary lock number
 
@@ -21,6 +21,8 @@ def run(database: Database) -> None:
             target_metadata=Base.metadata,
             render_as_batch=database.is_sqlite,
             transactional_ddl=True,
+            render_item=drafts.type_in_migration,
+            process_revision_directives=drafts.name_by_date,
         )
         with context.begin_transaction():
             if not database.is_sqlite:
