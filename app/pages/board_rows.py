@@ -123,7 +123,7 @@ class _Renderer:
                 row,
                 self._board,
                 self._cells(row.cells if self._metric is None else row.other_cells[self._metric]),
-                self._certainty.cells(row) if self._certainty else "",
+                self._certainty,
                 self._repeated,
                 key=self._state.column if self._state.is_sorted else None,
                 is_own=is_own,

@@ -10,6 +10,7 @@ from markupsafe import Markup, escape
 ANYWHERE_ON_EARTH, ANYWHERE_ON_EARTH_NAME = timezone(timedelta(hours=-12)), "anywhere on Earth (UTC−12)"
 NOT_AVAILABLE = "n/a"
 THIN_SPACE = "\u2009"
+NEARLY_WHOLE = 0.04  # of a day or an hour
 HEAT_BOUNDS = (0.0005, 0.02, 0.08, 0.2, 0.4, 0.6, 0.8)  # shares of a row: lower bounds of the steps
 _SIZES = (("GiB", 1024**3), ("MiB", 1024**2), ("KiB", 1024))
 # The first match counts, because most browsers also name browsers that they imitate.
@@ -142,12 +143,15 @@ def duration(value: timedelta) -> str:
 def time_until(value: datetime, at: datetime) -> str:
     """Say how long it is until an instant: in days, and in hours or minutes if there are fewer than two.
 
+    It is rounded down, but an hour short of 30 days are 30 days, as in `app/static/js/times.js`.
+
     >>> noon = datetime(2026, 5, 2, 12, tzinfo=UTC)
-    >>> [time_until(noon + timedelta(hours=hours), noon) for hours in (300, 47, 1.5, 0.01, -1)]
+    >>> [time_until(noon + timedelta(hours=hours), noon) for hours in (299.5, 46.99, 1.5, 0.01, -1)]
     ['in 12 days', 'in 47 hours', 'in 90 minutes', 'in less than a minute', 'in less than a minute']
     """
     left = value - at
-    for unit, number in (("day", left // timedelta(days=1)), ("hour", left // timedelta(hours=1))):
+    for unit, length in (("day", timedelta(days=1)), ("hour", timedelta(hours=1))):
+        number = (left + length * NEARLY_WHOLE) // length
         if number >= 2:
             return f"in {plural(number, unit)}"
     minutes = left // timedelta(minutes=1)

@@ -2,7 +2,7 @@
 
 import asyncio
 import uuid
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -26,9 +26,10 @@ from vocboard.app.web.identity import CurrentIdentity
 
 router = APIRouter()
 
+UPCOMING = frozenset({PhaseState.NOT_YET_OPEN, PhaseState.NOT_READY})
 GROUPS = (
     ("Open", frozenset({PhaseState.OPEN})),
-    ("Upcoming", frozenset({PhaseState.NOT_YET_OPEN, PhaseState.NOT_READY})),
+    ("Upcoming", UPCOMING),
     ("Closed", frozenset({PhaseState.CLOSED, PhaseState.ARCHIVED})),
 )
 
@@ -58,7 +59,7 @@ async def home_page(
     """List all challenges that the user may see: the open ones, those to come, and those that are over."""
     found, own = await run_in_threadpool(_read, database, identity.user)
     cards = await asyncio.gather(*(_card(boards, item, identity.user, own) for item in listed(found)))
-    groups = [(title, [card for card in cards if card.listed.state in states]) for title, states in GROUPS]
+    groups = [(title, in_order(card for card in cards if card.listed.state in states)) for title, states in GROUPS]
     return await run_in_threadpool(
         render,
         request,
@@ -67,6 +68,26 @@ async def home_page(
         notice=settings.notice,
         at=now(),
     )
+
+
+def in_order(cards: Iterable[Card]) -> list[Card]:
+    """Return the cards of a group as people look for them.
+
+    What opens, closes or has closed nearest to now comes first, what has no such date or is archived last. Of equals,
+    those with the latest results come first: they are in use.
+    """
+    at = now()
+
+    def place(card: Card) -> tuple[bool, float, float, str]:
+        rules = card.listed.phase.rules
+        date = rules.opens_at if card.listed.state in UPCOMING else rules.closes_at
+        latest = card.standings.latest if card.standings else None
+        in_use = -latest.timestamp() if latest else 0.0
+        if date is None or card.listed.state is PhaseState.ARCHIVED:
+            return True, 0.0, in_use, card.listed.challenge.title
+        return False, abs((date - at).total_seconds()), in_use, card.listed.challenge.title
+
+    return sorted(cards, key=place)
 
 
 def _read(database: Database, user: User | None) -> tuple[Sequence[Challenge], Collection[uuid.UUID]]:

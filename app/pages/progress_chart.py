@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import pairwise
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from vocboard.app.leaderboards.progress import Progress, RecordHolder
 
 WIDTH, HEIGHT = 460, 96  # units of the drawing, about pixels
 LEFT, RIGHT, TOP, BOTTOM = 34, 8, 15, 14  # margins, with the labels of the axes
-LETTER, LINE = 5.9, 13  # about the width of a letter of a label, and the height of its line
+LETTER, LINE = 8, 13  # about the width of a letter of a label, and the height of its line
 LONGEST_LABEL = 18  # letters
 MOST_LABELS = 8
 GRID = 2  # points that are closer than this are drawn once
@@ -84,7 +85,8 @@ def chart(progress: Progress) -> Chart | None:
 
 
 def _labelled(records: Sequence[tuple[RecordHolder, float, float]]) -> tuple[Record, ...]:
-    """Write names above and to the left of the points, the latest first, wherever they cover no other name."""
+    """Write names above and to the left of the points, the latest first, wherever they cover no other name or line."""
+    levels = [(x, end, y) for (_, x, y), (_, end, _) in pairwise(records)]  # of the step line: left, right, height
     taken: list[tuple[float, float, float]] = []  # left, right, baseline
     found = []
     for holder, x, y in reversed(records):
@@ -95,6 +97,9 @@ def _labelled(records: Sequence[tuple[RecordHolder, float, float]]) -> tuple[Rec
         covers = any(
             right - width < other_right + LETTER and other_left < right + LETTER and abs(baseline - other) < LINE
             for other_left, other_right, other in taken
+        ) or any(
+            start < right and right - width < end and baseline - LINE < level < baseline + 2
+            for start, end, level in levels
         )
         if covers or len(taken) == MOST_LABELS:
             name = ""

@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
+from tests.support import own_rules
 from tests.support.factories import make_challenge, make_organiser, make_user
 from tests.support.phases import complete, main_truth, phase_of
 from tests.support.scored import make_scored
@@ -17,6 +18,7 @@ from vocboard.app.challenges.organisers import invite
 from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import now
 from vocboard.app.leaderboards import freezing
+from vocboard.app.rescores import service as rescores
 from vocboard.app.rescores.models import Rescore, RescoreState
 from vocboard.app.submissions.models import Submission
 from vocboard.evaluator.problems import Problem, Severity
@@ -45,6 +47,7 @@ def add_states(session: Session, organiser: User, participant: User) -> dict[str
         "confirm_link": links.create(session, user=waiting, purpose=LinkPurpose.CONFIRM_ADDRESS),
         "reset_link": links.create(session, user=waiting, purpose=LinkPurpose.RESET_PASSWORD),
         **_corrected(session, organiser, participant),
+        "rescore_rules": _changed_rules(session, organiser, participant),
     }
 
 
@@ -145,6 +148,30 @@ def _corrected(session: Session, organiser: User, participant: User) -> dict[str
         session.flush()
         made[f"rescore_{state}"] = str(rescore.id)
     return made
+
+
+def _changed_rules(session: Session, organiser: User, participant: User) -> str:
+    """Make a challenge with an edition file of its own, and a finished re-score by changed rules; return its id."""
+    challenge = make_challenge(
+        session,
+        organiser=organiser,
+        slug="harbour",
+        title="Harbour, rules changed",
+        edition=own_rules.NAME,
+        edition_file=own_rules.EDITION_FILE,
+    )
+    changed = _published(session, challenge, participant, "Region proposals")
+    session.flush()
+    rescore = rescores.start(
+        session,
+        challenge=challenge,
+        user=organiser,
+        edition_file=own_rules.CHANGED_FILE,
+        reason="An overlap of 0.5 was too easy, and the area measures what the benchmark is for.",
+    )
+    rescore.state, rescore.evaluator_version = RescoreState.READY, "1.1"
+    rescore.report = {**_report(changed.id), "edition": {"before": 1, "after": 2}}
+    return str(rescore.id)
 
 
 def _report(submission: uuid.UUID) -> dict[str, Any]:

@@ -52,7 +52,7 @@ def name_of(found: Locator) -> str:
 
 def test_all_columns_are_in_view_at_1280_pixels(board: Page) -> None:
     expect(board.locator(".board tbody tr")).to_have_count(METHODS)
-    for name in ("Mean, %", *EDITION.classes):
+    for name in ("Mean, % 95 % interval", "Ranks", *EDITION.classes):
         box = box_of(board.get_by_role("columnheader", name=name, exact=True))
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= 1280
@@ -77,6 +77,18 @@ def test_three_digits_of_a_rank_are_whole(board: Page) -> None:
         assert number["x"] >= cell["x"]
         assert number["x"] + number["width"] <= cell["x"] + cell["width"]
         assert rank.evaluate("cell => cell.scrollWidth <= cell.clientWidth")
+
+
+def test_the_interval_is_below_the_mean_and_ranks_that_are_possible_beside_it(board: Page) -> None:
+    mean = row(board, 1).locator(".mean")
+    value, interval = mean.locator("span"), mean.locator("small")
+    low, high = map(float, interval.inner_text().split("–"))
+    assert low < float(value.inner_text()) < high
+    assert box_of(value)["y"] + box_of(value)["height"] <= box_of(interval)["y"] + 1
+    assert mean.evaluate("cell => cell.scrollWidth <= cell.clientWidth")
+    expect(row(board, 1).locator(".ranks")).to_have_text("1–2 ≈")
+    incomplete = board.locator(".board tbody tr", has=board.get_by_title(re.compile("not all classes entered"))).first
+    expect(incomplete.locator(".ranks")).to_have_text("–")
 
 
 def test_rank_name_and_mean_stay_in_view_on_a_telephone(board: Page) -> None:
@@ -134,7 +146,7 @@ def test_a_filter_without_match_says_so(board: Page) -> None:
 
 
 def test_marks_the_best_of_a_column_alone_and_shades_fifths(board: Page) -> None:
-    for position in (4, 5, 13):
+    for position in (5, 6, 14):
         cells = board.locator(f".board tbody tr > :nth-child({position})")
         best = board.locator(f".board tbody tr > :nth-child({position}).best")
         scores = [float(text) for text in cells.all_inner_texts() if re.fullmatch(r"[\d.]+", text)]
@@ -217,16 +229,17 @@ def test_a_dot_for_each_method_and_class(board: Page) -> None:
     for number in (1, 2, 3):
         row(board, number).get_by_role("checkbox").check()
     board.get_by_role("button", name="Compare").click()
-    expect(board.locator(".compare tbody tr")).to_have_count(1 + len(EDITION.classes))
+    table = board.locator(".compare:not(.paired)")
+    expect(table.locator("tbody tr")).to_have_count(1 + len(EDITION.classes))
     for name in EDITION.classes[5:8]:
-        line = board.locator(".compare tbody tr", has=board.get_by_role("rowheader", name=name, exact=True))
+        line = table.locator("tbody tr", has=board.get_by_role("rowheader", name=name, exact=True))
         values = [float(text) for text in line.locator("td.value").all_inner_texts()]
         where = line.locator("circle").evaluate_all("dots => dots.map((dot) => dot.getBoundingClientRect().x)")
         assert len(where) == 3
         by_value = sorted(range(3), key=lambda number: values[number])
         assert by_value == sorted(range(3), key=lambda number: where[number])
         expect(line.locator("td.best")).to_have_text(f"{max(values):.2f}")
-    board.get_by_role("rowheader", name="sofa").get_by_role("link").click()
+    table.get_by_role("rowheader", name="sofa").get_by_role("link").click()
     expect(board.get_by_role("heading", name=re.compile("curves: sofa"))).to_be_visible()
 
 

@@ -120,6 +120,7 @@ VISITS = [
     Visit("organiser", "/organise/corrected/rescores/{rescore_applied}"),
     Visit("organiser", "/organise/corrected/rescores/{rescore_discarded}"),
     Visit("organiser", "/organise/corrected/rescores/{rescore_failed}"),
+    Visit("organiser", "/organise/harbour/rescores/{rescore_rules}"),
     Visit("organiser", "/organise/draft/submissions"),
     Visit("organiser", "/organise/draft/entrants"),
     Visit("administrator", "/organise/log"),

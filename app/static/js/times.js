@@ -10,9 +10,10 @@ const LONG_AGO = -30 * 86_400_000;
 function ago(instant) {
   const distance = instant - Date.now();
   if (distance < LONG_AGO) return date.format(instant);
-  const whole = distance < 0 ? Math.trunc : Math.round; // 90 days from now are 90 days, also a second later
+  const nearly = distance < 0 ? 0 : 0.04; // 90 days from now are 90 days, also a second later
   for (const [unit, length] of STEPS) {
-    if (Math.abs(distance) >= length) return relative.format(whole(distance / length), unit);
+    const whole = Math.trunc(distance / length + nearly);
+    if (whole !== 0) return relative.format(whole, unit);
   }
   return "just now";
 }

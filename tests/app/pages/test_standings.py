@@ -1,5 +1,8 @@
 """The first page and a challenge's page say who leads and where the reader is, and nothing that leaderboards hide."""
 
+from datetime import timedelta
+from typing import Any
+
 import pytest
 from lxml import html
 
@@ -8,7 +11,8 @@ from tests.support.browsing import sign_in
 from tests.support.entrants import make_scored
 from tests.support.factories import make_challenge, make_organiser, make_user
 from tests.support.site import Site
-from vocboard.app.challenges.models import Detail
+from vocboard.app.challenges.models import Challenge, Detail
+from vocboard.app.database import now
 
 
 def said(site: Site, path: str, reader: str | None = None, *, slug: str = "") -> str:
@@ -44,6 +48,32 @@ def test_pages_hide_what_leaderboards_hide(embedded_site: Site) -> None:
         assert "visible from" in said(embedded_site, "/", reader, slug="hidden")
         assert "2 methods" in said(embedded_site, "/challenges/anonymous", reader)
         assert "Part-based mixture 12.3" in said(embedded_site, "/challenges/frozen", reader)
+
+
+def test_challenges_are_in_the_order_of_their_dates(embedded_site: Site) -> None:
+    """In each group, whatever was made last: soon before later, without a date at the end, and in use before unused."""
+    day, started = timedelta(days=1), now()
+    with embedded_site.writing() as session:
+        owner = make_organiser(session)
+
+        def challenge(slug: str, **given: Any) -> Challenge:
+            return make_challenge(session, organiser=owner, slug=slug, title=f"Order {slug}", **given)
+
+        make_scored(session, challenge("in-use"), owner, "Method", 0.5)
+        challenge("unused")
+        challenge("soon", closes_at=started + 2 * day)
+        challenge("later", closes_at=started + 9 * day)
+        challenge("opens-later", opens_at=started + 9 * day)
+        challenge("opens-soon", opens_at=started + day)
+        challenge("closed-first", opens_at=started - 9 * day, closes_at=started - 8 * day)
+        challenge("closed-last", opens_at=started - 9 * day, closes_at=started - day)
+    with embedded_site.client() as client:
+        cards = html.fromstring(client.get("/").text).xpath("//h3/a[starts-with(., 'Order ')]/text()")
+    assert [str(card).removeprefix("Order ") for card in cards] == [
+        *("soon", "later", "in-use", "unused"),
+        *("opens-soon", "opens-later"),
+        *("closed-last", "closed-first"),
+    ]
 
 
 @pytest.mark.parametrize("detail", [Detail.MEAN, Detail.CLASSES])

@@ -169,7 +169,7 @@ def test_the_next_form_is_filled_in_with_the_previous_answers(embedded_site: Sit
         )
         assert sent.status_code == 303, sent.text
         again, elsewhere = client.get(path).text, client.get(f"/challenges/{other.slug}/submit").text
-    assert "Filled in from your last submission, Mine." in again
+    assert "Filled in from your last submission, “Mine”." in again
     for value in ("Mine", "Ada, Bob", "Elsewhere"):
         assert f'value="{value}"' in again
     assert ">Finds things.</textarea>" in again

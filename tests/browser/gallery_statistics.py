@@ -1,0 +1,84 @@
+"""Statistics of a leaderboard of the gallery, as a worker would have stored them."""
+
+import uuid
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy.orm import Session
+
+from tests.support.phases import phase_of
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.leaderboards import service
+from vocboard.app.leaderboards.shown_statistics import MEAN
+from vocboard.app.statistics.boards import Interval, MethodStatistics, Statistics, decimals_of, digest_of
+from vocboard.app.statistics.differences import Differences
+from vocboard.app.statistics.models import BoardDifferences, BoardStatistics
+
+HALF_INTERVAL = 0.012  # of a mean; of a class, three times that
+HALF_DIFFERENCE = 0.03
+
+
+def add_statistics(session: Session, challenge: Challenge, competition: str) -> None:
+    """Add them for everything that the leaderboard shows now."""
+    board = service.board(session, challenge, phase_of(session, challenge), competition)
+    entries = [entry for entry in board.rows.entries if entry.result_id is not None]
+    means = {entry.result_id: entry.mean for entry in entries if entry.result_id and entry.mean is not None}
+    compared = {
+        entry.result_id: entry.mean for entry in entries if entry.result_id and entry.is_complete and entry.mean
+    }
+    decimals = decimals_of(challenge.decimals)
+    digest = digest_of((entry.result_id for entry in entries), decimals)
+    assert digest is not None
+    ranks = _rank_ranges(compared)
+    best = max(compared.values())
+    methods = {
+        result: MethodStatistics(
+            _interval(mean, HALF_INTERVAL),
+            {},
+            ranks.get(result),
+            result in compared and best - mean < HALF_DIFFERENCE,
+        )
+        for result, mean in means.items()
+    }
+    stored = BoardStatistics(
+        challenge_id=challenge.id,
+        phase_key="main",
+        competition=competition,
+        methods_sha256=digest,
+        version=1,
+        content=Statistics(decimals, 4952, 1_000, len(compared), methods).as_json(),
+    )
+    session.add(stored)
+    session.flush()
+    columns = {MEAN: compared}
+    for place, name in enumerate(board.classes):
+        cells = {entry.result_id: row.cells[place].value for entry, row in zip(entries, board.rows, strict=True)}
+        columns[name] = {result: value for result, value in cells.items() if result in compared and value is not None}
+    for name, values in columns.items():
+        session.add(
+            BoardDifferences(statistics_id=stored.id, class_name=name, content=_differences(values, decimals).packed())
+        )
+
+
+def _rank_ranges(means: Mapping[uuid.UUID, float]) -> dict[uuid.UUID, tuple[int, int]]:
+    values = np.array(list(means.values()))
+    return {
+        result: (
+            1 + int((values - mean >= HALF_DIFFERENCE).sum()),
+            len(values) - int((mean - values >= HALF_DIFFERENCE).sum()),
+        )
+        for result, mean in means.items()
+    }
+
+
+def _interval(mean: float, half: float) -> Interval:
+    return Interval(round(max(mean - half, 0), 3), round(min(mean + half, 1), 3))
+
+
+def _differences(values: Mapping[uuid.UUID, float], decimals: int) -> Differences:
+    results = sorted(values, key=lambda result: values[result], reverse=True)
+    scores: NDArray[np.float64] = np.array([values[result] for result in results])
+    gaps = scores[:, None] - scores[None, :]
+    low, high = gaps - HALF_DIFFERENCE, gaps + HALF_DIFFERENCE
+    return Differences.rounded(results, low, high, (low > 0) | (high < 0), decimals)
