@@ -127,8 +127,20 @@ class Connection:
         Raises:
             ClientError: see `client.errors`.
         """
+        return self._change("POST", path, body)
+
+    def patch(self, path: str, body: Mapping[str, Any]) -> Answer:
+        """Send a PATCH request with JSON, and return the response. Never retried.
+
+        Raises:
+            ClientError: see `client.errors`.
+        """
+        return self._change("PATCH", path, body)
+
+    def _change(self, method: str, path: str, body: Mapping[str, Any] | None) -> Answer:
+        headers = {"Accept": "application/json"}
         try:
-            answer = self._client.post(path, headers={"Accept": "application/json"}, json=dict(body) if body else None)
+            answer = self._client.request(method, path, headers=headers, json=dict(body) if body else None)
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
             raise self._unreachable(error) from error
         except httpx.RequestError as error:

@@ -20,7 +20,7 @@ from vocboard.commands.offline import (
     read_truth,
     reporting_misuse,
 )
-from vocboard.commands.problem_text import image_set_hint, problem_lines, summary
+from vocboard.commands.problem_text import explanation_hint, image_set_hint, problem_lines, summary
 from vocboard.commands.progress import Progress
 from vocboard.commands.score_tables import score_lines
 from vocboard.evaluator.diagnosis.annotated import read_annotated
@@ -230,6 +230,7 @@ def _lines(evaluation: Evaluation, image_set: str | None, bootstraps: Bootstraps
         yield f"{evaluation.edition} {key}{where}: not scored, the tree has no ground truth for it"
         yield ""
     yield from problem_lines(evaluation.problems)
+    yield from explanation_hint(evaluation.problems)
     yield from image_set_hint(evaluation.problems)
     yield summary(evaluation.problems)
 

@@ -10,6 +10,7 @@ from vocboard.evaluator import VERSION
 
 COMMANDS = {
     "validate": "check result files offline, as the server does",
+    "explain": "explain a problem that validate or a server reports",
     "evaluate": "score result files against a development kit tree",
     "compare": "say which of several methods' scores differ by more than chance",
     "convert": "convert results and ground truth between other formats and VOC's",
@@ -25,6 +26,7 @@ COMMANDS = {
     "submit": "upload a results archive",
     "status": "show the state of submissions",
     "results": "show the scores of a submission",
+    "edit": "change a submission's description, people, links, declarations and private note",
     "publish": "publish a scored submission on the leaderboards",
     "unpublish": "remove a submission from the leaderboards",
     "withdraw": "withdraw a submission, which cannot be undone",

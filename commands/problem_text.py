@@ -26,10 +26,11 @@ def problem_lines(problems: Sequence[Problem], whole: str = "whole archive") -> 
         yield ""
 
 
-def group_lines(groups: Sequence[ProblemGroup], *, every_place: bool = False) -> Iterator[str]:
-    """Yield the lines that describe problems by cause: what to do, then the first places.
+def group_lines(groups: Sequence[ProblemGroup], page: str | None = None, *, every_place: bool = False) -> Iterator[str]:
+    """Yield the lines that describe problems by cause: what to do, the first places, and where it is explained.
 
     Args:
+        page: address of the page that explains all problems; None to name `vocboard explain`.
         every_place: whether to name all listed places.
     """
     width = min(max(shutil.get_terminal_size().columns, _NARROWEST), _WIDEST)
@@ -45,7 +46,20 @@ def group_lines(groups: Sequence[ProblemGroup], *, every_place: bool = False) ->
         if group.count > len(shown):
             listed = "" if every_place or len(group.problems) == len(shown) else "; --all shows those that are listed"
             yield f"  - and {counted(group.count - len(shown), 'more place')}{listed}"
+        yield f"  See {explanation(group.code, page)}"
         yield ""
+
+
+def explanation(code: str, page: str | None) -> str:
+    """Return where the code of a problem is explained.
+
+    Args:
+        page: address of the page that explains all problems; None without a server.
+
+    >>> explanation("tabs", "https://voc.example.org/docs/problems"), explanation("tabs", None)
+    ('https://voc.example.org/docs/problems#tabs', '`vocboard explain tabs`')
+    """
+    return f"`vocboard explain {code}`" if page is None else f"{page}#{code}"
 
 
 def group_summary(groups: Sequence[ProblemGroup]) -> str:
@@ -69,6 +83,12 @@ def image_set_hint(problems: Sequence[Problem]) -> Iterator[str]:
     """Yield a hint about --image-set if results belong to another image set."""
     if any(problem.code == "wrong_image_set" for problem in problems):
         yield "To check or score results of another image set, use --image-set."
+
+
+def explanation_hint(problems: Sequence[Problem]) -> Iterator[str]:
+    """Yield a hint about the command that explains codes, if there are any."""
+    if problems:
+        yield f"The codes in brackets are explained by {explanation('CODE', None)}."
 
 
 def _file_lines(problems: Sequence[Problem], width: int) -> Iterator[str]:

@@ -1,7 +1,6 @@
 """`vocboard submit`: upload an archive of results."""
 
 import argparse
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from vocboard.client.answers import (
 )
 from vocboard.client.archive import OutgoingArchive, opened
 from vocboard.client.connection import Answer, Connection, FieldValue
+from vocboard.client.editing import hash_list
 from vocboard.client.errors import InvalidArchiveError, MisuseError, RefusedError
 from vocboard.client.paths import path, phase_parameter
 from vocboard.client.resumable import Watcher
@@ -29,6 +29,7 @@ from vocboard.commands.connecting import (
     print_json,
     reporting_errors,
 )
+from vocboard.commands.explanations import PAGE
 from vocboard.commands.problem_text import group_lines, group_summary
 from vocboard.commands.submissions import exit_status, followed, scores_in_full, state_in_words
 from vocboard.commands.submit_questions import complete, confirm, in_terminal
@@ -114,16 +115,14 @@ def run(arguments: argparse.Namespace) -> int:
                     }
                 )
             else:
-                print("\n".join(report(error.groups, every_place=arguments.all)))
+                page = error.documentation and f"{connection.address}{error.documentation}"
+                print("\n".join(report(error.groups, page, every_place=arguments.all)))
                 for field, message in error.fields.items():
                     print(f"{field.replace('_', ' ')}: {message}")
-                if error.documentation:
-                    page = f"{connection.address}{error.documentation}"
-                    print(f"Each code in brackets is explained: {page}#{error.groups[0].code}", file=sys.stderr)
             return PROBLEMS
         accepted = understood(submission_details, answer)
         if not arguments.json:
-            warnings = report(groups_of(accepted.warnings), every_place=arguments.all)
+            warnings = report(groups_of(accepted.warnings), connection.address + PAGE, every_place=arguments.all)
             print("\n".join([*warnings, _accepted_message(accepted, arguments.wait)]), flush=True)
         if not arguments.wait:
             if arguments.json:
@@ -141,9 +140,13 @@ def run(arguments: argparse.Namespace) -> int:
     return exit_status(ended)
 
 
-def report(groups: Sequence[ProblemGroup], *, every_place: bool) -> list[str]:
-    """Return the lines of a validation report, the same as `vocboard validate` prints."""
-    return [*group_lines(groups, every_place=every_place), group_summary(groups)]
+def report(groups: Sequence[ProblemGroup], page: str | None, *, every_place: bool) -> list[str]:
+    """Return the lines of a validation report, the same as `vocboard validate` prints.
+
+    Args:
+        page: address of the page that explains problems, if the server has one.
+    """
+    return [*group_lines(groups, page, every_place=every_place), group_summary(groups)]
 
 
 def _check_that_it_is_open(found: Challenge, key: str | None) -> None:
@@ -169,13 +172,6 @@ def _check_that_it_is_open(found: Challenge, key: str | None) -> None:
         raise MisuseError(f"{printable(title)} opens at {instant(opens_at)}")
 
 
-def _read(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise MisuseError(f"cannot read {file}: {error}") from error
-
-
 def _upload(connection: Connection, arguments: argparse.Namespace, archive: OutgoingArchive) -> Answer:
     fields: dict[str, FieldValue] = {
         "method_name": arguments.method,
@@ -187,7 +183,7 @@ def _upload(connection: Connection, arguments: argparse.Namespace, archive: Outg
         "flickr_images": arguments.flickr_images or "",
     }
     if arguments.flickr_image_hashes is not None:
-        fields["flickr_image_hashes"] = _read(arguments.flickr_image_hashes)
+        fields["flickr_image_hashes"] = hash_list(arguments.flickr_image_hashes)
     if arguments.segmentation_classes is not None:
         fields["segmentation_classes"] = [name.strip() for name in arguments.segmentation_classes.split(",")]
     if arguments.publish:

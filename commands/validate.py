@@ -105,7 +105,10 @@ def _lines(edition: str, read: ReadResults, *, items_known: bool, every_place: b
         ]
         yield render(columns)
         yield ""
-    yield from group_lines(read.groups, every_place=every_place)
+    if read.groups:
+        from vocboard.commands.explanations import page_of_server  # noqa: PLC0415  # loads the HTTP library
+
+        yield from group_lines(read.groups, page_of_server(), every_place=every_place)
     yield from image_set_hint(read.problems)
     yield group_summary(read.groups)
     if not items_known:

@@ -11,7 +11,7 @@ from pathlib import Path
 from string import Formatter
 
 from vocboard.evaluator.problems import Kind
-from vocboard.evaluator.problems.catalogue import CATALOGUE, MODULES
+from vocboard.evaluator.problems.catalogue import by_subject
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "problems.md"
@@ -38,15 +38,15 @@ def page() -> str:
 
 
 def _contents() -> Iterator[str]:
-    for title, kinds in _by_subject():
+    for title, kinds in by_subject():
         links = " · ".join(f"[`{kind.code}`](#{kind.code})" for kind in kinds)
-        yield f"- {title.rstrip('.')}: {links}"
+        yield f"- {title}: {links}"
     yield ""
 
 
 def _sections(said: Mapping[str, str]) -> Iterator[str]:
-    for title, kinds in _by_subject():
-        yield f"## {title.rstrip('.')}\n"
+    for title, kinds in by_subject():
+        yield f"## {title}\n"
         for kind in kinds:
             yield f"### {kind.code}\n"
             yield f"**{kind.title}** ({kind.severity.value}).\n"
@@ -54,22 +54,19 @@ def _sections(said: Mapping[str, str]) -> Iterator[str]:
             yield f"> {_as_it_is(said.get(kind.code) or _template(kind))}\n"
 
 
-def _by_subject() -> Iterator[tuple[str, list[Kind]]]:
-    """Subjects, by the first line of their module, with their kinds in the order of the catalogue."""
-    for module in MODULES:
-        own = {value.code for value in vars(module).values() if isinstance(value, Kind)}
-        yield (module.__doc__ or "").strip().splitlines()[0], [kind for code, kind in CATALOGUE.items() if code in own]
-
-
 def _messages() -> dict[str, str]:
-    """The first message of each kind in the folder of wrong uploads; the shortest are the plainest."""
+    """The plainest message of each kind in the folder of wrong uploads: short, without control characters."""
     found: dict[str, str] = {}
     for path in sorted(UPLOADS.glob("*/*.problems.json")):
         for problem in json.loads(path.read_text(encoding="utf-8"))["problems"]:
             message = found.setdefault(problem["code"], problem["message"])
-            if len(problem["message"]) < len(message):
+            if _plainness(problem["message"]) < _plainness(message):
                 found[problem["code"]] = problem["message"]
     return found
+
+
+def _plainness(message: str) -> tuple[bool, int]:
+    return "\\x" in message, len(message)
 
 
 def _template(kind: Kind) -> str:

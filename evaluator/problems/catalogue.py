@@ -4,7 +4,7 @@ The problems that any task may have are in this package, those of one task in it
 from both. No wording may hold anything derived from the ground truth.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from vocboard.evaluator.problems import Kind, archives, boxes, files, items, server
@@ -33,3 +33,11 @@ MODULES = (  # in the order of the documentation
     instances,
     server,
 )
+
+
+def by_subject() -> Iterator[tuple[str, list[Kind]]]:
+    """Yield the subjects with their kinds of problems, in the order of the documentation."""
+    for module in MODULES:
+        own = {value.code for value in vars(module).values() if isinstance(value, Kind)}
+        title = (module.__doc__ or "").strip().splitlines()[0].rstrip(".")
+        yield title, [kind for code, kind in CATALOGUE.items() if code in own]

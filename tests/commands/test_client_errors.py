@@ -42,10 +42,10 @@ def test_a_wrong_archive_gets_the_report_that_validating_gives(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert submit(wrong_archive) == 1
-    uploaded, hint = capsys.readouterr()
-    explanation = re.search(r"http\S+/docs/problems#\w+", hint)
-    assert explanation
-    assert httpx.get(explanation[0]).status_code == 200
+    uploaded = capsys.readouterr().out
+    explanations = re.findall(r"^  See (http\S+/docs/problems)#(\w+)$", uploaded, re.M)
+    assert [code for _, code in explanations] == re.findall(r"\[(\w+)\]", uploaded)
+    assert all(f'id="{code}"' in httpx.get(page).text for page, code in explanations)
     assert main(["validate", "VOC2012", str(wrong_archive), "--image-sets", str(board.tree)]) == 1
     validated = capsys.readouterr().out
 

@@ -1,10 +1,13 @@
-"""`vocboard challenges`, `whoami`, `publish`, `unpublish`, `withdraw`, `download`, and names that are wrong."""
+"""`vocboard challenges`, `whoami`, `edit`, `publish`, `unpublish`, `withdraw`, `download`, and names that are wrong."""
 
+import io
 import json
 from pathlib import Path
 
+import httpx
 import pytest
 
+import vocboard
 from tests.commands.board import Board, submit
 from vocboard.commands.main import main
 
@@ -47,6 +50,43 @@ def test_from_publishing_to_withdrawing(scored: str, capsys: pytest.CaptureFixtu
     assert "confirm it with --yes" in capsys.readouterr().err
     assert main(["withdraw", beginning, "--yes"]) == 0
     assert capsys.readouterr().out == f"Shape finder ({scored}) is withdrawn.\n"
+
+
+def test_what_is_said_about_a_method_is_edited(
+    scored: str, board: Board, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paper = "https://example.org/paper.pdf"
+    links = ["--paper-url", paper, "--code-url", "https://example.org/code"]
+    people = ["--contributors", "Ann Author", "--affiliation", "Example University"]
+    assert main(["edit", scored[:8], *links, *people, "--note", "lr 0.01", "--training-data", "trainval"]) == 0
+    assert capsys.readouterr().out == f"Shape finder ({scored}) is changed.\n"
+    monkeypatch.setattr("sys.stdin", io.StringIO("Two stages\x1b[2J\nof ResNet\n"))
+    assert main(["edit", scored[:8], "--description", "-", "--code-url", ""]) == 0
+    capsys.readouterr()
+
+    assert main(["edit", scored[:8]]) == 0
+    shown = capsys.readouterr().out
+    assert "Description:     Two stages\ufffd[2J\n                 of ResNet\n" in shown
+    assert f"\nPaper:           {paper}\nCode:\nTraining data:   trainval\n" in shown
+    assert "Private note:    lr 0.01" in shown
+    method_page = shown.split("Page:")[1].split()[0]
+    assert method_page.startswith(f"{board.url}/methods/")
+    with vocboard.Client() as client:
+        client.edit(scored, note="", affiliation="Elsewhere")
+    assert main(["edit", scored[:8], "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["note"], answer["method"]["affiliation"], answer["method"]["code_url"]) == ("", "Elsewhere", "")
+
+    assert main(["publish", scored[:8]]) == 0
+    assert paper in httpx.get(method_page).text
+    for wrong, said in (
+        (["--paper-url", "javascript:alert(1)", "--contributors", "x" * 9999], ("paper url: ", "contributors: ")),
+        (["--description", "-", "--note", "-"], ("only one of --description and --note can be read",)),
+        (["--flickr-image-hashes", "nowhere.txt"], ("cannot read nowhere.txt",)),
+    ):
+        assert main(["edit", scored[:8], *wrong]) == 2
+        error = capsys.readouterr().err
+        assert all(text in error for text in said), error
 
 
 def test_the_archive_comes_back_as_it_was(

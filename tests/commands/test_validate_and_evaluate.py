@@ -17,6 +17,7 @@ from tests.evaluator.uploads import directory, image_sets, tar
 from tests.support.golden import golden, golden_truth
 from vocboard.commands.main import main
 from vocboard.evaluator.editions import Task, load
+from vocboard.evaluator.problems.catalogue import CATALOGUE
 from vocboard.evaluator.reading import read_results
 from vocboard.evaluator.viewing.marks import Mark
 
@@ -65,6 +66,33 @@ class TestValidate:
         assert out.startswith("error: ")
         assert "comp3_det_test_car.txt, line 3" in out
         assert out.endswith("Not valid: 4 errors in 2 files.\n")
+
+    @pytest.mark.usefixtures("own_settings")
+    def test_every_code_is_explained_offline_or_by_the_server(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        upload = directory(tmp_path / "upload", WRONG)
+        _, out, _ = run(capsys, "validate", "VOC2012", upload)
+        commands = re.findall(r"^  See `vocboard (explain \w+)`$", out, re.M)
+        assert commands == [f"explain {code}" for code in re.findall(r"\[(\w+)\]$", out, re.M)]
+        for command in commands:
+            status, explained, _ = run(capsys, *command.split())
+            assert status == 0
+            assert explained.startswith("error: ")
+        monkeypatch.setenv("VOCBOARD_SERVER", "voc.example.org")
+        _, out, _ = run(capsys, "validate", "VOC2012", upload)
+        assert "\n  See https://voc.example.org/docs/problems#not_a_number\n" in out
+
+    @pytest.mark.usefixtures("own_settings")
+    def test_explanations_have_the_messages_of_the_page(self, capsys: pytest.CaptureFixture[str]) -> None:
+        _, out, _ = run(capsys, "explain", "--json")
+        explained = {each["code"]: each for each in json.loads(out)["problems"]}
+        assert set(explained) == set(CATALOGUE)
+        assert all(each["message"] for each in explained.values())
+        assert explained["unsafe_name"]["message"].startswith("The name leads upwards: ")
+        status, _, error = run(capsys, "explain", "bx_missing")
+        assert status == 2
+        assert "did you mean box_missing" in error
 
     def test_json_is_the_same_list_as_the_servers(
         self, tmp_path: Path, public: Path, capsys: pytest.CaptureFixture[str]
