@@ -13,11 +13,12 @@ from vocboard.app.accounts.passwords import LEAST_CHARACTERS
 from vocboard.app.errors import ServiceError
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to, safe_path
 from vocboard.app.pages.rendering import render
+from vocboard.app.pages.signing_in import attempt_of, with_session
 from vocboard.app.settings import Settings
 from vocboard.app.web import cookies
 from vocboard.app.web.client import client_address
 from vocboard.app.web.csrf import protect_form
-from vocboard.app.web.dependencies import AccountDeskDep, DatabaseDep, SettingsDep
+from vocboard.app.web.dependencies import AccountDeskDep, DatabaseDep, SettingsDep, SignInDeskDep
 from vocboard.app.web.identity import CurrentIdentity
 
 router = APIRouter()
@@ -81,14 +82,19 @@ def confirmation_page(request: Request, database: DatabaseDep, _: CurrentIdentit
 
 
 @router.post("/confirm", dependencies=[Depends(protect_form)])
-async def confirm(
+async def confirm(  # dependencies
     request: Request,
     settings: SettingsDep,
     desk: AccountDeskDep,
-    _: CurrentIdentity,
+    sign_in_desk: SignInDeskDep,
+    database: DatabaseDep,
+    identity: CurrentIdentity,
     form: Annotated[ConfirmationForm, Form()],
 ) -> Response:
-    """Confirm the e-mail address that a link was sent to, with the password of the registration."""
+    """Confirm the e-mail address that a link was sent to, with the password of the registration, and sign in.
+
+    Link and password are more than signing in asks for, so the password is not asked for again.
+    """
     try:
         user = await desk.confirm_address(**form.model_dump(), address=client_address(request))
     except links.InvalidLinkError:
@@ -97,7 +103,15 @@ async def confirm(
         return _confirmation_page(request, form.token, FormErrors.of(error))
     wanted = safe_path(cookies.return_to(request, settings))
     query = "" if wanted == "/" else "?" + urlencode({"next": wanted})
-    return go_to(f"/sign-in{query}", done="confirmed" if user.is_approved else "waits")
+    if not user.is_approved:
+        return go_to(f"/sign-in{query}", done="waits")
+    try:
+        signed_in = await sign_in_desk.sign_in(
+            database, attempt_of(request, settings, identity, user.email, form.password)
+        )
+    except ServiceError:  # too many at the moment
+        return go_to(f"/sign-in{query}", done="confirmed")
+    return with_session(go_to(wanted, done="welcome"), settings, signed_in)
 
 
 def _confirmation_page(request: Request, token: str, errors: FormErrors) -> Response:

@@ -14,12 +14,14 @@ from vocboard.app.accounts.signing_in import Attempt, SignedIn
 from vocboard.app.errors import ServiceError
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to, safe_path
 from vocboard.app.pages.rendering import render
+from vocboard.app.settings import Settings
 from vocboard.app.web import cookies
 from vocboard.app.web.client import client_address
 from vocboard.app.web.csrf import protect_form
 from vocboard.app.web.dependencies import DatabaseDep, SettingsDep, SignInDeskDep
 from vocboard.app.web.identity import CurrentIdentity
 from vocboard.app.web.problem_details import details_of
+from vocboard.app.web.viewer import Identity
 
 router = APIRouter()
 
@@ -50,22 +52,12 @@ async def sign_in(
     form: Annotated[SignInForm, Form()],
 ) -> Response:
     """Sign a browser in."""
-    attempt = Attempt(
-        email=form.email,
-        password=form.password,
-        address=client_address(request),
-        browser=request.headers.get("user-agent", ""),
-        known_browser=cookies.known_browser(request, settings),
-        replaces=identity.session,
-    )
+    attempt = attempt_of(request, settings, identity, form.email, form.password)
     try:
         signed_in = await _while_connected(request, desk.sign_in(database, attempt))
     except ServiceError as error:
         return _sign_in_page(request, form, FormErrors.of(error), details_of(error).headers)
-    response = go_to(safe_path(form.next))
-    cookies.set_session(response, settings, signed_in.secret)
-    cookies.set_known_browser(response, settings, signed_in.known_browser)
-    return response
+    return with_session(go_to(safe_path(form.next)), settings, signed_in)
 
 
 @router.post("/sign-out", dependencies=[Depends(protect_form)])
@@ -76,6 +68,25 @@ def sign_out(database: DatabaseDep, settings: SettingsDep, identity: CurrentIden
             accounts.sign_out(session, web_session=identity.session)
     response = go_to("/sign-in", done="signed-out")
     cookies.clear_session(response, settings)
+    return response
+
+
+def attempt_of(request: Request, settings: Settings, identity: Identity, email: str, password: str) -> Attempt:
+    """Return the attempt of a request to sign its browser in."""
+    return Attempt(
+        email=email,
+        password=password,
+        address=client_address(request),
+        browser=request.headers.get("user-agent", ""),
+        known_browser=cookies.known_browser(request, settings),
+        replaces=identity.session,
+    )
+
+
+def with_session(response: Response, settings: Settings, signed_in: SignedIn) -> Response:
+    """Set the cookies of a new session on a response, and return it."""
+    cookies.set_session(response, settings, signed_in.secret)
+    cookies.set_known_browser(response, settings, signed_in.known_browser)
     return response
 
 

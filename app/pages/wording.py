@@ -119,6 +119,7 @@ CANNOT_SUBMIT = {
 }
 # Messages for `?done=` in URLs after a form; other values are ignored.
 DONE = {
+    "welcome": "E-mail address confirmed. You are signed in.",
     "confirmed": "E-mail address confirmed. Sign in.",
     "waits": "E-mail address confirmed. An organiser has to approve your account; you will get an e-mail.",
     "reset": "Password changed. You are signed out everywhere, and all API tokens are revoked. Sign in again.",

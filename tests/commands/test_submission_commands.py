@@ -60,13 +60,13 @@ def test_what_is_said_about_a_method_is_edited(
     people = ["--contributors", "Ann Author", "--affiliation", "Example University"]
     assert main(["edit", scored[:8], *links, *people, "--note", "lr 0.01", "--training-data", "trainval"]) == 0
     assert capsys.readouterr().out == f"Shape finder ({scored}) is changed.\n"
-    monkeypatch.setattr("sys.stdin", io.StringIO("Two stages\x1b[2J\nof ResNet\n"))
+    monkeypatch.setattr("sys.stdin", io.StringIO("Two stages\nof ResNet\n"))
     assert main(["edit", scored[:8], "--description", "-", "--code-url", ""]) == 0
     capsys.readouterr()
 
     assert main(["edit", scored[:8]]) == 0
     shown = capsys.readouterr().out
-    assert "Description:     Two stages\ufffd[2J\n                 of ResNet\n" in shown
+    assert "Description:     Two stages\n                 of ResNet\n" in shown
     assert f"\nPaper:           {paper}\nCode:\nTraining data:   trainval\n" in shown
     assert "Private note:    lr 0.01" in shown
     method_page = shown.split("Page:")[1].split()[0]

@@ -81,7 +81,8 @@ class TestValidate:
             assert explained.startswith("error: ")
         monkeypatch.setenv("VOCBOARD_SERVER", "voc.example.org")
         _, out, _ = run(capsys, "validate", "VOC2012", upload)
-        assert "\n  See https://voc.example.org/docs/problems#not_a_number\n" in out
+        pages = re.findall(r"^  See https://voc.example.org/docs/problems#(\w+)$", out, re.M)
+        assert [f"explain {code}" for code in pages] == commands
 
     @pytest.mark.usefixtures("own_settings")
     def test_explanations_have_the_messages_of_the_page(self, capsys: pytest.CaptureFixture[str]) -> None:
