@@ -1,6 +1,7 @@
 """`vocboard evaluate`: score result files against a development kit tree."""
 
 import argparse
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -129,7 +130,7 @@ def run(arguments: argparse.Namespace) -> int:
     named = {titles[name]: evaluation for name, evaluation in evaluations.items()}
     findings = {titles[name]: Findings(bootstraps[name], diagnoses[name], worst[name]) for name in evaluations}
     sources = Sources(arguments.ground_truth, arguments.results, {titles[name]: chosen[name] for name in chosen})
-    _write_files(named, edition, arguments, findings, sources)
+    are_written = _write_files(named, edition, arguments, findings, sources)
     if arguments.json:
         print_json(_document(edition.name, evaluations, bootstraps, diagnoses))
     elif arguments.csv:
@@ -139,7 +140,7 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         for name, evaluation in evaluations.items():
             print("\n".join(_lines(evaluation, name, bootstraps[name])))
-        if arguments.report is not None:
+        if arguments.report is not None and are_written:
             print(f"Open {arguments.report / PAGE} in a browser.")
     return PROBLEMS if any(has_errors(evaluation.problems) for evaluation in evaluations.values()) else VALID
 
@@ -150,12 +151,16 @@ def _write_files(
     arguments: argparse.Namespace,
     findings: Mapping[str, Findings],
     sources: Sources,
-) -> None:
-    """Write the report and the curves that the arguments ask for.
+) -> bool:
+    """Write the report and the curves that the arguments ask for, and return whether there is anything to write.
 
     Raises:
         MisuseError: a directory contains something else.
     """
+    if not any(evaluation.scores for evaluation in named.values()):
+        if arguments.report is not None or arguments.curves is not None:
+            print("vocboard: nothing was scored, so no report or curves were written", file=sys.stderr)
+        return False
     try:
         if arguments.report is not None:
             write_report(named, edition, arguments.report, findings, sources)
@@ -163,6 +168,7 @@ def _write_files(
             write_curves(named, arguments.curves)
     except OutputExistsError as error:
         raise MisuseError(str(error)) from error
+    return True
 
 
 def _replicates(text: str) -> int:

@@ -4,6 +4,7 @@ Exit statuses: 0 valid; 1 the results have problems; 2 usage error.
 """
 
 import argparse
+import errno
 import functools
 import json
 import os
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 VALID, PROBLEMS, MISUSE = 0, 1, 2
 EDITION_FILE_SUFFIX = ".toml"
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 _IMAGE_SET = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,29}")
 
 Run = Callable[[argparse.Namespace], int]
@@ -168,10 +170,16 @@ def tree_misuse(path: Path, edition: Edition, error: "GroundTruthError") -> Misu
         available_image_sets,
         describe_image_sets,
     )
+    from vocboard.evaluator.ground_truth.edition_of_tree import editions_of_tree  # noqa: PLC0415  # as above
 
     message = f"{path}: {error}"
     if any(problem.code == "no_image_sets" for problem in error.problems):
-        message += f"\n{describe_image_sets(available_image_sets(path, edition))}".replace("\nit has", "\nIt has")
+        named = editions_of_tree(path)
+        if named and edition.name not in named:
+            message = f"{path}: this is a tree of {', '.join(named)}, not of {edition.name}"
+        else:
+            described = describe_image_sets(available_image_sets(path, edition))
+            message += f"\n{described}".replace("\nit has", "\nIt has")
     return MisuseError(message)
 
 
@@ -197,7 +205,8 @@ def reporting_misuse(run: Run) -> Run:
         except OSError as error:
             if error.filename is None:
                 raise
-            print(f"vocboard: {error.filename}: {error.strerror}", file=sys.stderr)
+            hint = "; nothing was left there; free some space, and try again" if error.errno in _FULL else ""
+            print(f"vocboard: {error.filename}: {error.strerror}{hint}", file=sys.stderr)
         return MISUSE
 
     return reporting

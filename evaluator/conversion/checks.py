@@ -9,6 +9,7 @@ from vocboard.evaluator.conversion.problems import ProblemCollector
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.problems import Severity, counted
 
+SWAPPED_CORNERS = "swapped_corners"  # code of a problem
 _ENOUGH = 5  # detections; fewer do not show a common size
 _LARGEST_OF_FRACTIONS = Decimal(2)
 
@@ -53,7 +54,7 @@ def _note_upside_down(upside_down: Sequence[Found], are_most: bool, problems: Pr
     """
     for each in upside_down:
         problems.add(
-            "swapped_corners",
+            SWAPPED_CORNERS,
             "boxes whose right side is left of their left side, or whose bottom is above their top",
             "Check that the third and fourth number are what the format says: width and height (coco), or the right "
             "and bottom sides; and sort the corners."

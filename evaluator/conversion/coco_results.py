@@ -7,7 +7,7 @@ Source: COCO, "Results format", 1. Detection.
 from collections.abc import Iterator
 from typing import Any
 
-from vocboard.evaluator.conversion.json_input import four, number
+from vocboard.evaluator.conversion.json_input import four, number, shown
 from vocboard.evaluator.conversion.problems import ConversionError, ProblemCollector
 from vocboard.evaluator.conversion.rows import Convention, Row, Source
 from vocboard.evaluator.problems import Problem, Severity
@@ -49,10 +49,10 @@ def _rows(document: list[Any], file: str, problems: ProblemCollector) -> Iterato
             continue
         box, score = four(row["bbox"]), number(row["score"])
         if box is None or score is None:
-            key = "bbox" if box is None else "score"
+            key, expected = ("bbox", "four finite numbers") if box is None else ("score", "a finite number")
             problems.add(
                 f"bad_{key}",
-                f"records whose {key!r} is not made of finite numbers",
+                f"records whose {key!r} is not {expected}, such as {shown(row[key])}",
                 _REMEDY,
                 file=file,
                 line=place,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from vocboard.evaluator.archives import UPLOAD_LIMITS, ArchiveError, members
 from vocboard.evaluator.conversion.boxes import Found
-from vocboard.evaluator.conversion.checks import check_boxes, check_covered
+from vocboard.evaluator.conversion.checks import SWAPPED_CORNERS, check_boxes, check_covered
 from vocboard.evaluator.conversion.coco_results import coco_source, is_coco_results
 from vocboard.evaluator.conversion.decimals import decimal, plain
 from vocboard.evaluator.conversion.json_input import parse_json, read_json
@@ -25,6 +25,7 @@ from vocboard.evaluator.conversion.yolo import yolo_source
 from vocboard.evaluator.editions import Competition, Edition, Task
 from vocboard.evaluator.image_sets import ImageSet, ImageSets
 from vocboard.evaluator.problems import Problem, has_errors
+from vocboard.evaluator.problems.boxes import BOX_UPSIDE_DOWN
 from vocboard.evaluator.reading import read_results
 from vocboard.evaluator.result_files.names import FileNames, expected_name
 
@@ -107,7 +108,10 @@ def to_results(
         warnings = write_results(output, edition, files, image_sets, [competition])
     except ConversionError as error:
         raise ConversionError([*problems.problems(), *error.problems]) from error
-    return Converted(len(found), classes, (*problems.problems(), *warnings))
+    noted = problems.problems()
+    if any(problem.code == SWAPPED_CORNERS for problem in noted):  # which says it of all files together
+        warnings = tuple(warning for warning in warnings if warning.code != BOX_UPSIDE_DOWN.code)
+    return Converted(len(found), classes, (*noted, *warnings))
 
 
 def from_results(

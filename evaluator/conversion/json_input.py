@@ -1,15 +1,21 @@
 """Reads JSON with decimal numbers, and checks its values."""
 
 import json
+from collections import Counter
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from vocboard.evaluator.conversion.boxes import Four
-from vocboard.evaluator.conversion.problems import ConversionError
+from vocboard.evaluator.conversion.problems import LISTED, ConversionError
 from vocboard.evaluator.problems import Problem, Severity
 
+_LONGEST_SHOWN = 60  # characters
 NAN = Decimal("nan")
+_REMEDY = (
+    "Write the results with json.dump; tensors and arrays become lists with .tolist(), and files of torch.save and "
+    "pickle are not read."
+)
 
 
 def read_json(path: Path) -> Any:
@@ -27,16 +33,43 @@ def read_json(path: Path) -> Any:
 
 def parse_json(content: bytes, file: str) -> Any:
     """Return the content of the JSON file called `file`; see `read_json`."""
+    repeated: Counter[str] = Counter()
+
+    def as_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            counts = Counter(key for key, _ in pairs)
+            repeated.update(key for key, count in counts.items() if count > 1)
+        return found
+
     try:
-        return json.loads(content, parse_float=Decimal, parse_constant=lambda _: NAN)
+        document = json.loads(content, parse_float=Decimal, parse_constant=lambda _: NAN, object_pairs_hook=as_dict)
     except (ValueError, RecursionError) as error:
         line = error.lineno if isinstance(error, json.JSONDecodeError) else None
-        reason = error.msg if isinstance(error, json.JSONDecodeError) else "its text cannot be read"
-        message = (
-            f"This is not JSON: {reason}. Write the results with json.dump; tensors and arrays become lists with "
-            ".tolist(), and files of torch.save and pickle are not read."
-        )
+        message = f"{_reason(content, error)} {_REMEDY}"
         raise ConversionError([Problem("not_json", Severity.ERROR, message, file, line)]) from error
+    if repeated:
+        listed = ", ".join(f"{key!r} ({number:,})" for key, number in repeated.most_common(LISTED))
+        more = f" and {len(repeated) - LISTED:,} more" if len(repeated) > LISTED else ""
+        message = (
+            f"The same key more than once in an object: {listed}{more}. Only one of its values would count. Write each "
+            "key once; several detections of an image belong in one list."
+        )
+        raise ConversionError([Problem("repeated_key", Severity.ERROR, message, file)])
+    return document
+
+
+def _reason(content: bytes, error: Exception) -> str:
+    text = content.strip()
+    if not text:
+        return "The file is empty."
+    if text.startswith((b"{", b"[")) and not text.endswith((b"}", b"]")):
+        return "The JSON ends in the middle: the file is incomplete. Copy it again, or write it again."
+    if isinstance(error, json.JSONDecodeError):
+        return f"This is not JSON: {error.msg[0].lower()}{error.msg[1:]} at column {error.colno:,}."
+    if isinstance(error, RecursionError):
+        return "This JSON is nested too deeply."
+    return "This is not JSON in UTF-8: its text cannot be read."
 
 
 def number(value: Any) -> Decimal | None:
@@ -48,6 +81,16 @@ def number(value: Any) -> Decimal | None:
     if isinstance(value, Decimal):
         return value if value.is_finite() else None
     return Decimal(value) if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def shown(value: Any) -> str:
+    """Return a wrong value as JSON, shortened.
+
+    >>> shown("0.9"), shown([Decimal("1.5"), NAN]), shown(None)
+    ('"0.9"', '[1.5, NaN]', 'null')
+    """
+    text = json.dumps(value, default=float)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}…"
 
 
 def four(value: Any) -> Four | None:

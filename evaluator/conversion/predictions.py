@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from vocboard.evaluator.conversion.boxes import Four
-from vocboard.evaluator.conversion.json_input import four, number
+from vocboard.evaluator.conversion.json_input import four, number, shown
 from vocboard.evaluator.conversion.problems import ConversionError, ProblemCollector
 from vocboard.evaluator.conversion.rows import Convention, Row, Source
 from vocboard.evaluator.problems import Problem, Severity
@@ -52,7 +52,11 @@ def rows_of_image(image: Any, content: Any, file: str, problems: ProblemCollecto
     for place, (category, score, box) in enumerate(_detections(content, where, problems), start=1):
         confidence = number(score)
         if confidence is None or box is None:
-            found = f"detections whose {'box' if box is None else 'score'} is not made of finite numbers"
+            found = (
+                "detections whose box is not four finite numbers"
+                if box is None
+                else f"detections whose score is not a finite number, such as {shown(score)}"
+            )
             problems.add("bad_detection", found, _EXPECTED, file=where, line=place, noun="detection")
             continue
         yield Row(image, category, confidence, box, where, place)

@@ -4,6 +4,8 @@ Coordinates are fractions of the image's width and height; classes count from 0.
 Source: Ultralytics, `Results.save_txt(save_conf=True)`; Darknet's labels.
 """
 
+import codecs
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
@@ -14,10 +16,12 @@ from vocboard.evaluator.conversion.decimals import decimal, plain
 from vocboard.evaluator.conversion.names import file_stem
 from vocboard.evaluator.conversion.problems import ConversionError, ProblemCollector, needs_directory
 from vocboard.evaluator.conversion.rows import Convention, Row, Source
+from vocboard.evaluator.problems import quoted
 from vocboard.evaluator.problems.archives import NOT_AN_ARCHIVE
 
 FIELDS = "<class> <centre x> <centre y> <width> <height> <confidence>"
 _LARGEST_FRACTION = Decimal("1.5")  # boxes may extend beyond the image, but not by half of it
+_DECIMAL_COMMA = re.compile(r"\d,\d")
 _IGNORED = frozenset({"classes.txt", "README.txt"})
 
 
@@ -62,7 +66,7 @@ def _is_label_file(name: str) -> bool:
 
 def _rows(files: Mapping[str, bytes], problems: ProblemCollector) -> Iterator[Row]:
     for name, content in files.items():
-        for place, line in enumerate(content.decode("utf-8", "replace").splitlines(), start=1):
+        for place, line in enumerate(_text(content).splitlines(), start=1):
             fields = line.split()
             if not fields:
                 continue
@@ -78,10 +82,7 @@ def _rows(files: Mapping[str, bytes], problems: ProblemCollector) -> Iterator[Ro
                 category, *numbers = fields
                 x, y, width, height, confidence = map(decimal, numbers)
             except ValueError:
-                problems.add(
-                    "bad_line", f"lines that are not {FIELDS}", "Fix them, or write the files again.",
-                    file=name, line=place, noun="line",
-                )  # fmt: skip
+                _note_bad_line(line, name, place, problems)
                 continue
             if max(map(abs, (x, y, width, height))) > _LARGEST_FRACTION:
                 problems.add(
@@ -92,3 +93,22 @@ def _rows(files: Mapping[str, bytes], problems: ProblemCollector) -> Iterator[Ro
                 )  # fmt: skip
                 continue
             yield Row(file_stem(name), category, confidence, (x, y, width, height), name, place)
+
+
+def _note_bad_line(line: str, name: str, place: int, problems: ProblemCollector) -> None:
+    if _DECIMAL_COMMA.search(line) and "." not in line:
+        problems.add(
+            "comma_decimal", "lines with decimal commas", "Write decimal points: 0.75, not 0,75.",
+            file=name, line=place, noun="line",
+        )  # fmt: skip
+        return
+    problems.add(
+        "bad_line", f"lines that are not {FIELDS}, such as {quoted(line)}", "Fix them, or write the files again.",
+        file=name, line=place, noun="line",
+    )  # fmt: skip
+
+
+def _text(content: bytes) -> str:
+    """Decode a file; programs for Windows write byte order marks, and UTF-16."""
+    encoding = "utf-16" if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig"
+    return content.decode(encoding, "replace")

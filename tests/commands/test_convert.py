@@ -1,6 +1,8 @@
 """`vocboard convert` on the command line."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -149,6 +151,77 @@ def test_bad_input_is_told_completely_and_nothing_is_written(
         assert text in err
     assert "Nothing was written:" in err
     assert "Traceback" not in err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["VOC2007", "in.json"]
+
+
+ROWS = json.dumps([COCO_ROW] * 3)
+BAD_CONTENTS: dict[str, tuple[bytes, list[str]]] = {
+    "truncated": (ROWS[:-9].encode(), ["The JSON ends in the middle: the file is incomplete"]),
+    "empty": (b" ", ["The file is empty."]),
+    "syntax": (ROWS.replace("9,", "9;", 1).encode(), ["This is not JSON: ", " at column "]),
+    "encoding": ('["caf\u00e9"]'.encode("latin-1"), ["not JSON in UTF-8"]),
+    "repeated keys": (
+        ROWS.replace('"score"', '"score": 1, "score"', 2).encode(),
+        ["The same key more than once in an object: 'score' (2). Only one of its values would count."],
+    ),
+    "not finite": (
+        ROWS.replace("0.9", "NaN").encode(),
+        ["whose 'score' is not a finite number, such as NaN; 3 records"],
+    ),
+    "scores as text": (ROWS.replace("0.9", '"0.9"').encode(), ['not a finite number, such as "0.9"; 3 records']),
+    "infinite boxes": (ROWS.replace("19", "Infinity").encode(), ["not four finite numbers, such as [9, NaN, 30, 30]"]),
+}
+
+
+@pytest.mark.parametrize("case", BAD_CONTENTS)
+def test_what_is_wrong_with_a_json_file_is_shown(
+    case: str, tmp_path: Path, options: tuple[object, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    content, expected = BAD_CONTENTS[case]
+    (tmp_path / "in.json").write_bytes(content)
+    status, _, err = on_one_line(capsys, "coco", tmp_path / "in.json", *options, "--output", tmp_path / "r.tar.gz")
+    assert status == 1
+    for text in expected:
+        assert text in err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["VOC2007", "in.json"]
+
+
+def test_label_files_of_windows_are_read_and_decimal_commas_are_named(
+    tmp_path: Path, options: tuple[object, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = "6 0.5 0.5 0.25 0.25 0.9\r\n7 0.5 0.5 0.25 0.25 0.8\r\n"
+    archives = []
+    for name, encoding in (("unix", "utf-8"), ("mark", "utf-8-sig"), ("powershell", "utf-16")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "000001.txt").write_bytes(lines.encode(encoding))
+        archives.append(tmp_path / f"{name}.tar")
+        assert run(capsys, "yolo", tmp_path / name, *options, "--output", archives[-1])[0] == 0
+    assert len({archive.read_bytes() for archive in archives}) == 1
+    for content, expected in (
+        (lines.replace(".", ","), "Lines with decimal commas; 2 lines, the first here. Write decimal points"),
+        ("6;0.5;0.5\n", "<height> <confidence>, such as '6;0.5;0.5'. Fix them"),
+    ):
+        (tmp_path / "unix/000001.txt").write_text(content)
+        status, _, err = on_one_line(capsys, "yolo", tmp_path / "unix", *options, "--output", tmp_path / "r.tar.gz")
+        assert status == 1
+        assert expected in err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits the size of files as Unix does")
+def test_an_output_that_cannot_be_written_is_named_and_nothing_is_left(
+    tmp_path: Path, options: tuple[object, ...]
+) -> None:
+    many = [COCO_ROW | {"score": place / 5000} for place in range(5000)]
+    (tmp_path / "in.json").write_text(json.dumps(many))
+    output = tmp_path / "r.tar"
+    program = [str(Path(sys.executable).with_name("vocboard")), "convert", "coco", str(tmp_path / "in.json")]
+    command = [*program, *map(str, options), "--output"]
+    limited = ["bash", "-c", 'ulimit -f 8; exec "$@"', "bash"]
+    for wanted, before in ((output, limited), (tmp_path / "nowhere/r.tar", [])):
+        done = subprocess.run([*before, *command, str(wanted)], capture_output=True, text=True, check=False)
+        assert done.returncode == 2
+        assert done.stderr.startswith(f"vocboard: {wanted}: ")
+        assert done.stderr.count("\n") == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["VOC2007", "in.json"]
 
 

@@ -93,6 +93,22 @@ def test_what_is_there_already_is_not_overwritten(
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
+def test_without_scores_there_is_no_report_and_another_years_tree_is_named(
+    case: GoldenCase, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    damaged = tmp_path / "results.tar.gz"
+    damaged.write_bytes(case.results.read_bytes()[:500])
+    arguments = [str(damaged), "--ground-truth", str(case.ground_truth), "--report", str(tmp_path / "report")]
+    assert main(["evaluate", case.edition, *arguments]) == 1
+    printed = capsys.readouterr()
+    assert "[damaged_archive]" in printed.out
+    assert "Open " not in printed.out
+    assert "nothing was scored, so no report" in printed.err
+    assert main(["evaluate", "VOC2007", *arguments]) == 2
+    assert f"this is a tree of {case.edition}, not of VOC2007" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["results.tar.gz"]
+
+
 def test_f_measure_is_the_harmonic_mean() -> None:
     curve = Curve(np.array([0.0, 0.5, 1.0, np.nan]), np.array([np.nan, 1.0, 0.5, 1.0]))
     assert np.isnan(f_measure(curve)[[0, 3]]).all()
