@@ -4,11 +4,10 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 from vocboard.client import credentials, submitting
 from vocboard.client.answers import (
@@ -25,7 +24,7 @@ from vocboard.client.answers import (
 )
 from vocboard.client.archive import OutgoingArchive
 from vocboard.client.connection import Connection, FieldValue
-from vocboard.client.editing import editing
+from vocboard.client.editing import Changes, editing
 from vocboard.client.errors import ClientError
 from vocboard.client.following import follow
 from vocboard.client.paging import items
@@ -198,7 +197,7 @@ class Client:
         if publish:
             fields["publish"] = "true"
         with OutgoingArchive(Path(archive)) as outgoing:
-            watcher = Watcher() if progress is None else Watcher(sent=partial(_report, progress, outgoing.size))
+            watcher = Watcher() if progress is None else Watcher(sent=lambda sent: progress(sent, outgoing.size))
             answer = submitting.submit(
                 self._connection, challenge, outgoing, fields, phase_parameter(phase), watcher=watcher
             )
@@ -283,49 +282,10 @@ class Client:
         """Withdraw a submission. This cannot be undone."""
         return self._changed(submission, "withdraw")
 
-    def edit(
-        self,
-        submission: str,
-        *,
-        description: str | None = None,
-        contributors: str | None = None,
-        affiliation: str | None = None,
-        paper_url: str | None = None,
-        code_url: str | None = None,
-        note: str | None = None,
-        training_data: str | None = None,
-        training_annotation: str | None = None,
-        flickr_images: str | None = None,
-        flickr_image_hashes: str | PathLike[str] | None = None,
-    ) -> SubmissionDetails:
-        """Change what is said about a submission. None leaves a value as it is; an empty text removes it.
-
-        Args:
-            submission: its identifier.
-            description: description of the method.
-            contributors: names of the authors.
-            affiliation: affiliation of the authors.
-            paper_url: link to the paper, for all versions of the method.
-            code_url: link to the code, for all versions of the method.
-            note: private note, which only its owner sees.
-            training_data: what the method was trained on.
-            training_annotation: for segmentation methods: `segmentation_only` or `other_annotation`.
-            flickr_images: whether the method was trained on images from flickr: `yes` or `no`.
-            flickr_image_hashes: with `yes`, the file that `vocboard hash-images` writes.
-        """
-        changes = editing(
-            description=description,
-            contributors=contributors,
-            affiliation=affiliation,
-            paper_url=paper_url,
-            code_url=code_url,
-            note=note,
-            training_data=training_data,
-            training_annotation=training_annotation,
-            flickr_images=flickr_images,
-            flickr_image_hashes=flickr_image_hashes,
-        )
-        return understood(submission_details, self._connection.patch(path("submissions", submission), changes))
+    def edit(self, submission: str, **changes: Unpack[Changes]) -> SubmissionDetails:
+        """Change what is said about a submission, such as its description; see `client.editing.Changes`."""
+        answer = self._connection.patch(path("submissions", submission), editing(**changes))
+        return understood(submission_details, answer)
 
     def anonymous_link(self, submission: str) -> str:
         """Create a URL that shows the result without names. An earlier URL stops working."""
@@ -334,7 +294,3 @@ class Client:
 
     def _changed(self, identifier: str, change: str, body: Mapping[str, Any] | None = None) -> Submission:
         return understood(submission, self._connection.post(path("submissions", identifier, change), body))
-
-
-def _report(progress: Callable[[int, int], object], total: int, sent: int) -> None:
-    progress(sent, total)

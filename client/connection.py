@@ -118,7 +118,11 @@ class Connection:
         except httpx.RequestError as error:
             raise self._unreachable(error) from error
 
-    def post(self, path: str, body: Mapping[str, Any] | None = None) -> Answer:
+    def patch(self, path: str, body: Mapping[str, Any]) -> Answer:
+        """Send a PATCH request; see `post`."""
+        return self.post(path, body, method="PATCH")
+
+    def post(self, path: str, body: Mapping[str, Any] | None = None, *, method: str = "POST") -> Answer:
         """Send a POST request, and return the response. Never retried.
 
         Args:
@@ -127,17 +131,6 @@ class Connection:
         Raises:
             ClientError: see `client.errors`.
         """
-        return self._change("POST", path, body)
-
-    def patch(self, path: str, body: Mapping[str, Any]) -> Answer:
-        """Send a PATCH request with JSON, and return the response. Never retried.
-
-        Raises:
-            ClientError: see `client.errors`.
-        """
-        return self._change("PATCH", path, body)
-
-    def _change(self, method: str, path: str, body: Mapping[str, Any] | None) -> Answer:
         headers = {"Accept": "application/json"}
         try:
             answer = self._client.request(method, path, headers=headers, json=dict(body) if body else None)

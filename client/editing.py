@@ -2,6 +2,7 @@
 
 from os import PathLike
 from pathlib import Path
+from typing import Any, TypedDict, Unpack
 
 from vocboard.client.errors import MisuseError
 
@@ -20,11 +21,34 @@ FIELDS = {
 }
 
 
-def editing(**given: str | PathLike[str] | None) -> dict[str, str]:
-    """Return the body of a request that changes a submission; None leaves a value as it is.
+class Changes(TypedDict, total=False):
+    """What is changed. None leaves a value as it is; an empty text removes it.
 
-    Args:
-        given: values by the names of `FIELDS`; `flickr_image_hashes` is a file.
+    Attributes:
+        description: description of the method.
+        contributors, affiliation: of the authors.
+        paper_url, code_url: links to paper and code, for all versions of the method.
+        note: private note, which only its owner sees.
+        training_data: what the method was trained on.
+        training_annotation: for segmentation methods: `segmentation_only` or `other_annotation`.
+        flickr_images: whether the method was trained on images from flickr: `yes` or `no`.
+        flickr_image_hashes: with `yes`, the file that `vocboard hash-images` writes.
+    """
+
+    description: str | None
+    contributors: str | None
+    affiliation: str | None
+    paper_url: str | None
+    code_url: str | None
+    note: str | None
+    training_data: str | None
+    training_annotation: str | None
+    flickr_images: str | None
+    flickr_image_hashes: str | PathLike[str] | None
+
+
+def editing(**changes: Unpack[Changes]) -> dict[str, str]:
+    """Return the body of a request that changes a submission.
 
     Raises:
         MisuseError: the file cannot be read.
@@ -32,12 +56,12 @@ def editing(**given: str | PathLike[str] | None) -> dict[str, str]:
     >>> editing(description="", note=None, paper_url="https://example.org/paper")
     {'method_description': '', 'paper_url': 'https://example.org/paper'}
     """
-    changes = {}
-    for name, value in given.items():
-        if value is None:
-            continue
-        changes[FIELDS[name]] = hash_list(value) if name == "flickr_image_hashes" else str(value)
-    return changes
+    given: dict[str, Any] = dict(changes)
+    return {
+        FIELDS[name]: hash_list(value) if name == "flickr_image_hashes" else str(value)
+        for name, value in given.items()
+        if value is not None
+    }
 
 
 def hash_list(file: str | PathLike[str]) -> str:

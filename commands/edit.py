@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _changes(arguments: argparse.Namespace) -> dict[str, str]:
-    given = {name: getattr(arguments, name) for name in FIELDS}
+    given: Any = {name: getattr(arguments, name) for name in FIELDS}
     from_input = [name for name in MULTILINE if given[name] == STANDARD_INPUT]
     if len(from_input) > 1:
         raise MisuseError("only one of --description and --note can be read from standard input")
