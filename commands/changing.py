@@ -46,7 +46,20 @@ def change(arguments: argparse.Namespace, what: str, done: str, body: Mapping[st
         print_json(answer)
     else:
         print(f"{printable(changed.method)} ({printable(changed.id)}) is {done}.")
+        if changed.published_at is not None and (page := method_page(answer, connection.address)) is not None:
+            print(f"Its page, with BibTeX to cite it: {page}")
     return DONE
+
+
+def method_page(answer: Any, server: str) -> str | None:
+    """Return the permanent address of a submission's method; None if the answer has no method.
+
+    Args:
+        answer: the submission, as the server describes it.
+        server: its address.
+    """
+    method = answer.get("method") if isinstance(answer, Mapping) else None
+    return f"{server}/methods/{printable(str(method['id']))}" if method else None
 
 
 def require_confirmation(arguments: argparse.Namespace, question: str) -> None:

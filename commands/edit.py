@@ -87,7 +87,7 @@ def _lines(answer: Mapping[str, Any], server: str) -> Iterator[str]:
     method = answer["method"]
     values = {
         "Method": method["name"],
-        "Page": f"{server}/methods/{method['id']}",
+        "Page": changing.method_page(answer, server),
         "Description": method["description"],
         "Contributors": method["contributors"],
         "Affiliation": method["affiliation"],

@@ -23,12 +23,17 @@ def submission_id(connection: Connection, typed: str) -> str:
     """Return the id of the submission that was typed: whole, or the beginning of one of the user's own.
 
     Raises:
-        MisuseError: none of the user's submissions begins like this, or several do.
+        MisuseError: it cannot be an id, none of the user's submissions begins like this, or several do.
         ClientError: see `client.errors`.
     """
     beginning = typed.strip().lower()
-    if not (LEAST_DIGITS <= len(beginning) < _WHOLE_LENGTH and _BEGINNING.fullmatch(beginning)):
+    if len(beginning) == _WHOLE_LENGTH:
         return typed
+    if len(beginning) < LEAST_DIGITS or not _BEGINNING.fullmatch(beginning):
+        raise MisuseError(
+            f"'{printable(typed)}' is no submission: give its id, or at least its first {LEAST_DIGITS} characters; "
+            "`vocboard status` lists yours"
+        )
     found = [one.id for one in _own(connection) if one.id.startswith(beginning)]
     if len(found) == 1:
         return str(found[0])

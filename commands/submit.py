@@ -15,7 +15,7 @@ from vocboard.client.answers import (
 from vocboard.client.archive import OutgoingArchive, opened
 from vocboard.client.connection import Answer, Connection, FieldValue
 from vocboard.client.editing import hash_list
-from vocboard.client.errors import InvalidArchiveError, MisuseError, RefusedError
+from vocboard.client.errors import InvalidArchiveError, MisdirectedError, MisuseError, RefusedError
 from vocboard.client.paths import path, phase_parameter
 from vocboard.client.resumable import Watcher
 from vocboard.client.submitting import submit
@@ -30,6 +30,7 @@ from vocboard.commands.connecting import (
     reporting_errors,
 )
 from vocboard.commands.explanations import PAGE
+from vocboard.commands.names import wrong_name
 from vocboard.commands.problem_text import group_lines, group_summary
 from vocboard.commands.submissions import exit_status, followed, scores_in_full, state_in_words
 from vocboard.commands.submit_questions import complete, confirm, in_terminal
@@ -100,7 +101,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Upload the archive, print the server's report, and wait for the scores if requested."""
     with connect(arguments.server) as connection, opened(arguments.archive) as archive:
-        found = understood(challenge, connection.get(path("challenges", arguments.challenge)))
+        found = understood(challenge, _challenge(connection, arguments.challenge))
         _check_that_it_is_open(found, arguments.phase)
         complete(arguments, connection, found, archive)
         try:
@@ -138,6 +139,13 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         print(f"\n{printable(ended.failure or '') or f'The submission is {state_in_words(ended.state, None)}.'}")
     return exit_status(ended)
+
+
+def _challenge(connection: Connection, slug: str) -> Answer:
+    try:
+        return connection.get(path("challenges", slug))
+    except MisdirectedError as error:
+        raise wrong_name(connection, error, slug) from error
 
 
 def report(groups: Sequence[ProblemGroup], page: str | None, *, every_place: bool) -> list[str]:

@@ -110,18 +110,21 @@ def _unknown_image(found: Found, facts: Facts) -> str | None:
         noun, total = "result", None
     looks = facts.unknown_images.looks_like(facts.images)
     is_all = total is not None and found.count >= total
+    of = ""
     is_other_split = "another split" in looks
     which = "images that are not in the test set" if is_other_split or not looks else "images of another test set"
     if is_all:
         of = f" of {counted(found.files, 'file')}" if noun == "line" and found.files < facts.result_file_count else ""
         subject = f"All {counted(found.count, noun)}{of} {'name' if noun == 'line' else 'are of'} {which}"
     else:
-        of = f" of {total:,}" if total is not None else ""
+        share = f" of {total:,}" if total is not None else ""
         name = "name" if noun == "line" else "are of"
-        subject = f"{found.count:,}{of} {noun}s{_in_files(found)} {name} {which}"
+        subject = f"{found.count:,}{share} {noun}s{_in_files(found)} {name} {which}"
     if looks:
         subject += f"; {looks}" if looks.startswith("they") else f": {looks}"
     remedy = "Run the method on" if is_all else "Remove them, and enter only"
+    if of:  # the other files are right
+        remedy = f"Leave {'this file' if found.files == 1 else 'these files'} out, or run the method on"
     return f"{subject}. {remedy} the {facts.image_set} images of {facts.edition}{example_of(facts.images)}."
 
 

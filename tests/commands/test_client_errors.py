@@ -20,6 +20,7 @@ from vocboard.client.answers import StateEvent
 from vocboard.client.connection import Connection
 from vocboard.commands.main import main
 
+SUBMISSION = "00000000-0000-4000-8000-000000000007"
 pytestmark = pytest.mark.usefixtures("own_settings")
 
 
@@ -75,7 +76,7 @@ def test_a_used_up_quota_error_says_when_the_next_is_allowed(
 @pytest.mark.parametrize(
     ("challenge", "told"),
     [
-        ("nowhere", "This challenge does not exist"),
+        ("nowhere", "there is no challenge nowhere on"),
         ("over", "Last year closed at"),
         ("soon", "Next year opens at"),
     ],
@@ -130,10 +131,10 @@ def test_a_submission_without_scores_is_not_an_empty_table(
             lambda *_, **__: Connection("http://127.0.0.1", None, transport=transport),
         )
 
-    assert main(["results", "7"]) == 1
+    assert main(["results", SUBMISSION]) == 1
     said = capsys.readouterr()
     assert (said.out, said.err) == ("", f"vocboard: no scores yet: the submission is {state}\n")
-    assert main(["status", "7", "--wait"]) == status
+    assert main(["status", SUBMISSION, "--wait"]) == status
     assert told in capsys.readouterr().out
 
 
@@ -153,10 +154,10 @@ def test_interrupting_the_wait_says_that_the_submission_goes_on(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("vocboard.commands.submissions.follow", interrupted)
-    assert main(["status", "7", "--wait", "--server", "http://127.0.0.1:1"]) == 130
+    assert main(["status", SUBMISSION, "--wait", "--server", "http://127.0.0.1:1"]) == 130
     assert capsys.readouterr().err.splitlines() == [
         "queued, number 3 in line",
-        "vocboard: evaluation continues on the server; see `vocboard status 7`",
+        f"vocboard: evaluation continues on the server; see `vocboard status {SUBMISSION}`",
         "vocboard: interrupted",
     ]
 

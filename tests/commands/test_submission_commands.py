@@ -43,7 +43,9 @@ def test_from_publishing_to_withdrawing(scored: str, capsys: pytest.CaptureFixtu
     assert main(["publish", beginning, "--competition", "comp9"]) == 2
     assert "The submission has no results for comp9; it has entered comp" in capsys.readouterr().err
     assert main(["publish", beginning, "--replace"]) == 0
-    assert capsys.readouterr().out == f"Shape finder ({scored}) is published.\n"
+    published = capsys.readouterr().out
+    assert published.startswith(f"Shape finder ({scored}) is published.\nIts page, with BibTeX to cite it: http")
+    assert "@misc{" in httpx.get(published.split()[-1]).text
     assert main(["unpublish", beginning, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["published_at"] is None
     assert main(["withdraw", beginning]) == 2
@@ -113,6 +115,8 @@ def test_what_is_needed_offline_is_saved(archive: Path, tmp_path: Path, capsys: 
     ("line", "said"),
     [
         ("publish abcd-ef", "none of your submissions begins with abcd-ef; `vocboard status` lists them"),
+        ("results abc", "'abc' is no submission: give its id, or at least its first 4 characters"),
+        (f"submit vco {__file__} --method M", "there is no challenge vco on "),
         ("leaderboard vco comp3", "there is no challenge vco on "),
         ("leaderboard vco comp3", "did you mean voc? there are "),
         ("leaderboard voc comp33", "voc has no competition comp33; did you mean comp3? there are comp1, comp3"),

@@ -99,7 +99,9 @@ class TestAnotherTestSet:
             "comp3_det_test_car.txt": detections("2008_000007", "2008_000008"),
             "comp3_det_test_dog.txt": detections("000001"),
         }
-        assert only(tmp_path, content).headline.startswith("All 2 lines of 1 file name images of another test set")
+        headline = only(tmp_path, content).headline
+        assert headline.startswith("All 2 lines of 1 file name images of another test set")
+        assert " Leave this file out, or run the method on the test images of " in headline
 
     def test_unrecognised_identifiers_are_not_guessed(self, tmp_path: Path) -> None:
         group = only(tmp_path, {"comp3_det_test_car.txt": detections("img_a", "img_b")})
