@@ -150,7 +150,7 @@ def _truth_versions(session: Session, challenge: Challenge, organiser: User) -> 
     counts = {name: {"positives": 1234, "difficult": 56} for name in EDITION.classes}
     current.summary = {"detection/test": {"images": 4952, "classes": counts}, "segmentation/test": {"images": 210}}
     failed: dict[str, Any] = {"state": TruthState.FAILED, "problems": [problem.as_json()]}
-    for number, given in enumerate((failed, {"state": TruthState.IMPORTING}), 100):
+    for number, given in enumerate((failed, {"state": TruthState.IMPORTING}), current.number + 1):
         session.add(
             GroundTruthVersion(
                 challenge_id=challenge.id,

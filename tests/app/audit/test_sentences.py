@@ -44,7 +44,8 @@ def is_action(argument: ast.keyword) -> TypeGuard[Any]:
 def test_every_action_that_is_recorded_has_a_sentence() -> None:
     found = set(recorded_actions())
     assert "submission.publish" in found
-    assert not found - set(PHRASES), "add them to PHRASES in app/audit/sentences.py"
+    missing = sorted(found - set(PHRASES))
+    assert not missing, f"{missing} not in PHRASES of app/audit/sentences.py"
 
 
 @pytest.mark.parametrize("action", sorted(PHRASES))
