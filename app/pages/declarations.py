@@ -85,12 +85,10 @@ def _declarations_page(
     return render(
         request,
         "declarations.html",
-        status=errors.status,
+        errors=errors,
         submission=submission,
         needed=needed(submission, [entry.competition for entry in submission.entries]),
         form=(form or present).model_dump(),
-        wrong=errors.wrong,
-        message=errors.message,
     )
 
 

@@ -91,10 +91,8 @@ def _request_page(request: Request, form: RequestForm, errors: FormErrors) -> Re
     return render(
         request,
         "forgotten_password.html",
-        status=errors.status,
+        errors=errors,
         form=form.model_dump(),
-        wrong=errors.wrong,
-        message=errors.message,
     )
 
 
@@ -104,10 +102,8 @@ def _reset_page(request: Request, database: Database, token: str, errors: FormEr
     return render(
         request,
         "reset_password.html",
-        status=errors.status,
+        errors=errors,
         token=token,
         email=email,
-        wrong=errors.wrong,
-        message=errors.message,
         least_password_characters=LEAST_CHARACTERS,
     )

@@ -89,9 +89,7 @@ def _form(
     return render(
         request,
         "describe.html",
-        status=errors.status,
+        errors=errors,
         submission=submission,
         form=typed.model_dump() if typed else describing.description_of(submission),
-        wrong=errors.wrong,
-        message=errors.message,
     )

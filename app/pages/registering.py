@@ -115,21 +115,17 @@ async def confirm(  # dependencies
 
 
 def _confirmation_page(request: Request, token: str, errors: FormErrors) -> Response:
-    return render(
-        request, "confirm.html", status=errors.status, token=token, wrong=errors.wrong, message=errors.message
-    )
+    return render(request, "confirm.html", errors=errors, token=token)
 
 
 def _registration_page(request: Request, settings: Settings, form: RegistrationForm, errors: FormErrors) -> Response:
     return render(
         request,
         "register.html",
-        status=errors.status,
+        errors=errors,
         form=form.model_dump(exclude={"password", "next"}),
         next=safe_path(form.next),
         here=safe_path(form.next),
-        wrong=errors.wrong,
-        message=errors.message,
         policy=settings.registration_policy,
         least_password_characters=LEAST_CHARACTERS,
     )

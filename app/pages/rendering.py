@@ -15,6 +15,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from vocboard.app.guides.documents import address_of_problem
 from vocboard.app.pages import formats, wording
+from vocboard.app.pages.forms import FormErrors
 from vocboard.app.quotas import rule as quota_rule
 from vocboard.app.web.csrf import csrf_token
 from vocboard.app.web.dependencies import services_of
@@ -44,15 +45,26 @@ THEMES = frozenset({"light", "dark"})
 
 
 def render(
-    request: Request, template: str, *, status: int = 200, here: str | None = None, **context: Any
+    request: Request,
+    template: str,
+    *,
+    status: int = 200,
+    errors: FormErrors | None = None,
+    here: str | None = None,
+    **context: Any,
 ) -> HTMLResponse:
     """Return a page.
 
     Args:
+        status: of the response, unless there are `errors`.
+        errors: of the page's form: its status, and the variables `wrong` and `message` of the template.
         here: the address to which signing in and registering lead back; by default, that of the page. Pages that are
             cached for everybody must give it, because it is part of them.
         context: variables of the template, in addition to those of every page.
     """
+    if errors is not None:
+        status = errors.status
+        context |= {"wrong": errors.wrong, "message": errors.message}
     identity: Identity = getattr(request.state, "identity", Identity())
     page = (
         environment()

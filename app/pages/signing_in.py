@@ -119,12 +119,10 @@ def _sign_in_page(
     response = render(
         request,
         "sign_in.html",
-        status=errors.status,
+        errors=errors,
         form={"email": form.email},
         next=safe_path(form.next),
         here=safe_path(form.next),
-        wrong=errors.wrong,
-        message=errors.message,
     )
     response.headers.update(headers or {})
     return response

@@ -25,6 +25,7 @@ from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
 from vocboard.app.submissions.pruning import hold_archive
 from vocboard.app.transfer import reading, records
+from vocboard.app.transfer.exported_submission import SAME
 from vocboard.app.transfer.importing_people import IMPORTED, add_bans, add_people, check_invited, invite
 from vocboard.app.transfer.importing_phases import (
     ScoredWith,
@@ -194,35 +195,17 @@ def _add_submission(
     was_waiting = one.state in WAITING
     session.execute(
         insert(Submission).values(
+            **{name: getattr(one, name) for name in SAME},
             id=submission_id,
-            created_at=one.created_at,
             queued_at=one.created_at,
-            began_at=one.began_at,
             challenge_id=challenge.id,
             phase_key=one.phase,
             user_id=user_id,
             method_id=method_id,
-            description=one.description,
-            contributors=one.contributors,
-            affiliation=one.affiliation,
-            training_data=one.training_data,
-            training_annotation=one.training_annotation,
-            flickr_images=one.flickr_images,
-            flickr_count=one.flickr_count,
-            segmentation_classes=one.segmentation_classes,
-            archive_sha256=one.archive_sha256,
-            archive_bytes=one.archive_bytes,
-            archive_name=one.archive_name,
             warnings=[warning.model_dump(mode="json") for warning in one.warnings],
             state=State.FAILED if was_waiting else one.state,
             failure=NOT_EVALUATED if was_waiting else one.failure,
             finished_at=one.finished_at or now(),
-            quota_returned_at=one.quota_returned_at,
-            published_at=one.published_at,
-            published_before=one.published_before,
-            publish_when_scored=one.publish_when_scored,
-            held_back_at=one.held_back_at,
-            moderation_reason=one.moderation_reason,
         )
     )
     entries = [

@@ -155,7 +155,7 @@ def _submissions_page(
     return render(
         request,
         "organise/submissions.html",
-        status=errors.status,
+        errors=errors,
         challenge=challenge,
         page=found,
         filters=filters,
@@ -167,8 +167,6 @@ def _submissions_page(
         ticked=frozenset(ticked),
         done_count=done,
         refused=[(methods.get(one.submission_id, str(one.submission_id)), one.refusal) for one in refused],
-        message=errors.message,
-        wrong=errors.wrong,
         address_with=partial(address_with, f"/organise/{slug}/submissions", request.query_params),
     )
 
@@ -202,13 +200,11 @@ def _entrants_page(
     return render(
         request,
         "organise/entrants.html",
-        status=errors.status,
+        errors=errors,
         challenge=challenge,
         entrants=found,
         phases=phases,
         sort=order,
         sorts=wording.ENTRANT_SORTS,
         results=wording.BAN_RESULTS,
-        message=errors.message,
-        wrong=errors.wrong,
     )

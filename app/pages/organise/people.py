@@ -123,9 +123,7 @@ def _page(
     return render(
         request,
         "organise/people.html",
-        status=errors.status,
+        errors=errors,
         form={"email": email},
-        message=errors.message,
-        wrong=errors.wrong,
         **context,
     )

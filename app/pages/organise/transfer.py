@@ -124,9 +124,7 @@ def _import_page(
     return render(
         request,
         "organise/import.html",
-        status=errors.status,
-        message=errors.message,
-        wrong=errors.wrong,
+        errors=errors,
         problems=by_file(problems),
         upload_limit=limit,
         form={},

@@ -82,6 +82,17 @@ def add_rescore(site: Site, world: World, state: RescoreState, **given: Any) -> 
         return f"/organise/{world.challenge.slug}/rescores/{rescore.id}"
 
 
+def add_version(site: Site, world: World, **given: Any) -> str:
+    """Add a version of the ground truth that is not current; return its number."""
+    with site.writing() as session:
+        challenge = session.merge(world.challenge)
+        session.refresh(challenge, ["competitions"])
+        version = make_truth(session, challenge, current=False)
+        for name, value in given.items():
+            setattr(version, name, value)
+        return str(version.number)
+
+
 def test_the_report_shows_ranks_scores_and_what_would_be_lost(embedded_site: Site, world: World) -> None:
     page = add_rescore(embedded_site, world, RescoreState.READY, report=REPORT)
     with embedded_site.client() as client:
@@ -140,11 +151,7 @@ def test_a_rescore_needs_a_reason_and_is_started_once(embedded_site: Site, world
 
 def test_warnings_are_shown_and_confirmed(embedded_site: Site, world: World) -> None:
     page = f"/organise/{world.challenge.slug}"
-    with embedded_site.writing() as session:
-        challenge = session.merge(world.challenge)
-        session.refresh(challenge, ["competitions"])
-        version = make_truth(session, challenge, current=False)
-        version.warnings, number = [WARNING], version.number
+    number = add_version(embedded_site, world, warnings=[WARNING])
     with embedded_site.client() as client:
         sign_in(client, world.email)
         text = client.get(page).text
@@ -160,11 +167,7 @@ def test_warnings_are_shown_and_confirmed(embedded_site: Site, world: World) -> 
 
 def test_warnings_are_confirmed_and_scored_with_in_one_step(embedded_site: Site, world: World) -> None:
     page = f"/organise/{world.challenge.slug}"
-    with embedded_site.writing() as session:
-        challenge = session.merge(world.challenge)
-        session.refresh(challenge, ["competitions"])
-        version = make_truth(session, challenge, current=False)
-        version.warnings, number = [WARNING], version.number
+    number = add_version(embedded_site, world, warnings=[WARNING])
     with embedded_site.client() as client:
         sign_in(client, world.email)
         both = {"ground_truth_version": number, "confirm_warnings": "true"}
@@ -175,13 +178,9 @@ def test_warnings_are_confirmed_and_scored_with_in_one_step(embedded_site: Site,
 
 def test_a_failed_version_is_collapsed_and_can_be_removed(embedded_site: Site, world: World) -> None:
     page = f"/organise/{world.challenge.slug}"
-    with embedded_site.writing() as session:
-        challenge = session.merge(world.challenge)
-        session.refresh(challenge, ["competitions"])
-        version = make_truth(session, challenge, current=False)
-        version.state, version.file_name = TruthState.FAILED, "broken.tar.gz"
-        version.problems = [Problem("bad_annotation", Severity.ERROR, "is not well-formed XML").as_json()]
-        number = version.number
+    problem = Problem("bad_annotation", Severity.ERROR, "is not well-formed XML").as_json()
+    failed = {"state": TruthState.FAILED, "file_name": "broken.tar.gz", "problems": [problem]}
+    number = add_version(embedded_site, world, **failed)
     with embedded_site.client() as client:
         sign_in(client, world.email)
         assert re.search(r"<details[^>]*>\s*<summary>[^<]*broken\.tar\.gz", client.get(page).text)

@@ -38,20 +38,36 @@ def mean_on(page: Page, url: str) -> str:
     return page.get_by_role("row", name=re.compile("Road method")).locator(".mean").first.inner_text()
 
 
+@pytest.mark.parametrize(
+    ("slug", "warning", "button"),
+    [
+        ("corrected", None, "Score with this version"),
+        ("warned", "Did you mean 'bicycle'?", "This is correct: score with this version"),
+    ],
+)
 def test_the_ground_truth_is_corrected(
-    organising: Organising, year: Year, files: dict[str, Path], visitor: Page
+    organising: Organising,
+    year: Year,
+    files: dict[str, Path],
+    visitor: Page,
+    slug: str,
+    warning: str | None,
+    button: str,
 ) -> None:
-    scored(year, files, "corrected")
-    page, board = organising.page, "/challenges/corrected/leaderboards/comp1"
+    scored(year, files, slug)
+    page, board = organising.page, f"/challenges/{slug}/leaderboards/comp1"
     before = mean_on(visitor, board)
-    with organising.action("correct the ground truth", "/challenges/corrected"):
+    did = "correct the ground truth" + (", with warnings" if warning else "")
+    with organising.action(did, f"/challenges/{slug}"):
         organising.tab("Set-up")
-        organising.drop_file(files["corrected"])
+        organising.drop_file(files["misspelt" if warning else "corrected"])
         organising.button("Upload")
+        if warning:
+            expect(page.get_by_text(warning)).to_be_visible(timeout=PATIENCE)
         reason = page.get_by_label("Reason", exact=True).first
         expect(reason).to_be_visible(timeout=PATIENCE)
         reason.fill(REASON)
-        organising.button("Score with this version")
+        organising.button(button)
         expect(page.get_by_role("heading", name="Ready to apply")).to_be_visible(timeout=PATIENCE)
         expect(page.get_by_role("row", name=re.compile("Road method"))).to_contain_text(before)
         assert mean_on(visitor, board) == before
@@ -59,25 +75,6 @@ def test_the_ground_truth_is_corrected(
         expect(page.get_by_role("heading", name="The new results are current")).to_be_visible(timeout=PATIENCE)
     assert mean_on(visitor, board) != before
     expect(visitor.get_by_text(REASON)).to_be_visible()
-
-
-def test_ground_truth_with_warnings_is_confirmed_and_scored_with(
-    organising: Organising, year: Year, files: dict[str, Path], visitor: Page
-) -> None:
-    scored(year, files, "warned")
-    page, board = organising.page, "/challenges/warned/leaderboards/comp1"
-    before = mean_on(visitor, board)
-    with organising.action("correct the ground truth, with warnings", "/challenges/warned"):
-        organising.tab("Set-up")
-        organising.drop_file(files["misspelt"])
-        organising.button("Upload")
-        expect(page.get_by_text("Did you mean 'bicycle'?")).to_be_visible(timeout=PATIENCE)
-        page.get_by_label("Reason", exact=True).first.fill(REASON)
-        organising.button("This is correct: score with this version")
-        expect(page.get_by_role("heading", name="Ready to apply")).to_be_visible(timeout=PATIENCE)
-        organising.button("Apply")
-        expect(page.get_by_role("heading", name="The new results are current")).to_be_visible(timeout=PATIENCE)
-    assert mean_on(visitor, board) != before
 
 
 def test_a_rule_is_changed(
