@@ -14,7 +14,7 @@ from vocboard.app.database import Database
 from vocboard.app.errors import NotFoundError
 from vocboard.app.evaluations import export
 from vocboard.app.evaluations.results import visible_evaluation
-from vocboard.app.evaluations.visibility import VisibleEvaluation, VisibleResult
+from vocboard.app.evaluations.visible import VisibleEvaluation, VisibleResult
 from vocboard.app.leaderboards.service import columns
 from vocboard.app.submissions import queries
 from vocboard.app.submissions.models import Submission

@@ -10,7 +10,7 @@ from vocboard.app.api.schemas.submissions import (
     RocPoints,
     SecondaryMeasure,
 )
-from vocboard.app.evaluations.visibility import VisibleCurve, VisibleEvaluation, VisibleResult
+from vocboard.app.evaluations.visible import VisibleCurve, VisibleEvaluation, VisibleResult
 from vocboard.evaluator.editions import Metric
 from vocboard.evaluator.metrics.definitions import CurveKind
 

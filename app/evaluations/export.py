@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from vocboard.app.evaluations.rounding import written
-from vocboard.app.evaluations.visibility import VisibleCurve, VisibleResult
+from vocboard.app.evaluations.visible import VisibleCurve, VisibleResult
 from vocboard.evaluator.metrics.definitions import CurveKind
 
 AXES: Mapping[CurveKind, tuple[str, str]] = {

@@ -16,7 +16,8 @@ from vocboard.app.evaluations import queries
 from vocboard.app.evaluations.ladder import Ladder, Release
 from vocboard.app.evaluations.releases import releases_of_phase
 from vocboard.app.evaluations.rounding import shown
-from vocboard.app.evaluations.visibility import VisibleCurve, VisibleEvaluation, visible, visible_curves
+from vocboard.app.evaluations.visibility import visible, visible_curves
+from vocboard.app.evaluations.visible import VisibleCurve, VisibleEvaluation
 from vocboard.app.submissions.models import Submission
 from vocboard.app.submissions.queries import visible_competitions
 

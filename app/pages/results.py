@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.accounts.models import User
 from vocboard.app.evaluations.results import visible_evaluation
-from vocboard.app.evaluations.visibility import (
+from vocboard.app.evaluations.visible import (
     VisibleConfusion,
     VisibleCounts,
     VisibleEvaluation,

@@ -1,0 +1,93 @@
+"""What viewers see of results: values only, which `app.evaluations.visibility` makes of what is stored."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from vocboard.app.evaluations.ladder import VisibleLadder
+from vocboard.evaluator.editions import Task
+from vocboard.evaluator.metrics.definitions import CurveKind
+
+
+@dataclass(frozen=True, slots=True)
+class VisibleMeasure:
+    """One metric: fractions rounded to the challenge's decimals, None if undefined; without classes if hidden."""
+
+    metric: str
+    per_class: Mapping[str, float | None]
+    mean: float | None
+    mean_over: int
+
+
+@dataclass(frozen=True, slots=True)
+class VisibleCounts:
+    """Counts for one class; final recall and precision are fractions."""
+
+    positives: int
+    results: int
+    difficult: int
+    final_recall: float | None
+    final_precision: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class VisibleCurve:
+    """One class's curve: points from left to right, as in `curves.AXES`; empty if undefined."""
+
+    kind: CurveKind
+    points: tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class VisibleConfusion:
+    """A confusion matrix: rows are the ground truth, columns the result, background first.
+
+    Attributes:
+        shares: fractions of each row; None in rows without pixels.
+        counts: pixels; None unless exact data are visible.
+    """
+
+    shares: Sequence[Sequence[float | None]]
+    counts: Sequence[Sequence[int]] | None
+
+
+@dataclass(frozen=True, slots=True)
+class VisibleResult:
+    """One competition of an evaluation; the first metric ranks the leaderboard.
+
+    Attributes:
+        counts: by class; empty if hidden.
+        curves: by class; empty if hidden, not loaded or nonexistent.
+        confusion: None if hidden or for other tasks than segmentation.
+        ladder: None where scores do not depend on it.
+    """
+
+    competition: str
+    task: Task
+    measures: tuple[VisibleMeasure, ...]
+    not_entered: tuple[str, ...]
+    counts: Mapping[str, VisibleCounts]
+    curves: Mapping[str, VisibleCurve]
+    confusion: VisibleConfusion | None
+    ladder: VisibleLadder | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VisibleEvaluation:
+    """The part of a submission's evaluation that a viewer may see.
+
+    Attributes:
+        seconds: duration.
+        ground_truth_version: its number.
+        edition_version: number of the version of the challenge's edition whose rules it is by.
+        ground_truth_sha256: None if hidden.
+    """
+
+    created_at: datetime
+    seconds: float
+    evaluator_version: str
+    archive_sha256: str
+    ground_truth_version: int
+    edition_version: int
+    ground_truth_sha256: str | None
+    results: tuple[VisibleResult, ...]
