@@ -10,8 +10,10 @@ from sqlalchemy.orm import selectinload
 
 from tests.support.backend import EDITION, Backend, make_archive, make_columns, make_ground_truth
 from tests.support.factories import IMAGES, make_image_sets, make_truth
+from tests.support.phases import show_board
 from vocboard.app.accounts.models import Role, User
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion
+from vocboard.app.leaderboards.board import Board
 from vocboard.app.rescores import service
 from vocboard.app.rescores.models import Rescore, RescoreState
 from vocboard.app.submissions import publishing
@@ -46,6 +48,12 @@ def add_corrected_truth(backend: Backend, challenge: Challenge) -> GroundTruthVe
         version = make_truth(session, organised, current=False)
         version.sha256 = truth.sha256
     return version
+
+
+def board(backend: Backend, challenge: Challenge) -> Board:
+    """Return the leaderboard of comp1 as it is shown now."""
+    with backend.database.snapshot() as session:
+        return show_board(session, challenge, "comp1")
 
 
 def submit_scored(backend: Backend, challenge: Challenge, count: int, *, published: bool = True) -> list[uuid.UUID]:

@@ -3,46 +3,29 @@
 import threading
 import uuid
 from dataclasses import replace
-from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import func, select, update
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.support.backend import Backend, make_archive, make_columns, wait_until
-from tests.support.phases import main_truth, show_board
-from tests.support.rescoring import (
-    add_corrected_truth,
-    administrator,
-    apply,
-    request_apply,
-    rescore,
-    start_rescore,
-    submit_scored,
-    work,
-)
+from tests.support.phases import main_truth
+from tests.support.rescoring import add_corrected_truth, apply, board, rescore, start_rescore, submit_scored, work
 from vocboard.app.audit.models import AuditEvent
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, Scoring
-from vocboard.app.database import now
 from vocboard.app.errors import ConflictError
 from vocboard.app.evaluations import service as evaluations
 from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.leaderboards.board import Board
-from vocboard.app.moderation import submissions as moderation
-from vocboard.app.rescores import queries, service
-from vocboard.app.rescores.models import Rescore, RescoreItem, RescoreState
+from vocboard.app.rescores import queries
+from vocboard.app.rescores.models import RescoreState
 from vocboard.app.submissions import publishing
 from vocboard.app.submissions.models import State, Submission
 from vocboard.evaluator.editions import Metric
 from vocboard.evaluator.tasks.definitions import METRICS
 from vocboard.worker import rescoring
 from vocboard.worker.evaluation import evaluate_next
-
-
-def board(backend: Backend, challenge: Challenge) -> Board:
-    with backend.database.snapshot() as session:
-        return show_board(session, challenge, "comp1")
 
 
 def means(found: Board) -> list[float | None]:
@@ -122,32 +105,6 @@ def test_applied_scores_are_those_of_a_fresh_evaluation(backend: Backend) -> Non
     )
 
 
-def test_with_workers_killed_and_the_broker_emptied_it_ends_with_the_same_report(backend: Backend) -> None:
-    challenge = backend.challenge()
-    submit_scored(backend, challenge, 50)
-    version = add_corrected_truth(backend, challenge)
-    undisturbed = start_rescore(backend, challenge, version)
-    work(backend)
-    expected = rescore(backend, undisturbed).report
-    with backend.database.writing() as session:
-        service.discard(session, rescore_id=undisturbed, user=administrator(backend))
-    rescore_id = start_rescore(backend, challenge, version)  # no message of it is ever sent
-    kills = 0
-    while rescore(backend, rescore_id).state is RescoreState.RUNNING and kills < 3:
-        with backend.running("worker"):
-            so_far = _done(backend, rescore_id)
-            wait_until(
-                lambda so_far=so_far: (
-                    _done(backend, rescore_id) > so_far
-                    or rescore(backend, rescore_id).state is not RescoreState.RUNNING
-                )
-            )
-        kills += 1
-    with backend.running("worker"):
-        wait_until(lambda: rescore(backend, rescore_id).state is RescoreState.READY)
-    assert rescore(backend, rescore_id).report == expected
-
-
 def test_a_board_under_load_never_mixes_old_and_new(backend: Backend) -> None:
     challenge = backend.challenge()
     submit_scored(backend, challenge, 30)
@@ -193,63 +150,6 @@ def test_submissions_that_are_scored_in_the_meantime_are_included(backend: Backe
         assert queries.progress(session, rescore(backend, rescore_id)).total == 3
 
 
-def test_gives_way_to_live_submissions(backend: Backend) -> None:
-    challenge = backend.challenge()
-    submit_scored(backend, challenge, 4)
-    rescore_id = start_rescore(backend, challenge, add_corrected_truth(backend, challenge))
-    live = backend.submit(backend.user(), challenge, columns=make_columns())
-    work(backend)
-    assert _done(backend, rescore_id) == 0
-    assert evaluate_next(backend.database, backend.store, backend.settings)
-    assert backend.submission(live).state is State.SCORED
-    work(backend)
-    assert _done(backend, rescore_id) == 5
-
-
-def test_a_batch_ends_when_a_live_submission_arrives(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
-    challenge = backend.challenge()
-    submit_scored(backend, challenge, 6)
-    rescore_id = start_rescore(backend, challenge, add_corrected_truth(backend, challenge))
-    evaluate, calls = rescoring.evaluate, []
-
-    def interrupted(*arguments: Any, **options: Any) -> Any:
-        calls.append(1)
-        if len(calls) == 2:
-            backend.submit(backend.user(), challenge, columns=make_columns())
-        return evaluate(*arguments, **options)
-
-    monkeypatch.setattr(rescoring, "evaluate", interrupted)
-    work(backend)
-    assert _done(backend, rescore_id) == 2
-    with backend.database.reading() as session:
-        attempts = session.scalars(select(RescoreItem.attempts).order_by(RescoreItem.attempts)).all()
-    assert attempts == [0, 0, 0, 0, 1, 1]
-
-
-def test_a_cancelled_one_stores_nothing_more(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
-    challenge = backend.challenge()
-    submit_scored(backend, challenge, 3)
-    rescore_id = start_rescore(backend, challenge, add_corrected_truth(backend, challenge))
-    before = board(backend, challenge)
-    evaluate, user = rescoring.evaluate, administrator(backend)
-
-    def cancelled_meanwhile(*arguments: Any, **options: Any) -> Any:
-        with backend.database.writing() as session:
-            service.discard(session, rescore_id=rescore_id, user=user)
-        return evaluate(*arguments, **options)
-
-    monkeypatch.setattr(rescoring, "evaluate", cancelled_meanwhile)
-    work(backend)
-    found = rescore(backend, rescore_id)
-    assert found.state is RescoreState.DISCARDED
-    with backend.database.reading() as session:
-        stored = select(func.count()).select_from(Evaluation).where(Evaluation.scoring_id == found.scoring_id)
-        assert session.scalar(stored) == 0
-    assert board(backend, challenge) == before
-    with backend.database.writing() as session, pytest.raises(ConflictError, match="Only a re-score that is ready"):
-        service.request_apply(session, rescore_id=rescore_id, user=user)
-
-
 def test_what_cannot_be_evaluated_is_reported_and_fails_when_applied(backend: Backend) -> None:
     challenge = backend.challenge()
     lost, kept = submit_scored(backend, challenge, 2)
@@ -268,42 +168,6 @@ def test_what_cannot_be_evaluated_is_reported_and_fails_when_applied(backend: Ba
     gone = backend.submission(lost)
     assert (gone.state, gone.published_at, gone.current_evaluation_id) == (State.FAILED, None, None)
     assert [row.submission_id for row in board(backend, challenge).rows] == [kept]
-
-
-def test_one_that_keeps_killing_workers_is_given_up(backend: Backend) -> None:
-    challenge = backend.challenge()
-    (deadly,) = submit_scored(backend, challenge, 1)
-    rescore_id = start_rescore(backend, challenge, add_corrected_truth(backend, challenge))
-    with backend.database.reading_autocommit() as session:
-        assert session.scalar(select(RescoreItem.attempts)) is None
-    rescoring.rescore_next(backend.database, backend.store, backend.settings, until=0)  # it begins
-    long_ago = now() - timedelta(hours=1)
-    with backend.database.writing() as session:
-        silent = {"lease_id": uuid.uuid4(), "lease_expires_at": long_ago, "attempts": 3}
-        session.execute(update(RescoreItem).values(**silent))
-    work(backend)
-    report = rescore(backend, rescore_id).report
-    assert report is not None
-    assert [one["submission"] for one in report["failures"]] == [str(deadly)]
-
-
-def test_a_later_evaluator_restarts(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
-    challenge = backend.challenge()
-    submit_scored(backend, challenge, 2)
-    rescore_id = start_rescore(backend, challenge, add_corrected_truth(backend, challenge))
-    work(backend)
-    request_apply(backend, rescore_id)
-    first = rescore(backend, rescore_id)
-    monkeypatch.setattr(rescoring, "VERSION", "99.0.0")
-    work(backend)
-    restarted = rescore(backend, rescore_id)
-    assert (restarted.state, restarted.evaluator_version) == (RescoreState.READY, "99.0.0")
-    assert restarted.scoring_id != first.scoring_id
-    assert restarted.apply_requested_at is None  # that was about other numbers
-    monkeypatch.setattr(rescoring, "VERSION", "9.0.0")
-    request_apply(backend, rescore_id)
-    work(backend)
-    assert rescore(backend, rescore_id).state is RescoreState.READY  # an older worker leaves it alone
 
 
 def test_after_a_rescore_with_a_new_evaluator_every_result_names_its_version(
@@ -349,18 +213,6 @@ def test_after_a_rescore_with_a_new_evaluator_every_result_names_its_version(
     assert (correction.ground_truth_version, correction.evaluator_version) == (version.number, "99.0.0")
 
 
-def _versions_of_results(backend: Backend) -> list[tuple[int, str]]:
-    """Versions of ground truth and evaluator that produced the results that count."""
-    query = (
-        select(GroundTruthVersion.number, Evaluation.evaluator_version)
-        .join(Scoring, Scoring.ground_truth_version_id == GroundTruthVersion.id)
-        .join(Evaluation, Evaluation.scoring_id == Scoring.id)
-        .join(Submission, Submission.current_evaluation_id == Evaluation.id)
-    )
-    with backend.database.reading() as session:
-        return [(row[0], row[1]) for row in session.execute(query)]
-
-
 def test_the_current_version_can_be_scored_with_again(backend: Backend) -> None:
     challenge = backend.challenge()
     submit_scored(backend, challenge, 3)
@@ -375,64 +227,6 @@ def test_the_current_version_can_be_scored_with_again(backend: Backend) -> None:
     assert report["changes"] == []
     apply(backend, rescore_id)
     assert board(backend, challenge).rows == before.rows
-
-
-def test_one_submission_is_evaluated_again(backend: Backend) -> None:
-    challenge = backend.challenge()
-    chosen, other = submit_scored(backend, challenge, 2)
-    untouched = backend.submission(other).current_evaluation_id
-    before = backend.submission(chosen).current_evaluation_id
-    with backend.database.writing() as session:
-        _, started = service.evaluate_again(session, submission_id=chosen, user=administrator(backend))
-    assert started is not None
-    work(backend)
-    assert backend.submission(chosen).current_evaluation_id == before
-    apply(backend, started.id)
-    assert backend.submission(chosen).current_evaluation_id != before
-    assert backend.submission(other).current_evaluation_id == untouched
-    assert [one.method for one in board(backend, challenge).corrections] == ["Method 000"]
-
-
-def test_a_failed_submission_is_queued_again(backend: Backend) -> None:
-    challenge = backend.challenge()
-    failed = backend.submit(backend.user(), challenge, archive=b"not an archive")
-    assert evaluate_next(backend.database, backend.store, backend.settings)
-    assert backend.submission(failed).state is State.FAILED
-    with backend.database.writing() as session:
-        _, started = service.evaluate_again(session, submission_id=failed, user=administrator(backend))
-    assert started is None
-    again = backend.submission(failed)
-    assert (again.state, again.failure, again.finished_at) == (State.QUEUED, None, None)
-
-
-def test_a_submission_that_was_marked_as_failed_gets_its_result_back(backend: Backend) -> None:
-    challenge = backend.challenge()
-    (chosen,) = submit_scored(backend, challenge, 1)
-    before = backend.submission(chosen).current_evaluation_id
-    organiser = administrator(backend)
-    with backend.database.writing() as session:
-        moderation.fail(session, submission_id=chosen, user=organiser, reason="The disk was full.")
-    with backend.database.writing() as session:
-        service.evaluate_again(session, submission_id=chosen, user=organiser)
-    assert evaluate_next(backend.database, backend.store, backend.settings)
-    again = backend.submission(chosen)
-    assert (again.state, again.failure, again.current_evaluation_id) == (State.SCORED, None, before)
-
-
-def test_an_evaluation_of_one_does_not_survive_a_change_of_the_ground_truth(backend: Backend) -> None:
-    challenge = backend.challenge()
-    (chosen,) = submit_scored(backend, challenge, 1)
-    with backend.database.writing() as session:
-        _, single = service.evaluate_again(session, submission_id=chosen, user=administrator(backend))
-    assert single is not None
-    rescore_id = start_rescore(backend, challenge, add_corrected_truth(backend, challenge))
-    work(backend)
-    apply(backend, rescore_id)
-    after = backend.submission(chosen).current_evaluation_id
-    request_apply(backend, single.id)
-    work(backend)
-    assert rescore(backend, single.id).state is RescoreState.FAILED
-    assert backend.submission(chosen).current_evaluation_id == after
 
 
 def test_only_one_at_a_time_and_each_step_is_in_the_audit_log(backend: Backend) -> None:
@@ -451,9 +245,16 @@ def test_only_one_at_a_time_and_each_step_is_in_the_audit_log(backend: Backend) 
     assert events == ["rescore.start", "rescore.apply", "rescore.applied"]
 
 
-def _done(backend: Backend, rescore_id: uuid.UUID) -> int:
+def _versions_of_results(backend: Backend) -> list[tuple[int, str]]:
+    """Versions of ground truth and evaluator that produced the results that count."""
+    query = (
+        select(GroundTruthVersion.number, Evaluation.evaluator_version)
+        .join(Scoring, Scoring.ground_truth_version_id == GroundTruthVersion.id)
+        .join(Evaluation, Evaluation.scoring_id == Scoring.id)
+        .join(Submission, Submission.current_evaluation_id == Evaluation.id)
+    )
     with backend.database.reading() as session:
-        return queries.progress(session, session.get_one(Rescore, rescore_id)).done
+        return [(row[0], row[1]) for row in session.execute(query)]
 
 
 def _truth_of(session: Session, submission_id: uuid.UUID) -> str | None:

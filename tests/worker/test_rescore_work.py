@@ -1,0 +1,152 @@
+"""How workers go through a re-score: killed, cancelled, interrupted by live submissions."""
+
+import uuid
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select, update
+
+from tests.support.backend import Backend, make_columns, wait_until
+from tests.support.rescoring import (
+    add_corrected_truth,
+    administrator,
+    board,
+    request_apply,
+    rescore,
+    start_rescore,
+    submit_scored,
+    work,
+)
+from vocboard.app.database import now
+from vocboard.app.errors import ConflictError
+from vocboard.app.evaluations.models import Evaluation
+from vocboard.app.rescores import queries, service
+from vocboard.app.rescores.models import Rescore, RescoreItem, RescoreState
+from vocboard.app.submissions.models import State
+from vocboard.worker import rescoring
+from vocboard.worker.evaluation import evaluate_next
+
+
+def test_with_workers_killed_and_the_broker_emptied_it_ends_with_the_same_report(backend: Backend) -> None:
+    challenge = backend.challenge()
+    submit_scored(backend, challenge, 50)
+    version = add_corrected_truth(backend, challenge)
+    undisturbed = start_rescore(backend, challenge, version)
+    work(backend)
+    expected = rescore(backend, undisturbed).report
+    with backend.database.writing() as session:
+        service.discard(session, rescore_id=undisturbed, user=administrator(backend))
+    rescore_id = start_rescore(backend, challenge, version)  # no message of it is ever sent
+    kills = 0
+    while rescore(backend, rescore_id).state is RescoreState.RUNNING and kills < 3:
+        with backend.running("worker"):
+            so_far = _done(backend, rescore_id)
+            wait_until(
+                lambda so_far=so_far: (
+                    _done(backend, rescore_id) > so_far
+                    or rescore(backend, rescore_id).state is not RescoreState.RUNNING
+                )
+            )
+        kills += 1
+    with backend.running("worker"):
+        wait_until(lambda: rescore(backend, rescore_id).state is RescoreState.READY)
+    assert rescore(backend, rescore_id).report == expected
+
+
+def test_gives_way_to_live_submissions(backend: Backend) -> None:
+    challenge = backend.challenge()
+    submit_scored(backend, challenge, 4)
+    rescore_id = start_rescore(backend, challenge, add_corrected_truth(backend, challenge))
+    live = backend.submit(backend.user(), challenge, columns=make_columns())
+    work(backend)
+    assert _done(backend, rescore_id) == 0
+    assert evaluate_next(backend.database, backend.store, backend.settings)
+    assert backend.submission(live).state is State.SCORED
+    work(backend)
+    assert _done(backend, rescore_id) == 5
+
+
+def test_a_batch_ends_when_a_live_submission_arrives(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
+    challenge = backend.challenge()
+    submit_scored(backend, challenge, 6)
+    rescore_id = start_rescore(backend, challenge, add_corrected_truth(backend, challenge))
+    evaluate, calls = rescoring.evaluate, []
+
+    def interrupted(*arguments: Any, **options: Any) -> Any:
+        calls.append(1)
+        if len(calls) == 2:
+            backend.submit(backend.user(), challenge, columns=make_columns())
+        return evaluate(*arguments, **options)
+
+    monkeypatch.setattr(rescoring, "evaluate", interrupted)
+    work(backend)
+    assert _done(backend, rescore_id) == 2
+    with backend.database.reading() as session:
+        attempts = session.scalars(select(RescoreItem.attempts).order_by(RescoreItem.attempts)).all()
+    assert attempts == [0, 0, 0, 0, 1, 1]
+
+
+def test_a_cancelled_one_stores_nothing_more(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
+    challenge = backend.challenge()
+    submit_scored(backend, challenge, 3)
+    rescore_id = start_rescore(backend, challenge, add_corrected_truth(backend, challenge))
+    before = board(backend, challenge)
+    evaluate, user = rescoring.evaluate, administrator(backend)
+
+    def cancelled_meanwhile(*arguments: Any, **options: Any) -> Any:
+        with backend.database.writing() as session:
+            service.discard(session, rescore_id=rescore_id, user=user)
+        return evaluate(*arguments, **options)
+
+    monkeypatch.setattr(rescoring, "evaluate", cancelled_meanwhile)
+    work(backend)
+    found = rescore(backend, rescore_id)
+    assert found.state is RescoreState.DISCARDED
+    with backend.database.reading() as session:
+        stored = select(func.count()).select_from(Evaluation).where(Evaluation.scoring_id == found.scoring_id)
+        assert session.scalar(stored) == 0
+    assert board(backend, challenge) == before
+    with backend.database.writing() as session, pytest.raises(ConflictError, match="Only a re-score that is ready"):
+        service.request_apply(session, rescore_id=rescore_id, user=user)
+
+
+def test_one_that_keeps_killing_workers_is_given_up(backend: Backend) -> None:
+    challenge = backend.challenge()
+    (deadly,) = submit_scored(backend, challenge, 1)
+    rescore_id = start_rescore(backend, challenge, add_corrected_truth(backend, challenge))
+    with backend.database.reading_autocommit() as session:
+        assert session.scalar(select(RescoreItem.attempts)) is None
+    rescoring.rescore_next(backend.database, backend.store, backend.settings, until=0)  # it begins
+    long_ago = now() - timedelta(hours=1)
+    with backend.database.writing() as session:
+        silent = {"lease_id": uuid.uuid4(), "lease_expires_at": long_ago, "attempts": 3}
+        session.execute(update(RescoreItem).values(**silent))
+    work(backend)
+    report = rescore(backend, rescore_id).report
+    assert report is not None
+    assert [one["submission"] for one in report["failures"]] == [str(deadly)]
+
+
+def test_a_later_evaluator_restarts(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
+    challenge = backend.challenge()
+    submit_scored(backend, challenge, 2)
+    rescore_id = start_rescore(backend, challenge, add_corrected_truth(backend, challenge))
+    work(backend)
+    request_apply(backend, rescore_id)
+    first = rescore(backend, rescore_id)
+    monkeypatch.setattr(rescoring, "VERSION", "99.0.0")
+    work(backend)
+    restarted = rescore(backend, rescore_id)
+    assert (restarted.state, restarted.evaluator_version) == (RescoreState.READY, "99.0.0")
+    assert restarted.scoring_id != first.scoring_id
+    assert restarted.apply_requested_at is None  # that was about other numbers
+    monkeypatch.setattr(rescoring, "VERSION", "9.0.0")
+    request_apply(backend, rescore_id)
+    work(backend)
+    assert rescore(backend, rescore_id).state is RescoreState.READY  # an older worker leaves it alone
+
+
+def _done(backend: Backend, rescore_id: uuid.UUID) -> int:
+    with backend.database.reading() as session:
+        return queries.progress(session, session.get_one(Rescore, rescore_id)).done
