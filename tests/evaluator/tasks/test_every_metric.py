@@ -22,6 +22,7 @@ from vocboard.evaluator.tasks.definitions import METRICS, TASKS
 from vocboard.evaluator.tasks.scoring import SCORERS
 
 VOC2012 = load("VOC2012")
+EDITIONS = {Task.INSTANCE_SEGMENTATION: INSTANCES}  # of tasks that VOC2012 lacks
 LAYOUT = (
     "<results><layout><image>l1</image><object>1</object><confidence>0.5</confidence>"
     "<part><class>head</class><bndbox><xmin>1</xmin><ymin>1</ymin><xmax>4</xmax><ymax>4</ymax></bndbox></part>"
@@ -61,6 +62,13 @@ def uses() -> Iterator[Use]:
 
 
 USES = list(uses())
+
+
+def test_every_task_is_tried_here() -> None:
+    missing = sorted(set(Task) - set(RESULTS))
+    assert not missing, f"add {', '.join(missing)} to RESULTS, and an edition to EDITIONS if VOC2012 lacks it"
+
+
 INTERPOLATIONS = {", area under the curve", ", sampled at 11 points"}
 
 
@@ -94,9 +102,8 @@ def files_of_instances() -> dict[str, str | bytes]:
 
 def scored(directory: Path, use: Use) -> tuple[CompetitionScores, dict[str, float] | None]:
     """Return scores, and those from the evidence with each image drawn once; None if the metric has no intervals."""
-    is_instances = use.task is Task.INSTANCE_SEGMENTATION
-    edition = with_rules(INSTANCES if is_instances else VOC2012, use)
-    files = files_of_instances() if is_instances else trees.files_of_2012()
+    edition = with_rules(EDITIONS.get(use.task, VOC2012), use)
+    files = files_of_instances() if use.task is Task.INSTANCE_SEGMENTATION else trees.files_of_2012()
     name, content = RESULTS[use.task]
     if use.metric is Metric.FORCED_CHOICE_ACCURACY:
         files |= {"ImageSets/Main/dog_test.txt": "m2 -1\nm1 -1\n"}  # an image that shows nothing but a car
@@ -143,7 +150,7 @@ def test_every_metric_has_a_definition_and_a_task() -> None:
 
 @pytest.mark.parametrize("use", USES, ids=str)
 def test_only_average_precisions_mention_the_interpolation(use: Use) -> None:
-    edition = with_rules(INSTANCES if use.task is Task.INSTANCE_SEGMENTATION else VOC2012, use)
+    edition = with_rules(EDITIONS.get(use.task, VOC2012), use)
     rules = next(each.rules for each in edition.competitions.values() if each.task is use.task)
     definition = TASKS[use.task]
     assert definition.without_positives(rules, use.metric)
