@@ -10,7 +10,6 @@ import os
 import signal
 import sqlite3
 import subprocess
-import sys
 import tarfile
 import time
 import uuid
@@ -24,7 +23,9 @@ import numpy as np
 import pytest
 from sqlalchemy import make_url, text
 
+from tests.support import forked
 from tests.support.factories import IMAGES, make_challenge, make_image_sets, make_user
+from tests.support.forked import Forked
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.queries import truth_of_scoring
@@ -121,7 +122,7 @@ class Backend:
         return self.submission(submission_id)
 
     @contextlib.contextmanager
-    def running(self, *command: str, **settings: object) -> Iterator[subprocess.Popen[bytes]]:
+    def running(self, *command: str, **settings: object) -> Iterator[Forked]:
         """Run a command in a process group of its own until the block ends, then kill what is left of it.
 
         Args:
@@ -140,15 +141,8 @@ class Backend:
         }
         log = self.settings.data_directory / f"{command[0]}-{uuid.uuid4()}.log"
         with log.open("wb") as output:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "vocboard.commands.main", *command],
-                cwd=ROOT,
-                env=os.environ | {f"VOCBOARD_{name.upper()}": str(value) for name, value in environment.items()},
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                start_new_session=True,
-            )
+            own = {f"VOCBOARD_{name.upper()}": str(value) for name, value in environment.items()}
+            process = forked.start(command, environment=os.environ | own, output=output)
         try:
             yield process
         except BaseException:
@@ -157,7 +151,7 @@ class Backend:
         finally:
             kill_group(process)
 
-    def pause(self, worker: subprocess.Popen[bytes]) -> None:
+    def pause(self, worker: Forked) -> None:
         """Stop a worker's processes with SIGSTOP, while they have no transaction open that others would wait for."""
 
         def is_paused() -> bool:
@@ -247,7 +241,7 @@ def wait_until(condition: Callable[[], bool], explain: Callable[[], str] = str) 
         time.sleep(0.05)
 
 
-def kill_group(process: subprocess.Popen[bytes]) -> None:
+def kill_group(process: subprocess.Popen[bytes] | Forked) -> None:
     """Kill a worker with SIGKILL, its children included."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)

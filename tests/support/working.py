@@ -3,11 +3,11 @@
 import contextlib
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.support import forked
+from tests.support.forked import Forked
 from vocboard.app.settings import Settings
 
 
@@ -22,17 +22,10 @@ def environment_of(settings: Settings) -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def working(settings: Settings, log: Path) -> Iterator[subprocess.Popen[bytes]]:
+def working(settings: Settings, log: Path) -> Iterator[Forked]:
     """Run `vocboard worker` until the block ends."""
     with log.open("ab") as output:
-        worker = subprocess.Popen(
-            [sys.executable, "-m", "vocboard.commands.main", "worker"],
-            env=environment_of(settings),
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            start_new_session=True,
-        )
+        worker = forked.start(["worker"], environment=environment_of(settings), output=output)
     try:
         yield worker
     finally:

@@ -2,12 +2,12 @@
 
 import os
 import signal
-import subprocess
 
 import psutil
 from sqlalchemy import func, select
 
 from tests.support.backend import Backend, wait_until
+from tests.support.forked import Forked
 from tests.worker.test_recovery import BlockedArchive
 from vocboard.app.evaluations.models import Evaluation
 from vocboard.app.submissions.models import State
@@ -22,7 +22,7 @@ def test_a_worker_whose_processes_take_no_work_restarts_itself(backend: Backend)
         assert worker.poll() is None  # still the same process for a supervisor
 
 
-def suspend_idle_processes(backend: Backend, worker: subprocess.Popen[bytes]) -> None:
+def suspend_idle_processes(backend: Backend, worker: Forked) -> None:
     """Suspend the processes that evaluate, while none is at a task: for one that is, the worker waits."""
     (log,) = backend.settings.data_directory.glob("worker-*.log")
 
