@@ -16,6 +16,9 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import CheckConstraint, Connection, inspect, text
 from sqlalchemy.exc import ProgrammingError
 
+from tests.support.databases import made_roles
+from tests.support.postgres import PostgresServer
+from tests.support.services import in_full
 from vocboard.app.database import Database
 from vocboard.app.models import Base
 from vocboard.migrations import drafts, privileges, upgrade
@@ -25,6 +28,12 @@ from vocboard.migrations.run import config
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.services)])
 def empty_url(request: pytest.FixtureRequest) -> str:
     return str(request.getfixturevalue(f"empty_{request.param}_url"))
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.services)])
+def migrated_url(request: pytest.FixtureRequest) -> str:
+    """Give a database as an upgrade from nothing has left it."""
+    return str(request.getfixturevalue(f"{request.param}_url"))
 
 
 @contextmanager
@@ -37,40 +46,36 @@ def connected(url: str) -> Iterator[Connection]:
         database.close()
 
 
-def test_migrations_make_exactly_the_tables_of_the_models(empty_url: str) -> None:
-    upgrade(empty_url)
-    with connected(empty_url) as connection:
+def test_migrations_make_exactly_the_tables_of_the_models(migrated_url: str) -> None:
+    with connected(migrated_url) as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True, "compare_server_default": True})
         assert compare_metadata(context, Base.metadata) == []
 
 
-def test_migrations_make_the_check_constraints_of_the_models(empty_url: str) -> None:
+def test_migrations_make_the_check_constraints_of_the_models(migrated_url: str) -> None:
     """Alembic's comparison leaves these out."""
-    upgrade(empty_url)
-    with connected(empty_url) as connection:
+    with connected(migrated_url) as connection:
         found = inspect(connection)
         for name, table in Base.metadata.tables.items():
             checks = [item for item in table.constraints if isinstance(item, CheckConstraint)]
             assert {check["name"] for check in found.get_check_constraints(name)} == {item.name for item in checks}
 
 
-def test_upgrading_again_changes_nothing(empty_url: str) -> None:
-    upgrade(empty_url)
-    with connected(empty_url) as connection:
+def test_upgrading_again_changes_nothing(migrated_url: str) -> None:
+    with connected(migrated_url) as connection:
         before = MigrationContext.configure(connection).get_current_heads()
-    upgrade(empty_url)
-    with connected(empty_url) as connection:
+    upgrade(migrated_url)
+    with connected(migrated_url) as connection:
         assert MigrationContext.configure(connection).get_current_heads() == before
 
 
-def test_a_database_of_an_unknown_version_is_left_alone_with_a_clear_message(empty_url: str) -> None:
-    upgrade(empty_url)
-    database = Database(empty_url)
+def test_a_database_of_an_unknown_version_is_left_alone_with_a_clear_message(migrated_url: str) -> None:
+    database = Database(migrated_url)
     with database.writing() as session:
         session.execute(text("UPDATE alembic_version SET version_num = 'from_the_future'"))
     database.close()
     with pytest.raises(SystemExit, match=r"created by another version.*from_the_future.*start with a new database"):
-        upgrade(empty_url)
+        upgrade(migrated_url)
 
 
 def test_processes_that_upgrade_at_once_wait_for_each_other(empty_url: str) -> None:
@@ -103,6 +108,16 @@ def test_every_table_has_privileges_for_the_web_role_or_is_meant_to_have_none() 
     assert set(privileges.WORKER) | set(privileges.MAIL) <= set(privileges.WEB)
 
 
+@pytest.fixture(scope="module")
+def privileged_url(postgres: PostgresServer, postgres_template: str) -> Iterator[str]:
+    """Give a database whose processes have their roles, for tests that commit nothing."""
+    with made_roles(postgres):
+        url = postgres.create_database(template=postgres_template)
+        upgrade(in_full(url))  # for the roles' privileges
+        yield in_full(url)
+        postgres.drop_database(url)
+
+
 @pytest.mark.services
 @pytest.mark.parametrize(
     ("role", "statement"),
@@ -129,9 +144,8 @@ def test_every_table_has_privileges_for_the_web_role_or_is_meant_to_have_none() 
         (privileges.WORKER_ROLE, "UPDATE challenges SET visibility = 'public'"),
     ],
 )
-def test_the_database_refuses(process_roles: None, empty_postgres_url: str, role: str, statement: str) -> None:
-    upgrade(empty_postgres_url)
-    with connected(empty_postgres_url) as connection:
+def test_the_database_refuses(privileged_url: str, role: str, statement: str) -> None:
+    with connected(privileged_url) as connection:
         connection.execute(text(f"SET ROLE {role}"))
         connection.execute(text("SELECT count(*) FROM alembic_version"))
         with pytest.raises(ProgrammingError, match=r"permission denied|may not add such"):

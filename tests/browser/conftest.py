@@ -13,9 +13,9 @@ from playwright.sync_api import BrowserContext, ConsoleMessage, Page
 from tests.browser.gallery import Gallery, fill
 from tests.support.browsing import sign_in as sign_in_plainly
 from tests.support.factories import PASSWORD, make_user
+from tests.support.services import make_tables
 from tests.support.site import Site, serving
 from tests.support.working import working
-from vocboard import migrations
 from vocboard.app.accounts.models import Role
 from vocboard.app.settings import Settings
 from vocboard.app.storage.ground_truth_inbox import PUBLIC_KEY_FILE
@@ -32,7 +32,7 @@ def at_work(settings: Settings, log: Path) -> Iterator[Site]:
     Args:
         log: the worker's.
     """
-    migrations.upgrade(settings.database)
+    make_tables(settings)
     with serving(settings) as site, working(settings, log):
         deadline = time.monotonic() + PATIENCE_MS / 1000
         while not (settings.ground_truth_inbox / PUBLIC_KEY_FILE).exists():  # the worker is there
@@ -72,7 +72,7 @@ class Exhibition:
 def exhibition(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Exhibition]:
     """Give a running site with everything there is to see; tests only look at it."""
     settings = Settings(data_directory=tmp_path_factory.mktemp("exhibition"))
-    migrations.upgrade(settings.database)
+    make_tables(settings)
     with serving(settings) as site:
         with site.writing() as session:
             gallery = fill(session)

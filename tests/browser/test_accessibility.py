@@ -15,8 +15,8 @@ from tests.browser.conftest import Exhibition
 from tests.browser.gallery import Gallery
 from tests.browser.visits import EMBEDDED, REFUSED_FORMS, VISITS, Visit, open_page
 from tests.support.factories import make_organiser, make_user
+from tests.support.services import make_tables
 from tests.support.site import serving
-from vocboard import migrations
 from vocboard.app.accounts.models import Role
 from vocboard.app.settings import Settings
 
@@ -90,7 +90,7 @@ def test_page_without_content_is_accessible(page: Page, nothing: Exhibition, pat
 def nothing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Exhibition]:
     """Give a running site with people and nothing else."""
     settings = Settings(data_directory=tmp_path_factory.mktemp("nothing"))
-    migrations.upgrade(settings.database)
+    make_tables(settings)
     with serving(settings) as site:
         with site.writing() as session:
             gallery = Gallery(

@@ -8,9 +8,9 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import SignIn
 from tests.support.factories import make_user
+from tests.support.services import make_tables
 from tests.support.site import Site, serving
 from tests.support.wrong_archives import CASES, TRAINING_DATA, WrongArchive, challenge, detections, tar, under
-from vocboard import migrations
 from vocboard.app.settings import Settings
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser_errors")]
@@ -21,7 +21,7 @@ PATIENCE_MS = 60_000
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     settings = Settings(data_directory=tmp_path_factory.mktemp("archive-first"), uploads_per_hour=1_000)
-    migrations.upgrade(settings.database)
+    make_tables(settings)
     with serving(settings) as running:
         yield running
 

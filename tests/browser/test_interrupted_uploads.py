@@ -15,8 +15,8 @@ from tests.browser.conftest import SignIn
 from tests.support.backend import wait_until
 from tests.support.factories import make_user
 from tests.support.processes import free_port
+from tests.support.services import make_tables
 from tests.support.site import Site, serving
-from vocboard import migrations
 from vocboard.app.settings import Settings
 from vocboard.app.submissions.models import Submission
 from vocboard.app.uploads.models import Upload
@@ -30,7 +30,7 @@ OTHER_REQUESTS_BYTES = 64 * 1024  # more than all requests but the upload
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     settings = Settings(data_directory=tmp_path / "data")
-    migrations.upgrade(settings.database)
+    make_tables(settings)
     return settings
 
 

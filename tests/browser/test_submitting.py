@@ -9,8 +9,8 @@ from tests.browser.conftest import Exhibition, SignIn
 from tests.browser.dropping import drop
 from tests.support import small_world
 from tests.support.factories import make_challenge, make_token, make_user
+from tests.support.services import make_tables
 from tests.support.site import serving
-from vocboard import migrations
 from vocboard.app.settings import Settings
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser_errors")]
@@ -26,7 +26,7 @@ def test_report_on_the_page_is_the_list_of_the_api(page: Page, sign_in: SignIn, 
     wrong = tmp_path / "wrong.tar.gz"
     wrong.write_bytes(archive)
     settings = Settings(data_directory=tmp_path / "data")
-    migrations.upgrade(settings.database)
+    make_tables(settings)
     with serving(settings) as site:
         with site.writing() as session:
             challenge = make_challenge(session, edition="VOC2007", competitions=["comp1", "comp3"])

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from tests.commands.board import COMPETITIONS, EDITION, Board
 from tests.support.factories import make_challenge, make_organiser, make_token
 from tests.support.processes import listening, temporary_directory
-from vocboard import migrations
+from tests.support.services import make_tables
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge, Detail
 from vocboard.app.challenges.rules import PhaseRules
@@ -35,7 +35,7 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Board]:
     directory = tmp_path_factory.mktemp("board")
     settings = Settings(data_directory=directory / "data")
     settings.data_directory.mkdir()
-    migrations.upgrade(settings.database)
+    make_tables(settings)
     database = Database(settings.database)
     world = draw_world(EDITION, seed=7, main=12, segmented=2, layout=4, action=4)
     tree = write_development_kit(world, EDITION, directory)

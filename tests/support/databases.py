@@ -1,5 +1,6 @@
 """Fixtures for tests of services: the database itself, the roles of its processes, passwords quick to check."""
 
+import contextlib
 from collections.abc import Iterator
 
 import argon2
@@ -27,6 +28,13 @@ def process_roles(postgres: PostgresServer) -> Iterator[None]:
 
     Ask for it before the database, so that the roles are dropped after it.
     """
+    with made_roles(postgres):
+        yield
+
+
+@contextlib.contextmanager
+def made_roles(postgres: PostgresServer) -> Iterator[None]:
+    """Make the roles of the real set-up's processes, and drop them at the end of the block."""
     server = Database(in_full(postgres.admin_url))
     with server.engine.begin() as connection:
         existing = set(connection.scalars(text("SELECT rolname FROM pg_roles")))

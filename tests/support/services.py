@@ -19,7 +19,7 @@ from typing import TypeVar
 
 import pytest
 import redis
-from sqlalchemy.engine import URL
+from sqlalchemy.engine import URL, make_url
 
 from tests.support.postgres import PostgresServer, postgres_server
 from tests.support.processes import UnavailableError, skip_or_fail
@@ -27,6 +27,7 @@ from tests.support.redis_server import redis_server
 from tests.support.reused_databases import ReusedDatabases
 from tests.support.run_files import made_once
 from vocboard import migrations
+from vocboard.app.settings import Settings
 
 Service = TypeVar("Service")
 EMBEDDED, REAL = "embedded", "real"
@@ -71,7 +72,18 @@ def postgres_template(postgres: PostgresServer) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def sqlite_template() -> Path:
     """Give the file of a migrated database that others are copied from."""
+    return _sqlite_template()
+
+
+def _sqlite_template() -> Path:
     return made_once("vocboard.sqlite", lambda file: migrations.upgrade(f"sqlite:///{file}"))
+
+
+def make_tables(settings: Settings) -> None:
+    """Make the database of an embedded set-up that has none yet: with all tables, and no rows but migrations'."""
+    file = Path(make_url(settings.database).database or "")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(_sqlite_template(), file)
 
 
 @pytest.fixture

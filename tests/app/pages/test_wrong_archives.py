@@ -10,16 +10,16 @@ import pytest
 
 from tests.support.browsing import from_here, sign_in, token_of
 from tests.support.factories import make_token, make_user
+from tests.support.services import make_tables
 from tests.support.site import Site, serving
 from tests.support.wrong_archives import CASES, TRAINING_DATA, WrongArchive, challenge
-from vocboard import migrations
 from vocboard.app.settings import Settings
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     settings = Settings(data_directory=tmp_path_factory.mktemp("wrong-archives"))
-    migrations.upgrade(settings.database)
+    make_tables(settings)
     with serving(settings) as running:
         yield running
 

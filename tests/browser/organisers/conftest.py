@@ -10,9 +10,9 @@ from playwright.sync_api import Page
 from tests.browser.conftest import PATIENCE_MS, at_work, cookies_of
 from tests.browser.organisers.clicks import Organising
 from tests.support.factories import make_organiser, make_token
+from tests.support.services import make_tables
 from tests.support.site import Site, serving
 from tests.support.small_world import packed
-from vocboard import migrations
 from vocboard.app.accounts.models import User
 from vocboard.app.settings import Settings
 from vocboard.commands.main import main
@@ -52,7 +52,7 @@ def year(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Year]:
 def elsewhere(tmp_path: Path) -> Iterator[Site]:
     """Give another server, without a worker."""
     settings = Settings(data_directory=tmp_path / "elsewhere")
-    migrations.upgrade(settings.database)
+    make_tables(settings)
     with serving(settings) as site:
         yield site
 
