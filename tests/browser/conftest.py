@@ -3,15 +3,15 @@
 import contextlib
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright._impl._api_structures import SetCookieParam
-from playwright.sync_api import BrowserContext, ConsoleMessage, Page
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, WebError
 
-from tests.browser.gallery import Gallery, fill
-from tests.support.browsing import sign_in as sign_in_plainly
+from tests.browser.exhibition import Exhibition
+from tests.browser.gallery import fill
+from tests.browser.visits import Visit, open_page
+from tests.support.browser import VIEWPORT, new_context
 from tests.support.factories import PASSWORD, make_user
 from tests.support.services import make_tables
 from tests.support.site import Site, serving
@@ -41,33 +41,6 @@ def at_work(settings: Settings, log: Path) -> Iterator[Site]:
         yield site
 
 
-def cookies_of(site: Site, email: str) -> list[SetCookieParam]:
-    """Return the cookies of a browser in which this person is signed in."""
-    with site.client() as client:
-        sign_in_plainly(client, email)
-        return [{"name": name, "value": value, "url": site.url} for name, value in client.cookies.items()]
-
-
-@dataclass(frozen=True)
-class Exhibition:
-    """The gallery, and the site that shows it."""
-
-    site: Site
-    gallery: Gallery
-    kept: dict[str, list[SetCookieParam]] = field(default_factory=dict)
-
-    @property
-    def url(self) -> str:
-        """Where it answers."""
-        return self.site.url
-
-    def cookies(self, who: str) -> list[SetCookieParam]:
-        """Return the cookies of a browser in which somebody of the gallery is signed in: "participant" and so on."""
-        if who not in self.kept:
-            self.kept[who] = cookies_of(self.site, getattr(self.gallery, who))
-        return self.kept[who]
-
-
 @pytest.fixture(scope="session")
 def exhibition(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Exhibition]:
     """Give a running site with everything there is to see; tests only look at it."""
@@ -82,6 +55,13 @@ def exhibition(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Exhibition]
 @pytest.fixture
 def browser_errors(browser_context: BrowserContext) -> Iterator[list[str]]:
     """Collect errors of the browser: errors in scripts, refused styles, files that are missing."""
+    with without_errors(browser_context) as found:
+        yield found
+
+
+@contextlib.contextmanager
+def without_errors(context: BrowserContext) -> Iterator[list[str]]:
+    """Collect the errors of a browser, and fail at the end of the block if there are any."""
     found: list[str] = []
 
     def note(message: ConsoleMessage) -> None:
@@ -90,10 +70,47 @@ def browser_errors(browser_context: BrowserContext) -> Iterator[list[str]]:
         if message.type in {"error", "warning"} and not refused:
             found.append(f"{message.page.url if message.page else ''}: {message.text}")
 
-    browser_context.on("console", note)
-    browser_context.on("weberror", lambda error: found.append(str(error.error)))
+    def note_exception(error: WebError) -> None:
+        found.append(str(error.error))
+
+    context.on("console", note)
+    context.on("weberror", note_exception)
     yield found
+    context.remove_listener("console", note)
+    context.remove_listener("weberror", note_exception)
     assert found == []
+
+
+@pytest.fixture(scope="module")
+def kept_pages(browser: Browser) -> Iterator[Callable[[str], Page]]:
+    """Give what returns somebody's page, as new; it is the same for all tests of the module that only look at pages.
+
+    The first page of a new browser profile takes a second of processor time.
+    """
+    pages: dict[str, Page] = {}
+
+    def page_of(who: str) -> Page:
+        if who not in pages:
+            pages[who] = new_context(browser).new_page()
+        page = pages[who]
+        page.context.clear_cookies()
+        page.set_viewport_size(VIEWPORT)
+        page.emulate_media(media="null", color_scheme="null", reduced_motion="null")
+        return page
+
+    yield page_of
+    for page in pages.values():
+        page.context.close()
+
+
+@pytest.fixture
+def visited(visit: Visit, exhibition: Exhibition, kept_pages: Callable[[str], Page]) -> Iterator[Page]:
+    """Give the page of the test's `visit`; there must be no errors in the browser up to the end of the test."""
+    page = kept_pages(visit.who)
+    with without_errors(page.context):
+        open_page(page, exhibition, visit)
+        yield page
+    page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
 
 
 @pytest.fixture

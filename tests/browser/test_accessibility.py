@@ -20,7 +20,7 @@ from tests.support.site import serving
 from vocboard.app.accounts.models import Role
 from vocboard.app.settings import Settings
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser_errors")]
+pytestmark = pytest.mark.browser
 
 # Routes that answer with something other than a page; all others are visited.
 NO_PAGES = {
@@ -75,11 +75,11 @@ def test_every_page_is_visited(exhibition: Exhibition) -> None:
 
 
 @pytest.mark.parametrize("visit", [*seen_by_everybody(), *REFUSED_FORMS, *EMBEDDED], ids=str)
-def test_page_is_accessible(page: Page, exhibition: Exhibition, visit: Visit) -> None:
-    open_page(page, exhibition, visit)
-    check(page)
+def test_page_is_accessible(visited: Page, visit: Visit) -> None:
+    check(visited)
 
 
+@pytest.mark.usefixtures("browser_errors")
 @pytest.mark.parametrize("path", ["/", "/submissions", "/invitations", "/organise", "/organise/registrations"])
 def test_page_without_content_is_accessible(page: Page, nothing: Exhibition, path: str) -> None:
     open_page(page, nothing, Visit("organiser", path))

@@ -6,9 +6,9 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.conftest import Exhibition, SignIn
-from tests.browser.visits import REFUSED_FORMS, VISITS, Visit, open_page
+from tests.browser.visits import REFUSED_FORMS, VISITS, Visit
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser_errors")]
+pytestmark = pytest.mark.browser
 
 TELEPHONE = {"width": 390, "height": 844}
 DESK = {"width": 1280, "height": 800}
@@ -67,30 +67,30 @@ PRINTED = """() => ({
 
 
 @pytest.mark.parametrize("visit", [*VISITS, *REFUSED_FORMS], ids=str)
-def test_page_is_in_order(page: Page, exhibition: Exhibition, visit: Visit) -> None:
-    open_page(page, exhibition, visit)
-    assert page.evaluate(SIZE) < MOST_BYTES
+def test_page_is_in_order(visited: Page, visit: Visit) -> None:
+    assert visited.evaluate(SIZE) < MOST_BYTES
     for size in (DESK, ENLARGED, TELEPHONE):
-        page.set_viewport_size(size)  # type: ignore[arg-type]
-        assert page.evaluate(TOO_WIDE) == [], f"wider than {size['width']} pixels"
-    assert page.evaluate(NAMELESS) == []
+        visited.set_viewport_size(size)  # type: ignore[arg-type]
+        assert visited.evaluate(TOO_WIDE) == [], f"wider than {size['width']} pixels"
+    assert visited.evaluate(NAMELESS) == []
     if visit.path.startswith("/api/"):
         return
-    outline = page.evaluate(OUTLINE)
+    outline = visited.evaluate(OUTLINE)
     assert outline.count(1) == 1
     assert outline[0] == 1
     assert all(below <= above + 1 for above, below in pairwise(outline)), outline
     for landmark in ("banner", "main", "contentinfo"):
-        expect(page.get_by_role(landmark)).to_have_count(1)  # type: ignore[arg-type]
-    ids = page.evaluate("() => [...document.querySelectorAll('[id]')].map((element) => element.id)")
+        expect(visited.get_by_role(landmark)).to_have_count(1)  # type: ignore[arg-type]
+    ids = visited.evaluate("() => [...document.querySelectorAll('[id]')].map((element) => element.id)")
     assert len(ids) == len(set(ids))
-    page.set_viewport_size(DESK)  # type: ignore[arg-type]
-    page.keyboard.press("Tab")
-    assert page.evaluate(INVISIBLE_FOCUS) == []
-    page.emulate_media(media="print")
-    assert page.evaluate(PRINTED) == {"heading": True, "menu": False, "cut": []}
+    visited.set_viewport_size(DESK)  # type: ignore[arg-type]
+    visited.keyboard.press("Tab")
+    assert visited.evaluate(INVISIBLE_FOCUS) == []
+    visited.emulate_media(media="print")
+    assert visited.evaluate(PRINTED) == {"heading": True, "menu": False, "cut": []}
 
 
+@pytest.mark.usefixtures("browser_errors")
 def test_first_tab_offers_to_skip_to_the_content(page: Page, exhibition: Exhibition) -> None:
     page.goto(exhibition.url)
     page.keyboard.press("Tab")
@@ -99,6 +99,7 @@ def test_first_tab_offers_to_skip_to_the_content(page: Page, exhibition: Exhibit
     expect(page.get_by_role("main")).to_be_focused()
 
 
+@pytest.mark.usefixtures("browser_errors")
 def test_colours_follow_the_choice_and_stay_chosen(page: Page, exhibition: Exhibition) -> None:
     background = "() => getComputedStyle(document.documentElement).backgroundColor"
     page.emulate_media(color_scheme="light")
@@ -114,6 +115,7 @@ def test_colours_follow_the_choice_and_stay_chosen(page: Page, exhibition: Exhib
     assert page.evaluate(background) == dark
 
 
+@pytest.mark.usefixtures("browser_errors")
 def test_times_are_the_readers_own_with_utc(exhibition: Exhibition, browser_context: BrowserContext) -> None:
     browser = browser_context.browser
     assert browser is not None
@@ -126,6 +128,7 @@ def test_times_are_the_readers_own_with_utc(exhibition: Exhibition, browser_cont
     elsewhere.close()
 
 
+@pytest.mark.usefixtures("browser_errors")
 def test_pages_work_without_scripts(exhibition: Exhibition, browser_context: BrowserContext, sign_in: SignIn) -> None:
     browser = browser_context.browser
     assert browser is not None

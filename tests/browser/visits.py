@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from playwright.sync_api import FilePayload, Page
 
-from tests.browser.conftest import Exhibition
+from tests.browser.exhibition import Exhibition
 
 NO_ARCHIVE = FilePayload(name="results.tar.gz", mimeType="application/gzip", buffer=b"no archive")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, ViewportSize, expect, sync_playwright
 
 from tests.support.processes import skip_or_fail
 
@@ -28,6 +28,7 @@ FLAGS = (
     # Names other than the loopback's do not resolve: that a page loads something from elsewhere is to be seen.
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
 )
+VIEWPORT: ViewportSize = {"width": 1280, "height": 800}
 SECONDS_TO_WAIT = 30.0  # a loaded machine takes seconds for what an idle one does at once
 expect.set_options(timeout=SECONDS_TO_WAIT * 1000)
 
@@ -61,11 +62,17 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def browser_context(browser: Browser) -> Iterator[BrowserContext]:
-    """Give a browser profile of the test's own: no cookies, 1280 x 800 pixels, English, UTC."""
-    context = browser.new_context(viewport={"width": 1280, "height": 800}, locale="en-GB", timezone_id="UTC")
-    context.set_default_timeout(SECONDS_TO_WAIT * 1000)
+    """Give a browser profile of the test's own."""
+    context = new_context(browser)
     yield context
     context.close()
+
+
+def new_context(browser: Browser) -> BrowserContext:
+    """Return a new browser profile: no cookies, 1280 x 800 pixels, English, UTC."""
+    context = browser.new_context(viewport=VIEWPORT, locale="en-GB", timezone_id="UTC")
+    context.set_default_timeout(SECONDS_TO_WAIT * 1000)
+    return context
 
 
 @pytest.fixture

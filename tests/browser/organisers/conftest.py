@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.conftest import PATIENCE_MS, at_work, cookies_of
+from tests.browser.conftest import PATIENCE_MS, at_work
+from tests.browser.exhibition import cookies_of
 from tests.browser.organisers.clicks import Organising
 from tests.support.factories import make_organiser, make_token
 from tests.support.services import make_tables

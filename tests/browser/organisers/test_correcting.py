@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import cookies_of
+from tests.browser.exhibition import cookies_of
 from tests.browser.organisers.clicks import Organising
 from tests.browser.organisers.conftest import EDITION, PATIENCE, Year
 from tests.support.factories import make_organiser, make_token, make_user
