@@ -93,6 +93,8 @@ def kept_pages(browser: Browser) -> Iterator[Callable[[str], Page]]:
         if who not in pages:
             pages[who] = new_context(browser).new_page()
         page = pages[who]
+        if page.url.startswith("http"):
+            page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
         page.context.clear_cookies()
         page.set_viewport_size(VIEWPORT)
         page.emulate_media(media="null", color_scheme="null", reduced_motion="null")
@@ -110,7 +112,6 @@ def visited(visit: Visit, exhibition: Exhibition, kept_pages: Callable[[str], Pa
     with without_errors(page.context):
         open_page(page, exhibition, visit)
         yield page
-    page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
 
 
 @pytest.fixture

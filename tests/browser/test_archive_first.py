@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import SignIn
+from tests.browser.exhibition import cookies_of
 from tests.support.factories import make_user
 from tests.support.services import make_tables
 from tests.support.site import Site, serving
@@ -27,12 +28,11 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 
 @pytest.fixture
-def form(site: Site, page: Page, sign_in: SignIn) -> Page:
+def form(site: Site, page: Page) -> Page:
     """Give the form of a new person and challenge."""
     with site.writing() as session:
         slug, email = challenge(session).slug, make_user(session).email
-    page.goto(site.url)
-    sign_in(page, email)
+    page.context.add_cookies(cookies_of(site, email))
     page.goto(f"{site.url}/challenges/{slug}/submit")
     return page
 
