@@ -24,7 +24,6 @@ from vocboard.commands.offline import (
 from vocboard.commands.problem_text import explanation_hint, image_set_hint, problem_lines, summary
 from vocboard.commands.progress import Progress
 from vocboard.commands.score_tables import score_lines
-from vocboard.evaluator.diagnosis.annotated import read_annotated
 from vocboard.evaluator.diagnosis.report import diagnosis
 from vocboard.evaluator.diagnosis.worst import WorstError, worst_errors
 from vocboard.evaluator.editions import Edition, image_sets_of
@@ -119,11 +118,7 @@ def run(arguments: argparse.Namespace) -> int:
                 if arguments.bootstrap is not None:
                     bootstraps[name] = _bootstraps(evidence, of_set, arguments.bootstrap)
                 if arguments.diagnose:
-                    progress.stage("annotations")
-                    annotated = read_annotated(arguments.ground_truth, of_set, truth.image_sets, progress.advance)
-                    diagnoses[name] = diagnosis(
-                        read.results, of_set, truth, evidence, confusions=confusions, annotated=annotated
-                    )
+                    diagnoses[name] = diagnosis(read.results, of_set, truth, evidence, confusions=confusions)
                     if arguments.report is not None:
                         worst[name] = _worst(read.results, of_set, truth, confusions)
     titles = {name: name or ", ".join(image_sets_of(edition)) for name in evaluations}

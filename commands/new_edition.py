@@ -81,6 +81,9 @@ def _ask(arguments: argparse.Namespace) -> Answers:
         if question.needs_task is None or question.needs_task in listed(answers["tasks"]):
             given = getattr(arguments, question.field)
             answers[question.field] = _answer(question) if given is None else given
+            for item in listed(answers[question.field]) if question.choices else ():
+                if item not in question.choices:
+                    raise MisuseError(f"{question.text}: {item!r} is none of {', '.join(question.choices)}")
     return Answers(**answers)
 
 

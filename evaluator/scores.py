@@ -52,10 +52,15 @@ AnyCurve = Curve | RocCurve
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One metric over the classes entered, in the edition's order; NaN if undefined."""
+    """One metric over the classes entered, in the edition's order; NaN if undefined.
+
+    Attributes:
+        objects: for a metric of some objects of each class, their number; None for all others.
+    """
 
     metric: Metric
     per_class: Mapping[str, float]
+    objects: Mapping[str, int] | None = None
 
     @property
     def mean(self) -> float:
@@ -70,11 +75,12 @@ class Measure:
 
     def as_json(self) -> dict[str, Any]:
         """Return values, mean and the number of classes in it; undefined values are None."""
-        return {
+        numbers = {
             "per_class": {name: _number(value) for name, value in self.per_class.items()},
             "mean": _number(self.mean),
             "mean_over": self.mean_over,
         }
+        return numbers if self.objects is None else numbers | {"objects": dict(self.objects)}
 
     def _defined(self) -> list[float]:
         return [value for value in self.per_class.values() if not math.isnan(value)]

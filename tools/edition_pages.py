@@ -11,6 +11,7 @@ from pathlib import Path
 from vocboard.evaluator.editions import Competition, Edition, LayoutProtocol, TaskRules, load, names
 from vocboard.evaluator.result_files.names import expected_name
 from vocboard.evaluator.tasks.definitions import METRICS, PARTIAL_ENTRIES, TASKS
+from vocboard.evaluator.tasks.detection.subsets import SUBSETS
 
 PAGES = Path(__file__).resolve().parents[1] / "docs" / "editions"
 OWN = "own"
@@ -51,7 +52,7 @@ def all_pages() -> tuple[str, ...]:
 
 def _parts(name: str) -> Mapping[str, Callable[[], Iterator[str]]]:
     if name == OWN:
-        return {"metrics": _metrics, "described": _described, "fields": _fields}
+        return {"metrics": _metrics, "described": _described, "subsets": _subsets, "fields": _fields}
     edition = load(name)
     return {"files": lambda: _files(edition), "scores": lambda: _scores(edition)}
 
@@ -96,9 +97,14 @@ def _metrics() -> Iterator[str]:
     yield "| task | `metric` | only as `secondary` |\n|---|---|---|\n"
     for task, definition in TASKS.items():
         metrics = ", ".join(f"`{metric}`" for metric in definition.metrics)
-        others = ", ".join(
-            f"`{metric}`{_protocols(known.protocols)}" for metric, known in definition.only_secondary.items()
-        )
+        listed = [
+            f"`{metric}`{_protocols(known.protocols)}"
+            for metric, known in definition.only_secondary.items()
+            if metric not in SUBSETS
+        ]
+        if SUBSETS.keys() & definition.only_secondary.keys():
+            listed.append("[metrics of some objects](#metrics-of-some-objects)")
+        others = ", ".join(listed)
         yield f"| `{task}` | {metrics} | {others} |\n"
 
 
@@ -119,6 +125,13 @@ def _described() -> Iterator[str]:
                 "Shown only at the detail level `everything`." if known.needs_public_ground_truth else None,
             )
             yield f"| `{metric}` | {known.title} | {' '.join(filter(None, sentences))} |\n"
+
+
+def _subsets() -> Iterator[str]:
+    """Which objects the metrics of some objects are about."""
+    yield "| metric | name | of which objects |\n|---|---|---|\n"
+    for metric, subset in SUBSETS.items():
+        yield f"| `{metric}` | {METRICS[metric].title} | {subset.objects} |\n"
 
 
 def _fields() -> Iterator[str]:

@@ -27,6 +27,7 @@ from vocboard.app.evaluations.models import (
     SecretCurve,
     SecretEvidence,
 )
+from vocboard.app.evaluations.subset_scores import in_steps
 from vocboard.app.submissions.models import Submission
 from vocboard.evaluator import VERSION
 from vocboard.evaluator.scores import AnyCurve, ClassDetails, CompetitionScores
@@ -83,7 +84,7 @@ def store(
     for position, item in enumerate(scores.values()):
         result = _result(evaluation_id, position, item)
         rows[CompetitionResult].append(result)
-        for number, computed in enumerate((item.primary, *item.secondary)):
+        for number, computed in enumerate(map(in_steps, (item.primary, *item.secondary))):
             measure = _measure(result["id"], number, computed)
             rows[Measure].append(measure)
             rows[ClassScore] += _class_scores(measure["id"], computed)

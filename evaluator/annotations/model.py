@@ -21,9 +21,10 @@ class AnnotatedObject:
     Attributes:
         box: for people with only a point (VOC2012's boxless actions), that pixel.
         difficult: False if the file does not say, as in the action images.
-        truncated: cut off by the edge of the image or another object; does not affect scores.
-        view: pose in the label of a text annotation, for example `Side`; does not affect scores. `records` has the
-            poses of XML annotations.
+        truncated: cut off by the edge of the image or another object; None if the file does not say. Only metrics of
+            some objects depend on it (`evaluator.tasks.detection.subsets`).
+        occluded: partly hidden by another object; None if the file does not say. As above.
+        view: from which side it is seen, for example `Frontal`; empty if the file does not say. As above.
         parts: for people whose layout is annotated.
         actions: flags by action, for people whose actions are annotated; otherwise None.
     """
@@ -31,7 +32,8 @@ class AnnotatedObject:
     name: str
     box: Box
     difficult: bool = False
-    truncated: bool = False
+    truncated: bool | None = None
+    occluded: bool | None = None
     view: str = ""
     parts: tuple[AnnotatedPart, ...] = ()
     actions: Mapping[str, bool] | None = None

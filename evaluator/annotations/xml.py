@@ -80,6 +80,8 @@ class _XmlReader:
             box=self._box(element, children),
             difficult=self._flag(children.get("difficult")),
             truncated=_is_set(children.get("truncated")),
+            occluded=_is_set(children.get("occluded")),
+            view=(children["pose"].text or "").strip() if "pose" in children else "",
             parts=tuple(map(self._part, element.iterchildren("part"))) if "part" in children else (),
             actions=None if actions is None else {str(flag.tag): self._flag(flag) for flag in actions},
         )
@@ -145,9 +147,9 @@ class _XmlReader:
         self._errors.append((line if isinstance(line, int) else None, message))
 
 
-def _is_set(element: etree._Element | None) -> bool:
-    """A flag that no score depends on, so any other value is accepted without a problem."""
-    return element is not None and (element.text or "").strip() == "1"
+def _is_set(element: etree._Element | None) -> bool | None:
+    """A flag that may be missing; any value but 0 and 1 is as if it were."""
+    return None if element is None else {"0": False, "1": True}.get((element.text or "").strip())
 
 
 def _children(element: etree._Element) -> dict[str, etree._Element]:

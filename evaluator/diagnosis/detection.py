@@ -8,21 +8,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vocboard.evaluator.diagnosis import measures
-from vocboard.evaluator.diagnosis.annotated import VIEWS, Annotated
-from vocboard.evaluator.diagnosis.characteristics import ASPECTS, SIZES, by_characteristic, fifths
+from vocboard.evaluator.diagnosis.characteristics import ASPECTS, SIZES, by_characteristic
 from vocboard.evaluator.diagnosis.measures import defined
 from vocboard.evaluator.metrics.best_f1 import best_f1
+from vocboard.evaluator.metrics.boxes import area, aspect_ratio
 from vocboard.evaluator.metrics.calibration import calibration
 from vocboard.evaluator.metrics.matches import OVERLAPS
 from vocboard.evaluator.metrics.normalised_precision import NORMAL_SHARE, normalised_average_precision
+from vocboard.evaluator.metrics.object_subsets import fifths
 from vocboard.evaluator.results import Entry
 from vocboard.evaluator.rules import Edition, Overlap, TaskRules
 from vocboard.evaluator.scores import Measure
 from vocboard.evaluator.statistics.evidence import EvidenceByClass
 from vocboard.evaluator.statistics.ranked_evidence import MatchedResults
+from vocboard.evaluator.tasks.detection.subsets import VIEWS
 from vocboard.evaluator.tasks.detection.truth import DetectionTruth
 
-WHETHER = ("no", "yes")
+WHETHER = ("unknown", "no", "yes")
+Characteristics = Mapping[str, tuple[tuple[str, ...], NDArray[np.integer]]]  # names of the parts, part of each object
 
 
 def measures_of_detections(
@@ -30,7 +33,6 @@ def measures_of_detections(
     truth: DetectionTruth,
     edition: Edition,
     evidence: EvidenceByClass[MatchedResults],
-    annotated: Annotated | None,
 ) -> dict[str, Any]:
     """Return measures beyond the score, for JSON.
 
@@ -39,13 +41,12 @@ def measures_of_detections(
         truth: objects of all classes.
         edition: the edition, whose overlap rule applies.
         evidence: of the entry.
-        annotated: what else annotations say of the objects; None if that is not known.
     """
     return {
         "measures": {
             name: _measures(
                 each,
-                _characteristics(truth, annotated, truth.class_index == edition.classes.index(name)),
+                _characteristics(truth, truth.class_index == edition.classes.index(name)),
                 evidence.images,
                 entry.competition.rules,
                 edition.overlap,
@@ -56,26 +57,24 @@ def measures_of_detections(
     }
 
 
-def _characteristics(
-    truth: DetectionTruth, annotated: Annotated | None, own: NDArray[np.bool_]
-) -> dict[str, tuple[tuple[str, ...], NDArray[np.int64]]]:
+def _characteristics(truth: DetectionTruth, own: NDArray[np.bool_]) -> Characteristics:
     """Return, for each characteristic, the names of its parts, and the part of each object of a class."""
     box, counted = truth.box[own], ~truth.difficult[own]
-    width, height = box[:, 2] - box[:, 0] + 1, box[:, 3] - box[:, 1] + 1
-    found: dict[str, tuple[tuple[str, ...], NDArray[np.int64]]] = {
-        "by_size": (SIZES, fifths(width * height, counted)),
-        "by_aspect_ratio": (ASPECTS, fifths(width / np.maximum(height, 1), counted)),
+    found: dict[str, tuple[tuple[str, ...], NDArray[np.integer]]] = {
+        "by_size": (SIZES, fifths(area(box), counted)),
+        "by_aspect_ratio": (ASPECTS, fifths(aspect_ratio(box), counted)),
     }
-    if annotated is not None:
-        found["by_truncation"] = WHETHER, annotated.truncated[own]
-        found["by_occlusion"] = WHETHER, annotated.occluded[own]
-        found["by_view"] = VIEWS, annotated.view[own]
-    return found
+    annotated = (
+        ("by_truncation", WHETHER, truth.truncated),
+        ("by_occlusion", WHETHER, truth.occluded),
+        ("by_view", VIEWS, truth.view),
+    )
+    return found | {name: (parts, part[own]) for name, parts, part in annotated if part is not None}
 
 
 def _measures(
     evidence: MatchedResults,
-    characteristics: Mapping[str, tuple[tuple[str, ...], NDArray[np.int64]]],
+    characteristics: Characteristics,
     images: int,
     rules: TaskRules,
     rule: Overlap,
@@ -84,7 +83,7 @@ def _measures(
 
     Args:
         evidence: of the class.
-        characteristics: names of the parts of each, and the part of each object of the class.
+        characteristics: of the objects of the class.
         images: number of test images.
         rules: of the competition.
         rule: when an overlap is sufficient.
@@ -93,7 +92,7 @@ def _measures(
     by_overlap = measures.at_overlaps(evidence, rules, rule.strict)
     normal = NORMAL_SHARE * images
 
-    def by(names: tuple[str, ...], part: NDArray[np.int64]) -> dict[str, Any]:
+    def by(names: tuple[str, ...], part: NDArray[np.integer]) -> dict[str, Any]:
         found = by_characteristic(evidence, judgement, part, names, normal)
         return {
             name: {"objects": objects, "normalised_average_precision": defined(score)}

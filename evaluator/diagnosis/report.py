@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from vocboard.evaluator.diagnosis.annotated import Annotated
 from vocboard.evaluator.diagnosis.classification import diagnose_labels
 from vocboard.evaluator.diagnosis.detection import measures_of_detections
 from vocboard.evaluator.diagnosis.errors import diagnose
@@ -25,7 +24,6 @@ def diagnosis(
     evidence: Mapping[str, Evidence],
     *,
     confusions: Confusions | None = None,
-    annotated: Mapping[str, Annotated] | None = None,
 ) -> Mapping[str, dict[str, Any]]:
     """Return the diagnosis of each competition that has one, for JSON; only layouts of whole people have none.
 
@@ -35,7 +33,6 @@ def diagnosis(
         truth: ground truth of the same edition.
         evidence: of the same results.
         confusions: received the label maps; None leaves out what is near boundaries, as does not having counted it.
-        annotated: what annotations say of the objects of detection besides their boxes, by image set; None if unknown.
     """
     found = {}
     for key, own in evidence.items():
@@ -49,18 +46,16 @@ def diagnosis(
         elif isinstance(secret, LabelTruth):
             found[key] = diagnose_labels(entry, secret)
         elif isinstance(own, EvidenceByClass):
-            found[key] = _objects(entry, secret, edition, own, (annotated or {}).get(competition.image_set))
+            found[key] = _objects(entry, secret, edition, own)
     return {key: each for key, each in found.items() if each}
 
 
-def _objects(
-    entry: Entry, truth: Truth, edition: Edition, evidence: EvidenceByClass[Any], annotated: Annotated | None
-) -> dict[str, Any]:
+def _objects(entry: Entry, truth: Truth, edition: Edition, evidence: EvidenceByClass[Any]) -> dict[str, Any]:
     """Return the diagnosis of results that are matched with objects; empty if there is none."""
     diagnosed = diagnose(entry, truth, edition)
     if diagnosed is None:
         return {}
     found = diagnose_objects(diagnosed, entry.competition.rules)
     if isinstance(truth, DetectionTruth):
-        found |= measures_of_detections(entry, truth, edition, evidence, annotated)
+        found |= measures_of_detections(entry, truth, edition, evidence)
     return found

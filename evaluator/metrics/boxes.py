@@ -39,7 +39,7 @@ def intersection_over_union(a: Boxes, b: Boxes) -> NDArray[np.float64]:
     meet = (width > 0) & (height > 0)
     intersection = np.where(meet, width * height, 0.0)
     # If boxes intersect, both areas are positive; otherwise the union can be anything, including zero.
-    union = np.where(meet, _area(a) + _area(b) - intersection, 1.0)
+    union = np.where(meet, area(a) + area(b) - intersection, 1.0)
     return intersection / union
 
 
@@ -112,5 +112,12 @@ def best_overlapping(
     return best, best_overlap
 
 
-def _area(box: Boxes) -> NDArray[np.float64]:
+def area(box: Boxes) -> NDArray[np.float64]:
+    """Return the (n,) areas of boxes in pixels."""
     return (box[:, 2] - box[:, 0] + 1) * (box[:, 3] - box[:, 1] + 1)
+
+
+def aspect_ratio(box: Boxes) -> NDArray[np.float64]:
+    """Return the (n,) widths of boxes over their heights."""
+    width, height = box[:, 2] - box[:, 0] + 1, box[:, 3] - box[:, 1] + 1
+    return width / np.maximum(height, 1)

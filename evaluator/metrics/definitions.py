@@ -27,7 +27,8 @@ class MetricDefinition:
             which descriptions of scores then mention, and which edition files then have to give. False for metrics that
             fix the interpolation themselves.
         curve: the curve that is plotted where it is the primary metric of a task that has curves.
-        description: what it measures, in a sentence for documents; empty for those that the VOC documents define.
+        description: what it measures, in a sentence for documents; empty for those that the VOC documents define, and
+            those of some objects, which have a table of their own.
         undefined: when it is n/a, in a sentence; None if that depends on the edition's rules.
         overlap: the overlap that it requires; None for the edition's.
         protocols: the layout protocols whose competitions can have it as a secondary metric; None for all.

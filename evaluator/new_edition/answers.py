@@ -5,9 +5,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from vocboard.evaluator.tasks.definitions import TASKS as DEFINITIONS
+from vocboard.evaluator.tasks.detection.subsets import SUBSETS, Characteristic
+from vocboard.evaluator.tasks.names import Task
 
 _RULES = {task.value: each.new_edition_rules for task, each in DEFINITIONS.items()}
 TASKS = tuple(_RULES)
+_SECONDARY = 'secondary = ["average_precision_with_difficult"]'  # of detections
+_BY = {
+    "area": Characteristic.AREA,
+    "size": Characteristic.SIZE,
+    "shape": Characteristic.ASPECT,
+    "truncation": Characteristic.TRUNCATION,
+    "occlusion": Characteristic.OCCLUSION,
+    "view": Characteristic.VIEW,
+    "none": None,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +30,7 @@ class Question:
     text: str
     default: str
     needs_task: str | None = None  # asked only if the edition has that task
+    choices: tuple[str, ...] = ()  # of each item of the answer; empty if the edition file says what it may be
 
 
 QUESTIONS = (
@@ -28,6 +41,7 @@ QUESTIONS = (
     Question("parts", "Parts of people", "head, hand, foot", needs_task="layout"),
     Question("actions", "Actions of people", "walking, riding", needs_task="action"),
     Question("overlap", "Least overlap (intersection over union) of a right box", "0.5"),
+    Question("by", f"Also score some objects apart, by {', '.join(_BY)}", "none", "detection", tuple(_BY)),
     Question("image_set", "Name of the test set", "test"),
 )
 
@@ -44,6 +58,7 @@ class Answers:
     image_set: str
     parts: str = ""
     actions: str = ""
+    by: str = "none"
 
 
 def listed(text: str) -> list[str]:
@@ -77,11 +92,21 @@ def edition_text(answers: Answers) -> str:
         "strict = false",
     ]
     for task in tasks:
-        parts += ["", f"[tasks.{task}]", _RULES.get(task, 'file = ""')]
+        rules = _RULES.get(task, 'file = ""')
+        if task == Task.DETECTION:
+            rules = rules.replace(_SECONDARY, _secondary(listed(answers.by)))
+        parts += ["", f"[tasks.{task}]", rules]
     for number, task in enumerate(tasks, start=1):
         parts += ["", "[[competitions]]", f"number = {number}", f"task = {json.dumps(task)}", 'training = "any"']
         parts.append(f"image_set = {json.dumps(answers.image_set)}")
     return "\n".join([*parts, ""])
+
+
+def _secondary(by: Sequence[str]) -> str:
+    """Return the line of secondary metrics of detections."""
+    chosen = {_BY[name] for name in by}
+    wanted = [metric.value for metric, subset in SUBSETS.items() if subset.characteristic in chosen]
+    return f"secondary = {_toml_list(['average_precision_with_difficult', *wanted])}"
 
 
 def _toml_list(items: Sequence[str]) -> str:

@@ -25,6 +25,7 @@ WIDTH, HEIGHT = 240, 180
 LABEL_MAPS = ("SegmentationClass", "SegmentationObject")
 _OBJECTS = 3  # at most, in an image
 _DIFFICULT_EVERY = 7
+_VIEWS = ("Frontal", "Rear", "Left", "Right")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,8 @@ def _scene(edition: Edition, image: str, place: int, random: np.random.Generator
             ObjectRecord(
                 name=PERSON if is_person else edition.classes[kind],
                 box=_texts(box),
-                flags={"truncated": False, "difficult": difficult},
+                view=_VIEWS[(place + number) % len(_VIEWS)],
+                flags={"truncated": place % 4 == 0, "occluded": place % 4 == number, "difficult": difficult},
                 parts=tuple(_parts(edition, box)) if is_person and Task.LAYOUT in tasks else (),
                 actions={name: place % len(edition.actions) == k for k, name in enumerate(edition.actions)}
                 if is_person

@@ -25,19 +25,21 @@ class ScoredEntry(Generic[SomeTruth]):
     """A whole entry, for metrics that cannot be computed for one class from its evidence.
 
     Attributes:
+        metric: what is computed.
         entry: in one competition.
         truth: ground truth of its task and image set.
         edition: the edition, whose rules apply.
-        public: the image set.
+        evidence: of the entry.
     """
 
+    metric: Metric
     entry: Entry
     truth: SomeTruth
     edition: Edition
-    public: ImageSet
+    evidence: EvidenceByClass[Any]
 
 
-EntryMetric = Callable[[ScoredEntry[Any]], Mapping[str, float]]
+EntryMetric = Callable[[ScoredEntry[Any]], Measure]
 
 
 class RankedScorer(Scorer[SomeTruth], Generic[SomeTruth, SomeClass]):
@@ -79,7 +81,7 @@ class RankedScorer(Scorer[SomeTruth], Generic[SomeTruth, SomeClass]):
 
         def measure(metric: Metric) -> Measure:
             if metric in self.by_entry:
-                return Measure(metric, self.by_entry[metric](ScoredEntry(entry, truth, edition, public)))
+                return self.by_entry[metric](ScoredEntry(metric, entry, truth, edition, evidence))
             ranked = _ranked(metric, evidence, edition, competition) if metric in evidence.others else classes
             return Measure(metric, {name: score_of(each) for name, each in self._values(metric, ranked).items()})
 

@@ -49,13 +49,15 @@ class Truth(ABC):
     """The secret part of one task and image set. Each task has a subclass: a dataclass of arrays."""
 
     def arrays(self) -> Arrays:
-        """Return the arrays to store, by name."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]  # a dataclass
+        """Return the arrays to store, by name; without those that are None."""
+        found = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]  # a dataclass
+        return {name: array for name, array in found.items() if array is not None}
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Self:
         """Create an object from the arrays of `arrays`."""
-        return cls(**{field.name: arrays[field.name] for field in fields(cls)})  # type: ignore[arg-type]  # a dataclass
+        names = [field.name for field in fields(cls)]  # type: ignore[arg-type]  # a dataclass
+        return cls(**{name: arrays[name] for name in names if name in arrays})
 
     def digested(self) -> Iterator[Arrays]:
         """Yield everything that scores depend on, independent of its storage, for the digest of the ground truth."""

@@ -103,7 +103,7 @@ def _record(annotation: Annotation) -> ImageRecord:
 
 def _object(each: AnnotatedObject) -> ObjectRecord:
     parts = tuple(PartRecord(part.name, _texts(part.box)) for part in each.parts)
-    flags = {"truncated": each.truncated, "difficult": each.difficult}
+    flags = {"truncated": bool(each.truncated), "difficult": each.difficult}
     return ObjectRecord(each.name, _texts(each.box), each.view, flags, parts, dict(each.actions or {}))
 
 

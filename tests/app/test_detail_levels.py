@@ -241,6 +241,7 @@ PER_CLASS = (0.432178912, 0.864213578)
 CURVE_POINT = 0.654321234
 CALIBRATION_ERROR = 0.197531246  # its metric is for public ground truth only
 PIXELS = 1048573
+OF_SOME_OBJECTS = 0.271828182  # of 40 objects: 0.3 in steps of a tenth
 
 
 def scores_of(task: Task) -> CompetitionScores:
@@ -254,7 +255,14 @@ def scores_of(task: Task) -> CompetitionScores:
         competition=competition.key,
         task=task,
         primary=Measure(competition.rules.metric, dict(zip(names, PER_CLASS, strict=True))),
-        secondary=(Measure(Metric.CALIBRATION_ERROR, dict.fromkeys(names, CALIBRATION_ERROR)),),
+        secondary=(
+            Measure(Metric.CALIBRATION_ERROR, dict.fromkeys(names, CALIBRATION_ERROR)),
+            Measure(
+                Metric.NORMALISED_AP_TRUNCATED,
+                dict.fromkeys(names, OF_SOME_OBJECTS),
+                dict(zip(names, (40, 19), strict=True)),
+            ),
+        ),
         details=dict.fromkeys(names, COUNTS) if matrix is None else {},
         curves={name: Curve(recall, precision) for name in names} if matrix is None else {},
         confusion_matrix=matrix,
@@ -276,6 +284,11 @@ def test_no_view_of_any_task_shows_more_than_its_level(embedded_site: Site, task
     for token in (scene.owner, None):
         views = scene.views(token)
         everything = "\n".join(views.values())
+        of_some = scene.scores(token)["secondary"]["normalised_average_precision_truncated"]
+        assert of_some["mean"] == 0.3  # too few objects of the other class
+        assert level is Detail.MEAN or list(of_some["per_class"].values()) == [0.3, None]
+        for address, text in views.items():
+            assert not re.search(r"0\.2718|27\.18", text), address
         if level is Detail.EVERYTHING:
             assert str(PIXELS if task is Task.SEGMENTATION else COUNTS.positives) in everything
             assert "19.75" in everything

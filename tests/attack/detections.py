@@ -6,14 +6,19 @@ objects. What an author knows to be wrong, such as a box of one pixel, is so in 
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, product
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vocboard.app.evaluations.eleven_points import ceilings, eleven_points, step
+from vocboard.app.evaluations.subset_scores import in_steps
+from vocboard.app.evaluations.subset_scores import step as step_by_objects
+from vocboard.evaluator.metrics.normalised_precision import NORMAL_SHARE, normalised_average_precision
 from vocboard.evaluator.metrics.precision_recall import ELEVEN_RECALLS, Judgement
+from vocboard.evaluator.scores import Measure
+from vocboard.evaluator.tasks.names import Metric
 
 Claims = NDArray[np.int8]  # (claims,) of each box: 1 right, 0 on a difficult object, -1 wrong
 FILLER = -1  # in a list: a box that its author knows to be wrong
@@ -23,6 +28,8 @@ CHAINS, STEPS = 480, 2500  # of the search for others
 SEARCHES = 3  # one alone misses truths that another one finds
 START_TEMPERATURE, COOLING = 0.02, 0.997
 BATCH = 20_000
+IMAGES = 1000
+SHARES_OF_PARTS = (0.1, 0.2, 0.4, 0.2, 0.1)  # fifths of Hoiem et al., from the smallest objects to the largest
 
 Interval = tuple[float, float]
 Display = Callable[[float], Interval]  # what a score may be, given how it is shown
@@ -44,12 +51,17 @@ class Answer:
         boxes: claims by rank, or `FILLER`.
         area, with_difficult: what average precision may be, difficult objects left out or counted.
         points: the eleven points as shown; none at the detail level `classes`.
+        parts: the part that each claim belongs to, which its author knows; empty without metrics of some objects.
+        exact_parts: whether these are shown exactly, which they are not.
     """
 
     boxes: NDArray[np.intp]
     area: Interval
     with_difficult: Interval
     points: tuple[float, ...]
+    parts: tuple[int, ...] = ()
+    exact_parts: bool = False
+    shown_parts: tuple[float | None, ...] = ()
 
 
 def four_decimals(score: float) -> Interval:
@@ -74,6 +86,12 @@ def answer(truth: Claims, counts: Counts, boxes: Sequence[int], display: Display
         display(float(second[0]) / counts.objects),
         _points(truth, counts.positives, listed),
     )
+
+
+def with_parts(one: Answer, truth: Claims, counts: Counts, parts: Sequence[int], *, exact: bool = False) -> Answer:
+    """Return an answer that shows scores by fifths of the objects, too; the author knows which fifth each box is in."""
+    asked = replace(one, parts=tuple(parts), exact_parts=exact)
+    return replace(asked, shown_parts=_shown_parts(truth, counts.positives, asked))
 
 
 def certain(
@@ -143,10 +161,34 @@ def _denied(others: NDArray[np.int8], answers: Sequence[Answer], known: NDArray[
             continue
         highest = int(min(most[index], most_all[index] - difficult[index]))
         for positives in range(int(least[index]), highest + 1):
-            if all(not one.points or _points(others[index], positives, one.boxes) == one.points for one in answers):
+            if all(_is_answered(others[index], positives, one) for one in answers):
                 denied |= denies
                 break
     return denied
+
+
+def _is_answered(truth: Claims, positives: int, one: Answer) -> bool:
+    """Whether a truth with so many objects gives the same points, and the same scores of parts."""
+    if one.points and _points(truth, positives, one.boxes) != one.points:
+        return False
+    return not one.parts or _shown_parts(truth, positives, one) == one.shown_parts
+
+
+def _shown_parts(truth: Claims, positives: int, one: Answer) -> tuple[float | None, ...]:
+    """What is shown of the normalised average precision of each part; nothing if it has too many right claims."""
+    labels = _labels(truth[None], one.boxes)[0]
+    part = np.where(one.boxes == FILLER, -1, np.array(one.parts)[one.boxes])
+    found: list[float | None] = []
+    for number, share in enumerate(SHARES_OF_PARTS):
+        objects = round(share * positives)
+        judgement = Judgement(true=(labels == 1) & (part == number), false=labels == -1, positives=objects)
+        if np.count_nonzero(judgement.true) > objects:
+            return ()
+        score = normalised_average_precision(judgement, objects, NORMAL_SHARE * IMAGES)
+        measure = Measure(Metric.NORMALISED_AP_SIZE_SMALL, {"class": score}, {"class": objects})
+        shown = score if one.exact_parts else in_steps(measure).per_class["class"]
+        found.append(None if np.isnan(shown) else round(shown, 4))
+    return tuple(found)
 
 
 def _divided(sums: NDArray[np.float64], score: float) -> NDArray[np.float64]:
@@ -229,6 +271,26 @@ def _distance(chains: NDArray[np.int8], answers: Sequence[Answer]) -> NDArray[np
         total += _beyond(area / positives, one.area) + _beyond(second / objects, one.with_difficult)
         if one.points:
             total += _points_beyond(chains, positives, one)
+        if one.parts:
+            total += _parts_beyond(chains, positives, one)
+    return total
+
+
+def _parts_beyond(chains: NDArray[np.int8], positives: NDArray[np.float64], one: Answer) -> NDArray[np.float64]:
+    """(chains,) roughly how far the exact scores of parts are from what may be shown as these."""
+    labels = _labels(chains, one.boxes)
+    part = np.where(one.boxes == FILLER, -1, np.array(one.parts)[one.boxes])
+    wrong = (labels == -1).cumsum(axis=1)
+    total = np.zeros(len(chains))
+    for number, (share, shown) in enumerate(zip(SHARES_OF_PARTS, one.shown_parts, strict=True)):
+        objects = np.maximum(np.round(share * positives), 1)
+        hit = (labels == 1) & (part == number)
+        found = hit.cumsum(axis=1) / objects[:, None] * NORMAL_SHARE * IMAGES
+        precision = np.where(hit, found / np.maximum(found + wrong, 1), 0.0)
+        best = np.maximum.accumulate(precision[:, ::-1], axis=1)[:, ::-1]
+        width = 0.0001 if one.exact_parts else step_by_objects(int(np.median(objects)))
+        if shown is not None:
+            total += _beyond((hit * best).sum(axis=1) / objects, (shown - width / 2, shown + width / 2))
     return total
 
 

@@ -8,7 +8,7 @@ import os
 import numpy as np
 import pytest
 
-from tests.attack.detections import FILLER, Claims, Counts, answer, certain
+from tests.attack.detections import FILLER, SHARES_OF_PARTS, Claims, Counts, answer, certain, with_parts
 from vocboard.evaluator import editions
 from vocboard.evaluator.ground_truth import DetectionTruth
 from vocboard.evaluator.results import Detections
@@ -37,6 +37,24 @@ def test_few_boxes_of_one_list_are_certain(truth: Claims) -> None:
     """With fewer objects to find, a list with some boxes wrong has the same score."""
     found = certain(truth, CLASS, [answer(truth, CLASS, range(len(truth)))], np.random.default_rng(1))
     assert len(found) <= LEAKED * CLASS.positives
+
+
+@pytest.mark.parametrize(
+    "truth", [right(40), *(pytest.param(each, marks=WHOLE) for each in (right(20), four_of_forty_wrong()))], ids=str
+)
+def test_scores_by_size_make_few_boxes_certain_because_they_are_in_steps(truth: Claims) -> None:
+    assert len(_certain_by_size(truth)) <= LEAKED * CLASS.positives
+
+
+@WHOLE
+def test_exact_scores_by_size_would_make_a_whole_list_certain() -> None:
+    assert len(_certain_by_size(right(20), exact=True)) == 20 > LEAKED * CLASS.positives
+
+
+def _certain_by_size(truth: Claims, *, exact: bool = False) -> list[int]:
+    sizes = np.random.default_rng(3).choice(len(SHARES_OF_PARTS), len(truth), p=SHARES_OF_PARTS).tolist()
+    shown = with_parts(answer(truth, CLASS, range(len(truth))), truth, CLASS, sizes, exact=exact)
+    return certain(truth, CLASS, [shown], np.random.default_rng(1))
 
 
 @pytest.mark.parametrize("lists", [[range(20), range(40)], [range(40), range(39, -1, -1)]], ids=["halves", "reversed"])

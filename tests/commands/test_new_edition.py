@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from vocboard.commands.main import main
+from vocboard.evaluator.tasks.detection.subsets import SUBSETS
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
@@ -57,6 +58,7 @@ def test_every_task_and_the_example_command_on_the_sample_tree(
         "parts": "head, foot",
         "actions": "walking, riding",
         "overlap": "0.4",
+        "by": "area, size, shape, truncation, occlusion, view",
         "image-set": "hidden",
     }
     options = [text for name, answer in answers.items() for text in (f"--{name}", answer)]
@@ -67,7 +69,11 @@ def test_every_task_and_the_example_command_on_the_sample_tree(
     truth = ("--ground-truth", tmp_path / "mine")
     status, out, _ = run(capsys, "evaluate", file, tmp_path / "mine" / "results.tar.gz", *truth, "--json")
     assert status == 0
-    assert [each["task"] for each in json.loads(out)["competitions"].values()] == answers["tasks"].split(", ")
+    scored = json.loads(out)["competitions"]
+    assert [each["task"] for each in scored.values()] == answers["tasks"].split(", ")
+    by_subset = {name: each for name, each in scored["comp2"]["secondary"].items() if "objects" in each}
+    assert set(by_subset) == set(SUBSETS)
+    assert all(sum(each["objects"].values()) for name, each in by_subset.items() if "50_95" not in name)
     results = tmp_path / "example.zip"
     status, out, _ = run(capsys, "example", "action", tmp_path / "mine", "--edition", file, "--output", results)
     assert status == 0
@@ -80,6 +86,10 @@ def test_wrong_answers_are_reported_and_nothing_is_written(tmp_path: Path, capsy
     status, _, err = run(capsys, "new-edition", "--output", tmp_path / "mine", *options, "--image-set", "test")
     assert status == 2
     assert "these answers do not give a valid edition" in err
+    options = ["--name", "A", "--title", "t", "--tasks", "detection", "--classes", "car", "--overlap", "0.5"]
+    status, _, err = run(capsys, "new-edition", "--output", tmp_path / "mine", *options, "--by", "size, colour")
+    assert status == 2
+    assert "'colour' is none of area, size, shape" in err
     assert list(tmp_path.iterdir()) == []
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from vocboard.evaluator.metrics.forced_choice import forced_choice_accuracy
+from vocboard.evaluator.scores import Measure
 from vocboard.evaluator.statistics.ranked_evidence import LabelledItems
 from vocboard.evaluator.statistics.resampled import Resampled
 from vocboard.evaluator.statistics.roc import ResampledRoc
@@ -27,7 +28,7 @@ def of_roc(ranked: RankedClass[LabelledItems]) -> Resampled:
     return ResampledRoc(ranked.results.items(), ranked.results.image, ranked.metric, ranked.rules.roc)
 
 
-def forced_choice(scored: ScoredEntry[LabelTruth]) -> Mapping[str, float]:
+def forced_choice(scored: ScoredEntry[LabelTruth]) -> Measure:
     """Return the accuracy of a forced choice; see `forced_choice_accuracy`.
 
     Items that are not in the image set of a class have no confidence for it, and do not show it.
@@ -43,7 +44,7 @@ def forced_choice(scored: ScoredEntry[LabelTruth]) -> Mapping[str, float]:
         confidence[row, truth.labels[name].item] = truth.labels[name].confidence(entry.content[name])
     entered = np.array([names.index(name) for name in entry.classes], dtype=np.int64)
     accuracy = forced_choice_accuracy(confidence, label, entered).tolist()
-    return dict(zip(entry.classes, accuracy, strict=True))
+    return Measure(scored.metric, dict(zip(entry.classes, accuracy, strict=True)))
 
 
 BY_CLASS: Mapping[Metric, ClassMetric] = {

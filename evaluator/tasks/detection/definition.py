@@ -5,6 +5,7 @@ from types import MappingProxyType
 from vocboard.evaluator.metrics.definitions import MetricDefinition, shared
 from vocboard.evaluator.rules import TaskRules
 from vocboard.evaluator.tasks.definition import AVERAGE_PRECISION_RULES, StatisticsTable, TaskDefinition
+from vocboard.evaluator.tasks.detection.subsets import SUBSETS
 from vocboard.evaluator.tasks.names import Metric, Task
 
 _WITHOUT_OBJECTS = "A class without objects that count is n/a and left out of the mean."
@@ -59,6 +60,7 @@ class Detection(TaskDefinition):
             Metric.RECALL_10_PER_IMAGE: _recall("the 10 most confident detections"),
             Metric.RECALL_100_PER_IMAGE: _recall("the 100 most confident detections"),
             **shared(Metric.CALIBRATION_ERROR),
+            **{metric: subset.definition() for metric, subset in SUBSETS.items()},
         }
     )
     possible_fields = frozenset({"class"})

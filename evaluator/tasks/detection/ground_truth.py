@@ -1,12 +1,16 @@
 """Ground truth of detection: the boxes of annotated objects."""
 
+from collections.abc import Iterable
+
 import numpy as np
+from numpy.typing import NDArray
 
 from vocboard.evaluator.ground_truth.image_set_files import Listed
 from vocboard.evaluator.ground_truth.material import Material, box_array
 from vocboard.evaluator.ground_truth.model import Key
 from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.rules import TaskRules
+from vocboard.evaluator.tasks.detection.subsets import NO, UNKNOWN, VIEWS, YES
 from vocboard.evaluator.tasks.detection.truth import DetectionTruth
 from vocboard.evaluator.tasks.truth_reader import TruthReader
 
@@ -31,7 +35,17 @@ def read_objects(listed: Listed, material: Material) -> tuple[ImageSet, Detectio
         class_index=np.array([index for _, index, _ in found], dtype=np.int16),
         box=box_array([item.box for _, _, item in found]),
         difficult=np.array([item.difficult for _, _, item in found], dtype=np.bool_),
+        truncated=_flags(item.truncated for _, _, item in found),
+        occluded=_flags(item.occluded for _, _, item in found),
+        view=np.array([_VIEWS.get(item.view.lower(), 0) for _, _, item in found], dtype=np.uint8),
     )
+
+
+_VIEWS = {name: index for index, name in enumerate(VIEWS)}
+
+
+def _flags(stated: Iterable[bool | None]) -> NDArray[np.uint8]:
+    return np.array([UNKNOWN if each is None else YES if each else NO for each in stated], dtype=np.uint8)
 
 
 class DetectionTruthReader(TruthReader[DetectionTruth]):

@@ -11,6 +11,8 @@ from vocboard.evaluator.metrics.recall_per_image import place_in_image
 from vocboard.evaluator.statistics.image_shares import ImageShares
 from vocboard.evaluator.statistics.ranked_evidence import MatchedResults
 from vocboard.evaluator.statistics.resampled import Resampled, ResampledMean
+from vocboard.evaluator.tasks.detection.subset_scores import score_of_subset
+from vocboard.evaluator.tasks.detection.subsets import SUBSETS
 from vocboard.evaluator.tasks.names import Metric
 from vocboard.evaluator.tasks.ranked_classes import (
     ClassMetric,
@@ -22,6 +24,7 @@ from vocboard.evaluator.tasks.ranked_classes import (
     by_rules,
     calibration_error,
 )
+from vocboard.evaluator.tasks.ranked_scorer import EntryMetric
 
 
 def mean_over_overlaps(ranked: RankedClass[MatchedResults]) -> Resampled:
@@ -62,3 +65,4 @@ BY_CLASS: Mapping[Metric, ClassMetric] = {
     Metric.RECALL_100_PER_IMAGE: recall_per_image(100),
     Metric.CALIBRATION_ERROR: calibration_error,
 }
+BY_ENTRY: Mapping[Metric, EntryMetric] = dict.fromkeys(SUBSETS, score_of_subset)

@@ -12,7 +12,7 @@ from vocboard.evaluator.results import Detections, Entry
 from vocboard.evaluator.rules import Edition
 from vocboard.evaluator.statistics.evidence import EvidenceByClass
 from vocboard.evaluator.statistics.ranked_evidence import MatchedResults
-from vocboard.evaluator.tasks.detection.metrics import BY_CLASS
+from vocboard.evaluator.tasks.detection.metrics import BY_CLASS, BY_ENTRY
 from vocboard.evaluator.tasks.detection.truth import DetectionTruth
 from vocboard.evaluator.tasks.ranked_classes import RankedClass
 from vocboard.evaluator.tasks.ranked_scorer import RankedScorer
@@ -38,6 +38,7 @@ class DetectionScorer(RankedScorer[DetectionTruth, MatchedResults]):
     """Scores detection."""
 
     by_class = BY_CLASS
+    by_entry = BY_ENTRY
 
     def evidence(
         self, entry: Entry, truth: DetectionTruth, edition: Edition, public: ImageSet, label_maps: LabelMapCounts | None

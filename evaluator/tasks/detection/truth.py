@@ -20,12 +20,19 @@ class DetectionTruth(Truth):
         class_index: (n,) int16 index into `Edition.classes`.
         box: (n, 4) float64; see `evaluator.metrics.boxes`.
         difficult: (n,) bool.
+        truncated: (n,) uint8, `UNKNOWN`, `NO` or `YES` of `subsets`; None in ground truth stored by versions that did
+            not read it.
+        occluded: (n,) uint8, as above.
+        view: (n,) uint8 index into `VIEWS`; None as above.
     """
 
     image: NDArray[np.int32]
     class_index: NDArray[np.int16]
     box: NDArray[np.float64]
     difficult: NDArray[np.bool_]
+    truncated: NDArray[np.uint8] | None = None
+    occluded: NDArray[np.uint8] | None = None
+    view: NDArray[np.uint8] | None = None
 
     def class_counts(self, edition: Edition) -> Mapping[str, ClassCount]:
         """Return the numbers of objects and of difficult objects, by class."""

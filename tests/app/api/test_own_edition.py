@@ -23,13 +23,20 @@ from vocboard.evaluator.editions import read_text
 
 AERIAL = (Path(__file__).parents[3] / "docs" / "editions" / "examples" / "aerial.toml").read_text()
 SIDE = 40
+CORNERS = ("xmin", "ymin", "xmax", "ymax")
 BOXES = {"city1": (1, 1, 20, 20), "city2": (5, 5, 24, 24), "field1": (11, 11, 30, 30)}
+POOLS = [(3 * place + 1, top, 3 * place + 3, top + 2) for top in (34, 38) for place in range(12)]  # in city1
 SETS = {"city": ("city1", "city2"), "country": ("field1",)}
 
 
 @pytest.fixture
 def site(embedded_site: Site) -> Site:
     return embedded_site
+
+
+def an_object(name: str, box: tuple[int, int, int, int]) -> str:
+    corners = "".join(f"<{key}>{value}</{key}>" for key, value in zip(CORNERS, box, strict=True))
+    return f"<object><name>{name}</name><difficult>0</difficult><bndbox>{corners}</bndbox></object>"
 
 
 def label_map(box: tuple[int, int, int, int], label: int) -> bytes:
@@ -44,29 +51,30 @@ def label_map(box: tuple[int, int, int, int], label: int) -> bytes:
 
 
 def tree() -> bytes:
-    """Ground truth: one roof in each image, and its pixels."""
+    """Ground truth: one roof in each image, and its pixels; 24 small pools in one."""
     files: dict[str, bytes] = {}
     for name, images in SETS.items():
         listed = "".join(f"{image}\n" for image in images).encode()
         files[f"ImageSets/Main/{name}.txt"] = files[f"ImageSets/Segmentation/{name}.txt"] = listed
-    for image, (left, top, right, bottom) in BOXES.items():
-        corners = f"<xmin>{left}</xmin><ymin>{top}</ymin><xmax>{right}</xmax><ymax>{bottom}</ymax>"
+    for image, box in BOXES.items():
+        objects = an_object("roof", box) + "".join(an_object("pool", each) for each in POOLS if image == "city1")
         size = f"<size><width>{SIDE}</width><height>{SIDE}</height><depth>3</depth></size>"
         files[f"Annotations/{image}.xml"] = (
-            f"<annotation><filename>{image}.jpg</filename>{size}<object><name>roof</name><difficult>0</difficult>"
-            f"<bndbox>{corners}</bndbox></object></annotation>"
+            f"<annotation><filename>{image}.jpg</filename>{size}{objects}</annotation>"
         ).encode()
         files[f"SegmentationClass/{image}.png"] = label_map(BOXES[image], 2)
     return packed((f"Aerial/{name}", content) for name, content in files.items())
 
 
 def results() -> bytes:
-    """The right box in one city image and a wrong one before it; pixels of half the roof in the country."""
+    """The right box in one city image and a wrong one before it; 16 of 24 pools; half the roof in the country."""
     detections = b"city2 0.9 30 30 39 39\ncity1 0.8 1 1 20 20\n"
+    pools = "".join(f"city1 0.5 {' '.join(map(str, box))}\n" for box in POOLS[:16]).encode()
     half = (11, 11, 30, 20)
     return packed(
         [
             ("results/Aerial/detections/comp1_city_roof.txt", detections),
+            ("results/Aerial/detections/comp1_city_pool.txt", pools),
             ("results/Aerial/maps/comp6_country/field1.png", label_map(half, 2)),
         ]
     )
@@ -100,12 +108,21 @@ def test_from_edition_file_to_scored_board(
         eventually(lambda: participant.get(submission).json()["state"] == "scored")
     scored = participant.get(submission).json()
     assert scored["not_declared"] == []
-    assert scored["competitions"]["comp1"]["per_class"] == {"roof": 0.25}  # precision 1/2 at recall 1/2
+    # Precision 1/2 at recall 1/2; 16 of 24 objects.
+    assert scored["competitions"]["comp1"]["per_class"] == {"roof": 0.25, "pool": 0.6667}
+    # Of 24 objects, in steps of a fifth; too few roofs.
+    small = {"per_class": {"roof": None, "pool": 0.6}, "mean": 0.6}
+    assert scored["competitions"]["comp1"]["secondary"]["average_precision_50_95_small"] == small
     assert scored["competitions"]["comp6"]["per_class"]["roof"] == 0.5
     assert participant.post(f"{submission}/publish").status_code == 200
     [row] = participant.get(f"{challenge}/leaderboards/comp6").json()["rows"]
     assert row["per_class"]["roof"] == 0.5
     assert row["declared"] == {"training_annotation": "segmentations only"}
+    [row] = participant.get(f"{challenge}/leaderboards/comp1").json()["rows"]
+    assert row["other_means"] == {"average_precision_50_95_small": 0.6}
+    csv = participant.get(f"{challenge}/leaderboards/comp1.csv").text
+    assert csv.rstrip().endswith(",n/a,0.6000")  # small roofs and pools
+    assert ",0.4583,0.6000," in csv  # the means
     with embedded_site.client() as visitor:
         for page in ("", "/leaderboards/comp1", "/leaderboards/comp6"):
             assert visitor.get(f"/challenges/aerial{page}").status_code == 200

@@ -14,18 +14,18 @@ from tests.evaluator import trees
 from tests.evaluator.reference.overlap import overlap
 from tests.evaluator.tasks.test_instance_segmentation import EDITION as INSTANCES
 from tests.support.golden import golden, golden_truth
-from vocboard.evaluator.diagnosis.annotated import VIEWS, read_annotated
 from vocboard.evaluator.diagnosis.errors import ERRORS, diagnose
 from vocboard.evaluator.diagnosis.objects import NOT_FOUND, RIGHT
 from vocboard.evaluator.diagnosis.overlaps import similar_to
 from vocboard.evaluator.diagnosis.report import diagnosis
 from vocboard.evaluator.editions import EditionFileError, Task, load, names, read_text, source
 from vocboard.evaluator.evaluation import read_for_scoring
-from vocboard.evaluator.ground_truth import LayoutTruth
+from vocboard.evaluator.ground_truth import DetectionTruth, LayoutTruth
 from vocboard.evaluator.ground_truth.reader import read_ground_truth
 from vocboard.evaluator.results import Layouts, Results
 from vocboard.evaluator.statistics.collect import collect_evidence
 from vocboard.evaluator.stored_results.stored_results import digest
+from vocboard.evaluator.tasks.detection.subsets import NO, UNKNOWN, VIEWS, YES
 
 GOLDEN = "voc2012-synthetic"
 VOC2012 = load("VOC2012")
@@ -135,9 +135,13 @@ def test_truncated_and_occluded_objects_and_views_come_from_annotations(tmp_path
     car, hidden = trees.an_object("car", more=more), trees.an_object("car", more="<occluded>1</occluded>")
     files["Annotations/m1.xml"] = trees.annotation(car, trees.an_object("unicorn"), hidden)
     truth = read_ground_truth(trees.write(tmp_path, files), VOC2012)
-    found = read_annotated(tmp_path, VOC2012, truth.image_sets)["test"]
-    assert found.truncated.tolist() == [1, 0]
-    assert found.occluded.tolist() == [0, 1]
+    found = truth.truths[Task.DETECTION, "test"]
+    assert isinstance(found, DetectionTruth)
+    assert found.truncated is not None
+    assert found.occluded is not None
+    assert found.view is not None
+    assert found.truncated.tolist() == [YES, UNKNOWN]
+    assert found.occluded.tolist() == [NO, YES]
     assert [VIEWS[view] for view in found.view] == ["left", "unspecified"]
 
 

@@ -6,6 +6,7 @@ which is done here.
 
 import contextlib
 import io
+import math
 import random
 
 import numpy as np
@@ -43,8 +44,10 @@ def coco_box(box: tuple[float, ...]) -> list[float]:
     return [left, top, right - left + 1, bottom - top + 1]
 
 
-def by_pycocotools(found: list[Detection], objects: list[Object]) -> list[float]:
-    """Return the average precision at each overlap, with all results of each image."""
+def by_pycocotools(
+    found: list[Detection], objects: list[Object], area: tuple[float, float] = (0, math.inf)
+) -> list[float]:
+    """Return the average precision at each overlap of objects of some area, with all results of each image."""
     with contextlib.redirect_stdout(io.StringIO()):
         truth = COCO()
         truth.dataset = {
@@ -71,7 +74,7 @@ def by_pycocotools(found: list[Detection], objects: list[Object]) -> list[float]
             ]
         )
         run = COCOeval(truth, results, "bbox")
-        run.params.areaRng, run.params.areaRngLbl, run.params.maxDets = [[0, 1e10]], ["all"], [1000]
+        run.params.areaRng, run.params.areaRngLbl, run.params.maxDets = [list(area)], ["these"], [1000]
         run.params.iouThrs = np.array(OVERLAPS)
         run.evaluate()
         run.accumulate()
@@ -81,7 +84,8 @@ def by_pycocotools(found: list[Detection], objects: list[Object]) -> list[float]
 def at_101_recalls(judgement: Judgement) -> float:
     """Return COCO's average precision: the mean of the interpolated precision at recalls 0, 0.01 ... 1."""
     true = np.cumsum(judgement.true)
-    recall, precision = true / judgement.positives, true / np.arange(1, len(true) + 1)
+    counted = np.cumsum(judgement.true | judgement.false)
+    recall, precision = true / judgement.positives, true / np.maximum(counted, 1)
     best = np.append(np.maximum.accumulate(precision[::-1])[::-1], 0.0)
     return float(best[np.searchsorted(recall, np.linspace(0, 1, 101), side="left")].mean())
 

@@ -19,6 +19,7 @@ from vocboard.evaluator.problems import has_errors
 from vocboard.evaluator.scores import CompetitionScores
 from vocboard.evaluator.statistics.collect import collect_evidence
 from vocboard.evaluator.tasks.definitions import METRICS, TASKS
+from vocboard.evaluator.tasks.detection.subsets import SUBSETS
 from vocboard.evaluator.tasks.scoring import SCORERS
 
 VOC2012 = load("VOC2012")
@@ -91,6 +92,18 @@ def with_rules(edition: Edition, use: Use) -> Edition:
     return replace(edition, competitions=competitions)
 
 
+def files_of_subsets() -> dict[str, str | bytes]:
+    """Cars of all sizes, shapes, flags and views."""
+    flags = [f"<truncated>{one}</truncated><occluded>{one}</occluded>" for one in (0, 1)]
+    views = [f"<pose>{view}</pose>" for view in ("Frontal", "Rear", "Left", "Right")]
+    sides = [(10 * number, 100) for number in range(1, 11)] + [(200, 100)]
+    cars = [
+        trees.an_object("car", (1, 1, *side), flags[number % 2] + views[number % 4])
+        for number, side in enumerate(sides)
+    ]
+    return {"Annotations/m1.xml": trees.annotation(trees.an_object("car"), *cars)}
+
+
 @cache
 def files_of_instances() -> dict[str, str | bytes]:
     return {
@@ -107,6 +120,8 @@ def scored(directory: Path, use: Use) -> tuple[CompetitionScores, dict[str, floa
     name, content = RESULTS[use.task]
     if use.metric is Metric.FORCED_CHOICE_ACCURACY:
         files |= {"ImageSets/Main/dog_test.txt": "m2 -1\nm1 -1\n"}  # an image that shows nothing but a car
+    if use.metric in SUBSETS:
+        files |= files_of_subsets()
     if use.protocol is LayoutProtocol.WHOLE_PERSON_BY_BOX:
         files |= {"ImageSets/Layout/test.txt": "l1\n"}
         content = LAYOUT.replace("<object>1</object>", BOX)
