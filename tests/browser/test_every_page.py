@@ -143,4 +143,18 @@ def test_pages_work_without_scripts(exhibition: Exhibition, browser_context: Bro
     page.goto(f"{exhibition.url}/challenges/voc2012/leaderboards/comp3")
     page.get_by_role("link", name="sheep").click()
     expect(page.locator("th[aria-sort=descending]")).to_have_text("sheep")
+    for path, button, confirmed in (
+        ("/", None, "Submit results"),
+        ("/challenges/voc2012", None, "Submit results"),
+        ("/challenges/voc2007/submit", None, "Upload and check"),
+        ("/submissions/{scored}", "Publish some", "Publish some"),
+        ("/submissions/{scored}/withdraw", None, "Withdraw permanently"),
+        ("/account", None, "Create token"),
+    ):
+        page.goto(exhibition.url + exhibition.gallery.address(path))
+        if button:
+            page.locator("summary", has_text=button).click()
+            expect(page.get_by_role("group", name="Competitions")).to_be_visible()
+        expect(page.locator("a.button, button.button").filter(has_text=confirmed, visible=True).first).to_be_visible()
+        expect(page.locator("button[type=button]").filter(visible=True)).to_have_count(0)  # they do nothing
     plain.close()
