@@ -86,7 +86,7 @@ def chart(progress: Progress) -> Chart | None:
 
 def _labelled(records: Sequence[tuple[RecordHolder, float, float]]) -> tuple[Record, ...]:
     """Write names above and to the left of the points, the latest first, wherever they cover no other name or line."""
-    levels = [(x, end, y) for (_, x, y), (_, end, _) in pairwise(records)]  # of the step line: left, right, height
+    steps = [(x, end, y, above) for (_, x, y), (_, end, above) in pairwise(records)]
     taken: list[tuple[float, float, float]] = []  # left, right, baseline
     found = []
     for holder, x, y in reversed(records):
@@ -98,8 +98,10 @@ def _labelled(records: Sequence[tuple[RecordHolder, float, float]]) -> tuple[Rec
             right - width < other_right + LETTER and other_left < right + LETTER and abs(baseline - other) < LINE
             for other_left, other_right, other in taken
         ) or any(
-            start < right and right - width < end and baseline - LINE < level < baseline + 2
-            for start, end, level in levels
+            # A step: along its level, then up to the next one.
+            (start < right and right - width < end and baseline - LINE < level < baseline + 2)
+            or (right - width < end < right and above < baseline + 2 and baseline - LINE < level)
+            for start, end, level, above in steps
         )
         if covers or len(taken) == MOST_LABELS:
             name = ""
