@@ -251,6 +251,10 @@ class Client:
         answer = self._connection.get(path("submissions", submission, "curves", competition))
         return understood(lambda content: {str(name): dict(curve) for name, curve in content["curves"].items()}, answer)
 
+    def diagnosis(self, submission: str, competition: str) -> Mapping[str, Any]:
+        """Return `is_known`, `shares` and `exact` of one competition: what is wrong with its results."""
+        return understood(dict, self._connection.get(path("submissions", submission, "diagnosis", competition)))
+
     def leaderboard(self, challenge: str, competition: str, *, phase: str | None = None) -> Board:
         """Return the leaderboard of one competition, the best method first.
 

@@ -58,9 +58,12 @@ WEB: Mapping[str, tuple[str, ...]] = {
     "curves": ADD,
     "worker_heartbeats": READ,
     "confusion_shares": ADD,
+    "diagnosis_shares": READ,
     # Data that reveal the ground truth; the worker makes copies for challenges with public ground truth.
     "secret_curves": NONE,
     "secret_confusion_matrices": NONE,
+    "secret_diagnoses": NONE,
+    "diagnosis_tasks": NONE,
     "secret_evidence": NONE,
     "secret_replicates": NONE,
     "statistics_updates": NONE,
@@ -68,6 +71,7 @@ WEB: Mapping[str, tuple[str, ...]] = {
     "board_differences": READ,
     "public_curves": READ,
     "public_confusion_matrices": READ,
+    "public_diagnoses": READ,
     "alembic_version": READ,
 }
 
@@ -95,8 +99,11 @@ WORKER: Mapping[str, tuple[str, ...]] = {
     "curves": ADD,
     "worker_heartbeats": ALL,
     "confusion_shares": ADD,
+    "diagnosis_shares": ADD,
     "secret_curves": ADD,
     "secret_confusion_matrices": ADD,
+    "secret_diagnoses": ADD,
+    "diagnosis_tasks": ALL,
     "secret_evidence": ALL,
     "secret_replicates": ALL,
     "statistics_updates": CHANGE,
@@ -104,6 +111,7 @@ WORKER: Mapping[str, tuple[str, ...]] = {
     "board_differences": ADD_AND_DELETE,
     "public_curves": ADD_AND_DELETE,
     "public_confusion_matrices": ADD_AND_DELETE,
+    "public_diagnoses": ADD_AND_DELETE,
     "alembic_version": READ,
 }
 

@@ -12,8 +12,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import BinaryIO, TypeVar, cast
 
+from vocboard.app.evaluations.service import Diagnosis
 from vocboard.app.storage.archives import ArchiveStore, DamagedArchiveError
 from vocboard.app.submissions.reading_process import CHECK, ReadingProcess
+from vocboard.evaluator.diagnosis.summary import summarise
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.ground_truth import GroundTruth
 from vocboard.evaluator.problems import Severity
@@ -119,6 +121,39 @@ def collect(
     return _with_columns(uploaded, store, edition, truth, use, memory_limit_bytes=memory_limit_bytes)
 
 
+def diagnose(
+    uploaded: Uploaded,
+    store: ArchiveStore,
+    edition: Edition,
+    truth: GroundTruth,
+    *,
+    with_boundaries: bool,
+    memory_limit_bytes: int,
+) -> Mapping[str, Diagnosis]:
+    """Diagnose the errors of a submission, by competition.
+
+    Args:
+        with_boundaries: whether to count pixels near boundaries; see `Confusions`.
+
+    Raises:
+        UnscorableError, DamagedArchiveError, StoppedProcessError, MemoryError, OSError: as for `evaluate`.
+    """
+
+    def use(file: BinaryIO) -> Mapping[str, Diagnosis]:
+        results, matrices = _read(file, uploaded, edition, truth, with_boundaries=with_boundaries)
+        found = {}
+        for key, entry in results.items():
+            competition = entry.competition
+            part = competition.task, competition.image_set
+            if part in truth.truths:
+                public, counts = truth.image_sets.sets[part], matrices.counts(competition)
+                summary = summarise(entry, truth.truths[part], edition, public, counts)
+                found[key] = Diagnosis(summary.exact, summary.by_image)
+        return found
+
+    return _with_columns(uploaded, store, edition, truth, use, memory_limit_bytes=memory_limit_bytes)
+
+
 def _with_columns(
     uploaded: Uploaded,
     store: ArchiveStore,
@@ -140,9 +175,11 @@ def _with_columns(
         return use(file)
 
 
-def _read(file: BinaryIO, uploaded: Uploaded, edition: Edition, truth: GroundTruth) -> tuple[Results, Confusions]:
+def _read(
+    file: BinaryIO, uploaded: Uploaded, edition: Edition, truth: GroundTruth, *, with_boundaries: bool = False
+) -> tuple[Results, Confusions]:
     stored = StoredResults(file, edition, truth.image_sets, classes=uploaded.segmentation_classes)
-    matrices = Confusions(truth)
+    matrices = Confusions(truth, with_boundaries=with_boundaries)
     for competition, image, label_map in stored.label_maps():
         matrices.add(competition, image, label_map)
     return stored.results, matrices

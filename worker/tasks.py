@@ -9,6 +9,7 @@ from celery import Celery
 
 from vocboard.app.database import Database
 from vocboard.app.messaging.broker import (
+    DIAGNOSE_NEXT,
     EVALUATE_NEXT,
     IMPORT_GROUND_TRUTH,
     RESCORE,
@@ -21,7 +22,7 @@ from vocboard.app.messaging.mail.sending import send_due
 from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.storage.stores import archive_store
-from vocboard.worker import board_statistics, ground_truth_import, recovery, rescoring
+from vocboard.worker import board_statistics, diagnoses, ground_truth_import, recovery, rescoring
 from vocboard.worker.evaluation import evaluate_next
 
 # How long one task starts new evaluations: this saves a task for each small one, and leaves each most of the time
@@ -71,6 +72,12 @@ def register(application: Celery, settings: Settings) -> None:
             if not board_statistics.update_next(process.database, process.store, settings, until=turn_ends):
                 break
 
+    def diagnose() -> None:
+        """Diagnose evaluations until none is waiting or the turn is over."""
+        turn_ends = time.monotonic() + TURN.total_seconds()
+        while diagnoses.diagnose_next(process.database, process.store, settings) and time.monotonic() < turn_ends:
+            pass
+
     def import_ground_truth() -> None:
         """Import one ground truth version."""
         ground_truth_import.import_next(process.database, settings)
@@ -87,5 +94,6 @@ def register(application: Celery, settings: Settings) -> None:
     application.task(evaluate, name=EVALUATE_NEXT)
     application.task(rescore, name=RESCORE)
     application.task(update_statistics, name=UPDATE_STATISTICS)
+    application.task(diagnose, name=DIAGNOSE_NEXT)
     application.task(import_ground_truth, name=IMPORT_GROUND_TRUTH)
     application.task(sweep, name=SWEEP)

@@ -1,18 +1,18 @@
-"""Scores and curves of one competition of a submission as files: JSON, CSV and SVG."""
+"""Scores, curves and diagnosis of one competition of a submission as files: JSON, CSV and SVG."""
 
 import uuid
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, Query, Response
 
 from vocboard.app.accounts.models import User
 from vocboard.app.api.problems import problem_responses
-from vocboard.app.api.schemas.submissions import CompetitionScores, Curves
-from vocboard.app.api.scores import curves_of, scores_of
+from vocboard.app.api.schemas.submissions import CompetitionScores, Curves, Diagnosis
+from vocboard.app.api.scores import curves_of, diagnosis_of, scores_of
 from vocboard.app.database import Database
 from vocboard.app.errors import NotFoundError
-from vocboard.app.evaluations import export
+from vocboard.app.evaluations import diagnosis_export, export
 from vocboard.app.evaluations.results import visible_evaluation
 from vocboard.app.evaluations.visible import VisibleEvaluation, VisibleResult
 from vocboard.app.leaderboards.service import columns
@@ -32,9 +32,19 @@ class Format(StrEnum):
     SVG = "svg"
 
 
+class DataFormat(StrEnum):
+    """Formats of what has no drawing."""
+
+    JSON = "json"
+    CSV = "csv"
+
+
+AnyFormat = TypeVar("AnyFormat", Format, DataFormat)
 _MEDIA_TYPES = {Format.JSON: "application/json", Format.CSV: "text/csv", Format.SVG: "image/svg+xml"}
 _AS_TEXT = {200: {"content": {_MEDIA_TYPES[kind]: {"schema": {"type": "string"}} for kind in (Format.CSV, Format.SVG)}}}
-Wanted = Annotated[Format, Query(alias="format", description="The file extension does the same.")]
+_FORMAT = Query(alias="format", description="The file extension does the same.")
+Wanted = Annotated[Format, _FORMAT]
+WantedData = Annotated[DataFormat, _FORMAT]
 
 
 @router.get(
@@ -88,10 +98,40 @@ def get_curves(
     return _file(content, wanted, f"{submission.challenge.slug}-{competition}-curves")
 
 
-def _split(competition: str, wanted: Format) -> tuple[str, Format]:
+@router.get(
+    "/submissions/{submission_id}/diagnosis/{competition}",
+    response_model=Diagnosis,
+    responses=problem_responses(401, 403, 404)
+    | {200: {"content": {_MEDIA_TYPES[Format.CSV]: {"schema": {"type": "string"}}}}},
+)
+def get_diagnosis(
+    database: DatabaseDep,
+    viewer: Viewer,
+    submission_id: uuid.UUID,
+    competition: str,
+    wanted: WantedData = DataFormat.JSON,
+) -> Response:
+    """Return what is wrong with the results of one competition, as JSON or CSV.
+
+    At the detail level `curves`, there are coarse shares; at `everything`, counts of the kinds of errors and what the
+    score would gain without them. Lower levels have nothing.
+    """
+    competition, wanted = _split(competition, wanted)
+    submission, _, result = _found(database, viewer, submission_id, competition, with_curves=False)
+    diagnosis = result.diagnosis if result else None
+    match wanted:
+        case DataFormat.JSON:
+            content = diagnosis_of(competition, diagnosis).model_dump_json()
+        case DataFormat.CSV:
+            content = diagnosis_export.diagnosis_csv(diagnosis)
+    return _file(content, Format(wanted), f"{submission.challenge.slug}-{competition}-diagnosis")
+
+
+def _split(competition: str, wanted: AnyFormat) -> tuple[str, AnyFormat]:
     """Return a competition without the extension, and the format that it names."""
+    formats = type(wanted)
     name, dot, ending = competition.rpartition(".")
-    return (name, Format(ending)) if dot and ending in set(Format) else (competition, wanted)
+    return (name, formats(ending)) if dot and ending in set(formats) else (competition, wanted)
 
 
 def _found(

@@ -4,13 +4,14 @@ from vocboard.app.api.schemas.submissions import (
     ClassCounts,
     CompetitionScores,
     Curves,
+    Diagnosis,
     Evaluation,
     Ladder,
     PrecisionRecallPoints,
     RocPoints,
     SecondaryMeasure,
 )
-from vocboard.app.evaluations.visible import VisibleCurve, VisibleEvaluation, VisibleResult
+from vocboard.app.evaluations.visible import VisibleCurve, VisibleDiagnosis, VisibleEvaluation, VisibleResult
 from vocboard.evaluator.editions import Metric
 from vocboard.evaluator.metrics.definitions import CurveKind
 
@@ -40,6 +41,18 @@ def curves_of(competition: str, evaluation: VisibleEvaluation | None) -> Curves:
         competition=competition,
         kind=next((curve.kind for curve in curves.values()), None),
         curves={name: _points(curve) for name, curve in curves.items()},
+    )
+
+
+def diagnosis_of(competition: str, diagnosis: VisibleDiagnosis | None) -> Diagnosis:
+    """Return the diagnosis of a competition; None for one that the viewer may not see."""
+    shares = (diagnosis.shares if diagnosis else None) or {}
+    exact = diagnosis.exact if diagnosis else None
+    return Diagnosis(
+        competition=competition,
+        is_known=bool(diagnosis and diagnosis.is_known),
+        shares={of: None if kinds is None else dict(kinds) for of, kinds in shares.items()},
+        exact=dict(exact) if exact else None,
     )
 
 

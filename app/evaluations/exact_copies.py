@@ -1,4 +1,4 @@
-"""Copies of exact curves and confusion matrices that the web can read, of phases whose ground truth is public.
+"""Copies for the web of exact curves, confusion matrices and diagnoses, of phases whose ground truth is public.
 
 The worker alone reads the exact ones. It copies them where the phase's detail level is `everything`: with each
 evaluation, and in its sweep, which finds phases whose level has changed. Below that level the sweep deletes them.
@@ -16,16 +16,19 @@ from vocboard.app.evaluations.models import (
     Evaluation,
     PublicConfusionMatrix,
     PublicCurve,
+    PublicDiagnosis,
     SecretConfusionMatrix,
     SecretCurve,
+    SecretDiagnosis,
 )
 from vocboard.app.submissions.models import Submission
 
-_Secret = type[SecretCurve] | type[SecretConfusionMatrix]
-_Public = type[PublicCurve] | type[PublicConfusionMatrix]
+_Secret = type[SecretCurve] | type[SecretConfusionMatrix] | type[SecretDiagnosis]
+_Public = type[PublicCurve] | type[PublicConfusionMatrix] | type[PublicDiagnosis]
 _TABLES: tuple[tuple[_Secret, _Public], ...] = (
     (SecretCurve, PublicCurve),
     (SecretConfusionMatrix, PublicConfusionMatrix),
+    (SecretDiagnosis, PublicDiagnosis),
 )
 
 

@@ -4,10 +4,11 @@ import uuid
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, ForeignKey, LargeBinary, String, UniqueConstraint
+from sqlalchemy import JSON, ForeignKey, LargeBinary, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from vocboard.app.database import Base, CreatedAt, Identifier
+from vocboard.app.work_queues.models import Leased
 
 
 class Evaluation(Base):
@@ -104,6 +105,20 @@ class ConfusionShares(Base):
     shares: Mapped[list[list[float | None]]] = mapped_column(JSON)
 
 
+class DiagnosisShares(Base):
+    """The public form of a diagnosis: coarse shares, visible from the detail level `curves` on.
+
+    Each result whose diagnosis is known has a row, also if there is nothing to show at this level.
+    """
+
+    __tablename__ = "diagnosis_shares"
+
+    result_id: Mapped[uuid.UUID] = mapped_column(
+        ForeignKey("competition_results.id", ondelete="CASCADE"), primary_key=True
+    )
+    shares: Mapped[dict[str, Any]] = mapped_column(JSON)  # see app.evaluations.diagnosis_shares
+
+
 class _ExactCurve:
     """The corners of a class's exact curve. They reveal the ranks of true positives."""
 
@@ -125,6 +140,21 @@ class _ExactConfusionMatrix:
     counts: Mapped[list[list[int]]] = mapped_column(JSON)
 
 
+class _ExactDiagnosis:
+    """Counts of errors by class and kind, and scores without them. They reveal which results are correct.
+
+    Attributes:
+        version: of the content; see `app.evaluations.service.DIAGNOSIS_VERSION`.
+        content: see `evaluator.diagnosis.summary`.
+    """
+
+    result_id: Mapped[uuid.UUID] = mapped_column(
+        ForeignKey("competition_results.id", ondelete="CASCADE"), primary_key=True
+    )
+    version: Mapped[int]
+    content: Mapped[dict[str, Any]] = mapped_column(JSON)
+
+
 class SecretCurve(_ExactCurve, Base):
     """The exact curve, which the web process's database role cannot read."""
 
@@ -135,6 +165,25 @@ class SecretConfusionMatrix(_ExactConfusionMatrix, Base):
     """The exact matrix, which the web process's database role cannot read."""
 
     __tablename__ = "secret_confusion_matrices"
+
+
+class SecretDiagnosis(_ExactDiagnosis, Base):
+    """The exact diagnosis, which the web process's database role cannot read."""
+
+    __tablename__ = "secret_diagnoses"
+
+
+class DiagnosisTask(Leased, Base):
+    """An evaluation whose errors are not diagnosed yet.
+
+    Attributes:
+        failure: for the operator: why it cannot be.
+    """
+
+    __tablename__ = "diagnosis_tasks"
+
+    evaluation_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("evaluations.id", ondelete="CASCADE"), primary_key=True)
+    failure: Mapped[str | None] = mapped_column(Text)
 
 
 class SecretEvidence(Base):
@@ -163,3 +212,9 @@ class PublicConfusionMatrix(_ExactConfusionMatrix, Base):
     """A copy of an exact matrix for the web process, only at the detail level `everything`."""
 
     __tablename__ = "public_confusion_matrices"
+
+
+class PublicDiagnosis(_ExactDiagnosis, Base):
+    """A copy of an exact diagnosis for the web process, only at the detail level `everything`."""
+
+    __tablename__ = "public_diagnoses"

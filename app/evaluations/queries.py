@@ -14,10 +14,12 @@ from vocboard.app.evaluations.models import (
     CompetitionResult,
     ConfusionShares,
     Curve,
+    DiagnosisShares,
     Evaluation,
     Measure,
     PublicConfusionMatrix,
     PublicCurve,
+    PublicDiagnosis,
 )
 from vocboard.app.evaluations.visibility import StoredCurves, StoredDetail
 from vocboard.app.submissions.models import State, Submission, SubmissionEntry
@@ -42,12 +44,14 @@ def current(session: Session, submission: Submission) -> Evaluation | None:
 
 
 def detail(session: Session, evaluation: Evaluation, curves_of: str | None) -> StoredDetail:
-    """Return the curves (of one competition) and confusion matrices of an evaluation that the web process can read."""
+    """Return the curves (of one competition), confusion matrices and diagnoses that the web process can read."""
     ids = [result.id for result in evaluation.results]
     with_curves = [result.id for result in evaluation.results if result.competition == curves_of]
     stored = _curves(session, with_curves)
     shares = session.scalars(select(ConfusionShares).where(ConfusionShares.result_id.in_(ids)))
     matrices = session.scalars(select(PublicConfusionMatrix).where(PublicConfusionMatrix.result_id.in_(ids)))
+    diagnoses = session.scalars(select(DiagnosisShares).where(DiagnosisShares.result_id.in_(ids)))
+    exact_diagnoses = session.scalars(select(PublicDiagnosis).where(PublicDiagnosis.result_id.in_(ids)))
     versions = session.execute(
         select(GroundTruthVersion.number, Scoring.edition_version)
         .join(Scoring, Scoring.ground_truth_version_id == GroundTruthVersion.id)
@@ -58,6 +62,8 @@ def detail(session: Session, evaluation: Evaluation, curves_of: str | None) -> S
         exact_curves=stored.exact_curves,
         shares={row.result_id: row.shares for row in shares},
         exact_matrices={row.result_id: row.counts for row in matrices},
+        diagnosis_shares={row.result_id: row.shares for row in diagnoses},
+        exact_diagnoses={row.result_id: row.content for row in exact_diagnoses},
         ground_truth_version=versions.number,
         edition_version=versions.edition_version,
     )

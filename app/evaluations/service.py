@@ -5,6 +5,7 @@ import math
 import uuid
 from collections import defaultdict
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -16,15 +17,19 @@ from vocboard.app.challenges.models import Challenge, ChallengePhase
 from vocboard.app.database import Base
 from vocboard.app.evaluations import curves, eleven_points, exact_copies
 from vocboard.app.evaluations.confusion_shares import confusion_shares
+from vocboard.app.evaluations.diagnosis_shares import diagnosis_shares
 from vocboard.app.evaluations.models import (
     ClassScore,
     CompetitionResult,
     ConfusionShares,
     Curve,
+    DiagnosisShares,
+    DiagnosisTask,
     Evaluation,
     Measure,
     SecretConfusionMatrix,
     SecretCurve,
+    SecretDiagnosis,
     SecretEvidence,
 )
 from vocboard.app.evaluations.subset_scores import in_steps
@@ -33,7 +38,17 @@ from vocboard.evaluator import VERSION
 from vocboard.evaluator.scores import AnyCurve, ClassDetails, CompetitionScores
 from vocboard.evaluator.scores import Measure as ComputedMeasure
 
+DIAGNOSIS_VERSION = 1  # of what is stored; another one if names or meanings change
+
 _Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """What is stored of the diagnosis of one competition; see `evaluator.diagnosis.summary.Summary`."""
+
+    exact: Mapping[str, Any]
+    by_image: Mapping[str, Mapping[str, float]]
 
 
 def store(
@@ -81,6 +96,7 @@ def store(
             "seconds": seconds,
         }
     )
+    rows[DiagnosisTask].append({"evaluation_id": evaluation_id})
     for position, item in enumerate(scores.values()):
         result = _result(evaluation_id, position, item)
         rows[CompetitionResult].append(result)
@@ -103,6 +119,32 @@ def store(
             session.execute(insert(table), values)
     exact_copies.add_missing(session, Evaluation.id == evaluation_id)
     _make_current(session, submission_id, scoring_id, evaluation_id)
+
+
+def store_diagnoses(session: Session, evaluation_id: uuid.UUID, diagnoses: Mapping[str, Diagnosis]) -> None:
+    """Store the diagnoses of an evaluation that has none.
+
+    Args:
+        diagnoses: by competition; competitions may be missing.
+    """
+    results = (
+        select(
+            CompetitionResult.id,
+            CompetitionResult.competition,
+            Evaluation.ground_truth_sha256,
+            Evaluation.archive_sha256,
+        )
+        .join(Evaluation, Evaluation.id == CompetitionResult.evaluation_id)
+        .where(Evaluation.id == evaluation_id)
+    )
+    for result_id, competition, secret, archive in session.execute(results).all():
+        if (diagnosis := diagnoses.get(competition)) is None:
+            continue
+        session.add(SecretDiagnosis(result_id=result_id, version=DIAGNOSIS_VERSION, content=dict(diagnosis.exact)))
+        shares = diagnosis_shares(diagnosis.by_image, secret=secret, archive=archive, competition=competition)
+        session.add(DiagnosisShares(result_id=result_id, shares=dict(shares)))
+    session.flush()
+    exact_copies.add_missing(session, Evaluation.id == evaluation_id)
 
 
 def _make_current(session: Session, submission_id: uuid.UUID, scoring_id: uuid.UUID, evaluation_id: uuid.UUID) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from vocboard.app.challenges.models import Detail
 from vocboard.app.evaluations.curves import plot_points
+from vocboard.app.evaluations.diagnosis_shares import Shares
 from vocboard.app.evaluations.eleven_points import GRID
 from vocboard.app.evaluations.ladder import Ladder, Release, VisibleLadder
 from vocboard.app.evaluations.models import CompetitionResult, Evaluation, Measure
@@ -14,6 +15,7 @@ from vocboard.app.evaluations.visible import (
     VisibleConfusion,
     VisibleCounts,
     VisibleCurve,
+    VisibleDiagnosis,
     VisibleEvaluation,
     VisibleMeasure,
     VisibleResult,
@@ -33,8 +35,8 @@ class Allowed:
     Attributes:
         means: of all metrics; otherwise, only what the Ladder mechanism releases of the primary one.
         classes: scores by class.
-        curves: eleven points, and confusion matrices as shares.
-        exact: exact curves and confusion matrices.
+        curves: eleven points, and confusion matrices and diagnoses as shares.
+        exact: exact curves, confusion matrices and diagnoses.
         counts: of positives and difficult objects, final recall and precision.
         ground_truth_hash: SHA-256 of the ground truth.
     """
@@ -62,17 +64,21 @@ class StoredCurves:
 
 @dataclass(frozen=True, slots=True)
 class StoredDetail(StoredCurves):
-    """Curves and confusion matrices of an evaluation that the web process can read, by result id.
+    """Curves, confusion matrices and diagnoses of an evaluation that the web process can read, by result id.
 
     Attributes:
         shares: shares of confusion matrices.
         exact_matrices: pixels; only for challenges with public ground truth.
+        diagnosis_shares: shares of diagnoses.
+        exact_diagnoses: only for challenges with public ground truth.
         ground_truth_version: number of what it was evaluated against.
         edition_version: number of what it was evaluated by.
     """
 
     shares: Mapping[Any, Sequence[Sequence[float | None]]]
     exact_matrices: Mapping[Any, Sequence[Sequence[int]]]
+    diagnosis_shares: Mapping[Any, Shares]
+    exact_diagnoses: Mapping[Any, Mapping[str, Any]]
     ground_truth_version: int
     edition_version: int
 
@@ -145,6 +151,7 @@ def _result(
         counts={name: _counts(counts, decimals) for name, counts in result.details.items()} if permitted.counts else {},
         curves=_curves(result.id, stored, permitted),
         confusion=_confusion(result, stored, permitted, decimals),
+        diagnosis=_diagnosis(result.id, stored, permitted),
     )
 
 
@@ -221,3 +228,10 @@ def _confusion(
         return VisibleConfusion(row_shares(counts, decimals), counts)
     shares = stored.shares.get(result.id) if permitted.curves else None
     return None if shares is None else VisibleConfusion(shares, None)
+
+
+def _diagnosis(result_id: Any, stored: StoredDetail, permitted: Allowed) -> VisibleDiagnosis | None:
+    if not permitted.curves:
+        return None
+    exact = stored.exact_diagnoses.get(result_id) if permitted.exact else None
+    return VisibleDiagnosis(stored.diagnosis_shares.get(result_id), exact)

@@ -3,7 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
+from vocboard.app.evaluations.diagnosis_shares import Shares
 from vocboard.app.evaluations.ladder import VisibleLadder
 from vocboard.evaluator.editions import Task
 from vocboard.evaluator.metrics.definitions import CurveKind
@@ -52,6 +54,24 @@ class VisibleConfusion:
 
 
 @dataclass(frozen=True, slots=True)
+class VisibleDiagnosis:
+    """What is wrong with the results of one competition.
+
+    Attributes:
+        shares: coarse shares with noise; None if there is no diagnosis yet.
+        exact: see `evaluator.diagnosis.summary`; None unless exact data are visible.
+    """
+
+    shares: Shares | None
+    exact: Mapping[str, Any] | None
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the evaluation has a diagnosis, which may have nothing to show at this level."""
+        return self.shares is not None
+
+
+@dataclass(frozen=True, slots=True)
 class VisibleResult:
     """One competition of an evaluation; the first metric ranks the leaderboard.
 
@@ -59,6 +79,7 @@ class VisibleResult:
         counts: by class; empty if hidden.
         curves: by class; empty if hidden, not loaded or nonexistent.
         confusion: None if hidden or for other tasks than segmentation.
+        diagnosis: None if hidden.
         ladder: None where scores do not depend on it.
     """
 
@@ -69,6 +90,7 @@ class VisibleResult:
     counts: Mapping[str, VisibleCounts]
     curves: Mapping[str, VisibleCurve]
     confusion: VisibleConfusion | None
+    diagnosis: VisibleDiagnosis | None = None
     ladder: VisibleLadder | None = None
 
 

@@ -18,6 +18,7 @@ EVALUATE_NEXT = "worker.evaluate_next"
 IMPORT_GROUND_TRUTH = "worker.import_ground_truth"
 RESCORE = "worker.rescore"
 UPDATE_STATISTICS = "worker.update_statistics"
+DIAGNOSE_NEXT = "worker.diagnose_next"
 SWEEP = "worker.sweep"
 SEND_MAIL = "worker.send_mail"
 

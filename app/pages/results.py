@@ -1,4 +1,4 @@
-"""Evaluations for pages: scores by class, curves and confusion matrix of a competition."""
+"""Evaluations for pages: scores by class, curves, confusion matrix and diagnosis of a competition."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +16,7 @@ from vocboard.app.evaluations.visible import (
 )
 from vocboard.app.leaderboards.service import columns
 from vocboard.app.pages import formats
+from vocboard.app.pages.diagnosis import DiagnosisView, diagnosis_view
 from vocboard.app.submissions.models import Submission
 from vocboard.app.submissions.queries import visible_competitions
 from vocboard.evaluator.editions import Competition
@@ -119,6 +120,7 @@ class ResultView:
         measures: metrics of the rows' classes; the first ranks the leaderboard.
         curve_kind: kind of the curves.
         others: other metrics, for example of whole people; only their mean is shown.
+        diagnosis: None if it is hidden, or there is nothing to show.
     """
 
     result: VisibleResult
@@ -129,6 +131,7 @@ class ResultView:
     curves: tuple[SmallCurve, ...]
     curve_kind: CurveKind
     confusion: Confusion | None
+    diagnosis: DiagnosisView | None
     decimals: int
 
     @property
@@ -188,8 +191,16 @@ def _arranged(result: VisibleResult, competition: Competition, decimals: int) ->
         ),
         curve_kind=curve_kind(competition),
         confusion=_confusion(result.confusion, names) if result.confusion else None,
+        diagnosis=_diagnosis(result, competition),
         decimals=decimals,
     )
+
+
+def _diagnosis(result: VisibleResult, competition: Competition) -> DiagnosisView | None:
+    if result.diagnosis is None:
+        return None
+    view = diagnosis_view(result.diagnosis, competition.classes)
+    return None if view.is_empty else view
 
 
 def _thinned(points: Sequence[tuple[float, float]]) -> tuple[tuple[float, float], ...]:

@@ -103,7 +103,7 @@ PHASE_STATES = {
 DETAILS = {
     Detail.MEAN: "Results show means only.",
     Detail.CLASSES: "Results show the score of each class.",
-    Detail.CURVES: "Results show the score of each class, eleven-point curves and confusion matrices.",
+    Detail.CURVES: "Results show the score of each class, curves, confusion matrices and errors, all rounded.",
     Detail.EVERYTHING: "Results show exact curves and counts: the ground truth is public.",
 }
 ADMISSION = {

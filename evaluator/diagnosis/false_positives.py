@@ -6,6 +6,7 @@ Source: D. Hoiem, Y. Chodpathumwan and Q. Dai, "Diagnosing Error in Object Detec
 from enum import StrEnum
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vocboard.evaluator.diagnosis.errors import ERRORS, LEAST_OVERLAP, Diagnosed, Error
 
@@ -22,11 +23,16 @@ class Kind(StrEnum):
 def kinds_of_first(results: Diagnosed) -> dict[Kind, int]:
     """Return how many of the first false positives are of each kind, as many as the class has objects."""
     first = np.flatnonzero(results.judgement.false)[: len(results.objects)]
-    applies = (
-        (results.error[first] == ERRORS.index(Error.DUPLICATE)) | (results.overlaps.overlap[first] >= LEAST_OVERLAP),
-        results.overlaps.overlap_of_similar[first] >= LEAST_OVERLAP,
-        results.overlaps.overlap_of_others[first] >= LEAST_OVERLAP,
-    )
-    kind = np.select(applies, range(len(applies)), default=len(applies))
-    counts = np.bincount(kind, minlength=len(Kind))
+    counts = np.bincount(kind_of(results, first), minlength=len(Kind))
     return dict(zip(Kind, counts.tolist(), strict=True))
+
+
+def kind_of(results: Diagnosed, rank: NDArray[np.integer]) -> NDArray[np.integer]:
+    """Return the kinds, as indices into `Kind`, of the results of some ranks; meaningless if they are right."""
+    overlaps = results.overlaps
+    applies = (
+        (results.error[rank] == ERRORS.index(Error.DUPLICATE)) | (overlaps.overlap[rank] >= LEAST_OVERLAP),
+        overlaps.overlap_of_similar[rank] >= LEAST_OVERLAP,
+        overlaps.overlap_of_others[rank] >= LEAST_OVERLAP,
+    )
+    return np.select(applies, range(len(applies)), default=len(applies))

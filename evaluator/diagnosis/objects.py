@@ -8,17 +8,21 @@ from vocboard.evaluator.diagnosis.errors import ERRORS, Diagnosed, DiagnosedClas
 from vocboard.evaluator.diagnosis.false_positives import kinds_of_first
 from vocboard.evaluator.diagnosis.measures import defined
 from vocboard.evaluator.diagnosis.what_if import FALSE_NEGATIVES, FALSE_POSITIVES, MISSED, WhatIf
-from vocboard.evaluator.rules import TaskRules
 from vocboard.evaluator.scores import Measure
 
 RIGHT, NOT_FOUND = "right", "not_found"
 FIXES = (*ERRORS, MISSED, FALSE_POSITIVES, FALSE_NEGATIVES)
 
 
-def diagnose_objects(diagnosed: DiagnosedClasses, rules: TaskRules) -> dict[str, Any]:
-    """Return the errors, and what the score would be without them, for JSON."""
+def diagnose_objects(diagnosed: DiagnosedClasses, what_if: WhatIf) -> dict[str, Any]:
+    """Return the errors, and what the score would be without them, for JSON.
+
+    Args:
+        diagnosed: the results of each class.
+        what_if: scores the same results again.
+    """
     return {
-        "errors": _errors(diagnosed, rules),
+        "errors": _errors(diagnosed, what_if),
         "first_false_positives": {
             name: {kind.value: count for kind, count in kinds_of_first(each).items()}
             for name, each in diagnosed.classes.items()
@@ -27,8 +31,7 @@ def diagnose_objects(diagnosed: DiagnosedClasses, rules: TaskRules) -> dict[str,
     }
 
 
-def _errors(diagnosed: DiagnosedClasses, rules: TaskRules) -> dict[str, Any]:
-    what_if = WhatIf(diagnosed, rules)
+def _errors(diagnosed: DiagnosedClasses, what_if: WhatIf) -> dict[str, Any]:
     score = what_if.score()
     fixed = {fix: what_if.score(fix) for fix in FIXES}
     counts = {

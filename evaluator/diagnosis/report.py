@@ -8,6 +8,7 @@ from vocboard.evaluator.diagnosis.detection import measures_of_detections
 from vocboard.evaluator.diagnosis.errors import diagnose
 from vocboard.evaluator.diagnosis.objects import diagnose_objects
 from vocboard.evaluator.diagnosis.segmentation import diagnose_segmentation
+from vocboard.evaluator.diagnosis.what_if import WhatIf
 from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.evaluation import Confusions
 from vocboard.evaluator.ground_truth import DetectionTruth, GroundTruth, LabelTruth
@@ -55,7 +56,7 @@ def _objects(entry: Entry, truth: Truth, edition: Edition, evidence: EvidenceByC
     diagnosed = diagnose(entry, truth, edition)
     if diagnosed is None:
         return {}
-    found = diagnose_objects(diagnosed, entry.competition.rules)
+    found = diagnose_objects(diagnosed, WhatIf(diagnosed, entry.competition.rules))
     if isinstance(truth, DetectionTruth):
         found |= measures_of_detections(entry, truth, edition, evidence)
     return found

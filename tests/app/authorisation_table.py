@@ -220,6 +220,7 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "GET /api/v1/submissions/{submission_id}/flickr-images": changing_submissions(MANAGERS, Scope.READ),
     "GET /api/v1/submissions/{submission_id}/events": reading_submissions(Scope.READ),
     "GET /api/v1/submissions/{submission_id}/curves/{competition}": reading_submissions(Scope.READ, **COMPETITION),
+    "GET /api/v1/submissions/{submission_id}/diagnosis/{competition}": reading_submissions(Scope.READ, **COMPETITION),
     "GET /api/v1/submissions/{submission_id}/scores/{competition}": reading_submissions(Scope.READ, **COMPETITION),
     "POST /api/v1/submissions/{submission_id}/publish": changing_submissions(OWNER, Scope.SUBMIT),
     "POST /api/v1/submissions/{submission_id}/unpublish": changing_submissions(MANAGERS, Scope.SUBMIT),

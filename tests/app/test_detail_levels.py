@@ -24,6 +24,8 @@ from vocboard.app.challenges.queries import challenge_by_slug
 from vocboard.app.challenges.service import set_detail
 from vocboard.app.database import now
 from vocboard.app.evaluations import service as evaluations
+from vocboard.app.evaluations.models import Evaluation
+from vocboard.app.evaluations.service import Diagnosis
 from vocboard.app.statistics.boards import Interval, MethodStatistics, Statistics, digest_of
 from vocboard.app.statistics.models import BoardStatistics
 from vocboard.app.submissions import service as submissions
@@ -82,7 +84,15 @@ def scores(by_rank: NDArray[np.bool_], *, edition: str) -> CompetitionScores:
 class Scene:
     """A published result of an upload, and the people who look at it."""
 
-    def __init__(self, site: Site, scored: CompetitionScores, level: Detail, *, edition: str = "VOC2007") -> None:
+    def __init__(
+        self,
+        site: Site,
+        scored: CompetitionScores,
+        level: Detail,
+        *,
+        edition: str = "VOC2007",
+        diagnosis: Diagnosis | None = None,
+    ) -> None:
         self.site, self.competition = site, scored.competition
         with site.writing() as session:
             organiser, owner = make_organiser(session), make_user(session)
@@ -103,6 +113,10 @@ class Scene:
                 started_at=now(),
                 seconds=1.0,
             )
+            if diagnosis is not None:
+                of_this = Evaluation.submission_id == self.submission_id
+                evaluation_id = session.scalars(select(Evaluation.id).where(of_this)).one()
+                evaluations.store_diagnoses(session, evaluation_id, {scored.competition: diagnosis})
             self.method_id = session.get_one(Submission, self.submission_id).method_id
             self.link = submissions.create_anonymous_link(session, submission_id=self.submission_id, user=owner)
 
@@ -131,6 +145,11 @@ class Scene:
         with self.site.client(token) as client:
             return client.get(f"/api/v1/submissions/{self.submission_id}/curves/{self.competition}").json()["curves"]
 
+    def diagnosis(self, token: str | None) -> Any:
+        """What the API says of errors."""
+        with self.site.client(token) as client:
+            return client.get(f"/api/v1/submissions/{self.submission_id}/diagnosis/{self.competition}").json()
+
     def curve(self, token: str | None) -> Any:
         """What the API says of the curve of the class car; empty if nothing."""
         return self.curves(token).get("car", {})
@@ -141,7 +160,7 @@ def addresses(known: Mapping[str, str]) -> set[str]:
     templates = {route.removeprefix("GET ") for route in TABLE if route.startswith("GET ")}
     boards = {template for template in templates if template.endswith("/leaderboards/{competition}")}
     templates |= {board + ending for board in boards for ending in (".csv", ".tex")}
-    exports = {template for template in templates if re.search("/(scores|curves)/{competition}$", template)}
+    exports = {template for template in templates if re.search("/(scores|curves|diagnosis)/{competition}$", template)}
     templates |= {export + ending for export in exports for ending in (".csv", ".svg")}
     fields = {template: set(re.findall(r"{(\w+)(?::\w+)?}", template)) for template in templates}
     found = {template.format_map(known) for template, needed in fields.items() if needed <= set(known)}
@@ -352,3 +371,51 @@ def test_intervals_and_differences_follow_the_detail_level(embedded_site: Site, 
     with_class = {address for address, text in shown.items() if "0.333" in text or "33.3–44.4" in text}
     assert any(address.endswith("/leaderboards/comp1") for address in with_mean)
     assert bool(with_class) == (level is Detail.CLASSES)
+
+
+NUMBER, GAIN = 70919, 0.318273645  # occur nowhere else
+
+
+def _diagnosis() -> Diagnosis:
+    kinds = ("location", "class", "duplicate", "background", "both", "missed")
+    counts = dict.fromkeys(("right", *kinds, "not_found"), NUMBER)
+    gain = dict.fromkeys((*kinds, "false_positives", "false_negatives"), GAIN)
+    errors = {"counts": counts, "score": 0.5, "gain": gain}
+    exact = {
+        "errors": {**errors, "per_class": {"car": errors}},
+        "first_false_positives": {"car": dict.fromkeys(("location", "similar", "other", "background"), NUMBER)},
+        "confused_with": {"car": {"bus": NUMBER}},
+    }
+    results = {"right": 2000.0, "location": 1000.0, "similar": 0.0, "other": 0.0, "background": 1000.0}
+    return Diagnosis(exact, {"first_results": results, "objects": {"right": 900.0, "nearly": 0.0, "missed": 100.0}})
+
+
+@pytest.mark.parametrize("level", list(Detail))
+def test_diagnoses_follow_the_detail_level(embedded_site: Site, level: Detail) -> None:
+    scene = Scene(embedded_site, scores_of(Task.DETECTION), level, edition="VOC2012", diagnosis=_diagnosis())
+    exact = [str(NUMBER), f"{NUMBER:,}", str(GAIN), "31.8"]
+    for token in (scene.owner, None, scene.organiser):
+        with_shares = token == scene.organiser or level in {Detail.CURVES, Detail.EVERYTHING}
+        found = scene.diagnosis(token)
+        assert found["is_known"] == with_shares
+        shares = {
+            "first_results": {"right": 0.5, "location": 0.25, "similar": 0.0, "other": 0.0, "background": 0.25},
+            "objects": {"right": 0.9, "nearly": 0.0, "missed": 0.1},
+        }
+        assert found["shares"] == (shares if with_shares else {})
+        assert (found["exact"] is not None) == (level is Detail.EVERYTHING)
+    shown = scene.views(scene.owner)
+    pages = [f"/submissions/{scene.submission_id}", f"/anonymous/{scene.link}"]
+    has_exact = {address for address, text in shown.items() if any(number in text for number in exact)}
+    files = [f"/api/v1/submissions/{scene.submission_id}/diagnosis/comp3{ending}" for ending in ("", ".csv")]
+    assert has_exact == (set() if level is not Detail.EVERYTHING else {*pages, *files})
+    for page in (shown[address] for address in pages):
+        assert ("What to improve" in page) == (level in {Detail.CURVES, Detail.EVERYTHING})
+        assert ("background 25 %" in page) == (level is Detail.CURVES)
+
+
+def test_an_evaluation_without_a_diagnosis_says_so(embedded_site: Site) -> None:
+    scene = Scene(embedded_site, scores_of(Task.DETECTION), Detail.CURVES, edition="VOC2012")
+    assert scene.diagnosis(None) == {"competition": "comp3", "is_known": False, "shares": {}, "exact": None}
+    page = scene.views(scene.owner)[f"/submissions/{scene.submission_id}"]
+    assert "errors of this result are not known yet" in page

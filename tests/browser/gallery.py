@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import numpy as np
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.browser.gallery_states import add_states
@@ -18,7 +19,8 @@ from vocboard.app.accounts.models import Role, Scope, User
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState, Visibility
 from vocboard.app.challenges.organisers import invite
 from vocboard.app.database import now
-from vocboard.app.evaluations.service import store
+from vocboard.app.evaluations.models import Evaluation
+from vocboard.app.evaluations.service import Diagnosis, store, store_diagnoses
 from vocboard.app.leaderboards.service import columns
 from vocboard.app.moderation.bans import Results, ban
 from vocboard.app.rescores import service as rescores
@@ -40,6 +42,13 @@ PEOPLE = (
     "A. Turing, G. Hopper",
     "K. Johnson",
     "E. Noether, S. Kovalevskaya, M. Mirzakhani, and many others of the group",
+)
+DIAGNOSIS = Diagnosis(
+    exact={},
+    by_image={
+        "first_results": {"right": 3000.0, "location": 900.0, "similar": 300.0, "other": 100.0, "background": 600.0},
+        "objects": {"right": 4000.0, "nearly": 600.0, "missed": 300.0},
+    },
 )
 DESCRIPTION = """Detect, classify and segment the twenty classes of the VOC2012 test set.
 
@@ -267,6 +276,9 @@ def _score(
         started_at=now(),
         seconds=2.34,
     )
+    of_this = Evaluation.submission_id == submission.id
+    evaluation_id = session.scalars(select(Evaluation.id).where(of_this)).one()
+    store_diagnoses(session, evaluation_id, {item.key: DIAGNOSIS for item in competitions})
 
 
 def _scores(

@@ -34,7 +34,14 @@ from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge, Scoring, Visibility
 from vocboard.app.database import Database, now
 from vocboard.app.errors import SignInError
-from vocboard.app.evaluations.models import CompetitionResult, Evaluation, SecretEvidence
+from vocboard.app.evaluations.models import (
+    CompetitionResult,
+    DiagnosisShares,
+    DiagnosisTask,
+    Evaluation,
+    SecretDiagnosis,
+    SecretEvidence,
+)
 from vocboard.app.leaderboards.export import as_csv
 from vocboard.app.leaderboards.shown_statistics import differences
 from vocboard.app.moderation import bans
@@ -59,7 +66,7 @@ from vocboard.app.transfer import importing
 from vocboard.app.transfer.service import begin_export
 from vocboard.evaluator import VERSION
 from vocboard.migrations import privileges, upgrade
-from vocboard.worker import board_statistics, evaluation, ground_truth_import, recovery, rescoring
+from vocboard.worker import board_statistics, diagnoses, evaluation, ground_truth_import, recovery, rescoring
 from vocboard.worker.ground_truth_directory import GroundTruthDirectory
 
 pytestmark = pytest.mark.services
@@ -196,7 +203,7 @@ def test_each_process_may_do_its_part(web: Database, worker: Database, settings:
 def keep_statistics(web: Database, worker: Database, settings: Settings, challenge: Challenge) -> None:
     """Statistics from evidence, and again from the archive; the web process sees the results, and nothing secret."""
     store, until = DirectoryStore(settings.archives), time.monotonic() + 60
-    assert has_work(worker, statistics_queue.due)
+    assert has_work(worker, partial(statistics_queue.due, evaluator_version=VERSION))
     while board_statistics.update_next(worker, store, settings, until=until):
         pass
     with web.reading() as session:
@@ -205,7 +212,12 @@ def keep_statistics(web: Database, worker: Database, settings: Settings, challen
         assert shown.is_current
         assert shown.statistics_id is not None
         assert "car" in differences(session, shown.statistics_id, ["car"])
-    for table in (SecretEvidence, SecretReplicates, StatisticsUpdate):
+    assert diagnoses.diagnose_next(worker, store, settings)
+    with web.reading() as session:
+        assert session.scalars(select(DiagnosisShares)).one().shares == {"first_results": None, "objects": None}
+    with pytest.raises(ProgrammingError, match="permission denied"), web.reading() as session:
+        session.scalars(select(DiagnosisTask)).all()
+    for table in (SecretEvidence, SecretReplicates, StatisticsUpdate, SecretDiagnosis):
         with worker.reading() as session:
             assert session.scalars(select(table)).all()
         with pytest.raises(ProgrammingError, match="permission denied"), web.reading() as session:

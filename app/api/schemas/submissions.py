@@ -1,7 +1,7 @@
 """Schemas for submissions and their scores."""
 
 import uuid
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -231,4 +231,23 @@ class Curves(BaseModel):
     kind: CurveKind | None = Field(description="Kind of the curves; null if there are none.")
     curves: dict[str, PrecisionRecallPoints | RocPoints] = Field(
         description="Curves by class; empty for segmentation and below the detail level `curves`."
+    )
+
+
+class Diagnosis(BaseModel):
+    """What is wrong with the results of one competition. docs/statistics.md explains the names."""
+
+    competition: str
+    is_known: bool = Field(
+        description="Whether the results have been diagnosed, and you may see it. This is not so below the detail "
+        "level `curves`, soon after the evaluation, and for results of an imported challenge."
+    )
+    shares: dict[str, dict[str, float] | None] = Field(
+        description="Kinds of the first results of each class (`first_results`) and of the objects (`objects`), each "
+        "image counted once: fractions in steps of 0.05, with noise, which need not sum to 1. Null for less than about "
+        "200 images; empty for segmentation."
+    )
+    exact: dict[str, Any] | None = Field(
+        description="Part of the diagnosis of `vocboard evaluate --diagnose --json`: all but the measures of single "
+        "classes at other overlaps, and of some objects. Null below the detail level `everything`."
     )

@@ -1,0 +1,107 @@
+"""What the server stores and shows of errors is what `vocboard evaluate --diagnose --json` prints."""
+
+import json
+
+from sqlalchemy import select
+
+from tests.support.backend import Backend
+from tests.support.golden import golden, golden_truth
+from tests.support.phases import main_truth
+from vocboard.app.challenges.models import Challenge, Detail
+from vocboard.app.evaluations.diagnosis_shares import diagnosis_shares
+from vocboard.app.evaluations.models import (
+    CompetitionResult,
+    DiagnosisShares,
+    DiagnosisTask,
+    PublicDiagnosis,
+    SecretDiagnosis,
+)
+from vocboard.app.evaluations.results import visible_evaluation
+from vocboard.app.submissions import queries
+from vocboard.app.submissions.report import EnteredCompetition
+from vocboard.evaluator.diagnosis.report import diagnosis
+from vocboard.evaluator.diagnosis.summary import summarise
+from vocboard.evaluator.editions import load
+from vocboard.evaluator.evaluation import read_for_scoring
+from vocboard.evaluator.statistics.collect import collect_evidence
+from vocboard.worker import ground_truth_store, recovery
+from vocboard.worker.diagnoses import diagnose_next
+from vocboard.worker.evaluation import evaluate_next
+
+GOLDEN, EDITION = "voc2012-synthetic", load("VOC2012")
+OFFLINE_ONLY = {"measures", "mean_over_overlaps"}
+
+
+def test_diagnoses_of_all_tasks_are_those_of_the_command_line(backend: Backend) -> None:
+    truth = golden_truth(GOLDEN)
+    read, confusions = read_for_scoring(golden(GOLDEN).results, EDITION, truth, with_boundaries=True)
+    evidence = collect_evidence(read.results, EDITION, truth, confusions)
+    offline = json.loads(json.dumps(diagnosis(read.results, EDITION, truth, evidence, confusions=confusions)))
+    for found in offline.values():
+        for name in OFFLINE_ONLY & set(found):
+            del found[name]
+
+    path = ground_truth_store.path_of(backend.settings, truth.sha256)
+    path.parent.mkdir(exist_ok=True)
+    truth.save(path)
+    challenge = backend.challenge(competitions=list(read.results), detail=Detail.EVERYTHING)
+    with backend.database.writing() as session:
+        version = main_truth(session, challenge)
+        assert version is not None
+        session.merge(version).sha256 = truth.sha256
+    user = backend.user()
+    submission_id = backend.submit(
+        user,
+        challenge,
+        archive=golden(GOLDEN).results.read_bytes(),
+        entries=tuple(EnteredCompetition(key, entry.classes) for key, entry in read.results.items()),
+        training_annotation="segmentation_only",
+    )
+    assert evaluate_next(backend.database, backend.store, backend.settings)
+    assert diagnose_next(backend.database, backend.store, backend.settings)
+    assert not diagnose_next(backend.database, backend.store, backend.settings)
+
+    with backend.database.reading() as session:
+        submission = queries.get_for(session, submission_id, user)
+        seen = visible_evaluation(session, submission, user)
+        assert seen is not None
+        stored = {
+            key: (exact, shares)
+            for key, exact, shares in session.execute(
+                select(CompetitionResult.competition, SecretDiagnosis.content, DiagnosisShares.shares)
+                .join(SecretDiagnosis, SecretDiagnosis.result_id == CompetitionResult.id)
+                .join(DiagnosisShares, DiagnosisShares.result_id == CompetitionResult.id)
+            )
+        }
+    assert {key: exact for key, (exact, _) in stored.items()} == offline
+    for result in seen.results:
+        key, entry = result.competition, read.results[result.competition]
+        part = entry.competition.task, entry.competition.image_set
+        counts, public = confusions.counts(entry.competition), truth.image_sets.sets[part]
+        sums = summarise(entry, truth.truths[part], EDITION, public, counts).by_image
+        given = {"secret": truth.sha256, "archive": submission.archive_sha256, "competition": key}
+        assert stored[key][1] == diagnosis_shares(sums, **given)
+        assert result.diagnosis is not None
+        assert result.diagnosis.shares == stored[key][1]
+        assert result.diagnosis.exact == offline[key]
+
+    with backend.database.writing() as session:
+        session.get_one(Challenge, challenge.id).detail = Detail.CURVES
+    recovery.sweep(backend.database, backend.settings)
+    with backend.database.reading() as session:
+        assert session.scalars(select(PublicDiagnosis)).all() == []
+
+
+def test_what_cannot_be_diagnosed_is_tried_once(backend: Backend) -> None:
+    user, challenge = backend.user(), backend.challenge()
+    submission_id = backend.submit(user, challenge)
+    assert evaluate_next(backend.database, backend.store, backend.settings)
+    backend.truth_file.unlink()
+    assert diagnose_next(backend.database, backend.store, backend.settings)
+    assert not diagnose_next(backend.database, backend.store, backend.settings)
+    with backend.database.reading() as session:
+        assert "ground truth is not on this server" in (session.scalars(select(DiagnosisTask)).one().failure or "")
+        seen = visible_evaluation(session, queries.get_for(session, submission_id, user), user)
+    assert seen is not None
+    assert seen.results[0].diagnosis is not None
+    assert not seen.results[0].diagnosis.is_known

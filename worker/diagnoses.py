@@ -1,0 +1,96 @@
+"""Diagnoses the errors of evaluated submissions, from their columns and the ground truth."""
+
+import logging
+import time
+from functools import partial
+
+from sqlalchemy import select
+from sqlalchemy.exc import SQLAlchemyError
+
+from vocboard.app.challenges.models import Challenge, ChallengePhase, Detail
+from vocboard.app.challenges.queries import is_phase_of_submission, rule_of_submissions_phase
+from vocboard.app.database import Database
+from vocboard.app.evaluations import service as evaluations
+from vocboard.app.evaluations.models import CompetitionResult, Evaluation
+from vocboard.app.evaluations.service import Diagnosis
+from vocboard.app.settings import Settings
+from vocboard.app.statistics import diagnosis_queue as queue
+from vocboard.app.statistics.diagnosis_queue import DiagnosisClaim
+from vocboard.app.storage.archives import ArchiveStore
+from vocboard.app.submissions.models import Submission
+from vocboard.evaluator import VERSION
+from vocboard.worker import columns, ground_truth_store, leases, replicates
+from vocboard.worker.columns import UnscorableError
+from vocboard.worker.failure_reasons import technical_reason
+
+_log = logging.getLogger(__name__)
+
+
+def diagnose_next(database: Database, store: ArchiveStore, settings: Settings) -> bool:
+    """Diagnose the next evaluation; return whether there was one.
+
+    Raises:
+        OSError, SQLAlchemyError: files or the database are unavailable. The evaluation is claimed again when its lease
+            has expired.
+    """
+    with database.writing() as session:
+        if not queue.due(session, VERSION):
+            return False
+        claim = queue.claim(session, lease=settings.lease, attempts=settings.evaluation_attempts)
+    if claim is None:
+        return False
+    renew = partial(queue.renew, claim=claim, lease=settings.lease)
+    with leases.kept(database, renew, lease=settings.lease, of=f"diagnosis of evaluation {claim.evaluation_id}"):
+        started = time.monotonic()
+        try:
+            found = _diagnose(database, store, settings, claim)
+        except (OSError, SQLAlchemyError):
+            raise
+        except Exception as error:
+            _log.exception("evaluation %s cannot be diagnosed", claim.evaluation_id)
+            with database.writing() as session:
+                queue.fail(session, claim, technical_reason(error))
+            return True
+        with database.writing() as session:
+            if queue.is_held(session, claim):
+                evaluations.store_diagnoses(session, claim.evaluation_id, found)
+                queue.finish(session, claim)
+    _log.info("evaluation %s: diagnosed in %.1f s", claim.evaluation_id, time.monotonic() - started)
+    return True
+
+
+def _diagnose(
+    database: Database, store: ArchiveStore, settings: Settings, claim: DiagnosisClaim
+) -> dict[str, Diagnosis]:
+    """Return the diagnosis of each competition.
+
+    Raises:
+        UnscorableError: the ground truth is on another server, or as for `columns.diagnose`.
+    """
+    with database.reading() as session:
+        of_this = CompetitionResult.evaluation_id == claim.evaluation_id
+        sources = replicates.sources(session, list(session.scalars(select(CompetitionResult.id).where(of_this))))
+        level = session.scalar(
+            select(rule_of_submissions_phase("detail"))
+            .select_from(Evaluation)
+            .join(Submission, Submission.id == Evaluation.submission_id)
+            .join(Challenge, Challenge.id == Submission.challenge_id)
+            .outerjoin(ChallengePhase, is_phase_of_submission())
+            .where(Evaluation.id == claim.evaluation_id)
+        )
+    if not sources:
+        return {}
+    source = next(iter(sources.values()))
+    path = ground_truth_store.path_of(settings, source.truth_sha256)
+    if not path.is_file():
+        raise UnscorableError("its ground truth is not on this server")
+    found = columns.diagnose(
+        source.uploaded,
+        store,
+        source.edition,
+        ground_truth_store.load(path),
+        with_boundaries=level is Detail.EVERYTHING,
+        memory_limit_bytes=settings.evaluation_memory_limit_bytes,
+    )
+    competitions = {each.competition for each in sources.values()}
+    return {key: diagnosis for key, diagnosis in found.items() if key in competitions}
