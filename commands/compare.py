@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from vocboard.client.terminal import printable
+from vocboard.commands.across import across, lines
 from vocboard.commands.offline import (
     PROBLEMS,
     VALID,
@@ -28,6 +29,7 @@ from vocboard.evaluator.problems import Problem, counted
 from vocboard.evaluator.statistics.bootstrap import replicate
 from vocboard.evaluator.statistics.collect import collect_evidence
 from vocboard.evaluator.statistics.comparison import Comparison, compare
+from vocboard.evaluator.statistics.evidence import Evidence
 from vocboard.evaluator.statistics.intervals import LEAST_IMAGES, ReplicatedMeasure, ReplicatedScore
 from vocboard.evaluator.statistics.weights import REPLICATES, SEED, draw_weights
 from vocboard.evaluator.tasks.definitions import METRICS
@@ -64,6 +66,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--ground-truth", metavar="TREE", type=Path, required=True, help="development kit tree with annotations")
     add("--competition", metavar="COMPETITION", required=True, help="for example comp4")
     add("--class", metavar="CLASS", dest="class_name", help="compare the scores of this class (default: the mean)")
+    add(
+        "--across",
+        action="store_true",
+        help="also say which images are hard for all methods, how far methods agree, and what they reach together",
+    )
     add_image_set_argument(parser, "of the results", several=False)
     add("--json", action="store_true", help="print JSON, with all pairs")
 
@@ -82,19 +89,36 @@ def run(arguments: argparse.Namespace) -> int:
         with Progress("files of the ground truth") as progress:
             truth = read_truth(arguments.ground_truth, edition, progress.advance)
             progress.stage("methods", len(paths))
-            measures = {}
+            measures, evidence = {}, {}
             for name, path in paths.items():
-                measures[name] = _measure(path, edition, competition, truth)
+                evidence[name] = _evidence(path, edition, competition, truth)
+                weights = draw_weights(evidence[name].images)
+                measures[name] = replicate(evidence[name], competition.rules.metric, edition, competition, weights)
                 progress.advance()
     except InvalidResultsError as error:
         print("\n".join([f"{error}:", *problem_lines(error.problems), summary(error.problems)]))
         return PROBLEMS
     scores = _scores(paths, measures, arguments.class_name)
     found = compare(scores, higher_is_better=METRICS[competition.rules.metric].higher_is_better)
+    more = None
+    if arguments.across:
+        images = truth.image_sets.sets[competition.task, competition.image_set]
+        more = across(
+            evidence,
+            scores,
+            found.methods,
+            edition=edition,
+            competition=competition,
+            images=images,
+            class_name=arguments.class_name,
+        )
     if arguments.json:
-        print_json(_document(edition, competition, arguments.class_name, scores, found))
+        document = _document(edition, competition, arguments.class_name, scores, found)
+        print_json(document if more is None else {**document, "across": more.as_json()})
     else:
         print("\n".join(_lines(edition, competition, arguments.class_name, scores, found)))
+        if more is not None:
+            print("\n".join(lines(more)))
     return VALID
 
 
@@ -118,8 +142,8 @@ def _named(given: Sequence[str]) -> dict[str, Path]:
     return paths
 
 
-def _measure(path: Path, edition: Edition, competition: Competition, truth: GroundTruth) -> ReplicatedMeasure:
-    """Return the scores of one method on the test images and on each replicate.
+def _evidence(path: Path, edition: Edition, competition: Competition, truth: GroundTruth) -> Evidence:
+    """Return what the scores of one method are computed from.
 
     Raises:
         InvalidResultsError: the results have errors.
@@ -135,7 +159,7 @@ def _measure(path: Path, edition: Edition, competition: Competition, truth: Grou
         raise MisuseError(f"{path} has no results for {competition.key}, or the tree has no ground truth for it")
     if evidence.images < LEAST_IMAGES:
         raise MisuseError(f"{competition.key} has fewer than {LEAST_IMAGES} test images")
-    return replicate(evidence, competition.rules.metric, edition, competition, draw_weights(evidence.images))
+    return evidence
 
 
 def _scores(

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from celery.exceptions import SoftTimeLimitExceeded
 from sqlalchemy import delete
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
@@ -23,12 +24,16 @@ from vocboard.app.leaderboards.service import StatisticsBasis, statistics_basis
 from vocboard.app.rescores.queue import revision as revision_of
 from vocboard.app.settings import Settings
 from vocboard.app.statistics import boards, queue
+from vocboard.app.statistics.boards import Failure, Statistics
 from vocboard.app.statistics.models import BoardDifferences, BoardStatistics
 from vocboard.app.statistics.queue import StatisticsClaim
-from vocboard.app.storage.archives import ArchiveStore
+from vocboard.app.storage.archives import ArchiveStore, DamagedArchiveError
+from vocboard.app.submissions.reading_process import StoppedProcessError
 from vocboard.evaluator import VERSION
 from vocboard.worker import leases, replicates
+from vocboard.worker.columns import UnscorableError
 from vocboard.worker.comparisons import Computed, statistics_of
+from vocboard.worker.failure_reasons import technical_reason
 from vocboard.worker.replicates import NoReplicatesError, Source
 
 _log = logging.getLogger(__name__)
@@ -40,15 +45,33 @@ class _Board:
 
     Attributes:
         digest: of what it shows; None if it shows no statistics, so that those stored are removed.
+        failure: why there have been none so far, if that is stored for what it shows and need not be stored again.
     """
 
     phase: Phase
     basis: StatisticsBasis
     digest: str | None
+    failure: Failure | None = None
+
+
+# What another change of the challenge may have removed; to find out costs next to nothing.
+_MAY_PASS = frozenset({Failure.GROUND_TRUTH_ELSEWHERE, Failure.SEVERAL_GROUND_TRUTHS})
 
 
 class _MoreUrgentError(Exception):
     """New submissions or a re-score are waiting, or the turn is over."""
+
+
+class _NoStatisticsError(Exception):
+    """There cannot be statistics of a leaderboard.
+
+    Attributes:
+        reason: why.
+    """
+
+    def __init__(self, reason: Failure) -> None:
+        super().__init__(reason.value)
+        self.reason = reason
 
 
 def update_next(database: Database, store: ArchiveStore, settings: Settings, *, until: float) -> bool:
@@ -72,21 +95,18 @@ def update_next(database: Database, store: ArchiveStore, settings: Settings, *, 
         with database.snapshot() as session:
             revision = revision_of(session, claim.challenge_id)
             found = _outdated(session, claim.challenge_id)
-        failure = None
+        failures = []
         try:
             for board in found:
-                _update(database, store, settings, claim, board, until=until)
+                if (reason := _update(database, store, settings, claim, board, until=until)) is not None:
+                    failures.append(f"{board.phase.key} {board.basis.competition.key}: {reason}")
         except _MoreUrgentError:
             with database.writing() as session:
                 queue.give_back(session, claim)
             return True
-        except (OSError, SQLAlchemyError):
-            raise
-        except Exception as error:
-            _log.exception("statistics of challenge %s failed", claim.challenge_id)
-            failure = f"{type(error).__name__}: {error}"
         with database.writing() as session:
-            queue.finish(session, claim, revision=revision, failure=failure)
+            failure = "\n".join(failures) or None
+            queue.finish(session, claim, revision=revision, has_computed=bool(found), failure=failure)
     return True
 
 
@@ -105,66 +125,97 @@ def _outdated(session: Session, challenge_id: uuid.UUID) -> list[_Board]:
             if basis.is_wanted:
                 results = (entry.result_id for entry in basis.entries)
                 digest = boards.digest_of(results, boards.decimals_of(basis.decimals))
-            if _is_outdated(stored, digest, basis):
+            if stored is None or stored.methods_sha256 != digest:
+                if stored is not None or digest is not None:
+                    found.append(_Board(phase, basis, digest))
+            elif (failure := Statistics.from_json(stored.content).failure) is not None:
+                requested = challenge.statistics_requested_at
+                if requested is not None and requested > stored.created_at:
+                    found.append(_Board(phase, basis, digest))
+                elif failure in _MAY_PASS or stored.version < queue.VERSION:
+                    found.append(_Board(phase, basis, digest, failure))
+            elif stored.version < queue.VERSION and basis.frozen_at is None:  # frozen ones never change
                 found.append(_Board(phase, basis, digest))
     return found
 
 
-def _is_outdated(stored: BoardStatistics | None, digest: str | None, basis: StatisticsBasis) -> bool:
-    if stored is None:
-        return digest is not None
-    if stored.methods_sha256 != digest:
-        return True
-    return stored.version < queue.VERSION and basis.frozen_at is None  # frozen ones never change
-
-
 def _update(
     database: Database, store: ArchiveStore, settings: Settings, claim: StatisticsClaim, board: _Board, *, until: float
-) -> None:
-    """Compute the statistics of one leaderboard and store them.
+) -> str | None:
+    """Compute the statistics of one leaderboard and store them, or why there are none.
+
+    Returns:
+        For the operator: the error that prevented it, if it was not expected.
 
     Raises:
         _MoreUrgentError: something else has to be done first; the replicates computed so far are stored.
+        OSError, SQLAlchemyError: as for `update_next`.
     """
-    computed = None
+    computed, unexpected = None, None
+    decimals = boards.decimals_of(board.basis.decimals)
     if board.digest is not None:
         started = time.monotonic()
-        by_result = _sources(database, board.basis.entries)
-        if by_result is not None and _have_replicates(database, store, settings, by_result, until=until):
+        try:
+            if claim.is_given_up:
+                raise _NoStatisticsError(Failure.INTERRUPTED)
+            by_result = _sources(database, board.basis.entries)
+            _compute_replicates(database, store, settings, by_result, until=until)
             computed = _compute(database, board, by_result)
-        else:
-            computed = Computed.none(boards.decimals_of(board.basis.decimals))
+        except (_NoStatisticsError, NoReplicatesError) as error:
+            _log.info("no statistics of %s: %s", board.basis.competition.key, error.reason)
+            computed = Computed.none(decimals, error.reason)
+        except (DamagedArchiveError, UnscorableError, StoppedProcessError) as error:
+            _log.exception("no statistics of %s", board.basis.competition.key)
+            computed, unexpected = Computed.none(decimals, Failure.UNREADABLE), technical_reason(error)
+        except (OSError, SQLAlchemyError, _MoreUrgentError):
+            raise
+        except Exception as error:
+            _log.exception("no statistics of %s", board.basis.competition.key)
+            is_too_large = isinstance(error, MemoryError | SoftTimeLimitExceeded)
+            reason = Failure.TOO_LARGE if is_too_large else Failure.ERROR
+            computed, unexpected = Computed.none(decimals, reason), technical_reason(error)
         _log.info(
             "statistics of %s, %d methods: %.1f s",
             board.basis.competition.key,
             len(board.basis.entries),
             time.monotonic() - started,
         )
+        if board.failure is not None and computed.statistics.failure is board.failure:
+            return unexpected  # storing it again would be a change, after which it would be tried again
     with database.writing() as session:
         if queue.is_held(session, claim):
             _store(session, claim.challenge_id, board, computed)
+    return unexpected
 
 
-def _sources(database: Database, entries: Sequence[Entry]) -> Mapping[uuid.UUID, Source] | None:
-    """Return where the replicates of all entries come from; None if they were evaluated with several ground truths."""
+def _sources(database: Database, entries: Sequence[Entry]) -> Mapping[uuid.UUID, Source]:
+    """Return where the replicates of all entries come from.
+
+    Raises:
+        _NoStatisticsError: they were evaluated with several ground truths, or by nothing that is known here.
+    """
     with database.reading() as session:
         found = replicates.sources(session, [entry.result_id for entry in entries if entry.result_id is not None])
-    truths = {source.truth_sha256 for source in found.values()}
-    return found if len(truths) == 1 and len(found) == len(entries) else None
+    if len(found) != len(entries):
+        raise _NoStatisticsError(Failure.GROUND_TRUTH_ELSEWHERE)
+    if len({source.truth_sha256 for source in found.values()}) != 1:
+        raise _NoStatisticsError(Failure.SEVERAL_GROUND_TRUTHS)
+    return found
 
 
-def _have_replicates(
+def _compute_replicates(
     database: Database,
     store: ArchiveStore,
     settings: Settings,
     by_result: Mapping[uuid.UUID, Source],
     *,
     until: float,
-) -> bool:
-    """Compute missing replicates; False if there cannot be any, because the ground truth is on another server.
+) -> None:
+    """Compute missing replicates.
 
     Raises:
         _MoreUrgentError: some are still missing.
+        NoReplicatesError: there cannot be any.
     """
     for source in by_result.values():
         with database.reading() as session:
@@ -173,12 +224,7 @@ def _have_replicates(
             continue
         if time.monotonic() > until or _must_wait(database):
             raise _MoreUrgentError
-        try:
-            replicates.compute(database, store, settings, source)
-        except NoReplicatesError as error:
-            _log.info("no statistics of %s: %s", source.competition, error)
-            return False
-    return True
+        replicates.compute(database, store, settings, source)
 
 
 def _compute(database: Database, board: _Board, by_result: Mapping[uuid.UUID, Source]) -> Computed:

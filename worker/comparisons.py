@@ -1,4 +1,8 @@
-"""The statistics of a leaderboard from the replicates of its results: intervals, rank ranges and differences."""
+"""The statistics of a leaderboard from the replicates of its results: intervals, rank ranges and differences.
+
+Nothing is said where fewer than ten images count, because neither would it be reliable, nor would it hide which images
+these are: docs/detail-levels.md, "Intervals".
+"""
 
 import logging
 import uuid
@@ -9,16 +13,26 @@ import numpy as np
 
 from vocboard.app.leaderboards.entries import Entry
 from vocboard.app.leaderboards.shown_statistics import MEAN
-from vocboard.app.statistics.boards import Interval, MethodStatistics, Statistics, decimals_of
+from vocboard.app.statistics.boards import (
+    MOST_METHODS_BY_CLASS,
+    Failure,
+    Interval,
+    MethodStatistics,
+    Statistics,
+    decimals_of,
+)
 from vocboard.app.statistics.differences import Differences
 from vocboard.evaluator.editions import Competition
 from vocboard.evaluator.statistics.comparison import Pairs, compare_pairs
-from vocboard.evaluator.statistics.intervals import ReplicatedMeasure, ReplicatedScore
+from vocboard.evaluator.statistics.intervals import LEAST_COUNTING, ReplicatedScore
 from vocboard.evaluator.statistics.weights import REPLICATES
 from vocboard.evaluator.tasks.definitions import METRICS
 from vocboard.worker.replicates import StoredReplicates
 
 MOST_INFLUENCE_BYTES = 256 * 1024**2  # in memory at once; what needs more is computed class by class
+# The width of an interval tells how many images count, the more exactly the fewer they are: one more or less changes it
+# by about score / images ** 1.5. So what fewer than a hundred determine is rounded to whole per cent.
+MANY_IMAGES, FEW_DECIMALS = 100, 2
 TOLERANCE = 1e-9  # between the scores of evaluations and of evidence, for other processors
 
 _log = logging.getLogger(__name__)
@@ -38,9 +52,9 @@ class Computed:
     differences: Mapping[str, Differences]
 
     @classmethod
-    def none(cls, decimals: int) -> "Computed":
-        """Return what is stored if there cannot be any."""
-        return cls(Statistics(decimals, 0, 0, 0, {}), {})
+    def none(cls, decimals: int, failure: Failure) -> "Computed":
+        """Return what is stored if there are none."""
+        return cls(Statistics(decimals, 0, 0, 0, {}, failure), {})
 
 
 def statistics_of(entries: Sequence[Entry], competition: Competition, load: Load, *, decimals: int) -> Computed:
@@ -60,6 +74,7 @@ def statistics_of(entries: Sequence[Entry], competition: Competition, load: Load
     higher_is_better = METRICS[competition.rules.metric].higher_is_better
     intervals: dict[uuid.UUID, tuple[Interval | None, dict[str, Interval]]] = {}
     means: dict[str, ReplicatedScore] = {}
+    columns: dict[str, None] = {}
     images = 0
     for entry, result_id in _with_results(entries):
         replicates = load(entry)
@@ -67,11 +82,15 @@ def statistics_of(entries: Sequence[Entry], competition: Competition, load: Load
             _log.warning("no statistics of result %s: another version has evaluated it", result_id)
             continue
         images, measure = replicates.images, replicates.measure()
-        by_class = {name: _interval(measure.of_class(name), shown) for name in measure.measure.per_class}
+        frequent = _frequent(replicates)
+        columns |= dict.fromkeys(frequent)
+        by_class = {name: shown_interval(measure.of_class(name), shown) for name in frequent}
         known = {name: interval for name, interval in by_class.items() if interval is not None}
-        intervals[result_id] = _interval(measure.mean, shown), known
+        intervals[result_id] = shown_interval(measure.mean, shown) if frequent else None, known
         if entry.is_complete and entry.mean is not None:
-            means[str(result_id)] = measure.mean
+            means[str(result_id)] = _alone(measure.mean)
+    if not intervals:
+        return Computed.none(shown, Failure.OTHER_EVALUATOR)
     differences: dict[str, Differences] = {}
     ranks: Mapping[str, tuple[int, int]] = {}
     first_group: tuple[str, ...] = ()
@@ -79,7 +98,8 @@ def statistics_of(entries: Sequence[Entry], competition: Competition, load: Load
         if (pairs := _compared(means, higher_is_better)) is not None:
             differences[MEAN] = _rounded(pairs, shown)
             ranks, first_group = pairs.rank_ranges, pairs.first_group
-        for name, scores in _by_class(entries, load):
+        compared_by_class = list(columns) if len(entries) <= MOST_METHODS_BY_CLASS else []
+        for name, scores in _by_class(entries, load, compared_by_class, images):
             if (pairs := _compared(scores, higher_is_better)) is not None:
                 differences[name] = _rounded(pairs, shown)
     methods = {
@@ -102,19 +122,27 @@ def _is_of(entry: Entry, replicates: StoredReplicates) -> bool:
     )
 
 
-def _interval(score: ReplicatedScore, decimals: int) -> Interval | None:
-    if score.is_undefined:
+def _frequent(replicates: StoredReplicates) -> list[str]:
+    """Return the classes that enough images show: it depends on the ground truth only."""
+    return [name for name in replicates.scores.per_class if replicates.positive_images[name] >= LEAST_COUNTING]
+
+
+def shown_interval(score: ReplicatedScore, decimals: int) -> Interval | None:
+    """Return an interval; None if too few images determine the score, or none, so that no replicate changes it."""
+    counting = score.counting_images
+    if score.is_undefined or counting < LEAST_COUNTING:
         return None
     found = score.interval()
+    if counting < MANY_IMAGES:
+        decimals = min(decimals, FEW_DECIMALS)
     return None if np.isnan(found.low) else Interval(round(found.low, decimals), round(found.high, decimals))
 
 
-def _by_class(entries: Sequence[Entry], load: Load) -> Iterator[tuple[str, dict[str, ReplicatedScore]]]:
-    """Yield the scores of all entries by class, for some classes at a time, to limit memory."""
-    names = list(dict.fromkeys(name for entry in entries for name in entry.classes))
-    if not names:
-        return
-    at_once = max(1, MOST_INFLUENCE_BYTES // (4 * max(load(entries[0]).images, 1) * len(entries)))
+def _by_class(
+    entries: Sequence[Entry], load: Load, names: Sequence[str], images: int
+) -> Iterator[tuple[str, dict[str, ReplicatedScore]]]:
+    """Yield the scores of all entries in these classes, for some classes at a time, to limit memory."""
+    at_once = max(1, MOST_INFLUENCE_BYTES // (4 * max(images, 1) * len(entries)))
     for start in range(0, len(names), at_once):
         chunk = names[start : start + at_once]
         scores: dict[str, dict[str, ReplicatedScore]] = {name: {} for name in chunk}
@@ -122,13 +150,12 @@ def _by_class(entries: Sequence[Entry], load: Load) -> Iterator[tuple[str, dict[
             measure = load(entry).measure()
             for name in chunk:
                 if entry.classes.get(name) is not None:
-                    scores[name][str(result_id)] = _alone(measure, name)
+                    scores[name][str(result_id)] = _alone(measure.of_class(name))
         yield from scores.items()
 
 
-def _alone(measure: ReplicatedMeasure, name: str) -> ReplicatedScore:
-    """Return the score of a class, without the memory of the others."""
-    score = measure.of_class(name)
+def _alone(score: ReplicatedScore) -> ReplicatedScore:
+    """Return a score without the memory of the others."""
     return ReplicatedScore(score.score, score.replicates.copy(), score.influence.copy())
 
 
@@ -141,5 +168,20 @@ def _compared(scores: Mapping[str, ReplicatedScore], higher_is_better: bool) -> 
 
 
 def _rounded(pairs: Pairs, decimals: int) -> Differences:
-    results = [uuid.UUID(method) for method in pairs.methods]
-    return Differences.rounded(results, pairs.low, pairs.high, pairs.is_significant, decimals)
+    return rounded_differences(pairs, [uuid.UUID(method) for method in pairs.methods], decimals)
+
+
+def rounded_differences(pairs: Pairs, results: Sequence[uuid.UUID], decimals: int) -> Differences:
+    """Return what is shown of the differences of all pairs.
+
+    Args:
+        results: id of each method.
+        decimals: to which they are rounded.
+    """
+    counting = pairs.counting_images
+    low, high = (
+        np.where(counting < MANY_IMAGES, np.round(ends, min(decimals, FEW_DECIMALS)), ends)
+        for ends in (pairs.low, pairs.high)
+    )
+    is_shown = counting >= LEAST_COUNTING
+    return Differences.rounded(results, low, high, pairs.is_significant, decimals, is_shown=is_shown)

@@ -25,6 +25,7 @@ from vocboard.app.database import Database
 from vocboard.app.evaluations.models import CompetitionResult, Evaluation, SecretEvidence
 from vocboard.app.settings import Settings
 from vocboard.app.statistics import queue
+from vocboard.app.statistics.boards import Failure
 from vocboard.app.statistics.models import SecretReplicates
 from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.submissions.models import Submission
@@ -33,6 +34,7 @@ from vocboard.evaluator.scores import Measure
 from vocboard.evaluator.statistics.bootstrap import replicate
 from vocboard.evaluator.statistics.evidence import Evidence
 from vocboard.evaluator.statistics.evidence_file import EVIDENCE_VERSION, EvidenceFileError, Origin, load_evidence
+from vocboard.evaluator.statistics.found import positive_images
 from vocboard.evaluator.statistics.influence import influences
 from vocboard.evaluator.statistics.intervals import LEAST_IMAGES, ReplicatedMeasure, mean_of_defined
 from vocboard.evaluator.statistics.weights import REPLICATES, SEED, draw_weights
@@ -50,7 +52,15 @@ weights_of = lru_cache(maxsize=2)(draw_weights)  # 5 MB for 4,952 images
 
 
 class NoReplicatesError(Exception):
-    """There cannot be replicates of a result: its ground truth is elsewhere, or there are fewer than two images."""
+    """There cannot be replicates of a result.
+
+    Attributes:
+        reason: why.
+    """
+
+    def __init__(self, reason: Failure) -> None:
+        super().__init__(reason.value)
+        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +96,13 @@ class StoredReplicates:
         images: number of test images.
         scores: by class, on the test images.
         per_class: (classes, replicates) scores.
+        positive_images: how many test images show each class; see `evaluator.statistics.found`.
     """
 
     images: int
     scores: Measure
     per_class: np.ndarray[Any, np.dtype[np.float64]]
+    positive_images: Mapping[str, int]
 
     def measure(self) -> ReplicatedMeasure:
         """Return them with the influence of each image, exactly as `bootstrap.replicate` returns it."""
@@ -145,7 +157,8 @@ def load(session: Session, source: Source) -> StoredReplicates | None:
             return None
         scores = columns.array(_SCORES, np.float64).tolist()
         measure = Measure(source.metric, dict(zip(header["classes"], scores, strict=True)))
-        return StoredReplicates(header["images"], measure, columns.array(_BY_CLASS, np.float64, columns=REPLICATES))
+        per_class = columns.array(_BY_CLASS, np.float64, columns=REPLICATES)
+        return StoredReplicates(header["images"], measure, per_class, header["positive_images"])
     except (ColumnsError, LookupError, ValueError, TypeError) as error:
         _log.warning("replicates of result %s are computed again: %s", source.result_id, error)
         return None
@@ -160,10 +173,11 @@ def compute(database: Database, store: ArchiveStore, settings: Settings, source:
     """
     evidence = _evidence(database, store, settings, source)
     if evidence.images < LEAST_IMAGES:
-        raise NoReplicatesError("fewer than two test images")
+        raise NoReplicatesError(Failure.TOO_FEW_IMAGES)
     edition, competition = source.edition, source.edition.competitions[source.competition]
     found = replicate(evidence, source.metric, edition, competition, weights_of(evidence.images))
-    replicates = StoredReplicates(evidence.images, found.measure, found.per_class)
+    shown = positive_images(evidence, edition, competition)
+    replicates = StoredReplicates(evidence.images, found.measure, found.per_class, shown)
     content = _packed(source, replicates)
     with database.writing() as session:
         _replace(session, SecretReplicates, source.result_id, content=content)
@@ -183,7 +197,7 @@ def _evidence(database: Database, store: ArchiveStore, settings: Settings, sourc
             _log.warning("evidence of result %s is collected again: %s", source.result_id, error)
     path = ground_truth_store.path_of(settings, source.truth_sha256)
     if not path.is_file():
-        raise NoReplicatesError("its ground truth is not on this server")
+        raise NoReplicatesError(Failure.GROUND_TRUTH_ELSEWHERE)
     content = collect(
         source.uploaded,
         store,
@@ -193,7 +207,7 @@ def _evidence(database: Database, store: ArchiveStore, settings: Settings, sourc
         memory_limit_bytes=settings.evaluation_memory_limit_bytes,
     )
     if content is None:
-        raise NoReplicatesError("its ground truth has nothing on the competition")
+        raise NoReplicatesError(Failure.GROUND_TRUTH_ELSEWHERE)
     if len(content) <= MOST_EVIDENCE_BYTES:
         with database.writing() as session:
             sha256 = hashlib.sha256(content).hexdigest()
@@ -223,7 +237,14 @@ def _packed(source: Source, replicates: StoredReplicates) -> bytes:
     per_class = replicates.scores.per_class
     writer.add(_SCORES, np.array(list(per_class.values())))
     writer.add(_BY_CLASS, replicates.per_class)
-    writer.finish({"of": _identity(source), "images": replicates.images, "classes": list(per_class)})
+    writer.finish(
+        {
+            "of": _identity(source),
+            "images": replicates.images,
+            "classes": list(per_class),
+            "positive_images": dict(replicates.positive_images),
+        }
+    )
     if not writer.is_complete:
-        raise NoReplicatesError("they are too large")
+        raise NoReplicatesError(Failure.TOO_LARGE)
     return file.getvalue()

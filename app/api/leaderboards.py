@@ -175,6 +175,7 @@ def _statistics(board: Board) -> LeaderboardStatistics | None:
         return None
     return LeaderboardStatistics(
         is_current=found.is_current,
+        is_unavailable=found.failure is not None,
         decimals=found.decimals,
         resampled_images=found.images,
         replicates=found.replicates,

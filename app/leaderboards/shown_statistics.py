@@ -9,7 +9,15 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from vocboard.app.leaderboards.entries import Entry
-from vocboard.app.statistics.boards import MethodStatistics, Statistics, decimals_of, digest_of, find
+from vocboard.app.statistics.boards import (
+    MOST_METHODS,
+    Failure,
+    MethodStatistics,
+    Statistics,
+    decimals_of,
+    digest_of,
+    find,
+)
 from vocboard.app.statistics.differences import Differences
 from vocboard.app.statistics.models import BoardDifferences
 
@@ -29,6 +37,7 @@ class ShownStatistics:
         replicates: number of replicates.
         compared: number of methods with a rank range.
         methods: by result.
+        failure: why there are none of these results, for organisers; None if there are, or they are being computed.
     """
 
     statistics_id: uuid.UUID | None
@@ -38,6 +47,7 @@ class ShownStatistics:
     replicates: int
     compared: int
     methods: Mapping[uuid.UUID, MethodStatistics]
+    failure: Failure | None = None
 
     def without_classes(self) -> "ShownStatistics":
         """The same for the detail level `mean`."""
@@ -53,7 +63,7 @@ def shown_statistics(
     decimals: int,
     frozen_at: datetime | None,
 ) -> ShownStatistics | None:
-    """Return the statistics of a leaderboard; None if it has none, because they cannot be computed.
+    """Return the statistics of a leaderboard; None if it can have none: it is empty, or frozen by an earlier version.
 
     Args:
         board: id of the challenge, keys of the phase and the competition.
@@ -64,14 +74,14 @@ def shown_statistics(
     wanted = decimals_of(decimals)
     digest = digest_of((entry.result_id for entry in entries), wanted)
     if digest is None:
+        if len(entries) > MOST_METHODS:
+            return ShownStatistics(None, True, wanted, 0, 0, 0, {}, Failure.TOO_MANY_METHODS)
         return None
     stored = find(session, *board, frozen_at)
     if stored is None:
         return ShownStatistics(None, False, wanted, 0, 0, 0, {})
     found = Statistics.from_json(stored.content)
     is_current = stored.methods_sha256 == digest
-    if is_current and not found.methods:
-        return None
     methods = found.methods if found.decimals == wanted else {}
     if not is_current:
         shown = {entry.result_id for entry in entries}
@@ -80,7 +90,10 @@ def shown_statistics(
             for result, one in methods.items()
             if result in shown
         }
-    return ShownStatistics(stored.id, is_current, wanted, found.images, found.replicates, found.compared, methods)
+    failure = found.failure if is_current else None
+    return ShownStatistics(
+        stored.id, is_current, wanted, found.images, found.replicates, found.compared, methods, failure
+    )
 
 
 def differences(session: Session, statistics_id: uuid.UUID, columns: Sequence[str]) -> Mapping[str, Differences]:

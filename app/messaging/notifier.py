@@ -3,7 +3,14 @@
 import logging
 import time
 
-from vocboard.app.messaging.broker import EVALUATE_NEXT, IMPORT_GROUND_TRUTH, RESCORE, SEND_MAIL, create_publisher
+from vocboard.app.messaging.broker import (
+    EVALUATE_NEXT,
+    IMPORT_GROUND_TRUTH,
+    RESCORE,
+    SEND_MAIL,
+    UPDATE_STATISTICS,
+    create_publisher,
+)
 from vocboard.app.settings import Settings
 
 PAUSE_SECONDS = 5.0  # pause after a failure, so that a broker that is down does not delay every request
@@ -32,6 +39,10 @@ class WorkerNotifier:
     def rescore_changed(self) -> None:
         """Say that a re-score has been started, or is to be applied."""
         self._send(RESCORE)
+
+    def statistics_requested(self) -> None:
+        """Notify workers that statistics have to be computed."""
+        self._send(UPDATE_STATISTICS)
 
     def mail_queued(self) -> None:
         """Notify workers that there is e-mail in the outbox."""

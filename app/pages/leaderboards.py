@@ -25,6 +25,7 @@ from vocboard.app.pages.board_switch import switch
 from vocboard.app.pages.challenges import competitions_of
 from vocboard.app.pages.progress_chart import chart
 from vocboard.app.pages.rendering import environment, render, theme_of
+from vocboard.app.statistics.boards import MOST_METHODS
 from vocboard.app.web.cached_responses import KEPT_BUT_ASKED_FOR, Rendering, answer
 from vocboard.app.web.dependencies import BoardsDep, DatabaseDep, SettingsDep
 from vocboard.app.web.identity import CurrentIdentity
@@ -123,6 +124,7 @@ def _page(
         on_page={board.rows.entries[place].submission_id for place in rows.places} if chosen else NONE,
         chosen=chosen,
         most_compared=MOST_COMPARED,
+        most_methods_with_statistics=MOST_METHODS,
         per_page=PER_PAGE,
         state=state,
         drawing=drawing,

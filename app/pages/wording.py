@@ -3,6 +3,7 @@
 from vocboard.app.challenges.models import Admission, Detail, TruthState
 from vocboard.app.challenges.service import PhaseState
 from vocboard.app.errors import InvalidInputError
+from vocboard.app.leaderboards.statistics_states import StatisticsState
 from vocboard.app.moderation.bans import Results
 from vocboard.app.moderation.bulk import Action
 from vocboard.app.overview.entrants import Sort as EntrantSort
@@ -92,6 +93,13 @@ RESCORE_HEADINGS = {
     RescoreState.DISCARDED: "Nothing has changed",
     RescoreState.FAILED: "The re-score failed",
 }
+STATISTICS_STATES = {
+    StatisticsState.EMPTY: "No methods",
+    StatisticsState.LEFT_OUT: "Left out",
+    StatisticsState.BEING_COMPUTED: "Being computed",
+    StatisticsState.SHOWN: "Shown",
+    StatisticsState.FAILED: "None",
+}
 PHASE_STATES = {
     PhaseState.NOT_YET_OPEN: "Not yet open",
     PhaseState.NOT_READY: "Not ready",
@@ -173,6 +181,7 @@ DONE = {
     "applying": "A worker switches to the new results.",
     "applied": "The new results are applied. Leaderboards show them now.",
     "discarded": "Re-score discarded. Nothing has changed.",
+    "statistics-requested": "A worker computes the statistics next. Reload this page to see them.",
     "queued-again": "Submission queued: it will be evaluated again.",
 }
 

@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import Any, NamedTuple
 
 from sqlalchemy import Select, select
@@ -17,7 +18,23 @@ from sqlalchemy.orm import Session
 from vocboard.app.statistics.models import BoardStatistics
 
 MOST_DECIMALS = 3  # of intervals: with 1,000 replicates, the fourth would be chance
-MOST_METHODS = 300  # of a leaderboard with statistics: the work grows with the square
+# The work of comparing all pairs grows with the square of the number of methods: see docs/statistics.md.
+MOST_METHODS = 1_000  # of a leaderboard with statistics
+MOST_METHODS_BY_CLASS = 300  # of one whose methods are compared in each class, too
+
+
+class Failure(StrEnum):
+    """Why a leaderboard has no statistics. Organisers see it in words; others only that there are none."""
+
+    GROUND_TRUTH_ELSEWHERE = "ground_truth_elsewhere"
+    SEVERAL_GROUND_TRUTHS = "several_ground_truths"
+    TOO_FEW_IMAGES = "too_few_images"
+    TOO_MANY_METHODS = "too_many_methods"
+    TOO_LARGE = "too_large"
+    UNREADABLE = "unreadable"
+    OTHER_EVALUATOR = "other_evaluator"
+    INTERRUPTED = "interrupted"
+    ERROR = "error"
 
 
 class Interval(NamedTuple):
@@ -57,6 +74,7 @@ class Statistics:
         replicates: number of replicates.
         compared: number of methods with a rank range: those that entered every class.
         methods: by result.
+        failure: why there are none; None if there are.
     """
 
     decimals: int
@@ -64,6 +82,7 @@ class Statistics:
     replicates: int
     compared: int
     methods: Mapping[uuid.UUID, MethodStatistics]
+    failure: Failure | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return all of it in JSON's types."""
@@ -72,6 +91,7 @@ class Statistics:
             "images": self.images,
             "replicates": self.replicates,
             "compared": self.compared,
+            "failure": self.failure,
             "methods": {
                 str(result): {
                     "mean": one.mean and list(one.mean),
@@ -95,7 +115,15 @@ class Statistics:
             )
             for result, one in stored["methods"].items()
         }
-        return cls(stored["decimals"], stored["images"], stored["replicates"], stored["compared"], methods)
+        failure = stored.get("failure")
+        return cls(
+            stored["decimals"],
+            stored["images"],
+            stored["replicates"],
+            stored["compared"],
+            methods,
+            None if failure is None else Failure(failure),
+        )
 
 
 def decimals_of(decimals: int) -> int:

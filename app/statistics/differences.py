@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 _ID_BYTES = 16
 _LENGTH = np.dtype("<u4")
 _NUMBER = np.dtype("<i4")
+_SIGNIFICANT, _HIDDEN = 1, 2  # 0 if it is not significant
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +37,8 @@ class Differences:
 
     Args of the constructor:
         results: those that have a score in the column, best first.
-        numbers: (3, m, m) low and high ends in units of the last decimal, and 1 where the difference is significant;
-            row minus column, above the diagonal.
+        numbers: (3, m, m) low and high ends in units of the last decimal, and `_SIGNIFICANT`, `_HIDDEN` or 0; row minus
+            column, above the diagonal. The ends of what is hidden are 0.
     """
 
     def __init__(self, results: Sequence[uuid.UUID], numbers: NDArray[np.int32]) -> None:
@@ -52,21 +53,30 @@ class Differences:
         high: NDArray[np.float64],
         is_significant: NDArray[np.bool_],
         decimals: int,
+        *,
+        is_shown: NDArray[np.bool_],
     ) -> "Differences":
-        """Return unrounded differences, rounded to so many decimals. Scores differ by at most 1."""
-        ends = np.rint(np.stack((low, high)).clip(-1.0, 1.0) * 10**decimals)
-        return cls(results, np.concatenate((ends, is_significant[None])).astype(np.int32))
+        """Return unrounded differences, rounded to so many decimals. Scores differ by at most 1.
+
+        Args:
+            is_shown: (m, m) False for what nothing is said about.
+        """
+        ends = np.where(is_shown, np.rint(np.stack((low, high)).clip(-1.0, 1.0) * 10**decimals), 0)
+        kind = np.where(is_shown, np.where(is_significant, _SIGNIFICANT, 0), _HIDDEN)
+        return cls(results, np.concatenate((ends, kind[None])).astype(np.int32))
 
     def of(self, one: uuid.UUID, other: uuid.UUID, decimals: int) -> Difference | None:
-        """Return the score of one result minus that of another; None if they have not been compared."""
+        """Return the score of one result minus that of another; None if nothing is said about them."""
         first, second = self._places.get(one), self._places.get(other)
         if first is None or second is None or first == second:
             return None
-        low, high, significant = self._numbers[:, min(first, second), max(first, second)].tolist()
+        low, high, kind = self._numbers[:, min(first, second), max(first, second)].tolist()
+        if kind == _HIDDEN:
+            return None
         if first > second:
             low, high = -high, -low
         unit = 10**decimals
-        return Difference(low / unit, high / unit, bool(significant))
+        return Difference(low / unit, high / unit, kind == _SIGNIFICANT)
 
     def packed(self) -> bytes:
         """Return the content of `BoardDifferences`."""

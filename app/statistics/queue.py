@@ -21,7 +21,7 @@ from vocboard.app.statistics.models import StatisticsUpdate
 from vocboard.app.submissions import queue as live_queue
 from vocboard.app.work_queues.leased_queue import LeasedQueue
 
-VERSION = 1  # of the computation: increase it when statistics of the same results would be others
+VERSION = 2  # of the computation: increase it when statistics of the same results would be others
 INTERRUPTED = "The computation stopped the worker several times."
 
 _REVISION = (
@@ -34,10 +34,15 @@ _REVISION = (
 
 @dataclass(frozen=True, slots=True)
 class StatisticsClaim:
-    """A worker's claim on the statistics of a challenge."""
+    """A worker's claim on the statistics of a challenge.
+
+    Attributes:
+        is_given_up: whether the computation has stopped workers so often that it is not begun again.
+    """
 
     challenge_id: uuid.UUID
     lease_id: uuid.UUID
+    is_given_up: bool
 
 
 _queue: LeasedQueue[StatisticsClaim] = LeasedQueue(
@@ -70,11 +75,12 @@ def due(session: Session, evaluator_version: str) -> int:
 def claim(session: Session, *, lease: timedelta, attempts: int) -> StatisticsClaim | None:
     """Claim the challenge that has waited longest since its last update; None if none is waiting.
 
-    What has stopped workers `attempts` times is given up until the leaderboards change again.
+    What has stopped workers `attempts` times is claimed once more, to record that it is given up until the leaderboards
+    change again.
     """
     _add_missing(session)
     given_up = {"revision": _REVISION, "version": VERSION, "attempts": 0, "failure": INTERRUPTED, "updated_at": now()}
-    _queue.release_expired(session, attempts=attempts, given_up=given_up)
+    _queue.release_expired(session, attempts=attempts + 1, given_up=given_up)
     chosen = session.scalar(
         select(StatisticsUpdate.challenge_id)
         .where(_queue.is_waiting)
@@ -85,7 +91,10 @@ def claim(session: Session, *, lease: timedelta, attempts: int) -> StatisticsCla
     if chosen is None:
         return None
     lease_id = _queue.claim_rows(session, StatisticsUpdate.challenge_id == chosen, lease=lease)
-    return None if lease_id is None else StatisticsClaim(chosen, lease_id)
+    if lease_id is None:
+        return None
+    begun = session.scalar(select(StatisticsUpdate.attempts).where(StatisticsUpdate.challenge_id == chosen))
+    return StatisticsClaim(chosen, lease_id, is_given_up=(begun or 0) > attempts)
 
 
 def renew(session: Session, claim: StatisticsClaim, *, lease: timedelta) -> bool:
@@ -99,14 +108,19 @@ def is_held(session: Session, claim: StatisticsClaim) -> bool:
     return session.scalar(query) is not None
 
 
-def finish(session: Session, claim: StatisticsClaim, *, revision: int, failure: str | None = None) -> bool:
+def finish(
+    session: Session, claim: StatisticsClaim, *, revision: int, has_computed: bool = True, failure: str | None = None
+) -> bool:
     """Record up to which revision everything is computed; False if the claim has been lost.
 
     Args:
         revision: read before the leaderboards were.
-        failure: why nothing could be computed, for the operator.
+        has_computed: whether there was anything to compute; otherwise, the last failure stays.
+        failure: what could not be computed and why, for the operator.
     """
-    values = {"revision": revision, "version": VERSION, "attempts": 0, "failure": failure, "updated_at": now()}
+    values: dict[str, object] = {"revision": revision, "version": VERSION, "attempts": 0, "updated_at": now()}
+    if has_computed:
+        values["failure"] = failure
     return _queue.finish(session, claim, values)
 
 

@@ -19,9 +19,11 @@ from vocboard.app.challenges.models import (
     TruthState,
 )
 from vocboard.app.challenges.phase_changes import add_phase
+from vocboard.app.evaluations.models import CompetitionResult, Evaluation
 from vocboard.app.leaderboards.entries import Entry
 from vocboard.app.leaderboards.models import FrozenLeaderboard
 from vocboard.app.rescores.models import Rescore, RescoreState
+from vocboard.app.submissions.models import Submission
 from vocboard.app.transfer import records
 from vocboard.app.transfer.phase_records import (
     AdmissionRecord,
@@ -122,7 +124,7 @@ def add_people_of_phases(session: Session, challenge: Challenge, path: Path) -> 
 def add_frozen_leaderboards(
     session: Session, challenge: Challenge, path: Path, submissions: Mapping[uuid.UUID, uuid.UUID]
 ) -> None:
-    """Add the frozen leaderboards.
+    """Add the frozen leaderboards. They have statistics if live ones have, once the ground truth is on this server.
 
     Args:
         submissions: their ids here, by those in the archive.
@@ -130,9 +132,16 @@ def add_frozen_leaderboards(
     for frozen in lines_of(path, records.FROZEN, FrozenRecord):
         content = frozen.content.model_dump(mode="json")
         entries = [Entry.from_json(entry) for entry in content["entries"]]
+        results = _current_results(session, challenge, frozen.competition)
         content["entries"] = [
-            replace(entry, submission_id=submissions[entry.submission_id]).as_json() for entry in entries
+            replace(
+                entry,
+                submission_id=submissions[entry.submission_id],
+                result_id=results.get(submissions[entry.submission_id]),
+            ).as_json()
+            for entry in entries
         ]
+        content["statistics"] = challenge.statistics
         session.execute(
             insert(FrozenLeaderboard).values(
                 challenge_id=challenge.id,
@@ -143,6 +152,20 @@ def add_frozen_leaderboards(
                 content=content,
             )
         )
+
+
+def _current_results(session: Session, challenge: Challenge, competition: str) -> Mapping[uuid.UUID, uuid.UUID]:
+    """Return the results of the challenge's submissions in a competition, by submission.
+
+    A frozen leaderboard may be of an earlier evaluation, with other scores. Workers notice, and compute no statistics.
+    """
+    query = (
+        select(Submission.id, CompetitionResult.id)
+        .join(Evaluation, Evaluation.id == Submission.current_evaluation_id)
+        .join(CompetitionResult, CompetitionResult.evaluation_id == Evaluation.id)
+        .where(Submission.challenge_id == challenge.id, CompetitionResult.competition == competition)
+    )
+    return {submission: result for submission, result in session.execute(query)}  # noqa: C416  # rows are no tuples
 
 
 def add_corrections(

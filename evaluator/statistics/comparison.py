@@ -26,10 +26,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vocboard.evaluator.statistics.influence import degrees_of_freedom, student_quantile
-from vocboard.evaluator.statistics.intervals import LEVEL, ReplicatedScore
+from vocboard.evaluator.statistics.influence import FREEDOM_OF_AN_IMAGE, degrees_of_freedom, student_quantile
+from vocboard.evaluator.statistics.intervals import LEAST_ERROR, LEVEL, ReplicatedScore
 
-LEAST_ERROR = 1e-12  # smaller standard errors are rounding errors
 LEAST_REPLICATES = 100  # from fewer, no tail can be told
 
 
@@ -132,6 +131,12 @@ class Pairs:
     def is_significant(self) -> NDArray[np.bool_]:
         """(m, m) whether the interval does not contain 0."""
         return np.asarray((self.low > 0) | (self.high < 0))
+
+    @property
+    def counting_images(self) -> NDArray[np.int64]:
+        """(m, m) how many images determine the difference; see `ReplicatedScore.counting_images`."""
+        counting = self.freedom.astype(np.int64) // FREEDOM_OF_AN_IMAGE
+        return np.asarray(np.where(self.error > LEAST_ERROR, counting, 0))
 
     @property
     def rank_ranges(self) -> Mapping[str, tuple[int, int]]:

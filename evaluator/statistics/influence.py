@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from vocboard.evaluator.statistics.weights import Weights
 
+FREEDOM_OF_AN_IMAGE = 2  # effective degrees of freedom of n images that contribute equally, divided by n
 LEAST_FREEDOM = 4  # with fewer, the expansion of Student's quantile is no good, nor is the bootstrap
 
 

@@ -15,10 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vocboard.evaluator.scores import Measure
-from vocboard.evaluator.statistics.influence import degrees_of_freedom, student_quantile
+from vocboard.evaluator.statistics.influence import FREEDOM_OF_AN_IMAGE, degrees_of_freedom, student_quantile
 
 LEVEL = 0.95  # of confidence
 LEAST_IMAGES = 2  # a single image says nothing about others
+LEAST_COUNTING = 10  # images: intervals from fewer contain the true score less often than they claim
+LEAST_ERROR = 1e-12  # smaller standard errors are rounding errors
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,18 @@ class ReplicatedScore:
         outside = normal.cdf(-expanded)
         low, high = np.quantile(defined, [outside, 1 - outside])
         return Interval(float(low), float(high), float(defined.std(ddof=1)))
+
+    @property
+    def counting_images(self) -> int:
+        """How many images determine the score, as far as its error shows; 0 if no replicate changes it.
+
+        If n images contribute equally and the others nothing, these are n. See `FREEDOM_OF_AN_IMAGE`.
+        """
+        defined = self.replicates[~np.isnan(self.replicates)]
+        if len(defined) < 2 or defined.std(ddof=1) <= LEAST_ERROR:
+            return 0
+        [freedom] = degrees_of_freedom(self.influence[None], len(defined)).tolist()
+        return int(freedom) // FREEDOM_OF_AN_IMAGE
 
     @property
     def is_undefined(self) -> bool:

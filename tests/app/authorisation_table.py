@@ -235,6 +235,8 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
         ORGANISERS, Scope.ORGANISE, json={"action": "disqualify", "submissions": [NO_ID], **REASON}
     ),
     "GET /api/v1/challenges/{slug}/entrants": of_challenges(ORGANISERS, Scope.ORGANISE),
+    "GET /api/v1/challenges/{slug}/statistics": of_challenges(ORGANISERS, Scope.ORGANISE),
+    "POST /api/v1/challenges/{slug}/statistics": of_challenges(ORGANISERS, Scope.ORGANISE),
     "GET /api/v1/challenges/{slug}/queue": of_challenges(ORGANISERS, Scope.ORGANISE),
     "GET /api/v1/challenges/{slug}/log": of_challenges(ORGANISERS, Scope.ORGANISE),
     "GET /api/v1/challenges/{slug}/log.csv": of_challenges(ORGANISERS, Scope.ORGANISE),
@@ -420,6 +422,8 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     ),
     "POST /organise/{slug}/people/{user_id}/remove": (Rule(OWNING, PUBLIC | {"user_id": "organiser"}),),
     "POST /organise/{slug}/people/{user_id}/hand-over": (Rule(OWNING, PUBLIC | {"user_id": "organiser"}),),
+    "GET /organise/{slug}/statistics": of_challenges(ORGANISERS),
+    "POST /organise/{slug}/statistics": of_challenges(ORGANISERS),
     "GET /organise/{slug}/queue": of_challenges(ORGANISERS),
     "GET /organise/{slug}/log": of_challenges(ORGANISERS),
     "GET /organise/{slug}/log.csv": of_challenges(ORGANISERS),

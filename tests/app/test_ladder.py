@@ -6,8 +6,9 @@ import uuid
 from collections.abc import Mapping
 from datetime import timedelta
 
+import numpy as np
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
 from tests.app.test_detail_levels import addresses
@@ -28,7 +29,11 @@ from vocboard.app.errors import InvalidInputError
 from vocboard.app.evaluations.models import ClassScore, CompetitionResult, Curve, Evaluation, Measure
 from vocboard.app.evaluations.releases import releases_of_phase
 from vocboard.app.evaluations.results import visible_means
+from vocboard.app.leaderboards.shown_statistics import MEAN
 from vocboard.app.moderation import submissions as moderation
+from vocboard.app.statistics.boards import Interval, MethodStatistics, Statistics, digest_of
+from vocboard.app.statistics.differences import Differences
+from vocboard.app.statistics.models import BoardDifferences, BoardStatistics
 from vocboard.app.submissions import service as submissions
 from vocboard.app.submissions.models import Submission
 from vocboard.evaluator.metrics.definitions import CurveKind
@@ -47,7 +52,13 @@ class World:
 
     def __init__(self, session: Session, **rules: object) -> None:
         self.organiser, self.ada, self.bob = make_organiser(session), make_user(session), make_user(session)
-        given = {"competitions": ["comp1"], "closes_at": now() + DAY, "ladder_step": STEP, **rules}
+        given = {
+            "competitions": ["comp1"],
+            "closes_at": now() + DAY,
+            "ladder_step": STEP,
+            "statistics": True,
+            **rules,
+        }
         self.challenge = make_challenge(session, organiser=self.organiser, slug="ladder", **given)
         self.ids: dict[str, uuid.UUID] = {}
         self.submit(session, self.ada, "First", 0.512)
@@ -84,7 +95,39 @@ def rescale(session: Session, ids: Mapping[str, uuid.UUID], scores: Mapping[str,
             points = Curve(class_name="car", position=0, kind=CurveKind.PRECISION_RECALL, values=[round(score, 2)] * 11)
             points.result_id = result_id
             session.merge(points)
+    add_statistics(session, ids, scores)
     session.execute(update(Challenge).values(title=Challenge.title))  # so that leaderboards are computed again
+
+
+def add_statistics(session: Session, ids: Mapping[str, uuid.UUID], scores: Mapping[str, float]) -> None:
+    """Store what workers compute of the leaderboard: intervals around the scores, ranks, and all differences."""
+    challenge = session.scalars(select(Challenge).where(Challenge.slug == "ladder")).one()
+    board = show_board(session, complete(session, challenge.id), "comp1")
+    names = {submission: name for name, submission in ids.items()}
+    results = {entry.result_id: scores.get(names[entry.submission_id], 0.5) for entry in board.rows.entries}
+    known = {result: score for result, score in results.items() if result is not None}
+    digest = digest_of(known, 3)
+    assert digest is not None
+    ranks = {result: place for place, result in enumerate(sorted(known, key=lambda one: -known[one]), start=1)}
+    methods = {}
+    for result, score in known.items():
+        interval = Interval(round(score - 0.04, 3), round(score + 0.04, 3))
+        methods[result] = MethodStatistics(interval, {"car": interval}, (ranks[result], len(ranks)), ranks[result] < 3)
+    session.execute(delete(BoardStatistics))
+    stored = BoardStatistics(
+        challenge_id=challenge.id,
+        competition="comp1",
+        methods_sha256=digest,
+        version=1,
+        content=Statistics(3, 1000, 1000, len(known), methods).as_json(),
+    )
+    session.add(stored)
+    session.flush()
+    values = np.array(list(known.values()))
+    middle, shown = values[:, None] - values, np.ones((len(known),) * 2, dtype=bool)
+    packed = Differences.rounded(list(known), middle - 0.05, middle + 0.05, shown, 3, is_shown=shown).packed()
+    for column in (MEAN, "car"):
+        session.add(BoardDifferences(statistics_id=stored.id, class_name=column, content=packed))
 
 
 class Reader:
@@ -148,6 +191,7 @@ def test_no_view_depends_on_more_than_what_is_released_until_the_phase_has_close
         token = make_token(session, world.ada)
     with embedded_site.client(token) as client:
         assert '"mean":0.4,' in client.get(f"/api/v1/submissions/{world.ids['Private']}").text
+        assert '"low":0.525' in client.get(f"/api/v1{BOARD}").text  # so that there was something to hide
         rows = client.get(f"/api/v1{BOARD}").json()["rows"]
     assert [(row["method"], row["mean"]) for row in rows[:2]] == [("Bobs", 0.5649), ("Better", 0.5551)]
 

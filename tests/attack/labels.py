@@ -72,13 +72,13 @@ def certain(truth: Labels, rankings: Sequence[Ranking], random: np.random.Genera
         for attempt in range(ATTEMPTS):
             if item in doubtful:
                 break
-            other = _without(truth, item, rankings, attempt, random)
+            other = without(truth, item, rankings, attempt, random)
             if other is not None:
                 doubtful |= {positive for positive in positives if other[positive] != 1}
     return sorted(positives - doubtful)
 
 
-def _without(
+def without(
     truth: Labels, item: int, rankings: Sequence[Ranking], attempt: int, random: np.random.Generator
 ) -> Labels | None:
     """Anneal from the truth with the item's label exchanged until every answer is the same again."""

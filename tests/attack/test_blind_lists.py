@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.attack import uploads
+from tests.attack.blind import possible
 from tests.attack.labels import Labels
 from vocboard.app.evaluations.eleven_points import eleven_points
 from vocboard.commands.demo import EDITION, SEED
@@ -24,11 +25,6 @@ EDITION_OF_DEMO = editions.load(EDITION)
 WORLD = draw_world(EDITION_OF_DEMO, seed=SEED)
 LENGTHS = (3, 4, 6, 8)
 ACTIONS = 4  # competitions with the same ground truth: trained on two kinds of data, with boxes and without
-
-
-def possible(length: int) -> NDArray[np.bool_]:
-    """(2 ** length, length) which images of a list may be positive."""
-    return (np.arange(2**length)[:, None] >> np.arange(length) & 1).astype(bool)
 
 
 def shown(hits: NDArray[np.bool_], positives: int, objects: int, decimals: int) -> tuple[float, ...]:

@@ -55,6 +55,28 @@ def test_a_method_does_not_differ_from_itself(capsys: pytest.CaptureFixture[str]
     assert json.loads(out)["first_group"] == ["results", "again"]
 
 
+def test_across_methods(worse: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The order of images is that of what is found; a combination of a method with itself is the method."""
+    again = f"again={CASE.results}"
+    status, out, _ = run(capsys, CASE.results, worse, "--competition", "comp3", "--across", "--json")
+    assert status == 0
+    found = json.loads(out)["across"]
+    shares = [one["found"] for one in found["images"]]
+    assert shares == sorted(shares)
+    assert 0 < max(shares) <= 0.5  # of two methods, one finds nothing
+    assert sum(found["found_in_tenths"]) == len(shares)
+    assert sum(found["found_in_tenths"][5:]) == 0
+    assert found["agreement"][1] == [None, None]
+    assert found["combination"] is None  # boxes of two methods cannot be matched
+    status, out, _ = run(capsys, CASE.results, again, "--competition", "comp1", "--across", "--json")
+    of_twins = json.loads(out)
+    assert of_twins["across"]["combination"]["difference"] == pytest.approx(0, abs=1e-12)
+    assert of_twins["across"]["agreement"][0][1] == pytest.approx(1)
+    status, out, _ = run(capsys, CASE.results, again, "--competition", "comp1", "--across")
+    assert "mean of normalised ranks of all 2" in out
+    assert "hardest" in out
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

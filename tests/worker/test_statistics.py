@@ -1,8 +1,10 @@
 """Statistics of leaderboards: those of a fresh offline computation, and never of other results than are shown."""
 
 import io
+import json
 import time
 import uuid
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta
@@ -15,28 +17,35 @@ from sqlalchemy.orm import Session
 
 from tests.support.backend import Backend, wait_until
 from tests.support.golden import golden, golden_truth
-from tests.support.phases import main_truth, show_board
-from tests.support.rescoring import add_corrected_truth, apply, start_rescore, submit_scored, work
+from tests.support.phases import complete, main_truth, show_board
+from tests.support.rescoring import add_corrected_truth, administrator, apply, start_rescore, submit_scored, work
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge, Detail
 from vocboard.app.database import now
 from vocboard.app.evaluations.models import SecretEvidence
+from vocboard.app.leaderboards import statistics_states
 from vocboard.app.leaderboards.board import Board
 from vocboard.app.leaderboards.shown_statistics import MEAN, differences
+from vocboard.app.leaderboards.statistics_states import StatisticsState
 from vocboard.app.statistics import queue
+from vocboard.app.statistics.boards import Failure
 from vocboard.app.statistics.models import BoardStatistics, SecretReplicates, StatisticsUpdate
 from vocboard.app.submissions import publishing, service
 from vocboard.app.submissions.models import Submission
 from vocboard.app.submissions.report import EnteredCompetition
 from vocboard.evaluator import VERSION
-from vocboard.evaluator.editions import load
+from vocboard.evaluator.editions import Competition, load
 from vocboard.evaluator.evaluation import read_for_scoring
+from vocboard.evaluator.ground_truth import DetectionTruth, GroundTruth
 from vocboard.evaluator.results import Results
 from vocboard.evaluator.statistics.bootstrap import replicate
 from vocboard.evaluator.statistics.collect import collect_evidence
 from vocboard.evaluator.statistics.comparison import compare
+from vocboard.evaluator.statistics.influence import degrees_of_freedom
+from vocboard.evaluator.statistics.intervals import ReplicatedScore
 from vocboard.evaluator.statistics.weights import draw_weights
 from vocboard.evaluator.stored_results.stored_results import ResultsWriter
+from vocboard.evaluator.tasks.classification.truth import LabelTruth
 from vocboard.worker import board_statistics, ground_truth_store, recovery, replicates
 from vocboard.worker.evaluation import evaluate_next
 
@@ -129,40 +138,75 @@ def test_a_leaderboard_shows_what_a_fresh_offline_computation_gives(backend: Bac
         weights = draw_weights(evidence.images)
         offline[str(submission_id)] = replicate(evidence, rules.rules.metric, EDITION, rules, weights)
     expected = compare({name: one.mean for name, one in offline.items()})
+    positives = positive_images(truth, rules)
     for row in board.rows:
         assert row.statistics is not None
         one = offline[str(row.submission_id)]
-        interval = one.mean.interval()
-        assert row.statistics.mean == (round(interval.low, 3), round(interval.high, 3))
+        assert row.statistics.mean == expected_interval(one.mean)
         assert row.statistics.ranks == expected.rank_ranges[str(row.submission_id)]
         assert row.statistics.is_in_first_group == (str(row.submission_id) in expected.first_group)
-        defined = [name for name in rules.classes if not np.isnan(one.of_class(name).score)]
-        assert list(row.statistics.classes) == defined
-        for name in defined:
-            found = one.of_class(name).interval()
-            assert row.statistics.classes[name] == (round(found.low, 3), round(found.high, 3))
+        by_class = {name: expected_interval(one.of_class(name)) for name in rules.classes if positives[name] >= 10}
+        assert row.statistics.classes == {name: each for name, each in by_class.items() if each is not None}
     assert board.statistics.compared == len(submitted)
 
     result_of = {entry.submission_id: entry.result_id for entry in board.rows.entries}
     assert board.statistics.statistics_id is not None
+    by_column = {MEAN: expected}
+    for name in (name for name in rules.classes if positives[name] >= 10):
+        by_column[name] = compare({method: one.of_class(name) for method, one in offline.items()})
     with backend.database.reading() as session:
-        stored = differences(session, board.statistics.statistics_id, [MEAN, "car"])
-    by_column = {MEAN: expected, "car": compare({name: one.of_class("car") for name, one in offline.items()})}
+        stored = differences(session, board.statistics.statistics_id, [MEAN, *rules.classes])
+    assert stored.keys() == by_column.keys()
     for column, comparison in by_column.items():
         for (one_id, other_id), difference in comparison.differences.items():
             first, second = result_of[uuid.UUID(one_id)], result_of[uuid.UUID(other_id)]
             assert first is not None
             assert second is not None
             found_difference = stored[column].of(first, second, 3)
+            scores = [
+                one.mean if column == MEAN else one.of_class(column) for one in (offline[one_id], offline[other_id])
+            ]
+            both = difference_of(*scores)
+            if expected_interval(both) is None:
+                assert found_difference is None
+                continue
+            [freedom] = degrees_of_freedom(both.influence[None], len(both.replicates))
+            decimals = 3 if freedom >= 200 else 2
             assert found_difference is not None
             assert (found_difference.low, found_difference.high) == (
-                round(difference.low, 3),
-                round(difference.high, 3),
+                round(difference.low, decimals),
+                round(difference.high, decimals),
             )
             assert found_difference.is_significant == difference.is_significant
             reverse = stored[column].of(second, first, 3)
             assert reverse is not None
             assert (reverse.low, reverse.high) == (-found_difference.high, -found_difference.low)
+
+
+def expected_interval(score: ReplicatedScore) -> tuple[float, float] | None:
+    """What is shown of a score: nothing if fewer than ten images determine it."""
+    if np.isnan(score.score) or score.replicates.std() < 1e-12:
+        return None
+    [freedom] = degrees_of_freedom(score.influence[None], len(score.replicates))
+    found = score.interval()
+    decimals = 3 if freedom >= 200 else 2
+    return (round(found.low, decimals), round(found.high, decimals)) if freedom >= 20 else None
+
+
+def difference_of(one: ReplicatedScore, other: ReplicatedScore) -> ReplicatedScore:
+    """The difference of two scores, as if it were a score."""
+    return ReplicatedScore(one.score - other.score, one.replicates - other.replicates, one.influence - other.influence)
+
+
+def positive_images(truth: GroundTruth, competition: Competition) -> dict[str, int]:
+    """How many images show each class, from the ground truth alone."""
+    part = truth.truths[competition.task, competition.image_set]
+    if isinstance(part, DetectionTruth):
+        listed = zip(part.class_index.tolist(), part.image.tolist(), part.difficult.tolist(), strict=True)
+        seen = {(EDITION.classes[number], image) for number, image, is_difficult in listed if not is_difficult}
+        return Counter(name for name, _ in seen)
+    assert isinstance(part, LabelTruth)
+    return {name: int(np.count_nonzero(labels.label == 1)) for name, labels in part.labels.items()}
 
 
 def lose_evidence(session: Session) -> None:
@@ -217,7 +261,7 @@ def test_a_new_method_costs_only_its_own_replicates(backend: Backend, monkeypatc
     assert_statistics_are_of_what_is_shown(board := shown(backend, challenge))
     assert board.statistics is not None
     assert board.statistics.compared == 0  # these methods entered one class of twenty
-    assert all(row.statistics is not None and row.statistics.mean is not None for row in board.rows)
+    assert all(row.statistics is not None for row in board.rows)
 
 
 def publish_again(backend: Backend, challenge: Challenge, ids: list[uuid.UUID]) -> None:
@@ -339,6 +383,76 @@ def test_the_sweep_removes_evidence_of_withdrawn_submissions_and_of_replaced_eva
     with backend.database.reading() as session:
         for table in (SecretEvidence, SecretReplicates):
             assert session.scalar(select(func.count()).select_from(table)) == 2
+
+
+def states(backend: Backend, challenge: Challenge) -> dict[str, tuple[StatisticsState, Failure | None]]:
+    with backend.database.reading() as session:
+        found = statistics_states.states(session, complete(session, challenge.id), at=now())
+    return {one.competition.key: (one.state, one.failure) for one in found}
+
+
+def request_again(backend: Backend, challenge: Challenge) -> None:
+    user = administrator(backend)
+    with backend.database.writing() as session:
+        organised = session.get_one(Challenge, challenge.id)
+        statistics_states.request_computation(session, challenge=organised, user=user)
+
+
+def test_a_failure_concerns_one_leaderboard_and_is_tried_again_when_an_organiser_asks(
+    backend: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    challenge, _ = submit_golden(backend)
+    compute, calls = replicates.compute, list[str]()
+
+    def failing(*given: Any) -> Any:
+        calls.append(given[-1].competition)
+        if given[-1].competition == "comp1":
+            raise RuntimeError("image 000123 has no car")  # what an error may quote
+        return compute(*given)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(replicates, "compute", failing)
+        update_all(backend)
+        assert calls.count("comp1") == 1
+    failed, fine = shown(backend, challenge, "comp1").statistics, shown(backend, challenge, "comp3").statistics
+    assert failed is not None
+    assert (failed.is_current, failed.failure, failed.methods) == (True, Failure.ERROR, {})
+    assert fine is not None
+    assert fine.is_current
+    assert fine.methods
+    assert states(backend, challenge) == {
+        "comp1": (StatisticsState.FAILED, Failure.ERROR),
+        "comp3": (StatisticsState.SHOWN, None),
+    }
+    with backend.database.reading() as session:
+        technical = session.scalars(select(StatisticsUpdate.failure)).one()
+        stored = [json.dumps(one) for one in session.scalars(select(BoardStatistics.content))]
+    assert technical is not None
+    assert "RuntimeError" in technical
+    assert not any("000123" in text for text in (technical, *stored))
+    with backend.database.writing() as session:
+        session.execute(update(Challenge).values(title="Another"))  # which changes the leaderboards' revision
+    update_all(backend)
+    assert states(backend, challenge)["comp1"] == (StatisticsState.FAILED, Failure.ERROR)  # nobody has asked
+    request_again(backend, challenge)
+    update_all(backend)
+    assert states(backend, challenge)["comp1"] == (StatisticsState.SHOWN, None)
+
+
+def test_what_stops_workers_again_and_again_is_given_up_and_says_so(backend: Backend) -> None:
+    challenge = backend.challenge()
+    submit_scored(backend, challenge, 2)
+    attempts = backend.settings.evaluation_attempts
+    for _ in range(attempts):  # claimed by workers that died
+        with backend.database.writing() as session:
+            claim = queue.claim(session, lease=timedelta(), attempts=attempts)
+            assert claim is not None
+            assert not claim.is_given_up
+    update_all(backend)
+    assert states(backend, challenge)["comp1"] == (StatisticsState.FAILED, Failure.INTERRUPTED)
+    request_again(backend, challenge)
+    update_all(backend)
+    assert states(backend, challenge)["comp1"] == (StatisticsState.SHOWN, None)
 
 
 def submit_one(backend: Backend, challenge: Challenge) -> None:

@@ -28,6 +28,10 @@ class LeaderboardStatistics(BaseModel):
     is_current: bool = Field(
         description="Whether they are of exactly these rows. If not, they are being computed, and rank ranges are null."
     )
+    is_unavailable: bool = Field(
+        description="Whether there are none of these rows, because they could not be computed. Organisers see why in "
+        "`GET /challenges/{slug}/statistics`."
+    )
     decimals: int = Field(description="Decimal places of intervals.")
     resampled_images: int = Field(description="Number of test images that the bootstrap draws from.")
     replicates: int

@@ -14,6 +14,7 @@ from vocboard.app.pages.organise import (
     registrations,
     rescores,
     samples,
+    statistics,
     transfer,
 )
 
@@ -30,6 +31,7 @@ _PARTS = (
     samples,
     phases,
     phase_people,
+    statistics,
     challenges,
 )
 for part in _PARTS:

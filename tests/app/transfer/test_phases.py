@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from tests.support.archives import edited
 from tests.support.backend import Backend, make_archive, make_columns
@@ -27,10 +28,16 @@ from vocboard.app.challenges.phases import Phase
 from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.database import Database, now
 from vocboard.app.errors import InvalidArchiveError
+from vocboard.app.leaderboards import statistics_states
 from vocboard.app.leaderboards.board import Board, Part
 from vocboard.app.leaderboards.export import as_csv, as_latex
+from vocboard.app.leaderboards.statistics_states import StatisticsState
 from vocboard.app.moderation import submissions as moderation
+from vocboard.app.settings import Settings
+from vocboard.app.statistics.boards import Failure
+from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.submissions import publishing
+from vocboard.worker.board_statistics import update_next
 from vocboard.worker.evaluation import evaluate_next
 
 DAY = timedelta(days=1)
@@ -165,6 +172,35 @@ def test_frozen_live_and_later_leaderboards_are_equal_after_an_export_and_import
     assert after == before
     for one, another in zip(before, after, strict=True):
         assert (as_csv(one), as_latex(one)) == (as_csv(another), as_latex(another))
+
+
+def test_statistics_are_computed_once_the_ground_truth_is_on_the_new_server(
+    spring: Spring, other: Server, tmp_path: Path
+) -> None:
+    """From the archives: an export has neither columns nor evidence."""
+
+    def computed(database: Database, store: ArchiveStore, settings: Settings, slug: str) -> list[object]:
+        while update_next(database, store, settings, until=time.monotonic() + 60):
+            pass
+        with database.reading() as session:
+            challenge = complete(session, session.scalars(select(Challenge.id).where(Challenge.slug == slug)).one())
+            found = statistics_states.states(session, challenge, at=now())
+            shown = [show_board(session, challenge, "comp1", phase=phase).statistics for phase in ("main", "val")]
+        values = [one and (one.is_current, sorted(map(repr, one.methods.values()))) for one in shown]
+        return [[(one.state, one.failure) for one in found if one.phase.key != "final"], values]
+
+    other.take(spring.export(tmp_path / "spring.tar"))
+    expected = computed(spring.backend.database, spring.backend.store, spring.backend.settings, "spring")
+    missing = computed(other.database, other.store, other.settings, "spring")
+    assert missing[0] == [(StatisticsState.FAILED, Failure.GROUND_TRUTH_ELSEWHERE)] * 2
+    for path in spring.backend.truth_file.parent.iterdir():
+        ground_truth = other.settings.truth
+        ground_truth.mkdir(exist_ok=True, parents=True)
+        shutil.copy(path, ground_truth)
+    with other.database.writing() as session:
+        session.execute(update(Challenge).values(title="Spring"))  # as a ground truth that becomes current does
+    assert expected[0] == [(StatisticsState.SHOWN, None)] * 2
+    assert computed(other.database, other.store, other.settings, "spring") == expected
 
 
 def test_a_second_export_and_import_changes_nothing(spring: Spring, other: Server, tmp_path: Path) -> None:

@@ -1,0 +1,23 @@
+"""Schemas for what organisers see of statistics."""
+
+from pydantic import BaseModel, Field
+
+from vocboard.app.leaderboards.statistics_states import StatisticsState
+from vocboard.app.statistics.boards import Failure
+
+
+class BoardStatisticsState(BaseModel):
+    """Whether a leaderboard has intervals and rank ranges."""
+
+    phase: str = Field(description="Key of the phase.")
+    competition: str
+    methods: int = Field(description="Number of methods that the leaderboard shows.")
+    state: StatisticsState
+    failure: Failure | None = Field(description="Why there are none; null unless the state is `failed`.")
+    explanation: str | None = Field(description="The same in words, with what can be done.")
+
+
+class StatisticsStates(BaseModel):
+    """The statistics of a challenge."""
+
+    leaderboards: list[BoardStatisticsState]

@@ -1,0 +1,92 @@
+"""Whether the leaderboards of a challenge have statistics, and if not, why: for organisers, who can have them computed
+again.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from sqlalchemy.orm import Session
+
+from vocboard.app.accounts.models import User
+from vocboard.app.audit import service as audit
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.challenges.phases import Phase, phases_of
+from vocboard.app.database import now
+from vocboard.app.errors import ConflictError
+from vocboard.app.leaderboards.service import rules_of, statistics_basis
+from vocboard.app.leaderboards.shown_statistics import shown_statistics
+from vocboard.app.statistics.boards import Failure
+from vocboard.evaluator.editions import Competition
+
+
+class StatisticsState(StrEnum):
+    """What becomes of the statistics of a leaderboard."""
+
+    EMPTY = "empty"  # it shows no methods
+    LEFT_OUT = "left_out"  # by its organisers, or it was frozen by a version without statistics
+    BEING_COMPUTED = "being_computed"
+    SHOWN = "shown"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class BoardState:
+    """The statistics of one leaderboard.
+
+    Attributes:
+        methods: number of methods that it shows.
+        failure: why there are none.
+    """
+
+    phase: Phase
+    competition: Competition
+    methods: int
+    state: StatisticsState
+    failure: Failure | None = None
+
+
+def states(session: Session, challenge: Challenge, *, at: datetime) -> list[BoardState]:
+    """Return the state of each leaderboard of a challenge, phase by phase.
+
+    Args:
+        challenge: with its competitions and phases.
+        at: the present instant.
+    """
+    return [_state(session, challenge, phase, key, at) for phase in phases_of(challenge) for key in phase.competitions]
+
+
+def request_computation(session: Session, *, challenge: Challenge, user: User) -> None:
+    """Ask workers to compute again what failed, and what compares the methods of each leaderboard.
+
+    The caller notifies the workers after the commit.
+
+    Args:
+        challenge: from `get_organised`.
+
+    Raises:
+        ConflictError: the challenge shows no statistics.
+    """
+    if not challenge.statistics:
+        raise ConflictError(
+            "This challenge shows scores and ranks only. To have statistics, change it under “How certain scores are”."
+        )
+    challenge.statistics_requested_at = now()
+    audit.record(session, actor=user, action="challenge.request_statistics", subject=challenge)
+
+
+def _state(session: Session, challenge: Challenge, phase: Phase, key: str, at: datetime) -> BoardState:
+    basis = statistics_basis(session, challenge, phase, key, at=at)
+    if basis is None:  # frozen, and not copied yet
+        return BoardState(phase, rules_of(challenge, phase, key), 0, StatisticsState.BEING_COMPUTED)
+    state, failure = StatisticsState.LEFT_OUT, None
+    if not basis.entries:
+        state = StatisticsState.EMPTY
+    elif basis.is_wanted:
+        board = challenge.id, phase.key, key
+        shown = shown_statistics(session, board, basis.entries, decimals=basis.decimals, frozen_at=basis.frozen_at)
+        if shown is not None and shown.failure is not None:
+            state, failure = StatisticsState.FAILED, shown.failure
+        elif shown is not None:
+            state = StatisticsState.SHOWN if shown.is_current else StatisticsState.BEING_COMPUTED
+    return BoardState(phase, basis.competition, len(basis.entries), state, failure)

@@ -1,0 +1,56 @@
+"""The statistics of a challenge for its organisers: which leaderboards have them, and if not, why."""
+
+from fastapi import APIRouter, Depends, Request
+from starlette.responses import Response
+
+from vocboard.app.accounts.models import User
+from vocboard.app.challenges import service as challenges
+from vocboard.app.database import Database, now
+from vocboard.app.errors import ConflictError
+from vocboard.app.leaderboards import statistics_states
+from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
+from vocboard.app.pages.rendering import render
+from vocboard.app.statistics.explanations import EXPLANATIONS
+from vocboard.app.web.csrf import protect_form
+from vocboard.app.web.dependencies import DatabaseDep, NotifierDep
+from vocboard.app.web.identity import Organiser
+
+router = APIRouter(prefix="/organise/{slug}/statistics")
+
+
+@router.get("")
+def statistics_page(request: Request, database: DatabaseDep, user: Organiser, slug: str) -> Response:
+    """Which leaderboards have statistics."""
+    return _page(request, database, user, slug)
+
+
+@router.post("", dependencies=[Depends(protect_form)])
+def compute_statistics(
+    request: Request, database: DatabaseDep, notifier: NotifierDep, user: Organiser, slug: str
+) -> Response:
+    """Have them computed again."""
+    try:
+        with database.writing() as session:
+            challenge = challenges.get_organised(session, slug, user)
+            statistics_states.request_computation(session, challenge=challenge, user=user)
+    except ConflictError as error:
+        return _page(request, database, user, slug, errors=FormErrors.of(error))
+    notifier.statistics_requested()
+    return go_to(f"/organise/{slug}/statistics", done="statistics-requested")
+
+
+def _page(request: Request, database: Database, user: User, slug: str, *, errors: FormErrors = NO_ERRORS) -> Response:
+    with database.reading() as session:
+        challenge = challenges.get_organised(session, slug, user)
+        found = statistics_states.states(session, challenge, at=now())
+    return render(
+        request,
+        "organise/statistics.html",
+        status=errors.status,
+        challenge=challenge,
+        boards=found,
+        has_phases=len({one.phase.key for one in found}) > 1,
+        reasons=EXPLANATIONS,
+        message=errors.message,
+        wrong=errors.wrong,
+    )

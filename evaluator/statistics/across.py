@@ -1,0 +1,158 @@
+"""What several methods find of the same test images: how hard images are, how far methods agree, what they reach
+together.
+
+A method has no threshold here, because average precision has none. So a positive counts as found if it is among the
+first results of its class, as many as the class has positives (for detection, if one of these results matches it). For
+segmentation, a pixel is found if it has the right label. Everything is about shares of the positives of one class in
+one image, because these are the same for all methods.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vocboard.evaluator.statistics.evidence import Evidence, EvidenceByClass
+from vocboard.evaluator.statistics.intervals import LEAST_COUNTING
+from vocboard.evaluator.statistics.ranked_evidence import LabelledItems
+
+BINS = 10  # of the share of an image's positives that methods find
+
+Shares = Mapping[str, NDArray[np.float64]]  # by class: (images,) share of its positives found; NaN without positives
+
+
+@dataclass(frozen=True, slots=True)
+class ClassDifficulty:
+    """How hard a class is, over the images that show it.
+
+    Attributes:
+        images: their number.
+        found: mean share that methods find.
+        by_none: share of the images in which no method finds anything of the class.
+        by_all: share of the images in which every method finds everything.
+    """
+
+    images: int
+    found: float
+    by_none: float
+    by_all: float
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Difficulty:
+    """How hard the images of a test set are for several methods.
+
+    Attributes:
+        images: (images,) the mean over classes and methods of what is found; NaN for images without positives.
+        classes: those that at least `LEAST_COUNTING` images show.
+    """
+
+    images: NDArray[np.float64]
+    classes: Mapping[str, ClassDifficulty]
+
+    @property
+    def histogram(self) -> list[int]:
+        """How many images are in each tenth: found to at most 10 %, more than 10 and at most 20 %, and so on."""
+        defined = self.images[~np.isnan(self.images)]
+        tenth = np.clip(np.ceil(np.round(defined * BINS, 9)).astype(np.int64) - 1, 0, BINS - 1)
+        return [int(number) for number in np.bincount(tenth, minlength=BINS)]
+
+
+def difficulty(found: Sequence[Shares]) -> Difficulty:
+    """Return how hard images and classes are.
+
+    Args:
+        found: of each method, in the same classes.
+    """
+    stacked = {name: np.stack([shares[name] for shares in found]) for name in found[0]}
+    classes = {}
+    total, number = np.zeros((2, next(iter(stacked.values())).shape[1]))
+    for name, of_class in stacked.items():
+        shown = ~np.isnan(of_class[0])
+        of_methods = of_class[:, shown]
+        total[shown] += of_methods.mean(axis=0)
+        number[shown] += 1
+        if np.count_nonzero(shown) >= LEAST_COUNTING:
+            classes[name] = ClassDifficulty(
+                int(np.count_nonzero(shown)),
+                float(of_methods.mean()),
+                float((of_methods.max(axis=0) == 0).mean()),
+                float((of_methods.min(axis=0) == 1).mean()),
+            )
+    images = np.full(len(total), np.nan)
+    np.divide(total, number, out=images, where=number > 0)
+    return Difficulty(images, classes)
+
+
+def agreement(found: Sequence[Shares]) -> NDArray[np.float64]:
+    """Return (m, m) correlations of what methods find, over all pairs of a class and an image that shows it.
+
+    1 if two methods find the same, 0 if what one finds says nothing of the other. NaN for a method that finds the same
+    share everywhere. It is Pearson's; where each image has one positive of a class at most, the phi coefficient.
+    """
+    units = np.stack([np.concatenate(list(shares.values())) for shares in found])
+    units = units[:, ~np.isnan(units[0])]
+    deviation = units - units.mean(axis=1, keepdims=True)
+    length = np.sqrt((deviation**2).sum(axis=1))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        correlations = (deviation @ deviation.T) / np.outer(length, length)
+    correlations[:, length < LEAST_LENGTH] = correlations[length < LEAST_LENGTH] = np.nan
+    return np.asarray(np.clip(correlations, -1.0, 1.0))
+
+
+LEAST_LENGTH = 1e-9  # of deviations; shorter ones are rounding errors
+
+
+def combined(evidence: Sequence[Evidence]) -> EvidenceByClass[LabelledItems] | None:
+    """Return the evidence of a simple combination: images in the order of their mean normalised rank in all methods.
+
+    Ranks count from 0 to 1; images with equal confidence have the mean of their ranks. So a method cannot dominate by
+    the scale of its confidences.
+
+    Returns:
+        None if results of methods cannot be matched: in all tasks but classification, evidence does not say which
+        results are about the same thing.
+
+    Args:
+        evidence: of each method, in the same classes.
+    """
+    first = evidence[0]
+    classes = {}
+    if not isinstance(first, EvidenceByClass):
+        return None
+    for name in first.classes:
+        items = [each.classes[name] for each in evidence if isinstance(each, EvidenceByClass)]
+        listed = [
+            one for one in items if isinstance(one, LabelledItems) and len(np.unique(one.image)) == len(one.image)
+        ]
+        if len(listed) < len(evidence):
+            return None
+        ranks = np.mean([normalised_ranks(one) for one in listed], axis=0)
+        order = np.argsort(listed[0].image)
+        image, label = listed[0].image[order], listed[0].label[order]
+        by_rank = np.argsort(ranks, kind="stable")
+        classes[name] = replace(listed[0], image=image[by_rank], confidence=-ranks[by_rank], label=label[by_rank])
+    return EvidenceByClass(first.images, classes)
+
+
+def normalised_ranks(items: LabelledItems) -> NDArray[np.float64]:
+    """Return (n,) the rank of each image from 0 (first) to 1, by increasing index of the image."""
+    number = len(items.image)
+    _, tie, size = np.unique(-items.confidence, return_inverse=True, return_counts=True)
+    last = np.cumsum(size) - 1
+    ranks = (last - (size - 1) / 2)[tie] / max(number - 1, 1)
+    return np.asarray(ranks[np.argsort(items.image)], dtype=np.float64)
+
+
+def rank_correlation(one: Sequence[float], other: Sequence[float]) -> float:
+    """Return Spearman's rank correlation, with mean ranks for equal values; NaN for fewer than two, or all equal."""
+    ranks = np.stack([_mean_ranks(np.asarray(values, dtype=np.float64)) for values in (one, other)])
+    deviation = ranks - ranks.mean(axis=1, keepdims=True)
+    length = np.sqrt((deviation**2).sum(axis=1)).prod()
+    return float((deviation[0] * deviation[1]).sum() / length) if length else float("nan")
+
+
+def _mean_ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    _, tie, size = np.unique(values, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(size) - (size + 1) / 2)[tie], dtype=np.float64)

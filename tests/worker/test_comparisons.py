@@ -1,0 +1,98 @@
+"""What of statistics a leaderboard shows, and what it hides because too few images count."""
+
+import uuid
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from vocboard.app.leaderboards.entries import Entry
+from vocboard.app.leaderboards.shown_statistics import MEAN
+from vocboard.app.submissions.models import Declared
+from vocboard.evaluator.editions import load
+from vocboard.evaluator.statistics.bootstrap import replicate
+from vocboard.evaluator.statistics.evidence import EvidenceByClass
+from vocboard.evaluator.statistics.found import positive_images
+from vocboard.evaluator.statistics.ranked_evidence import LabelledItems
+from vocboard.worker import comparisons
+from vocboard.worker.comparisons import Computed, statistics_of
+from vocboard.worker.replicates import StoredReplicates, weights_of
+
+EDITION = load("VOC2012")
+COMPETITION = EDITION.competitions["comp1"]
+IMAGES, FREQUENT, RARE = 400, 150, 9
+
+
+def evidence_of(seed: int, noise: float) -> EvidenceByClass[LabelledItems]:
+    """The results of a method in a frequent class and a rare one; the truth is always the same."""
+    random = np.random.default_rng(seed)
+    classes = {}
+    for name, positives in (("car", FREQUENT), ("cat", RARE)):
+        label = np.where(np.arange(IMAGES) < positives, 1, -1)
+        confidence = label + random.normal(0, noise, IMAGES)
+        rank = np.argsort(-confidence)
+        classes[name] = LabelledItems(rank.astype(np.int32), confidence[rank], label[rank].astype(np.int8))
+    return EvidenceByClass(IMAGES, classes)
+
+
+def computed(*noises: float) -> tuple[Computed, list[uuid.UUID]]:
+    """The statistics of methods that are the better, the less noise they have."""
+    entries, stored = [], {}
+    for number, noise in enumerate(noises):
+        evidence, result = evidence_of(number, noise), uuid.UUID(int=number)
+        found = replicate(evidence, COMPETITION.rules.metric, EDITION, COMPETITION, weights_of(IMAGES))
+        scores = dict(found.measure.per_class)
+        stored[result] = StoredReplicates(
+            IMAGES, found.measure, found.per_class, positive_images(evidence, EDITION, COMPETITION)
+        )
+        entries.append(
+            Entry(
+                uuid.uuid4(), "M", "", "", Declared("", None, None, 0), datetime.now(UTC), found.measure.mean, 2, True,
+                scores, {}, result_id=result,
+            )
+        )  # fmt: skip
+
+    def load_one(entry: Entry) -> StoredReplicates:
+        assert entry.result_id is not None
+        return stored[entry.result_id]
+
+    return statistics_of(entries, COMPETITION, load_one, decimals=4), list(stored)
+
+
+def test_nothing_is_shown_of_a_class_in_fewer_than_ten_images() -> None:
+    found, results = computed(0.8, 1.2, 3.0)
+    assert found.statistics.images == IMAGES
+    for result in results:
+        assert found.statistics.methods[result].classes.keys() == {"car"}
+    assert found.differences.keys() == {MEAN, "car"}
+    difference = found.differences["car"].of(results[0], results[2], 3)
+    assert difference is not None
+    assert difference.is_significant
+
+
+def test_nothing_is_said_of_a_difference_that_few_images_determine() -> None:
+    """Equal results, and results that differ in some images, look the same."""
+    found, results = computed(0.8, 0.8)
+    same = [evidence_of(0, 0.8), evidence_of(0, 0.8)]
+    assert found.differences["car"].of(*results, 3) is not None
+    car = same[1].classes["car"]
+    few = car.label.copy()
+    few[[3, FREQUENT + 40]] = few[[FREQUENT + 40, 3]]
+    measures = [
+        replicate(one, COMPETITION.rules.metric, EDITION, COMPETITION, weights_of(IMAGES)).of_class("car")
+        for one in (*same, EvidenceByClass(IMAGES, {"car": LabelledItems(car.image, car.confidence, few)}))
+    ]
+    pairs = comparisons.compare_pairs({str(number): one for number, one in enumerate(measures)})
+    shown = comparisons.rounded_differences(pairs, [uuid.UUID(int=int(name)) for name in pairs.methods], 3)
+    assert [shown.of(uuid.UUID(int=0), uuid.UUID(int=other), 3) for other in (1, 2)] == [None, None]
+
+
+def test_a_large_leaderboard_has_intervals_and_ranks_but_no_differences_by_class(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    small, results = computed(0.8, 1.2, 3.0)
+    monkeypatch.setattr(comparisons, "MOST_METHODS_BY_CLASS", 2)
+    large, _ = computed(0.8, 1.2, 3.0)
+    assert large.statistics == small.statistics
+    assert large.statistics.methods[results[0]].ranks is not None
+    assert large.differences.keys() == {MEAN}
