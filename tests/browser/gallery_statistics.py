@@ -81,4 +81,5 @@ def _differences(values: Mapping[uuid.UUID, float], decimals: int) -> Difference
     scores: NDArray[np.float64] = np.array([values[result] for result in results])
     gaps = scores[:, None] - scores[None, :]
     low, high = gaps - HALF_DIFFERENCE, gaps + HALF_DIFFERENCE
-    return Differences.rounded(results, low, high, (low > 0) | (high < 0), decimals)
+    shown = np.ones_like(gaps, dtype=np.bool_)
+    return Differences.rounded(results, low, high, (low > 0) | (high < 0), decimals, is_shown=shown)
