@@ -143,16 +143,3 @@ def normalised_ranks(items: LabelledItems) -> NDArray[np.float64]:
     last = np.cumsum(size) - 1
     ranks = (last - (size - 1) / 2)[tie] / max(number - 1, 1)
     return np.asarray(ranks[np.argsort(items.image)], dtype=np.float64)
-
-
-def rank_correlation(one: Sequence[float], other: Sequence[float]) -> float:
-    """Return Spearman's rank correlation, with mean ranks for equal values; NaN for fewer than two, or all equal."""
-    ranks = np.stack([_mean_ranks(np.asarray(values, dtype=np.float64)) for values in (one, other)])
-    deviation = ranks - ranks.mean(axis=1, keepdims=True)
-    length = np.sqrt((deviation**2).sum(axis=1)).prod()
-    return float((deviation[0] * deviation[1]).sum() / length) if length else float("nan")
-
-
-def _mean_ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    _, tie, size = np.unique(values, return_inverse=True, return_counts=True)
-    return np.asarray((np.cumsum(size) - (size + 1) / 2)[tie], dtype=np.float64)

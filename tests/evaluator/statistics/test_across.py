@@ -8,7 +8,7 @@ import pytest
 
 from vocboard.evaluator.editions import load
 from vocboard.evaluator.metrics.confusion_matrix import ImageConfusions
-from vocboard.evaluator.statistics.across import agreement, combined, difficulty, normalised_ranks, rank_correlation
+from vocboard.evaluator.statistics.across import agreement, combined, difficulty, normalised_ranks
 from vocboard.evaluator.statistics.evidence import ClassEvidence, EvidenceByClass
 from vocboard.evaluator.statistics.found import found, positive_images
 from vocboard.evaluator.statistics.pixels import SegmentationEvidence
@@ -189,14 +189,3 @@ def test_a_combination_ranks_by_the_mean_of_normalised_ranks() -> None:
 def test_results_that_cannot_be_matched_are_not_combined() -> None:
     people = LabelledItems(np.array([0, 0], dtype=np.int32), np.array([0.9, 0.1]), np.array([1, -1], dtype=np.int8))
     assert combined([EvidenceByClass(2, {"running": people})] * 2) is None
-
-
-def test_rank_correlation() -> None:
-    one, other = RANDOM.integers(0, 8, 20).tolist(), RANDOM.integers(0, 8, 20).tolist()
-
-    def ranks(values: list[int]) -> list[float]:
-        return [sum(v < value for v in values) + (sum(v == value for v in values) - 1) / 2 for value in values]
-
-    assert rank_correlation(one, other) == pytest.approx(np.corrcoef(ranks(one), ranks(other))[0, 1])
-    assert rank_correlation([1, 2, 3], [5, 6, 9]) == pytest.approx(1)
-    assert math.isnan(rank_correlation([1, 1], [1, 2]))
