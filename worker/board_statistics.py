@@ -157,14 +157,14 @@ def _update(
         started = time.monotonic()
         try:
             if claim.is_given_up:
-                raise _NoStatisticsError(Failure.INTERRUPTED)
+                raise _NoStatisticsError(board.failure or Failure.INTERRUPTED)
             by_result = _sources(database, board.basis.entries)
             _compute_replicates(database, store, settings, by_result, until=until)
             computed = _compute(database, board, by_result)
         except (_NoStatisticsError, NoReplicatesError) as error:
             _log.info("no statistics of %s: %s", board.basis.competition.key, error.reason)
             computed = Computed.none(decimals, error.reason)
-        except (DamagedArchiveError, UnscorableError, StoppedProcessError) as error:
+        except (DamagedArchiveError, FileNotFoundError, UnscorableError, StoppedProcessError) as error:
             _log.exception("no statistics of %s", board.basis.competition.key)
             computed, unexpected = Computed.none(decimals, Failure.UNREADABLE), technical_reason(error)
         except (OSError, SQLAlchemyError, _MoreUrgentError):

@@ -455,6 +455,17 @@ def test_what_stops_workers_again_and_again_is_given_up_and_says_so(backend: Bac
     assert states(backend, challenge)["comp1"] == (StatisticsState.SHOWN, None)
 
 
+def test_a_lost_archive_is_a_failure_of_its_leaderboard_and_does_not_stop_the_worker(backend: Backend) -> None:
+    challenge = backend.challenge()
+    submit_scored(backend, challenge, 2)
+    with backend.database.writing() as session:
+        lose_evidence(session)
+    for name in list(backend.store.stored()):
+        backend.store.set_aside(name)
+    update_all(backend)
+    assert states(backend, challenge)["comp1"] == (StatisticsState.FAILED, Failure.UNREADABLE)
+
+
 def submit_one(backend: Backend, challenge: Challenge) -> None:
     backend.submit(backend.user(), challenge)
 
