@@ -14,7 +14,7 @@ from starlette.responses import Response
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.service import PhaseState
-from vocboard.app.database import Database, now
+from vocboard.app.database import now
 from vocboard.app.leaderboards import queries
 from vocboard.app.leaderboards.board import Board
 from vocboard.app.leaderboards.current import CurrentBoard, HiddenLeaderboardError
@@ -66,23 +66,24 @@ async def leaderboard_page(
     drawing = await boards.rendered(current, ("progress", state.part), lambda: _progress(board, state))
     opened = current.phase.state(now())
 
-    def page(own: Collection[UUID] = NONE) -> Response:
-        return _page(request, current, state, rows, drawing, opened, own=own, site=settings.public_url)
+    def page(own: Collection[UUID] = NONE, *, is_organiser: bool = False) -> Response:
+        site = settings.public_url
+        return _page(request, current, state, rows, drawing, opened, own=own, is_organiser=is_organiser, site=site)
 
-    user = identity.user
-    if user is not None:
-        return await run_in_threadpool(lambda: page(_own(database, current, user)))
+    def page_of(user: User) -> Response:
+        with database.reading() as session:
+            own = queries.published_by(session, current.challenge, user)
+            is_organiser = challenges.is_organiser(session, current.challenge, user)
+        return page(own, is_organiser=is_organiser)
+
+    if identity.user is not None:
+        return await run_in_threadpool(page_of, identity.user)
     if state.filter or state.methods or "done" in request.query_params:
         return await run_in_threadpool(page)
     rendering = await boards.rendered(
         current, (state, opened, theme_of(request)), lambda: Rendering.of(bytes(page().body), "text/html")
     )
     return answer(request, rendering, {"Cache-Control": KEPT_BUT_ASKED_FOR})
-
-
-def _own(database: Database, current: CurrentBoard, user: User) -> Collection[UUID]:
-    with database.reading() as session:
-        return queries.published_by(session, current.challenge, user)
 
 
 def _progress(board: Board, state: BoardState) -> Markup:
@@ -104,6 +105,7 @@ def _page(
     opened: PhaseState,
     *,
     own: Collection[UUID],
+    is_organiser: bool,
     site: str,
 ) -> Response:
     challenge, board = current.challenge, current.board
@@ -128,6 +130,7 @@ def _page(
         per_page=PER_PAGE,
         state=state,
         drawing=drawing,
+        is_organiser=is_organiser,
         phase=current.phase,
         phase_query="".join(f"?phase={value}" for name, value in state.part if name == "phase"),
         query="?" + urlencode(state.part) if state.part else "",

@@ -6,7 +6,8 @@ from vocboard.app.statistics.boards import MOST_METHODS, Failure
 
 EXPLANATIONS: Mapping[Failure, str] = {
     Failure.GROUND_TRUTH_ELSEWHERE: "They need the ground truth that these methods were scored with, which is not on "
-    "this server. Upload it under Set-up; they are then computed by themselves.",
+    "this server. Upload it under Set-up; they are then computed by themselves. Other versions of vocboard store some "
+    "trees otherwise: if that does not help, score all methods with what you have uploaded by a re-score.",
     Failure.SEVERAL_GROUND_TRUTHS: "The methods were scored with different versions of the ground truth. Score all of "
     "them with one version: start a re-score under Set-up.",
     Failure.TOO_FEW_IMAGES: "The test set has fewer than two images.",
