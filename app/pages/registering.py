@@ -82,7 +82,7 @@ def confirmation_page(request: Request, database: DatabaseDep, _: CurrentIdentit
 
 
 @router.post("/confirm", dependencies=[Depends(protect_form)])
-async def confirm(  # dependencies
+async def confirm(
     request: Request,
     settings: SettingsDep,
     desk: AccountDeskDep,

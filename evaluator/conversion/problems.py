@@ -65,7 +65,7 @@ class ProblemCollector:
 
         Args:
             code: stable name of the kind.
-            found: what was found and expected, the same for the whole kind.
+            found: what was found and expected. That of the first occurrence is reported, so it may quote an example.
             remedy: how to fix it.
             file: the input file.
             line: line of a text file, or number of the record in another file, from 1 on.

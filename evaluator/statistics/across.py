@@ -18,6 +18,7 @@ from vocboard.evaluator.statistics.intervals import LEAST_COUNTING
 from vocboard.evaluator.statistics.ranked_evidence import LabelledItems
 
 BINS = 10  # of the share of an image's positives that methods find
+LEAST_LENGTH = 1e-9  # of deviations; shorter ones are rounding errors
 
 Shares = Mapping[str, NDArray[np.float64]]  # by class: (images,) share of its positives found; NaN without positives
 
@@ -101,21 +102,18 @@ def agreement(found: Sequence[Shares]) -> NDArray[np.float64]:
     return np.asarray(np.clip(correlations, -1.0, 1.0))
 
 
-LEAST_LENGTH = 1e-9  # of deviations; shorter ones are rounding errors
-
-
 def combined(evidence: Sequence[Evidence]) -> EvidenceByClass[LabelledItems] | None:
     """Return the evidence of a simple combination: images in the order of their mean normalised rank in all methods.
 
     Ranks count from 0 to 1; images with equal confidence have the mean of their ranks. So a method cannot dominate by
     the scale of its confidences.
 
+    Args:
+        evidence: of each method, in the same classes.
+
     Returns:
         None if results of methods cannot be matched: in all tasks but classification, evidence does not say which
         results are about the same thing.
-
-    Args:
-        evidence: of each method, in the same classes.
     """
     first = evidence[0]
     classes = {}
