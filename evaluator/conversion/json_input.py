@@ -63,7 +63,8 @@ def _reason(content: bytes, error: Exception) -> str:
     text = content.strip()
     if not text:
         return "The file is empty."
-    if text.startswith((b"{", b"[")) and not text.endswith((b"}", b"]")):
+    has_ended = isinstance(error, json.JSONDecodeError) and error.msg == "Extra data"
+    if text.startswith((b"{", b"[")) and not text.endswith((b"}", b"]")) and not has_ended:
         return "The JSON ends in the middle: the file is incomplete. Copy it again, or write it again."
     if isinstance(error, json.JSONDecodeError):
         return f"This is not JSON: {error.msg[0].lower()}{error.msg[1:]} at column {error.colno:,}."

@@ -159,6 +159,7 @@ BAD_CONTENTS: dict[str, tuple[bytes, list[str]]] = {
     "truncated": (ROWS[:-9].encode(), ["The JSON ends in the middle: the file is incomplete"]),
     "empty": (b" ", ["The file is empty."]),
     "syntax": (ROWS.replace("9,", "9;", 1).encode(), ["This is not JSON: ", " at column "]),
+    "text after the end": (ROWS.encode() + b";", ["This is not JSON: extra data at column "]),
     "encoding": ('["caf\u00e9"]'.encode("latin-1"), ["not JSON in UTF-8"]),
     "repeated keys": (
         ROWS.replace('"score"', '"score": 1, "score"', 2).encode(),
