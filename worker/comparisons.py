@@ -123,8 +123,12 @@ def _is_of(entry: Entry, replicates: StoredReplicates) -> bool:
 
 
 def _frequent(replicates: StoredReplicates) -> list[str]:
-    """Return the classes that enough images show: it depends on the ground truth only."""
-    return [name for name in replicates.scores.per_class if replicates.positive_images[name] >= LEAST_COUNTING]
+    """Return the classes that enough images show: it depends on the ground truth only.
+
+    Every image counts for what is no class: one number for all classes together.
+    """
+    shown_by, images = replicates.positive_images, replicates.images
+    return [name for name in replicates.scores.per_class if shown_by.get(name, images) >= LEAST_COUNTING]
 
 
 def shown_interval(score: ReplicatedScore, decimals: int) -> Interval | None:
