@@ -106,7 +106,8 @@ def update_next(database: Database, store: ArchiveStore, settings: Settings, *, 
             return True
         with database.writing() as session:
             failure = "\n".join(failures) or None
-            queue.finish(session, claim, revision=revision, has_computed=bool(found), failure=failure)
+            has_computed = failure is not None or any(board.failure is None for board in found)
+            queue.finish(session, claim, revision=revision, has_computed=has_computed, failure=failure)
     return True
 
 

@@ -34,7 +34,8 @@ class StatisticsUpdate(Leased, Base):
         revision: of `LeaderboardRevision`; 0 for none.
         version: of the computation; see `app.statistics.queue.VERSION`.
         updated_at: when it was last computed; None for never.
-        failure: for the operator: why the last computation failed. It is tried again when the leaderboards change.
+        failure: for the operator: the errors of the last computation, by leaderboard. Organisers can have it tried
+            again; see `app.statistics.boards.Failure`.
     """
 
     __tablename__ = "statistics_updates"
