@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from sqlalchemy import and_, delete, exists, func, or_, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from vocboard.app.evaluations.models import DiagnosisTask, Evaluation
 from vocboard.app.statistics.queue import must_wait
@@ -27,8 +27,12 @@ class DiagnosisClaim:
     lease_id: uuid.UUID
 
 
+# By way of the evaluation, to find the submission by its key: there is no index on `current_evaluation_id`.
+_evaluation = aliased(Evaluation)
 _is_current = exists().where(
-    Submission.current_evaluation_id == DiagnosisTask.evaluation_id,
+    _evaluation.id == DiagnosisTask.evaluation_id,
+    Submission.id == _evaluation.submission_id,
+    Submission.current_evaluation_id == _evaluation.id,
     Submission.state.in_((State.SCORED, State.DISQUALIFIED)),
 )
 _queue: LeasedQueue[DiagnosisClaim] = LeasedQueue(

@@ -1,13 +1,16 @@
 """What the server stores and shows of errors is what `vocboard evaluate --diagnose --json` prints."""
 
+import contextlib
 import json
+from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import event, select
 
 from tests.support.backend import Backend
 from tests.support.golden import golden, golden_truth
 from tests.support.phases import main_truth
 from vocboard.app.challenges.models import Challenge, Detail
+from vocboard.app.database import Database
 from vocboard.app.evaluations.diagnosis_shares import diagnosis_shares
 from vocboard.app.evaluations.models import (
     CompetitionResult,
@@ -17,8 +20,10 @@ from vocboard.app.evaluations.models import (
     SecretDiagnosis,
 )
 from vocboard.app.evaluations.results import visible_evaluation
+from vocboard.app.statistics import diagnosis_queue
 from vocboard.app.submissions import queries
 from vocboard.app.submissions.report import EnteredCompetition
+from vocboard.evaluator import VERSION
 from vocboard.evaluator.diagnosis.report import diagnosis
 from vocboard.evaluator.diagnosis.summary import summarise
 from vocboard.evaluator.editions import load
@@ -105,3 +110,21 @@ def test_what_cannot_be_diagnosed_is_tried_once(backend: Backend) -> None:
     assert seen is not None
     assert seen.results[0].diagnosis is not None
     assert not seen.results[0].diagnosis.is_known
+
+
+def test_workers_look_for_work_by_keys(sqlite_url: str) -> None:
+    """They look every few seconds: with thousands of tasks, searching all submissions for each would take a second."""
+    executed: list[tuple[str, Any]] = []
+    with contextlib.closing(Database(sqlite_url)) as database:
+
+        @event.listens_for(database.engine, "before_cursor_execute")
+        def note(_connection: Any, _cursor: Any, statement: str, parameters: Any, *_more: Any) -> None:
+            executed.append((statement, parameters))
+
+        with database.reading() as session:
+            diagnosis_queue.due(session, VERSION)
+            [(statement, parameters)] = [each for each in executed if "diagnosis_tasks" in each[0]]
+            plan = session.connection().exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters).all()
+    steps = [step.detail for step in plan]
+    assert any("SEARCH submissions" in step for step in steps), steps
+    assert not any("SCAN submissions" in step for step in steps), steps
