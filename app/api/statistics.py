@@ -28,7 +28,7 @@ def get_statistics(database: DatabaseDep, user: OrganisingUser, slug: str) -> St
 def compute_statistics(
     database: DatabaseDep, notifier: NotifierDep, user: OrganisingUser, slug: str
 ) -> StatisticsStates:
-    """Have what failed computed again, and what compares all methods."""
+    """Have workers try again what failed."""
     with database.writing() as session:
         challenge = challenges.get_organised(session, slug, user)
         statistics_states.request_computation(session, challenge=challenge, user=user)

@@ -187,7 +187,7 @@ PHRASES: Mapping[str, Callable[[str, Details], str]] = {
     "challenge.reopen": _plain("reopened the archived challenge"),
     "challenge.delete": _plain("deleted the draft “{title}”"),
     "challenge.export": _plain("exported the challenge"),
-    "challenge.request_statistics": _plain("asked for the statistics of all methods to be computed"),
+    "challenge.request_statistics": _plain("asked for the statistics that are missing to be computed again"),
     "challenge.import": _plain("imported the challenge from another server, with {submissions} submissions"),
     "challenge.imported_event": _imported,
     "phase.create": _plain("added the phase “{title}” ({phase})"),

@@ -100,7 +100,7 @@ class Challenge(PhaseColumns, Base):
     phase_title: Mapped[str] = mapped_column(String(100), default="")  # of the main phase
     anywhere_on_earth: Mapped[bool] = mapped_column(default=False)  # dates are typed and shown in UTC-12, too
     statistics: Mapped[bool] = mapped_column(default=False)  # whether leaderboards show intervals and rank ranges
-    statistics_requested_at: Mapped[datetime | None]  # when an organiser last asked for those of all methods
+    statistics_requested_at: Mapped[datetime | None]  # when an organiser last asked for what had failed
     archived_at: Mapped[datetime | None]  # read-only from then on
     imported_at: Mapped[datetime | None]  # from another server's export; its scores were computed there
     current_scoring_id: Mapped[uuid.UUID | None] = mapped_column(

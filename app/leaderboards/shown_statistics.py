@@ -63,7 +63,7 @@ def shown_statistics(
     decimals: int,
     frozen_at: datetime | None,
 ) -> ShownStatistics | None:
-    """Return the statistics of a leaderboard; None if it can have none: it is empty, or frozen by an earlier version.
+    """Return the statistics of a leaderboard; None if it has none: it is empty, or was frozen by an earlier version.
 
     Args:
         board: id of the challenge, keys of the phase and the competition.
@@ -82,6 +82,8 @@ def shown_statistics(
         return ShownStatistics(None, False, wanted, 0, 0, 0, {})
     found = Statistics.from_json(stored.content)
     is_current = stored.methods_sha256 == digest
+    if is_current and not found.methods and found.failure is None:  # an earlier version did not keep why
+        return None
     methods = found.methods if found.decimals == wanted else {}
     if not is_current:
         shown = {entry.result_id for entry in entries}

@@ -57,7 +57,7 @@ def states(session: Session, challenge: Challenge, *, at: datetime) -> list[Boar
 
 
 def request_computation(session: Session, *, challenge: Challenge, user: User) -> None:
-    """Ask workers to compute again what failed, and what compares the methods of each leaderboard.
+    """Ask workers to try again what failed.
 
     The caller notifies the workers after the commit.
 
