@@ -125,7 +125,7 @@ def test_methods_are_listed_by_the_competitions_that_they_entered(site: Site) ->
     assert len(rows) == 42
     entered = [len(row.xpath("td[not(contains(@class,'none'))]")) for row in rows]
     assert entered == [3] * 12 + [1] * 30
-    [missing] = {cell.text_content() for cell in page.xpath("//td[contains(@class,'none')]")}
+    [missing] = {cell.text_content().strip() for cell in page.xpath("//td[contains(@class,'none')]")}
     assert missing == "–"
 
 
