@@ -78,7 +78,7 @@ def _unprocessable(details: Mapping[str, Any], code: str, detail: str) -> Refuse
     fields = details.get("fields")
     texts: dict[str, str] = {}
     if isinstance(fields, Mapping):
-        texts = {str(field): printable(str(message)) for field, message in fields.items()}
+        texts = {printable(str(field)): printable(str(message)) for field, message in fields.items()}
     if details.get("problems"):
         problems = understood(lambda items: [problem(item) for item in items], details["problems"])
         groups = None  # from a server without groups

@@ -35,7 +35,7 @@ def group_lines(groups: Sequence[ProblemGroup], page: str | None = None, *, ever
     """
     width = min(max(shutil.get_terminal_size().columns, _NARROWEST), _WIDEST)
     for group in groups:
-        head = f"{group.severity.value}: {printable(group.headline)} [{group.code}]"
+        head = f"{group.severity.value}: {printable(group.headline)} [{printable(group.code)}]"
         yield textwrap.fill(head, width, subsequent_indent="  ", break_long_words=False)
         shown = group.problems if every_place else group.problems[:PLACES]
         for problem in () if group.is_said_by_headline else shown:
@@ -46,7 +46,7 @@ def group_lines(groups: Sequence[ProblemGroup], page: str | None = None, *, ever
         if group.count > len(shown):
             listed = "" if every_place or len(group.problems) == len(shown) else "; --all shows those that are listed"
             yield f"  - and {counted(group.count - len(shown), 'more place')}{listed}"
-        yield f"  See {explanation(group.code, page)}"
+        yield f"  See {printable(explanation(group.code, page))}"
         yield ""
 
 
@@ -97,7 +97,7 @@ def _file_lines(problems: Sequence[Problem], width: int) -> Iterator[str]:
     for place, problem in zip(places, problems, strict=True):
         head = f"  {place:>{columns}}  " if columns else "  "
         head += f"{problem.severity.value:<7}  "
-        text = f"{printable(problem.message)} [{problem.code}]"
+        text = f"{printable(problem.message)} [{printable(problem.code)}]"
         yield textwrap.fill(text, width, initial_indent=head, subsequent_indent=" " * len(head), break_long_words=False)
 
 

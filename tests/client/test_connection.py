@@ -171,6 +171,9 @@ def test_a_refusal_cannot_steer_the_terminal() -> None:
     with pytest.raises(RefusedError) as caught:
         connection(refusing(409, {"detail": "\x1b[2JGone\nfor ever"})).get("/challenges")
     assert str(caught.value) == "\ufffd[2JGone for ever"
+    with pytest.raises(InvalidFieldsError) as field:
+        connection(refusing(422, {"fields": {"\x1b[2J": "Required."}})).get("/challenges")
+    assert str(field.value) == "\ufffd[2J: Required."
 
 
 def test_a_token_does_not_follow_a_redirect() -> None:

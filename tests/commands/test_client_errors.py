@@ -16,9 +16,10 @@ import pytest
 from tests.client.answers import make_answer
 from tests.commands.board import Board, pseudo_terminal, submit
 from vocboard.client import credentials
-from vocboard.client.answers import StateEvent
+from vocboard.client.answers import StateEvent, problem, problem_group
 from vocboard.client.connection import Connection
 from vocboard.commands.main import main
+from vocboard.commands.problem_text import group_lines, problem_lines
 
 SUBMISSION = "00000000-0000-4000-8000-000000000007"
 pytestmark = pytest.mark.usefixtures("own_settings")
@@ -58,6 +59,17 @@ def test_a_wrong_archive_gets_the_report_that_validating_gives(
     problems = json.loads(capsys.readouterr().out)["problems"]
     assert main(["validate", "VOC2012", str(wrong_archive), "--image-sets", str(board.tree), "--json"]) == 1
     assert problems == json.loads(capsys.readouterr().out)["problems"]
+
+
+def test_a_report_cannot_steer_the_terminal() -> None:
+    text = "\x1b]0;owned\x07"
+    listed = problem({"code": text, "severity": "error", "message": text, "file": text, "line": 1})
+    counts = {"count": 5, "file_count": 2}
+    group = problem_group({"code": text, "severity": "error", "headline": text, **counts}, [listed])
+    page = f"https://voc.example.org/{text}"
+    lines = [*group_lines([group], page), *group_lines([group], every_place=True), *problem_lines([listed])]
+    assert "]0;owned" in "".join(lines)
+    assert not {"\x1b", "\x07"} & set("".join(lines))
 
 
 def test_a_used_up_quota_error_says_when_the_next_is_allowed(
