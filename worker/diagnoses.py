@@ -22,6 +22,7 @@ from vocboard.evaluator import VERSION
 from vocboard.worker import columns, ground_truth_store, leases, replicates
 from vocboard.worker.columns import UnscorableError
 from vocboard.worker.failure_reasons import technical_reason
+from vocboard.worker.ground_truth_directory import GroundTruthDirectory
 
 _log = logging.getLogger(__name__)
 
@@ -44,6 +45,7 @@ def diagnose_next(database: Database, store: ArchiveStore, settings: Settings) -
         started = time.monotonic()
         try:
             found = _diagnose(database, store, settings, claim)
+            noise_key = GroundTruthDirectory(settings).noise_key()
         except (OSError, SQLAlchemyError):
             raise
         except Exception as error:
@@ -53,7 +55,7 @@ def diagnose_next(database: Database, store: ArchiveStore, settings: Settings) -
             return True
         with database.writing() as session:
             if queue.is_held(session, claim):
-                evaluations.store_diagnoses(session, claim.evaluation_id, found)
+                evaluations.store_diagnoses(session, claim.evaluation_id, found, noise_key=noise_key)
                 queue.finish(session, claim)
     _log.info("evaluation %s: diagnosed in %.1f s", claim.evaluation_id, time.monotonic() - started)
     return True

@@ -1,5 +1,6 @@
 """The directory with imported ground truth and the private key, which only workers can read."""
 
+import hmac
 import os
 import tempfile
 from collections.abc import Collection
@@ -42,6 +43,10 @@ class GroundTruthDirectory:
         key = PrivateKey(path.read_bytes())
         self._inbox.publish_key(key.public_key)
         return key
+
+    def noise_key(self) -> bytes:
+        """Return the key of the noise in shares of diagnoses, which follows from the private key."""
+        return hmac.digest(bytes(self.private_key()), b"noise of diagnoses", "sha256")
 
     def _make_key(self, path: Path) -> None:
         descriptor, name = tempfile.mkstemp(dir=path.parent)  # only readable by this user

@@ -5,8 +5,9 @@ noise is added before rounding. What single images can change is bounded by `eva
 this the Laplace mechanism. Source: C. Dwork and A. Roth, "The Algorithmic Foundations of Differential Privacy", 2014,
 section 3.3. See docs/detail-levels.md for what the shares still reveal.
 
-The noise follows from a secret (the hash of the ground truth) and from what was uploaded. Uploading the same archive
-again gives the same shares, and people who have the ground truth can compute them.
+The noise follows from a key that only workers have, and from what the sums follow from: so a re-score gives no other
+noise, and the same noise is never added to two sums, whose difference would then be exact. The hash of the ground truth
+alone would be no key: somebody who knows all but one box could try what it may be, and see which hash gives the noise.
 """
 
 import hmac
@@ -22,33 +23,30 @@ NOISE = 4.0  # images; the standard deviation is √2 times as large
 Shares = Mapping[str, Mapping[str, float] | None]  # by kind, of what `evaluator.diagnosis.by_image` names
 
 
-def diagnosis_shares(
-    by_image: Mapping[str, Mapping[str, float]], *, secret: str, archive: str, competition: str
-) -> Shares:
+def diagnosis_shares(by_image: Mapping[str, Mapping[str, float]], *, key: bytes, release: str) -> Shares:
     """Return the shares of each kind.
 
     Args:
         by_image: sums over images by kind.
-        secret: hash of the ground truth.
-        archive: hash of the uploaded archive.
-        competition: its key.
+        key: of the noise.
+        release: names the ground truth, the rules, the upload and the competition. Another one has other noise.
 
     Returns:
         Fractions by kind, which need not sum to 1; None instead of them if there are too few images.
     """
-    return {of: _shares(sums, secret, f"{archive} {competition} {of}") for of, sums in by_image.items()}
+    return {of: _shares(sums, key, f"{release} {of}") for of, sums in by_image.items()}
 
 
-def _shares(sums: Mapping[str, float], secret: str, release: str) -> Mapping[str, float] | None:
-    noisy = {kind: max(0.0, images + noise(secret, f"{release} {kind}")) for kind, images in sums.items()}
+def _shares(sums: Mapping[str, float], key: bytes, release: str) -> Mapping[str, float] | None:
+    noisy = {kind: max(0.0, images + noise(key, f"{release} {kind}")) for kind, images in sums.items()}
     total = sum(noisy.values())
     if total < LEAST_IMAGES:
         return None
     return {kind: round(round(images / total / STEP) * STEP, DECIMALS) for kind, images in noisy.items()}
 
 
-def noise(secret: str, release: str) -> float:
+def noise(key: bytes, release: str) -> float:
     """Return a number of images from the Laplace distribution with the scale `NOISE`, the same for the same text."""
-    digest = hmac.digest(secret.encode(), release.encode(), "sha256")
+    digest = hmac.digest(key, release.encode(), "sha256")
     uniform = (int.from_bytes(digest[:8]) // 2048 + 0.5) / 2**53  # strictly between 0 and 1
     return NOISE * (math.log(2 * uniform) if uniform < 0.5 else -math.log(2 - 2 * uniform))

@@ -13,7 +13,7 @@ import numpy as np
 from sqlalchemy import exists, insert, or_, select, update
 from sqlalchemy.orm import Session
 
-from vocboard.app.challenges.models import Challenge, ChallengePhase
+from vocboard.app.challenges.models import Challenge, ChallengePhase, Scoring
 from vocboard.app.database import Base
 from vocboard.app.evaluations import curves, eleven_points, exact_copies
 from vocboard.app.evaluations.confusion_shares import confusion_shares
@@ -121,27 +121,28 @@ def store(
     _make_current(session, submission_id, scoring_id, evaluation_id)
 
 
-def store_diagnoses(session: Session, evaluation_id: uuid.UUID, diagnoses: Mapping[str, Diagnosis]) -> None:
+def store_diagnoses(
+    session: Session, evaluation_id: uuid.UUID, diagnoses: Mapping[str, Diagnosis], *, noise_key: bytes
+) -> None:
     """Store the diagnoses of an evaluation that has none.
 
     Args:
         diagnoses: by competition; competitions may be missing.
+        noise_key: which only workers have; see `diagnosis_shares`.
     """
-    results = (
-        select(
-            CompetitionResult.id,
-            CompetitionResult.competition,
-            Evaluation.ground_truth_sha256,
-            Evaluation.archive_sha256,
-        )
+    query = (
+        select(CompetitionResult.id, CompetitionResult.competition, Evaluation, Scoring)
         .join(Evaluation, Evaluation.id == CompetitionResult.evaluation_id)
+        .join(Scoring, Scoring.id == Evaluation.scoring_id)
         .where(Evaluation.id == evaluation_id)
     )
-    for result_id, competition, secret, archive in session.execute(results).all():
+    for result_id, competition, evaluation, scoring in session.execute(query).all():
         if (diagnosis := diagnoses.get(competition)) is None:
             continue
         session.add(SecretDiagnosis(result_id=result_id, version=DIAGNOSIS_VERSION, content=dict(diagnosis.exact)))
-        shares = diagnosis_shares(diagnosis.by_image, secret=secret, archive=archive, competition=competition)
+        rules = f"{scoring.challenge_id} {scoring.edition_version}"
+        release = f"{evaluation.ground_truth_sha256} {rules} {evaluation.archive_sha256} {competition}"
+        shares = diagnosis_shares(diagnosis.by_image, key=noise_key, release=release)
         session.add(DiagnosisShares(result_id=result_id, shares=dict(shares)))
     session.flush()
     exact_copies.add_missing(session, Evaluation.id == evaluation_id)

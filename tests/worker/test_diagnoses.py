@@ -4,6 +4,7 @@ import contextlib
 import json
 from typing import Any
 
+import pytest
 from sqlalchemy import event, select
 
 from tests.support.backend import Backend
@@ -11,7 +12,7 @@ from tests.support.golden import golden, golden_truth
 from tests.support.phases import main_truth
 from vocboard.app.challenges.models import Challenge, Detail
 from vocboard.app.database import Database
-from vocboard.app.evaluations.diagnosis_shares import diagnosis_shares
+from vocboard.app.evaluations import diagnosis_shares
 from vocboard.app.evaluations.models import (
     CompetitionResult,
     DiagnosisShares,
@@ -32,12 +33,16 @@ from vocboard.evaluator.statistics.collect import collect_evidence
 from vocboard.worker import ground_truth_store, recovery
 from vocboard.worker.diagnoses import diagnose_next
 from vocboard.worker.evaluation import evaluate_next
+from vocboard.worker.ground_truth_directory import GroundTruthDirectory
 
 GOLDEN, EDITION = "voc2012-synthetic", load("VOC2012")
 OFFLINE_ONLY = {"measures", "mean_over_overlaps"}
 
 
-def test_diagnoses_of_all_tasks_are_those_of_the_command_line(backend: Backend) -> None:
+def test_diagnoses_of_all_tasks_are_those_of_the_command_line(
+    backend: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(diagnosis_shares, "LEAST_IMAGES", 1)  # the test set has fewer images than shares need
     truth = golden_truth(GOLDEN)
     read, confusions = read_for_scoring(golden(GOLDEN).results, EDITION, truth, with_boundaries=True)
     evidence = collect_evidence(read.results, EDITION, truth, confusions)
@@ -84,8 +89,9 @@ def test_diagnoses_of_all_tasks_are_those_of_the_command_line(backend: Backend) 
         part = entry.competition.task, entry.competition.image_set
         counts, public = confusions.counts(entry.competition), truth.image_sets.sets[part]
         sums = summarise(entry, truth.truths[part], EDITION, public, counts).by_image
-        given = {"secret": truth.sha256, "archive": submission.archive_sha256, "competition": key}
-        assert stored[key][1] == diagnosis_shares(sums, **given)
+        release = f"{truth.sha256} {challenge.id} 1 {submission.archive_sha256} {key}"  # the first version of the rules
+        noise_key = GroundTruthDirectory(backend.settings).noise_key()
+        assert stored[key][1] == diagnosis_shares.diagnosis_shares(sums, key=noise_key, release=release)
         assert result.diagnosis is not None
         assert result.diagnosis.shares == stored[key][1]
         assert result.diagnosis.exact == offline[key]
