@@ -5,8 +5,8 @@ another ground truth may have another number of objects, and other boxes of the 
 objects. What an author knows to be wrong, such as a box of one pixel, is so in every ground truth.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations, product
 
 import numpy as np
@@ -29,7 +29,16 @@ SEARCHES = 3  # one alone misses truths that another one finds
 START_TEMPERATURE, COOLING = 0.02, 0.997
 BATCH = 20_000
 IMAGES = 1000
-SHARES_OF_PARTS = (0.1, 0.2, 0.4, 0.2, 0.1)  # fifths of Hoiem et al., from the smallest objects to the largest
+FIFTHS = (0.1, 0.2, 0.4, 0.2, 0.1)  # of Hoiem et al., from the smallest objects to the largest
+# Shares of the objects in the parts that metrics of some objects are about. The author knows them, and so does not
+# need to find out how many objects a part has.
+PARTITIONS = {
+    "size": FIFTHS,
+    "aspect": FIFTHS,
+    "truncation": (0.35, 0.65),
+    "occlusion": (0.25, 0.75),
+    "view": (0.4, 0.15, 0.25, 0.2),
+}
 
 Interval = tuple[float, float]
 Display = Callable[[float], Interval]  # what a score may be, given how it is shown
@@ -51,7 +60,8 @@ class Answer:
         boxes: claims by rank, or `FILLER`.
         area, with_difficult: what average precision may be, difficult objects left out or counted.
         points: the eleven points as shown; none at the detail level `classes`.
-        parts: the part that each claim belongs to, which its author knows; empty without metrics of some objects.
+        parts: by partition, the part that each claim belongs to, which its author knows; empty without metrics of some
+            objects.
         exact_parts: whether these are shown exactly, which they are not.
     """
 
@@ -59,7 +69,7 @@ class Answer:
     area: Interval
     with_difficult: Interval
     points: tuple[float, ...]
-    parts: tuple[int, ...] = ()
+    parts: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     exact_parts: bool = False
     shown_parts: tuple[float | None, ...] = ()
 
@@ -88,9 +98,11 @@ def answer(truth: Claims, counts: Counts, boxes: Sequence[int], display: Display
     )
 
 
-def with_parts(one: Answer, truth: Claims, counts: Counts, parts: Sequence[int], *, exact: bool = False) -> Answer:
-    """Return an answer that shows scores by fifths of the objects, too; the author knows which fifth each box is in."""
-    asked = replace(one, parts=tuple(parts), exact_parts=exact)
+def with_parts(
+    one: Answer, truth: Claims, counts: Counts, parts: Mapping[str, tuple[int, ...]], *, exact: bool = False
+) -> Answer:
+    """Return an answer that shows scores of parts of the objects, too; the author knows which part each box is in."""
+    asked = replace(one, parts=parts, exact_parts=exact)
     return replace(asked, shown_parts=_shown_parts(truth, counts.positives, asked))
 
 
@@ -177,11 +189,10 @@ def _is_answered(truth: Claims, positives: int, one: Answer) -> bool:
 def _shown_parts(truth: Claims, positives: int, one: Answer) -> tuple[float | None, ...]:
     """What is shown of the normalised average precision of each part; nothing if it has too many right claims."""
     labels = _labels(truth[None], one.boxes)[0]
-    part = np.where(one.boxes == FILLER, -1, np.array(one.parts)[one.boxes])
     found: list[float | None] = []
-    for number, share in enumerate(SHARES_OF_PARTS):
+    for share, members in _parts_of(one):
         objects = round(share * positives)
-        judgement = Judgement(true=(labels == 1) & (part == number), false=labels == -1, positives=objects)
+        judgement = Judgement(true=(labels == 1) & members, false=labels == -1, positives=objects)
         if np.count_nonzero(judgement.true) > objects:
             return ()
         score = normalised_average_precision(judgement, objects, NORMAL_SHARE * IMAGES)
@@ -189,6 +200,13 @@ def _shown_parts(truth: Claims, positives: int, one: Answer) -> tuple[float | No
         shown = score if one.exact_parts else in_steps(measure).per_class["class"]
         found.append(None if np.isnan(shown) else round(shown, 4))
     return tuple(found)
+
+
+def _parts_of(one: Answer) -> Iterator[tuple[float, NDArray[np.bool_]]]:
+    """Yield the share of the objects that are in each part, and which of the listed boxes are."""
+    for name, parts in one.parts.items():
+        part = np.where(one.boxes == FILLER, -1, np.array(parts)[one.boxes])
+        yield from ((share, part == number) for number, share in enumerate(PARTITIONS[name]))
 
 
 def _divided(sums: NDArray[np.float64], score: float) -> NDArray[np.float64]:
@@ -279,12 +297,11 @@ def _distance(chains: NDArray[np.int8], answers: Sequence[Answer]) -> NDArray[np
 def _parts_beyond(chains: NDArray[np.int8], positives: NDArray[np.float64], one: Answer) -> NDArray[np.float64]:
     """(chains,) roughly how far the exact scores of parts are from what may be shown as these."""
     labels = _labels(chains, one.boxes)
-    part = np.where(one.boxes == FILLER, -1, np.array(one.parts)[one.boxes])
     wrong = (labels == -1).cumsum(axis=1)
     total = np.zeros(len(chains))
-    for number, (share, shown) in enumerate(zip(SHARES_OF_PARTS, one.shown_parts, strict=True)):
+    for (share, members), shown in zip(_parts_of(one), one.shown_parts, strict=True):
         objects = np.maximum(np.round(share * positives), 1)
-        hit = (labels == 1) & (part == number)
+        hit = (labels == 1) & members
         found = hit.cumsum(axis=1) / objects[:, None] * NORMAL_SHARE * IMAGES
         precision = np.where(hit, found / np.maximum(found + wrong, 1), 0.0)
         best = np.maximum.accumulate(precision[:, ::-1], axis=1)[:, ::-1]

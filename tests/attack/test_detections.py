@@ -8,12 +8,13 @@ import os
 import numpy as np
 import pytest
 
-from tests.attack.detections import FILLER, SHARES_OF_PARTS, Claims, Counts, answer, certain, with_parts
+from tests.attack.detections import FILLER, PARTITIONS, Claims, Counts, answer, certain, with_parts
 from vocboard.evaluator import editions
 from vocboard.evaluator.ground_truth import DetectionTruth
-from vocboard.evaluator.results import Detections
+from vocboard.evaluator.image_sets import ImageSet
+from vocboard.evaluator.results import Detections, Entry
 from vocboard.evaluator.scores import CompetitionScores, Curve
-from vocboard.evaluator.tasks.detection import scoring
+from vocboard.evaluator.tasks.detection.scoring import DetectionScorer
 
 WHOLE = pytest.mark.skipif(os.environ.get("VOCBOARD_ATTACK") != "whole", reason="takes minutes")
 CLASS = Counts(positives=235, objects=254)
@@ -39,20 +40,41 @@ def test_few_boxes_of_one_list_are_certain(truth: Claims) -> None:
     assert len(found) <= LEAKED * CLASS.positives
 
 
-@pytest.mark.parametrize("truth", [right(20), right(40), four_of_forty_wrong()], ids=str)
-def test_scores_by_size_make_few_boxes_certain_because_they_are_in_steps(truth: Claims) -> None:
+@pytest.mark.parametrize(
+    ("truth", "names"),
+    [
+        (right(20), ["size", "aspect"]),
+        (right(40), ["size", "aspect"]),
+        (right(20), ["truncation", "occlusion", "view"]),
+        (right(40), ["truncation", "occlusion", "view"]),
+        (four_of_forty_wrong(), ["size"]),
+    ],
+    ids=str,
+)
+def test_scores_of_some_objects_make_few_boxes_certain_because_they_are_in_steps(
+    truth: Claims, names: list[str]
+) -> None:
     few = int(LEAKED * CLASS.positives)
-    assert len(_certain_by_size(truth, needed=few)) <= few
+    assert len(_certain_by_parts(truth, *names, needed=few)) <= few
+
+
+@WHOLE
+def test_scores_of_some_objects_by_all_characteristics_make_a_whole_list_certain() -> None:
+    assert len(_certain_by_parts(right(20), *PARTITIONS)) == 20 > LEAKED * CLASS.positives
 
 
 @WHOLE
 def test_exact_scores_by_size_would_make_a_whole_list_certain() -> None:
-    assert len(_certain_by_size(right(20), exact=True)) == 20 > LEAKED * CLASS.positives
+    assert len(_certain_by_parts(right(20), "size", exact=True)) == 20 > LEAKED * CLASS.positives
 
 
-def _certain_by_size(truth: Claims, *, exact: bool = False, needed: int = 0) -> list[int]:
-    sizes = np.random.default_rng(3).choice(len(SHARES_OF_PARTS), len(truth), p=SHARES_OF_PARTS).tolist()
-    shown = with_parts(answer(truth, CLASS, range(len(truth))), truth, CLASS, sizes, exact=exact)
+def _certain_by_parts(truth: Claims, *names: str, exact: bool = False, needed: int = 0) -> list[int]:
+    random = np.random.default_rng(3)
+    parts = {}
+    for name in names:
+        shares = PARTITIONS[name]
+        parts[name] = tuple(random.choice(len(shares), len(truth), p=shares).tolist())
+    shown = with_parts(answer(truth, CLASS, range(len(truth))), truth, CLASS, parts, exact=exact)
     return certain(truth, CLASS, [shown], np.random.default_rng(1), needed=needed)
 
 
@@ -124,4 +146,5 @@ def _scored(*, unlisted_from: int, wrong: int) -> CompetitionScores:
     found = Detections(
         image=np.arange(40, dtype=np.int32), confidence=1.0 - np.arange(40) / 100, box=np.tile(box, (40, 1))
     )
-    return scoring.score(edition.competitions["comp4"], ("cat",), {"cat": found}, truth, edition, images=10)
+    entry = Entry(edition.competitions["comp4"], ("cat",), {"cat": found})
+    return DetectionScorer().score(entry, truth, edition, ImageSet(tuple(map(str, range(250)))), None)
