@@ -137,7 +137,7 @@ def test_pages_work_without_scripts(exhibition: Exhibition, browser_context: Bro
     page.goto(exhibition.url)
     sign_in(page, exhibition.gallery.participant)
     page.goto(f"{exhibition.url}/submissions/{exhibition.gallery.submissions['scored']}?competition=comp3")
-    expect(page.get_by_role("table")).to_be_visible()
+    expect(page.get_by_role("table", name="Scores by class")).to_be_visible()
     expect(page.locator(".curve .line").first).to_be_visible()
     expect(page.locator("[data-curve]").first).to_be_hidden()
     page.goto(f"{exhibition.url}/challenges/voc2012/leaderboards/comp3")

@@ -169,6 +169,7 @@ def _run(request: dict[str, Any], output: int, status: int) -> NoReturn:
     os.close(output)
     os.environ.clear()
     os.environ.update(request["environment"])
+    sys.orig_argv[:] = [sys.executable, "-m", "vocboard.commands.main", *request["command"]]  # to restart itself with
     sys.exit(main(request["command"]))
 
 

@@ -63,7 +63,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Give what `vocboard new-edition` writes, and its tree packed: as it is, faulty, corrected and misspelt."""
     samples, output = tmp_path_factory.mktemp("samples") / "new-edition", tmp_path_factory.mktemp("files")
     answers = {"name": EDITION, "title": "Road users", "tasks": "detection", "classes": "car, bicycle, person"}
-    given = [f"--{name}={text}" for name, text in {**answers, "overlap": "0.5", "image-set": "test"}.items()]
+    given = [
+        f"--{name}={text}" for name, text in {**answers, "overlap": "0.5", "image-set": "test", "by": "none"}.items()
+    ]
     assert main(["new-edition", f"--output={samples}", *given]) == 0
     tree = {
         path.relative_to(samples).as_posix(): path.read_bytes()

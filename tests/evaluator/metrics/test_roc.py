@@ -13,10 +13,11 @@ from tests.evaluator.reference import roc as reference
 from vocboard.app.evaluations.curves import plot_points
 from vocboard.evaluator.editions import Metric, RocRule, load
 from vocboard.evaluator.ground_truth import Labels, LabelTruth
+from vocboard.evaluator.image_sets import ImageSet
 from vocboard.evaluator.metrics.roc import RankedItems
-from vocboard.evaluator.results import Confidences
+from vocboard.evaluator.results import Confidences, Entry
 from vocboard.evaluator.scores import CompetitionScores, RocCurve
-from vocboard.evaluator.tasks.classification import scoring as classification
+from vocboard.evaluator.tasks.classification.scoring import ClassificationScorer
 
 CLASSES = load("VOC2005").classes
 
@@ -33,8 +34,10 @@ def score(classes: dict[str, list[reference.Item]], edition: str = "VOC2005") ->
         truth[name] = Labels(
             item=np.arange(len(items), dtype=np.int32), label=np.array([label for _, label in items], dtype=np.int8)
         )
-    competition = load(edition).competitions["comp1"]
-    return classification.score(competition, tuple(classes), content, LabelTruth(truth))
+    rules = load(edition)
+    images = ImageSet(tuple(f"{number:06}" for number in range(max(map(len, classes.values()), default=0))))
+    entry = Entry(rules.competitions["comp1"], tuple(classes), content)
+    return ClassificationScorer().score(entry, LabelTruth(truth), rules, images, None)
 
 
 def random_items(chance: random.Random) -> list[reference.Item]:
