@@ -30,9 +30,10 @@ from vocboard.evaluator.tasks.definitions import METRICS
 from vocboard.worker.replicates import StoredReplicates
 
 MOST_INFLUENCE_BYTES = 256 * 1024**2  # in memory at once; what needs more is computed class by class
-# The width of an interval tells how many images count, the more exactly the fewer they are: one more or less changes it
-# by about score / images ** 1.5. So what fewer than a hundred determine is rounded to whole per cent.
-MANY_IMAGES, FEW_DECIMALS = 100, 2
+# The ends of an interval are two more scores, which tell how many images count and which. So those of a class, and what
+# fewer than a hundred images determine, are rounded to whole per cent. In the mean of ten classes, a class counts a
+# tenth, so that thousandths of the mean are hundredths of the class.
+MANY_IMAGES, MANY_CLASSES, FEW_DECIMALS = 100, 10, 2
 TOLERANCE = 1e-9  # between the scores of evaluations and of evidence, for other processors
 
 _log = logging.getLogger(__name__)
@@ -86,7 +87,8 @@ def statistics_of(entries: Sequence[Entry], competition: Competition, load: Load
         columns |= dict.fromkeys(frequent)
         by_class = {name: shown_interval(measure.of_class(name), shown) for name in frequent}
         known = {name: interval for name, interval in by_class.items() if interval is not None}
-        intervals[result_id] = shown_interval(measure.mean, shown) if frequent else None, known
+        mean = shown_interval(measure.mean, shown, classes=len(entry.classes)) if frequent else None
+        intervals[result_id] = mean, known
         if entry.is_complete and entry.mean is not None:
             means[str(result_id)] = _alone(measure.mean)
     if not intervals:
@@ -96,7 +98,7 @@ def statistics_of(entries: Sequence[Entry], competition: Competition, load: Load
     first_group: tuple[str, ...] = ()
     if len(intervals) == len(entries):
         if (pairs := _compared(means, higher_is_better)) is not None:
-            differences[MEAN] = _rounded(pairs, shown)
+            differences[MEAN] = _rounded(pairs, shown, classes=len(competition.classes))
             ranks, first_group = pairs.rank_ranges, pairs.first_group
         compared_by_class = list(columns) if len(entries) <= MOST_METHODS_BY_CLASS else []
         for name, scores in _by_class(entries, load, compared_by_class, images):
@@ -131,13 +133,17 @@ def _frequent(replicates: StoredReplicates) -> list[str]:
     return [name for name in replicates.scores.per_class if shown_by.get(name, images) >= LEAST_COUNTING]
 
 
-def shown_interval(score: ReplicatedScore, decimals: int) -> Interval | None:
-    """Return an interval; None if too few images determine the score, or none, so that no replicate changes it."""
+def shown_interval(score: ReplicatedScore, decimals: int, *, classes: int = 1) -> Interval | None:
+    """Return an interval; None if too few images determine the score, or none, so that no replicate changes it.
+
+    Args:
+        classes: of which the score is the mean.
+    """
     counting = score.counting_images
     if score.is_undefined or counting < LEAST_COUNTING:
         return None
     found = score.interval()
-    if counting < MANY_IMAGES:
+    if counting < MANY_IMAGES or classes < MANY_CLASSES:
         decimals = min(decimals, FEW_DECIMALS)
     return None if np.isnan(found.low) else Interval(round(found.low, decimals), round(found.high, decimals))
 
@@ -171,21 +177,22 @@ def _compared(scores: Mapping[str, ReplicatedScore], higher_is_better: bool) -> 
         return None
 
 
-def _rounded(pairs: Pairs, decimals: int) -> Differences:
-    return rounded_differences(pairs, [uuid.UUID(method) for method in pairs.methods], decimals)
+def _rounded(pairs: Pairs, decimals: int, *, classes: int = 1) -> Differences:
+    return rounded_differences(pairs, [uuid.UUID(method) for method in pairs.methods], decimals, classes=classes)
 
 
-def rounded_differences(pairs: Pairs, results: Sequence[uuid.UUID], decimals: int) -> Differences:
+def rounded_differences(pairs: Pairs, results: Sequence[uuid.UUID], decimals: int, *, classes: int = 1) -> Differences:
     """Return what is shown of the differences of all pairs.
 
     Args:
         results: id of each method.
         decimals: to which they are rounded.
+        classes: of which the scores are the means.
     """
     counting = pairs.counting_images
+    is_coarse = (counting < MANY_IMAGES) | (classes < MANY_CLASSES)
     low, high = (
-        np.where(counting < MANY_IMAGES, np.round(ends, min(decimals, FEW_DECIMALS)), ends)
-        for ends in (pairs.low, pairs.high)
+        np.where(is_coarse, np.round(ends, min(decimals, FEW_DECIMALS)), ends) for ends in (pairs.low, pairs.high)
     )
     is_shown = counting >= LEAST_COUNTING
     return Differences.rounded(results, low, high, pairs.is_significant, decimals, is_shown=is_shown)

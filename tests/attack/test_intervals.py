@@ -48,6 +48,7 @@ def good(random: np.random.Generator) -> Order:
 LISTS: dict[str, Lists] = {
     "60 images": lambda random: Board([whole_list(random.permutation(len(TRUTH))[:60])]),
     "random": lambda random: Board([random.permutation(len(TRUTH))]),
+    "good": lambda random: Board([good(random)]),
     "first 30": lambda random: Board([whole_list(good(random)[:30])]),
     "two, beside three others": lambda random: Board(
         [whole_list(random.permutation(len(TRUTH))[:60]), random.permutation(len(TRUTH))],

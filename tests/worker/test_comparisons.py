@@ -96,3 +96,18 @@ def test_a_large_leaderboard_has_intervals_and_ranks_but_no_differences_by_class
     assert large.statistics == small.statistics
     assert large.statistics.methods[results[0]].ranks is not None
     assert large.differences.keys() == {MEAN}
+
+
+def test_a_mean_of_few_classes_is_as_coarse_as_a_class() -> None:
+    """Somebody who enters one class alone learns no more of it from its mean."""
+    found, results = computed(0.8, 1.2)
+    for method in (found.statistics.methods[result] for result in results):
+        assert method.mean is not None
+        for interval in (method.mean, *method.classes.values()):
+            assert all(round(end, 2) == end for end in interval)
+    car = replicate(evidence_of(0, 0.8), COMPETITION.rules.metric, EDITION, COMPETITION, weights_of(IMAGES))
+    score = car.of_class("car")
+    assert score.counting_images >= comparisons.MANY_IMAGES
+    of_ten = comparisons.shown_interval(score, 4, classes=10)
+    assert of_ten is not None
+    assert of_ten != comparisons.shown_interval(score, 4)
