@@ -3,6 +3,7 @@
 All of it is in the address, so that it survives a reload and can be bookmarked. What makes no sense is ignored.
 """
 
+import inspect
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +25,7 @@ ASCENDING_AT_FIRST = frozenset({RANK, METHOD})
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The fields of an address, as they are; a dependency of handlers."""
+    """The fields of an address, as they are; handlers depend on `asked_fields`."""
 
     sort: str | None = None
     order: str | None = None
@@ -36,6 +37,14 @@ class Asked:
     shade: str | None = None
     class_name: Annotated[str | None, Query(alias="class")] = None
     method: Annotated[list[str] | None, Query()] = None
+
+
+async def asked_fields(**fields: Any) -> Asked:
+    """Return the fields of a request: asynchronously, because FastAPI calls a class in a thread."""
+    return Asked(**fields)
+
+
+asked_fields.__signature__ = inspect.signature(Asked)  # type: ignore[attr-defined]  # what FastAPI reads
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from vocboard.app.leaderboards.board import Board
 from vocboard.app.leaderboards.current import CurrentBoard, HiddenLeaderboardError
 from vocboard.app.leaderboards.progress import progress
 from vocboard.app.pages.board_rows import RepeatedTexts, RowsPage, marked, render_page
-from vocboard.app.pages.board_state import MOST_COMPARED, PER_PAGE, Asked, BoardState
+from vocboard.app.pages.board_state import MOST_COMPARED, PER_PAGE, Asked, BoardState, asked_fields
 from vocboard.app.pages.board_switch import switch
 from vocboard.app.pages.challenges import competitions_of
 from vocboard.app.pages.progress_chart import chart
@@ -33,7 +33,7 @@ from vocboard.app.web.identity import CurrentIdentity
 router = APIRouter()
 NONE: frozenset[UUID] = frozenset()
 
-AskedDep = Annotated[Asked, Depends()]
+AskedDep = Annotated[Asked, Depends(asked_fields)]
 
 
 @router.get("/challenges/{slug}/leaderboards/{competition}")
