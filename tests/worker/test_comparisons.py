@@ -98,16 +98,12 @@ def test_a_large_leaderboard_has_intervals_and_ranks_but_no_differences_by_class
     assert large.differences.keys() == {MEAN}
 
 
-def test_a_mean_of_few_classes_is_as_coarse_as_a_class() -> None:
+def test_a_mean_of_few_classes_is_as_coarse_as_a_class(monkeypatch: pytest.MonkeyPatch) -> None:
     """Somebody who enters one class alone learns no more of it from its mean."""
-    found, results = computed(0.8, 1.2)
-    for method in (found.statistics.methods[result] for result in results):
-        assert method.mean is not None
-        for interval in (method.mean, *method.classes.values()):
-            assert all(round(end, 2) == end for end in interval)
-    car = replicate(evidence_of(0, 0.8), COMPETITION.rules.metric, EDITION, COMPETITION, weights_of(IMAGES))
-    score = car.of_class("car")
-    assert score.counting_images >= comparisons.MANY_IMAGES
-    of_ten = comparisons.shown_interval(score, 4, classes=10)
-    assert of_ten is not None
-    assert of_ten != comparisons.shown_interval(score, 4)
+    measure = replicate(evidence_of(0, 0.8), COMPETITION.rules.metric, EDITION, COMPETITION, weights_of(IMAGES))
+    score = measure.of_class("car")
+    monkeypatch.setattr(comparisons, "MANY_IMAGES", score.counting_images)
+    of_nine, of_ten = (comparisons.shown_interval(score, 4, classes=classes) for classes in (9, 10))
+    assert of_nine is not None
+    assert of_nine == comparisons.shown_interval(score, 4) == tuple(round(end, 2) for end in of_nine)
+    assert of_nine != of_ten
