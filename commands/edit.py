@@ -3,7 +3,6 @@
 import argparse
 import sys
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from vocboard.client.answers import submission, understood
@@ -13,6 +12,7 @@ from vocboard.client.paths import path
 from vocboard.client.terminal import printable
 from vocboard.commands import changing
 from vocboard.commands.connecting import DONE, connect, print_json, reporting_errors
+from vocboard.commands.declarations import add_declaration_arguments
 from vocboard.commands.names import submission_id
 
 STANDARD_INPUT = "-"
@@ -35,20 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--code-url", metavar="URL", help="link to the code, for all versions of the method")
     parser.add_argument("--note", metavar="TEXT", help="private note, which only you see; - reads it likewise")
     parser.add_argument("--training-data", metavar="TEXT", help="what the method was trained on")
-    parser.add_argument(
-        "--training-annotation",
-        choices=["segmentation_only", "other_annotation"],
-        help="for segmentation methods: trained on segmentations only, or also on bounding boxes or other annotation",
-    )
-    parser.add_argument(
-        "--flickr-images", choices=["no", "yes"], help="whether the method was trained on images from flickr"
-    )
-    parser.add_argument(
-        "--flickr-image-hashes",
-        metavar="FILE",
-        type=Path,
-        help="with --flickr-images yes: the list printed by `vocboard hash-images`",
-    )
+    add_declaration_arguments(parser)
 
 
 @reporting_errors

@@ -29,6 +29,7 @@ from vocboard.commands.connecting import (
     print_json,
     reporting_errors,
 )
+from vocboard.commands.declarations import add_declaration_arguments
 from vocboard.commands.explanations import PAGE
 from vocboard.commands.names import wrong_name
 from vocboard.commands.problem_text import group_lines, group_summary
@@ -67,20 +68,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default="",
         help="what the method was trained on, for competitions that require it",
     )
-    parser.add_argument(
-        "--training-annotation",
-        choices=["segmentation_only", "other_annotation"],
-        help="for segmentation methods: trained on segmentations only, or also on bounding boxes or other annotation",
-    )
-    parser.add_argument(
-        "--flickr-images", choices=["no", "yes"], help="whether the method was trained on images from flickr"
-    )
-    parser.add_argument(
-        "--flickr-image-hashes",
-        metavar="FILE",
-        type=Path,
-        help="with --flickr-images yes: the list printed by `vocboard hash-images`",
-    )
+    add_declaration_arguments(parser)
     parser.add_argument(
         "--segmentation-classes",
         metavar="CLASSES",
