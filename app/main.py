@@ -85,7 +85,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     application.include_router(documentation.router)
     application.include_router(health.router)
     application.include_router(security_txt.router)
-    application.include_router(pages.router)
+    pages.install(application)
     return application
 
 

@@ -1,6 +1,6 @@
 """The web pages. Handlers parse a form, call one service, and render a template."""
 
-from fastapi import APIRouter
+from fastapi import FastAPI
 
 from vocboard.app.pages import (
     account,
@@ -23,7 +23,6 @@ from vocboard.app.pages import (
     submit,
 )
 
-router = APIRouter(include_in_schema=False)
 # Routes are tried in this order: what is requested most comes first.
 _PARTS = (
     leaderboards,
@@ -45,5 +44,9 @@ _PARTS = (
     organise,
     guides,
 )
-for part in _PARTS:
-    router.include_router(part.router)
+
+
+def install(application: FastAPI) -> None:
+    """Add the pages to an application: one by one, since a router of routers costs time at each request."""
+    for part in _PARTS:
+        application.include_router(part.router, include_in_schema=False)

@@ -12,8 +12,8 @@ from vocboard.app.evaluations.results import published_curves
 from vocboard.app.leaderboards.board import BoardRow, Cell
 from vocboard.app.leaderboards.current import CurrentBoard, HiddenLeaderboardError
 from vocboard.app.pages import comparison_drawings as drawings
-from vocboard.app.pages.board_state import MOST_COMPARED, BoardState
-from vocboard.app.pages.leaderboards import AskedDep, hidden_page
+from vocboard.app.pages.board_state import MOST_COMPARED, Asked, BoardState
+from vocboard.app.pages.leaderboards import hidden_page
 from vocboard.app.pages.paired_differences import paired_differences
 from vocboard.app.pages.rendering import render
 from vocboard.app.pages.results import curve_kind
@@ -47,9 +47,9 @@ async def comparison_page(
     identity: CurrentIdentity,
     slug: str,
     competition: str,
-    asked: AskedDep,
 ) -> Response:
     """The methods that the address names, side by side."""
+    asked = Asked.of(request.query_params)
     try:
         current = await boards.get(slug, competition, identity.user, phase_key=asked.phase, part=asked.results)
     except HiddenLeaderboardError as error:

@@ -2,11 +2,10 @@
 
 from collections.abc import Collection
 from dataclasses import replace
-from typing import Annotated
 from urllib.parse import urlencode
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from fastapi.concurrency import run_in_threadpool
 from markupsafe import Markup
 from starlette.responses import Response
@@ -20,7 +19,7 @@ from vocboard.app.leaderboards.board import Board
 from vocboard.app.leaderboards.current import CurrentBoard, HiddenLeaderboardError
 from vocboard.app.leaderboards.progress import progress
 from vocboard.app.pages.board_rows import RepeatedTexts, RowsPage, marked, render_page
-from vocboard.app.pages.board_state import MOST_COMPARED, PER_PAGE, Asked, BoardState, asked_fields
+from vocboard.app.pages.board_state import MOST_COMPARED, PER_PAGE, Asked, BoardState
 from vocboard.app.pages.board_switch import switch
 from vocboard.app.pages.challenges import competitions_of
 from vocboard.app.pages.progress_chart import chart
@@ -33,8 +32,6 @@ from vocboard.app.web.identity import CurrentIdentity
 router = APIRouter()
 NONE: frozenset[UUID] = frozenset()
 
-AskedDep = Annotated[Asked, Depends(asked_fields)]
-
 
 @router.get("/challenges/{slug}/leaderboards/{competition}")
 async def leaderboard_page(
@@ -45,13 +42,13 @@ async def leaderboard_page(
     identity: CurrentIdentity,
     slug: str,
     competition: str,
-    asked: AskedDep,
 ) -> Response:
     """The leaderboard of one competition.
 
     Visitors share one cached, compressed page. Pages of signed-in users contain a CSRF token and mark their own rows,
     so only the rows as others see them are cached.
     """
+    asked = Asked.of(request.query_params)
     try:
         current = await boards.get(slug, competition, identity.user, phase_key=asked.phase, part=asked.results)
     except HiddenLeaderboardError as error:

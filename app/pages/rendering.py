@@ -18,7 +18,6 @@ from vocboard.app.pages import formats, wording
 from vocboard.app.pages.forms import FormErrors
 from vocboard.app.quotas import rule as quota_rule
 from vocboard.app.web.csrf import csrf_token
-from vocboard.app.web.dependencies import services_of
 from vocboard.app.web.identity import current_identity
 from vocboard.app.web.problem_details import ProblemDetails
 from vocboard.app.web.viewer import Identity
@@ -106,9 +105,8 @@ def theme_of(request: Request) -> str | None:
 async def error_page(request: Request, details: ProblemDetails) -> HTMLResponse:
     """Return an error as a page, which knows who is signed in, also where no handler has asked for it."""
     if not hasattr(request.state, "identity"):
-        services = services_of(request)
         with contextlib.suppress(SQLAlchemyError):  # an error of the database is to be shown, not to be caused again
-            await current_identity(request, services.settings, services.database)
+            await current_identity(request)
     response = await run_in_threadpool(render, request, "error.html", status=details.status, details=details)
     response.headers.update(details.headers)
     return response

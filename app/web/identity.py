@@ -14,7 +14,7 @@ from vocboard.app.database import Database
 from vocboard.app.errors import ForbiddenError, NotSignedInError
 from vocboard.app.web import cookies
 from vocboard.app.web.csrf import HEADER, SAFE_METHODS, verify_csrf
-from vocboard.app.web.dependencies import DatabaseDep, SettingsDep
+from vocboard.app.web.dependencies import services_of
 from vocboard.app.web.viewer import Identity
 
 ALL_SCOPES = frozenset(Scope)
@@ -29,19 +29,18 @@ class InvalidTokenError(NotSignedInError):
     code, title = "invalid_token", "The token is not valid"
 
 
-async def current_identity(request: Request, settings: SettingsDep, database: DatabaseDep) -> Identity:
+async def current_identity(request: Request) -> Identity:
     """Dependency of pages: the user signed in with this browser, or a visitor (without using a thread)."""
-    secret = cookies.session_token(request, settings)
-    idle_timeout = settings.session_idle_timeout
-    identity = await run_in_threadpool(_signed_in, database, secret, idle_timeout) if secret else Identity()
+    services = services_of(request)
+    secret = cookies.session_token(request, services.settings)
+    idle_timeout = services.settings.session_idle_timeout
+    identity = await run_in_threadpool(_signed_in, services.database, secret, idle_timeout) if secret else Identity()
     request.state.identity = identity
     return identity
 
 
 async def current_api_identity(
     request: Request,
-    settings: SettingsDep,
-    database: DatabaseDep,
     credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(BEARER)],
 ) -> Identity:
     """Dependency of the API: the user of the bearer token, or else the one signed in with this browser.
@@ -51,11 +50,12 @@ async def current_api_identity(
         ForgedRequestError: a browser session tries to change something without a CSRF token.
     """
     if "authorization" not in request.headers:
-        identity = await current_identity(request, settings, database)
+        identity = await current_identity(request)
         if identity.user is not None and request.method not in SAFE_METHODS:
             verify_csrf(request, request.headers.get(HEADER))
         return identity
-    identity = await run_in_threadpool(_of_token, database, credentials.credentials if credentials else "")
+    token = credentials.credentials if credentials else ""
+    identity = await run_in_threadpool(_of_token, services_of(request).database, token)
     request.state.identity = identity
     return identity
 

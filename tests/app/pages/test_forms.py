@@ -5,9 +5,10 @@ import re
 from collections.abc import Iterator
 
 import pytest
+from fastapi import FastAPI
 from fastapi.routing import APIRoute, iter_route_contexts
 
-from vocboard.app.pages import router, wording
+from vocboard.app.pages import install, wording
 from vocboard.app.pages.forms import go_to
 from vocboard.app.pages.rendering import STATIC_DIRECTORY, TEMPLATE_DIRECTORY
 from vocboard.app.web.csrf import FIELD, protect_form
@@ -34,9 +35,11 @@ def test_every_form_in_the_templates_has_the_token() -> None:
 
 
 def test_every_handler_of_a_form_verifies_the_token() -> None:
+    application = FastAPI()
+    install(application)
     unprotected = {
         context.path
-        for context in iter_route_contexts(router.routes)
+        for context in iter_route_contexts(application.routes)
         if isinstance(context.route, APIRoute)
         and "POST" in (context.methods or ())
         and protect_form not in {dependency.call for dependency in context.route.dependant.dependencies}

@@ -7,10 +7,11 @@ from uuid import uuid4
 
 import pytest
 from lxml import html
+from starlette.datastructures import QueryParams
 
 from tests.browser.gallery import fill
 from tests.support.site import Site
-from vocboard.app.leaderboards.board import Board
+from vocboard.app.leaderboards.board import Board, Part
 from vocboard.app.leaderboards.entries import Entry
 from vocboard.app.leaderboards.ranked_rows import RankedRows
 from vocboard.app.pages.board_state import Asked, BoardState
@@ -109,6 +110,13 @@ def test_methods_in_the_address_are_at_most_twelve_and_each_once() -> None:
     ids = [str(uuid4()) for _ in range(14)]
     state = BoardState.of(Asked(method=["nonsense", ids[0], *ids]), BOARD)
     assert [str(each) for each in state.methods] == ids[:12]
+
+
+def test_what_makes_no_sense_in_an_address_is_ignored() -> None:
+    """Links from elsewhere get a leaderboard, not an error."""
+    asked = Asked.of(QueryParams("sort=&order=x&page=&results=x&metric=x&shade=x&class=x&method=x&tracking=1"))
+    assert BoardState.of(asked, BOARD) == BoardState.of(Asked(), BOARD)
+    assert Asked.of(QueryParams("results=later")).results is Part.LATER
 
 
 @pytest.fixture
