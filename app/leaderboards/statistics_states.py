@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from vocboard.app.accounts.models import User
 from vocboard.app.audit import service as audit
 from vocboard.app.challenges.models import Challenge
-from vocboard.app.challenges.phases import Phase, phases_of
+from vocboard.app.challenges.phases import Phase, lock_to_change, phases_of
 from vocboard.app.database import now
 from vocboard.app.errors import ConflictError
 from vocboard.app.leaderboards.service import rules_of, statistics_basis
@@ -65,8 +65,9 @@ def request_computation(session: Session, *, challenge: Challenge, user: User) -
         challenge: from `get_organised`.
 
     Raises:
-        ConflictError: the challenge shows no statistics.
+        ConflictError: the challenge shows no statistics, or is archived.
     """
+    lock_to_change(session, challenge)
     if not challenge.statistics:
         raise ConflictError(
             "This challenge shows scores and ranks only. To have statistics, change it under “How certain scores are”."

@@ -22,6 +22,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
+from vocboard.app.isolation.process_limits import end_with_parent
 from vocboard.commands.main import main
 
 ROOT = Path(__file__).parents[2]
@@ -149,7 +150,11 @@ def _bury(*_signal: object) -> None:
 
 
 def _watch(request: dict[str, Any], output: int, status: int) -> NoReturn:
-    """Run the process, and tell its exit status."""
+    """Run the process, and tell its exit status.
+
+    If pytest is killed, its end of the socket is closed, `_serve` ends, and with it this process and the one it runs.
+    """
+    end_with_parent()
     child = os.fork()
     if not child:
         _run(request, output, status)
@@ -161,6 +166,7 @@ def _watch(request: dict[str, Any], output: int, status: int) -> NoReturn:
 
 def _run(request: dict[str, Any], output: int, status: int) -> NoReturn:
     """Become the process: tell its id, and run the program."""
+    end_with_parent()
     os.setsid()
     os.write(status, f"{os.getpid()}\n".encode())
     os.close(status)

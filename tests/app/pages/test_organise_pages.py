@@ -173,7 +173,10 @@ def test_an_archived_challenge_offers_nothing_that_it_would_refuse(embedded_site
         before = client.get("/organise/spring").text
         assert send(client, "/organise/spring/archive", {}).status_code == 303
         page = client.get("/organise/spring").text
+        statistics = client.get("/organise/spring/statistics").text
     for offered in ("Before you open", 'action="/organise/spring/ground-truth'):
         assert offered in before
         assert offered not in page
     assert "This challenge is archived" in page
+    assert "This challenge is archived" in statistics
+    assert "Compute again" not in statistics
