@@ -5,6 +5,7 @@ VOC2010 document section 5.4.
 """
 
 import threading
+from array import array
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,7 +52,9 @@ class Confusion:
         self._counts = np.zeros((classes + 1) * LABELS)
         self._labels = classes + 1
         self._images = np.zeros(self._labels, dtype=np.int64)
-        self._by_image: dict[int, tuple[NDArray[np.intp], NDArray[np.float64]]] = {}
+        # Of all images, one after another in the order in which they come. Arrays of each image would stay between the
+        # pixels of one image and the next, and keep the memory of all pixels from being used again.
+        self._image, self._pair, self._pixels = array("i"), array("H"), array("q")
         self._adding = threading.Lock()
 
     @property
@@ -73,16 +76,15 @@ class Confusion:
 
     def by_image(self) -> ImageConfusions:
         """Return the matrix of each image."""
-        images = sorted(self._by_image)
-        pairs, counts = [self._by_image[image][0] for image in images], [self._by_image[image][1] for image in images]
-        pair = np.concatenate([np.empty(0, dtype=np.intp), *pairs])
-        true = pair % LABELS
-        counted = true < self._labels
+        image, pair = np.array(self._image, dtype=np.int32), np.array(self._pair, dtype=np.uint16)
+        true, pixels = pair % LABELS, np.array(self._pixels, dtype=np.int64)
+        counted = np.flatnonzero(true < self._labels)
+        counted = counted[np.argsort(image[counted], kind="stable")]
         return ImageConfusions(
-            image=np.repeat(np.array(images, dtype=np.int32), [len(each) for each in pairs])[counted],
+            image=image[counted],
             true=true[counted].astype(np.uint8),
             found=(pair // LABELS)[counted].astype(np.uint8),
-            pixels=np.concatenate([np.empty(0), *counts])[counted].astype(np.int64),
+            pixels=pixels[counted],
         )
 
     def add(self, image: int, truth: LabelRuns, result: NDArray[np.uint8]) -> None:
@@ -104,7 +106,9 @@ class Confusion:
         shown = counts.reshape(self._labels, LABELS)[:, : self._labels].any(axis=0)
         pairs = np.flatnonzero(counts)
         with self._adding:
-            self._by_image[image] = pairs, counts[pairs]
+            self._image.extend([image] * len(pairs))
+            self._pair.frombytes(pairs.astype(np.uint16).tobytes())
+            self._pixels.frombytes(counts[pairs].astype(np.int64).tobytes())
             self._counts += counts
             self._images += shown
 
