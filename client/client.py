@@ -252,7 +252,7 @@ class Client:
         return understood(lambda content: {str(name): dict(curve) for name, curve in content["curves"].items()}, answer)
 
     def diagnosis(self, submission: str, competition: str) -> Mapping[str, Any]:
-        """Return `is_known`, `shares` and `exact` of one competition: what is wrong with its results."""
+        """Return what is wrong with the results of one competition: `state`, `shares`, `exact` and more."""
         return understood(dict, self._connection.get(path("submissions", submission, "diagnosis", competition)))
 
     def leaderboard(self, challenge: str, competition: str, *, phase: str | None = None) -> Board:

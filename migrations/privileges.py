@@ -63,7 +63,7 @@ WEB: Mapping[str, tuple[str, ...]] = {
     "secret_curves": NONE,
     "secret_confusion_matrices": NONE,
     "secret_diagnoses": NONE,
-    "diagnosis_tasks": NONE,
+    "diagnosis_tasks": ("SELECT (evaluation_id, failure, failed_at)",),  # all but the error, which is the operator's
     "secret_evidence": NONE,
     "secret_replicates": NONE,
     "statistics_updates": NONE,

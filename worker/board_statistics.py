@@ -9,7 +9,6 @@ import time
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from celery.exceptions import SoftTimeLimitExceeded
 from sqlalchemy import delete
@@ -84,14 +83,9 @@ def update_next(database: Database, store: ArchiveStore, settings: Settings, *, 
         OSError, SQLAlchemyError: files or the database are unavailable. The challenge is claimed again when its lease
             has expired.
     """
-    with database.writing() as session:
-        if not queue.due(session, VERSION):
+    with leases.claimed(database, queue, settings, name=_name) as claim:
+        if claim is None:
             return False
-        claim = queue.claim(session, lease=settings.lease, attempts=settings.evaluation_attempts)
-    if claim is None:
-        return False
-    renew = partial(queue.renew, claim=claim, lease=settings.lease)
-    with leases.kept(database, renew, lease=settings.lease, of=f"statistics of challenge {claim.challenge_id}"):
         with database.snapshot() as session:
             revision = revision_of(session, claim.challenge_id)
             found = _outdated(session, claim.challenge_id)
@@ -109,6 +103,10 @@ def update_next(database: Database, store: ArchiveStore, settings: Settings, *, 
             has_computed = failure is not None or any(board.failure is None for board in found)
             queue.finish(session, claim, revision=revision, has_computed=has_computed, failure=failure)
     return True
+
+
+def _name(claim: StatisticsClaim) -> str:
+    return f"statistics of challenge {claim.challenge_id}"
 
 
 def _outdated(session: Session, challenge_id: uuid.UUID) -> list[_Board]:

@@ -2,8 +2,8 @@
 
 import logging
 import time
-from functools import partial
 
+from celery.exceptions import SoftTimeLimitExceeded
 from sqlalchemy import select
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -11,14 +11,15 @@ from vocboard.app.challenges.models import Challenge, ChallengePhase, Detail
 from vocboard.app.challenges.queries import is_phase_of_submission, rule_of_submissions_phase
 from vocboard.app.database import Database
 from vocboard.app.evaluations import service as evaluations
+from vocboard.app.evaluations.diagnosis_failures import DiagnosisFailure
 from vocboard.app.evaluations.models import CompetitionResult, Evaluation
 from vocboard.app.evaluations.service import Diagnosis
 from vocboard.app.settings import Settings
 from vocboard.app.statistics import diagnosis_queue as queue
 from vocboard.app.statistics.diagnosis_queue import DiagnosisClaim
-from vocboard.app.storage.archives import ArchiveStore
+from vocboard.app.storage.archives import ArchiveStore, DamagedArchiveError
 from vocboard.app.submissions.models import Submission
-from vocboard.evaluator import VERSION
+from vocboard.app.submissions.reading_process import StoppedProcessError
 from vocboard.worker import columns, ground_truth_store, leases, replicates
 from vocboard.worker.columns import UnscorableError
 from vocboard.worker.failure_reasons import technical_reason
@@ -34,24 +35,19 @@ def diagnose_next(database: Database, store: ArchiveStore, settings: Settings) -
         OSError, SQLAlchemyError: files or the database are unavailable. The evaluation is claimed again when its lease
             has expired.
     """
-    with database.writing() as session:
-        if not queue.due(session, VERSION):
+    with leases.claimed(database, queue, settings, name=_name) as claim:
+        if claim is None:
             return False
-        claim = queue.claim(session, lease=settings.lease, attempts=settings.evaluation_attempts)
-    if claim is None:
-        return False
-    renew = partial(queue.renew, claim=claim, lease=settings.lease)
-    with leases.kept(database, renew, lease=settings.lease, of=f"diagnosis of evaluation {claim.evaluation_id}"):
         started = time.monotonic()
         try:
             found = _diagnose(database, store, settings, claim)
             noise_key = GroundTruthDirectory(settings).noise_key()
-        except (OSError, SQLAlchemyError):
-            raise
         except Exception as error:
+            if (reason := _reason(error)) is None:
+                raise
             _log.exception("evaluation %s cannot be diagnosed", claim.evaluation_id)
             with database.writing() as session:
-                queue.fail(session, claim, technical_reason(error))
+                queue.fail(session, claim, reason, detail=technical_reason(error))
             return True
         with database.writing() as session:
             if queue.is_held(session, claim):
@@ -61,13 +57,33 @@ def diagnose_next(database: Database, store: ArchiveStore, settings: Settings) -
     return True
 
 
+def _name(claim: DiagnosisClaim) -> str:
+    return f"diagnosis of evaluation {claim.evaluation_id}"
+
+
+class _NoGroundTruthError(Exception):
+    """The ground truth is not on this server."""
+
+
+def _reason(error: Exception) -> DiagnosisFailure | None:
+    """Return why an evaluation cannot be diagnosed; None for what may pass by itself."""
+    if isinstance(error, _NoGroundTruthError):
+        return DiagnosisFailure.NO_GROUND_TRUTH
+    if isinstance(error, DamagedArchiveError | FileNotFoundError | UnscorableError | StoppedProcessError):
+        return DiagnosisFailure.UNREADABLE
+    if isinstance(error, MemoryError | SoftTimeLimitExceeded):
+        return DiagnosisFailure.TOO_LARGE
+    return None if isinstance(error, OSError | SQLAlchemyError) else DiagnosisFailure.ERROR
+
+
 def _diagnose(
     database: Database, store: ArchiveStore, settings: Settings, claim: DiagnosisClaim
 ) -> dict[str, Diagnosis]:
     """Return the diagnosis of each competition.
 
     Raises:
-        UnscorableError: the ground truth is on another server, or as for `columns.diagnose`.
+        _NoGroundTruthError: it is on another server.
+        UnscorableError, DamagedArchiveError, StoppedProcessError, MemoryError, OSError: as for `columns.diagnose`.
     """
     with database.reading() as session:
         of_this = CompetitionResult.evaluation_id == claim.evaluation_id
@@ -85,7 +101,7 @@ def _diagnose(
     source = next(iter(sources.values()))
     path = ground_truth_store.path_of(settings, source.truth_sha256)
     if not path.is_file():
-        raise UnscorableError("its ground truth is not on this server")
+        raise _NoGroundTruthError
     found = columns.diagnose(
         source.uploaded,
         store,

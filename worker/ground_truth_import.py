@@ -11,6 +11,7 @@ from vocboard.app.challenges.ground_truth import pack_image_sets
 from vocboard.app.challenges.ground_truth_queue import ImportedTruth, TruthClaim
 from vocboard.app.database import Database
 from vocboard.app.settings import Settings
+from vocboard.app.statistics import diagnosis_queue
 from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox, purpose_of
 from vocboard.app.storage.sealed_files import SealError, unseal
 from vocboard.evaluator.ground_truth import GroundTruthError
@@ -44,6 +45,8 @@ def import_next(database: Database, settings: Settings) -> bool:
         else:
             with database.writing() as session:
                 done = ground_truth_queue.finish(session, claimed, imported)
+                if done:
+                    diagnosis_queue.add_imported(session, claimed.challenge_id, imported.sha256)
                 ground_truth_queue.start_scorings(session)
     if done:
         inbox.discard(claimed.version_id)

@@ -11,7 +11,14 @@ from vocboard.app.api.schemas.submissions import (
     RocPoints,
     SecondaryMeasure,
 )
-from vocboard.app.evaluations.visible import VisibleCurve, VisibleDiagnosis, VisibleEvaluation, VisibleResult
+from vocboard.app.evaluations.diagnosis_failures import EXPLANATIONS
+from vocboard.app.evaluations.visible import (
+    DiagnosisState,
+    VisibleCurve,
+    VisibleDiagnosis,
+    VisibleEvaluation,
+    VisibleResult,
+)
 from vocboard.evaluator.editions import Metric
 from vocboard.evaluator.metrics.definitions import CurveKind
 
@@ -48,9 +55,14 @@ def diagnosis_of(competition: str, diagnosis: VisibleDiagnosis | None) -> Diagno
     """Return the diagnosis of a competition; None for one that the viewer may not see."""
     shares = (diagnosis.shares if diagnosis else None) or {}
     exact = diagnosis.exact if diagnosis else None
+    state = diagnosis.state if diagnosis else None
+    failure = diagnosis.failure if diagnosis and state is DiagnosisState.FAILED else None
     return Diagnosis(
         competition=competition,
-        is_known=bool(diagnosis and diagnosis.is_known),
+        is_known=state is DiagnosisState.KNOWN,
+        state=state,
+        failure=failure,
+        explanation=None if failure is None else EXPLANATIONS[failure],
         shares={of: None if kinds is None else dict(kinds) for of, kinds in shares.items()},
         exact=dict(exact) if exact else None,
     )

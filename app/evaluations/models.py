@@ -177,13 +177,16 @@ class DiagnosisTask(Leased, Base):
     """An evaluation whose errors are not diagnosed yet.
 
     Attributes:
-        failure: for the operator: why it cannot be.
+        failure: why it could not be, see `app.evaluations.diagnosis_failures`. Organisers can have it tried again.
+        failure_detail: for the operator: the error.
     """
 
     __tablename__ = "diagnosis_tasks"
 
     evaluation_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("evaluations.id", ondelete="CASCADE"), primary_key=True)
-    failure: Mapped[str | None] = mapped_column(Text)
+    failure: Mapped[str | None] = mapped_column(String(20))
+    failed_at: Mapped[datetime | None]
+    failure_detail: Mapped[str | None] = mapped_column(Text)
 
 
 class SecretEvidence(Base):

@@ -9,7 +9,7 @@ from sqlalchemy import Select, and_, func, select
 from sqlalchemy.orm import Session, selectinload
 
 from vocboard.app.challenges.models import GroundTruthVersion, Scoring
-from vocboard.app.evaluations import curves
+from vocboard.app.evaluations import curves, diagnosis_tasks
 from vocboard.app.evaluations.models import (
     CompetitionResult,
     ConfusionShares,
@@ -57,6 +57,7 @@ def detail(session: Session, evaluation: Evaluation, curves_of: str | None) -> S
         .join(Scoring, Scoring.ground_truth_version_id == GroundTruthVersion.id)
         .where(Scoring.id == evaluation.scoring_id)
     ).one()
+    is_to_be_diagnosed, diagnosis_failure = diagnosis_tasks.outcome(session, evaluation.id)
     return StoredDetail(
         eleven_points=stored.eleven_points,
         exact_curves=stored.exact_curves,
@@ -64,6 +65,8 @@ def detail(session: Session, evaluation: Evaluation, curves_of: str | None) -> S
         exact_matrices={row.result_id: row.counts for row in matrices},
         diagnosis_shares={row.result_id: row.shares for row in diagnoses},
         exact_diagnoses={row.result_id: row.content for row in exact_diagnoses},
+        is_to_be_diagnosed=is_to_be_diagnosed,
+        diagnosis_failure=diagnosis_failure,
         ground_truth_version=versions.number,
         edition_version=versions.edition_version,
     )

@@ -79,6 +79,7 @@ def store(
     """
     known = select(Evaluation.id).where(Evaluation.submission_id == submission_id, Evaluation.scoring_id == scoring_id)
     if (evaluation_id := session.scalar(known)) is not None:
+        _queue_diagnosis_again(session, evaluation_id)
         _make_current(session, submission_id, scoring_id, evaluation_id)
         return
     evaluation_id = uuid.uuid4()
@@ -146,6 +147,16 @@ def store_diagnoses(
         session.add(DiagnosisShares(result_id=result_id, shares=dict(shares)))
     session.flush()
     exact_copies.add_missing(session, Evaluation.id == evaluation_id)
+
+
+def _queue_diagnosis_again(session: Session, evaluation_id: uuid.UUID) -> None:
+    """Queue the diagnosis of an evaluation that counts again, if it was taken from the queue meanwhile."""
+    of_this = DiagnosisShares.result_id.in_(
+        select(CompetitionResult.id).where(CompetitionResult.evaluation_id == evaluation_id)
+    )
+    is_known = session.scalar(select(DiagnosisShares.result_id).where(of_this).limit(1)) is not None
+    if not is_known and session.get(DiagnosisTask, evaluation_id) is None:
+        session.add(DiagnosisTask(evaluation_id=evaluation_id))
 
 
 def _make_current(session: Session, submission_id: uuid.UUID, scoring_id: uuid.UUID, evaluation_id: uuid.UUID) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from vocboard.app.challenges.models import Detail
 from vocboard.app.evaluations.curves import plot_points
+from vocboard.app.evaluations.diagnosis_failures import DiagnosisFailure
 from vocboard.app.evaluations.diagnosis_shares import Shares
 from vocboard.app.evaluations.eleven_points import GRID
 from vocboard.app.evaluations.ladder import Ladder, Release, VisibleLadder
@@ -71,6 +72,8 @@ class StoredDetail(StoredCurves):
         exact_matrices: pixels; only for challenges with public ground truth.
         diagnosis_shares: shares of diagnoses.
         exact_diagnoses: only for challenges with public ground truth.
+        is_to_be_diagnosed: whether the diagnoses are not known yet.
+        diagnosis_failure: why they could not be computed.
         ground_truth_version: number of what it was evaluated against.
         edition_version: number of what it was evaluated by.
     """
@@ -79,6 +82,8 @@ class StoredDetail(StoredCurves):
     exact_matrices: Mapping[Any, Sequence[Sequence[int]]]
     diagnosis_shares: Mapping[Any, Shares]
     exact_diagnoses: Mapping[Any, Mapping[str, Any]]
+    is_to_be_diagnosed: bool
+    diagnosis_failure: DiagnosisFailure | None
     ground_truth_version: int
     edition_version: int
 
@@ -234,4 +239,5 @@ def _diagnosis(result_id: Any, stored: StoredDetail, permitted: Allowed) -> Visi
     if not permitted.curves:
         return None
     exact = stored.exact_diagnoses.get(result_id) if permitted.exact else None
-    return VisibleDiagnosis(stored.diagnosis_shares.get(result_id), exact)
+    shares = stored.diagnosis_shares.get(result_id)
+    return VisibleDiagnosis(shares, exact, is_waiting=stored.is_to_be_diagnosed, failure=stored.diagnosis_failure)

@@ -3,8 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 
+from vocboard.app.evaluations.diagnosis_failures import DiagnosisFailure
 from vocboard.app.evaluations.diagnosis_shares import Shares
 from vocboard.app.evaluations.ladder import VisibleLadder
 from vocboard.evaluator.editions import Task
@@ -53,22 +55,39 @@ class VisibleConfusion:
     counts: Sequence[Sequence[int]] | None
 
 
+class DiagnosisState(StrEnum):
+    """What becomes of a diagnosis."""
+
+    KNOWN = "known"  # it may have nothing to show at a detail level
+    WAITING = "waiting"  # until nothing else is
+    FAILED = "failed"
+    NONE = "none"  # of results that came with an imported challenge whose ground truth is not here
+
+
 @dataclass(frozen=True, slots=True)
 class VisibleDiagnosis:
     """What is wrong with the results of one competition.
 
     Attributes:
-        shares: coarse shares with noise; None if there is no diagnosis yet.
+        shares: coarse shares with noise; None if there is no diagnosis.
         exact: see `evaluator.diagnosis.summary`; None unless exact data are visible.
+        is_waiting: whether a worker will compute what is missing.
+        failure: why it could not be computed.
     """
 
     shares: Shares | None
     exact: Mapping[str, Any] | None
+    is_waiting: bool = False
+    failure: DiagnosisFailure | None = None
 
     @property
-    def is_known(self) -> bool:
-        """Whether the evaluation has a diagnosis, which may have nothing to show at this level."""
-        return self.shares is not None
+    def state(self) -> DiagnosisState:
+        """What becomes of the diagnosis."""
+        if self.shares is not None:
+            return DiagnosisState.KNOWN
+        if self.failure is not None:
+            return DiagnosisState.FAILED
+        return DiagnosisState.WAITING if self.is_waiting else DiagnosisState.NONE
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
-"""Whether the leaderboards of a challenge have statistics, and if not, why: for organisers, who can have them computed
-again.
+"""Whether the leaderboards of a challenge have statistics, and its results diagnoses, and if not, why.
+
+For organisers, who can have what failed computed again.
 """
 
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from vocboard.app.challenges.models import Challenge
 from vocboard.app.challenges.phases import Phase, lock_to_change, phases_of
 from vocboard.app.database import now
 from vocboard.app.errors import ConflictError
+from vocboard.app.evaluations import diagnosis_tasks
 from vocboard.app.leaderboards.service import rules_of, statistics_basis
 from vocboard.app.leaderboards.shown_statistics import shown_statistics
 from vocboard.app.statistics.boards import Failure
@@ -57,7 +59,7 @@ def states(session: Session, challenge: Challenge, *, at: datetime) -> list[Boar
 
 
 def request_computation(session: Session, *, challenge: Challenge, user: User) -> None:
-    """Ask workers to try again what failed.
+    """Ask workers to try again what failed: statistics of leaderboards, and diagnoses.
 
     The caller notifies the workers after the commit.
 
@@ -65,10 +67,10 @@ def request_computation(session: Session, *, challenge: Challenge, user: User) -
         challenge: from `get_organised`.
 
     Raises:
-        ConflictError: the challenge shows no statistics, or is archived.
+        ConflictError: the challenge is archived, or shows no statistics and no diagnosis has failed.
     """
     lock_to_change(session, challenge)
-    if not challenge.statistics:
+    if not challenge.statistics and not diagnosis_tasks.unknown(session, challenge.id).failed:
         raise ConflictError(
             "This challenge shows scores and ranks only. To have statistics, change it under “How certain scores are”."
         )

@@ -4,6 +4,7 @@ import logging
 import time
 
 from vocboard.app.messaging.broker import (
+    DIAGNOSE_NEXT,
     EVALUATE_NEXT,
     IMPORT_GROUND_TRUTH,
     RESCORE,
@@ -41,8 +42,9 @@ class WorkerNotifier:
         self._send(RESCORE)
 
     def statistics_requested(self) -> None:
-        """Notify workers that statistics have to be computed."""
+        """Notify workers that statistics and diagnoses have to be computed."""
         self._send(UPDATE_STATISTICS)
+        self._send(DIAGNOSE_NEXT)
 
     def mail_queued(self) -> None:
         """Notify workers that there is e-mail in the outbox."""

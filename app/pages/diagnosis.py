@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from vocboard.app.evaluations.diagnosis_failures import EXPLANATIONS
 from vocboard.app.evaluations.diagnosis_shares import LEAST_IMAGES
-from vocboard.app.evaluations.visible import VisibleDiagnosis
+from vocboard.app.evaluations.visible import DiagnosisState, VisibleDiagnosis
 from vocboard.app.pages.divided_bars import DividedBars, counted_bars, divided_bar
 
 MOST_CONFUSIONS = 10  # that are listed
@@ -107,12 +108,14 @@ class DiagnosisView:
     """What a page shows of a diagnosis.
 
     Attributes:
-        is_known: False while there is no diagnosis.
+        state: what becomes of the diagnosis.
+        failure: why it could not be computed, in words; empty unless its state is so.
         shares: coarse shares; empty if exact numbers are shown instead.
         too_few_images: whether there are no shares because there are too few images.
     """
 
-    is_known: bool
+    state: DiagnosisState
+    failure: str = ""
     shares: tuple[DividedBars, ...] = ()
     too_few_images: bool = False
     gains: Gains | None = None
@@ -125,7 +128,7 @@ class DiagnosisView:
     def is_empty(self) -> bool:
         """Whether there is nothing to show, as for layouts of whole people."""
         parts = (self.shares, self.too_few_images, self.gains, self.bars, self.mistaken, self.pixels)
-        return self.is_known and not any(parts)
+        return self.state is DiagnosisState.KNOWN and not any(parts)
 
 
 def diagnosis_view(diagnosis: VisibleDiagnosis, classes: Sequence[str]) -> DiagnosisView:
@@ -139,14 +142,15 @@ def diagnosis_view(diagnosis: VisibleDiagnosis, classes: Sequence[str]) -> Diagn
     if exact is None:
         known = {of: shares for of, shares in (diagnosis.shares or {}).items() if shares is not None}
         return DiagnosisView(
-            is_known=diagnosis.is_known,
+            state=diagnosis.state,
+            failure=EXPLANATIONS[diagnosis.failure] if diagnosis.failure is not None else "",
             shares=tuple(_shares(of, shares) for of, shares in known.items()),
             too_few_images=bool(diagnosis.shares) and not known,
         )
     errors = exact.get("errors")
     noun = next((noun for noun in ("images", "people") if f"first_{noun}" in exact), None)
     return DiagnosisView(
-        is_known=True,
+        state=DiagnosisState.KNOWN,
         gains=_gains(errors) if errors else None,
         bars=(_first(exact["first_false_positives"]), _objects(errors["per_class"])) if errors else (),
         mistaken=_mistaken(exact[f"first_{noun}"], noun, classes) if noun else None,

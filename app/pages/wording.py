@@ -181,7 +181,7 @@ DONE = {
     "applying": "A worker switches to the new results.",
     "applied": "The new results are applied. Leaderboards show them now.",
     "discarded": "Re-score discarded. Nothing has changed.",
-    "statistics-requested": "A worker computes the statistics next. Reload this page to see them.",
+    "statistics-requested": "A worker computes next what is missing. Reload this page to see it.",
     "queued-again": "Submission queued: it will be evaluated again.",
 }
 

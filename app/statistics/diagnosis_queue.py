@@ -8,15 +8,17 @@ import uuid
 from dataclasses import dataclass
 from datetime import timedelta
 
-from sqlalchemy import and_, delete, exists, func, or_, select
+from sqlalchemy import and_, delete, exists, func, insert, or_, select
 from sqlalchemy.orm import Session, aliased
 
-from vocboard.app.evaluations.models import DiagnosisTask, Evaluation
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.database import now
+from vocboard.app.evaluations.diagnosis_failures import DiagnosisFailure
+from vocboard.app.evaluations.diagnosis_tasks import has_failed
+from vocboard.app.evaluations.models import CompetitionResult, DiagnosisShares, DiagnosisTask, Evaluation
 from vocboard.app.statistics.queue import must_wait
 from vocboard.app.submissions.models import State, Submission
 from vocboard.app.work_queues.leased_queue import LeasedQueue
-
-INTERRUPTED = "The diagnosis stopped the worker several times."
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,17 +31,22 @@ class DiagnosisClaim:
 
 # By way of the evaluation, to find the submission by its key: there is no index on `current_evaluation_id`.
 _evaluation = aliased(Evaluation)
-_is_current = exists().where(
+_is_wanted = exists().where(
     _evaluation.id == DiagnosisTask.evaluation_id,
     Submission.id == _evaluation.submission_id,
     Submission.current_evaluation_id == _evaluation.id,
     Submission.state.in_((State.SCORED, State.DISQUALIFIED)),
+    Challenge.id == Submission.challenge_id,
+    ~has_failed(),
 )
+_NOT_FAILED = {"failure": None, "failed_at": None, "failure_detail": None}
 _queue: LeasedQueue[DiagnosisClaim] = LeasedQueue(
     DiagnosisTask,
-    is_waiting=and_(DiagnosisTask.lease_id.is_(None), DiagnosisTask.failure.is_(None), _is_current),
+    is_waiting=and_(DiagnosisTask.lease_id.is_(None), _is_wanted),
     is_claimed=DiagnosisTask.lease_id.is_not(None),
     rows_of=lambda claim: DiagnosisTask.evaluation_id == claim.evaluation_id,
+    claimed=_NOT_FAILED,
+    returned=_NOT_FAILED,
 )
 
 
@@ -53,7 +60,8 @@ def due(session: Session, evaluator_version: str) -> int:
 
 def claim(session: Session, *, lease: timedelta, attempts: int) -> DiagnosisClaim | None:
     """Claim the newest evaluation; None if none is waiting. What has stopped workers `attempts` times is given up."""
-    _queue.release_expired(session, attempts=attempts, given_up={"failure": INTERRUPTED})
+    given_up = {"failure": DiagnosisFailure.INTERRUPTED, "failed_at": now(), "attempts": 0}
+    _queue.release_expired(session, attempts=attempts, given_up=given_up)
     chosen = session.scalar(
         select(DiagnosisTask.evaluation_id)
         .join(Evaluation, Evaluation.id == DiagnosisTask.evaluation_id)
@@ -85,6 +93,39 @@ def finish(session: Session, claim: DiagnosisClaim) -> None:
     session.execute(done.execution_options(synchronize_session=False))
 
 
-def fail(session: Session, claim: DiagnosisClaim, failure: str) -> None:
-    """Record why an evaluation cannot be diagnosed, for the operator. It is not tried again."""
-    _queue.finish(session, claim, {"failure": failure})
+def fail(session: Session, claim: DiagnosisClaim, failure: DiagnosisFailure, *, detail: str) -> None:
+    """Record why an evaluation cannot be diagnosed. It is not tried again before an organiser asks for it.
+
+    Args:
+        detail: the error, for the operator.
+    """
+    values = {"failure": failure, "failed_at": now(), "failure_detail": detail, "attempts": 0}
+    _queue.finish(session, claim, values)
+
+
+def add_imported(session: Session, challenge_id: uuid.UUID, truth_sha256: str) -> None:
+    """Add the results of another server, once this challenge has the ground truth here that they were scored with.
+
+    An import may say anything about what its results were scored with. So what counts is that this challenge's own
+    ground truth has the hash, not that any on this server has.
+    """
+    is_known = exists().where(
+        CompetitionResult.evaluation_id == Evaluation.id, DiagnosisShares.result_id == CompetitionResult.id
+    )
+    ids = session.scalars(
+        select(Evaluation.id)
+        .join(Submission, Submission.current_evaluation_id == Evaluation.id)
+        .join(Challenge, Challenge.id == Submission.challenge_id)
+        .where(
+            Challenge.id == challenge_id,
+            Challenge.imported_at.is_not(None),
+            Evaluation.ground_truth_sha256 == truth_sha256,
+            ~is_known,
+        )
+    ).all()
+    if not ids:
+        return
+    session.execute(
+        delete(DiagnosisTask).where(DiagnosisTask.evaluation_id.in_(ids)).execution_options(synchronize_session=False)
+    )
+    session.execute(insert(DiagnosisTask), [{"evaluation_id": evaluation_id} for evaluation_id in ids])

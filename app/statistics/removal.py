@@ -1,17 +1,20 @@
-"""Removes evidence and replicates that nobody needs any more. Both can be computed again from the archives."""
+"""Removes what nobody needs any more: evidence, replicates, and tasks to diagnose.
+
+All can be had again from the archives.
+"""
 
 from sqlalchemy import delete, exists, or_, select
 from sqlalchemy.orm import Session
 
 from vocboard.app.challenges.models import Scoring
-from vocboard.app.evaluations.models import CompetitionResult, Evaluation, SecretEvidence
+from vocboard.app.evaluations.models import CompetitionResult, DiagnosisTask, Evaluation, SecretEvidence
 from vocboard.app.rescores.models import OPEN, Rescore
 from vocboard.app.statistics.models import SecretReplicates
 from vocboard.app.submissions.models import State, Submission
 
 
 def remove_unneeded(session: Session) -> None:
-    """Remove those of withdrawn submissions, and of evaluations that a re-score has replaced."""
+    """Remove those of withdrawn submissions, and of evaluations that a re-score has replaced or not made count."""
     is_in_open_rescore = exists().where(
         Rescore.state.in_(OPEN),
         or_(Rescore.scoring_id == Scoring.id, Rescore.scoring_id == Scoring.begun_with_id),
@@ -27,3 +30,12 @@ def remove_unneeded(session: Session) -> None:
             .where(or_(Submission.state == State.WITHDRAWN, is_replaced))
         )
         session.execute(delete(table).where(table.result_id.in_(unneeded)).execution_options(synchronize_session=False))
+    unneeded = (
+        select(DiagnosisTask.evaluation_id)
+        .join(Evaluation, Evaluation.id == DiagnosisTask.evaluation_id)
+        .join(Scoring, Scoring.id == Evaluation.scoring_id)
+        .join(Submission, Submission.id == Evaluation.submission_id)
+        .where(DiagnosisTask.lease_id.is_(None), or_(Submission.state == State.WITHDRAWN, is_replaced))
+    )
+    leftover = delete(DiagnosisTask).where(DiagnosisTask.evaluation_id.in_(unneeded))
+    session.execute(leftover.execution_options(synchronize_session=False))

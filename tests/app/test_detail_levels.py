@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from sqlalchemy import select
+from sqlalchemy import delete, select, update
 
 from tests.app.authorisation_table import TABLE
+from tests.support.browsing import sign_in
 from tests.support.factories import make_challenge, make_organiser, make_token, make_user
 from tests.support.other_truths import answers, certain
 from tests.support.phases import show_board
@@ -24,7 +25,8 @@ from vocboard.app.challenges.queries import challenge_by_slug
 from vocboard.app.challenges.service import set_detail
 from vocboard.app.database import now
 from vocboard.app.evaluations import service as evaluations
-from vocboard.app.evaluations.models import Evaluation
+from vocboard.app.evaluations.diagnosis_failures import EXPLANATIONS, DiagnosisFailure
+from vocboard.app.evaluations.models import DiagnosisTask, Evaluation
 from vocboard.app.evaluations.service import Diagnosis
 from vocboard.app.statistics.boards import Interval, MethodStatistics, Statistics, digest_of
 from vocboard.app.statistics.models import BoardStatistics
@@ -97,6 +99,7 @@ class Scene:
         with site.writing() as session:
             organiser, owner = make_organiser(session), make_user(session)
             self.organiser, self.owner = make_token(session, organiser), make_token(session, owner)
+            self.organisers_email = organiser.email
             challenge = make_challenge(
                 session, organiser=organiser, edition=edition, competitions=[scored.competition], detail=level
             )
@@ -414,8 +417,27 @@ def test_diagnoses_follow_the_detail_level(embedded_site: Site, level: Detail) -
         assert ("background 25 %" in page) == (level is Detail.CURVES)
 
 
-def test_an_evaluation_without_a_diagnosis_says_so(embedded_site: Site) -> None:
+def test_an_evaluation_without_a_diagnosis_says_why(embedded_site: Site) -> None:
     scene = Scene(embedded_site, scores_of(Task.DETECTION), Detail.CURVES, edition="VOC2012")
-    assert scene.diagnosis(None) == {"competition": "comp3", "is_known": False, "shares": {}, "exact": None}
-    page = scene.views(scene.owner)[f"/submissions/{scene.submission_id}"]
-    assert "errors of this result are not known yet" in page
+    nothing = {"competition": "comp3", "is_known": False, "shares": {}, "exact": None}
+    address = f"/submissions/{scene.submission_id}"
+
+    def check(state: str, text: str, failure: str | None = None, explanation: str | None = None) -> None:
+        why = {"state": state, "failure": failure, "explanation": explanation}
+        assert scene.diagnosis(None) == {**nothing, **why}
+        for reader in (None, scene.organisers_email):
+            with embedded_site.client() as client:
+                if reader is not None:
+                    sign_in(client, reader)
+                page = client.get(address).text
+            assert text in page
+            assert ("Compute again" in page) == (reader is not None and failure is not None)
+
+    check("waiting", "errors of this result are not known yet")
+    reason = DiagnosisFailure.TOO_LARGE
+    with embedded_site.writing() as session:
+        session.execute(update(DiagnosisTask).values(failure=reason, failed_at=now()))
+    check("failed", "could not be computed. It took more memory", reason.value, EXPLANATIONS[reason])
+    with embedded_site.writing() as session:
+        session.execute(delete(DiagnosisTask))
+    check("none", "it was scored on another server")

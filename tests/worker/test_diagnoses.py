@@ -2,17 +2,25 @@
 
 import contextlib
 import json
+import uuid
+from datetime import timedelta
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
-from sqlalchemy import event, select
+from sqlalchemy import event, func, select
 
 from tests.support.backend import Backend
 from tests.support.golden import golden, golden_truth
 from tests.support.phases import main_truth
+from tests.support.rescoring import add_corrected_truth, administrator, start_rescore, submit_scored, work
+from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge, Detail
-from vocboard.app.database import Database
-from vocboard.app.evaluations import diagnosis_shares
+from vocboard.app.database import Database, now
+from vocboard.app.errors import ConflictError
+from vocboard.app.evaluations import diagnosis_shares, diagnosis_tasks
+from vocboard.app.evaluations.diagnosis_failures import DiagnosisFailure
+from vocboard.app.evaluations.diagnosis_tasks import UnknownDiagnoses
 from vocboard.app.evaluations.models import (
     CompetitionResult,
     DiagnosisShares,
@@ -21,8 +29,13 @@ from vocboard.app.evaluations.models import (
     SecretDiagnosis,
 )
 from vocboard.app.evaluations.results import visible_evaluation
+from vocboard.app.evaluations.visible import DiagnosisState, VisibleDiagnosis
+from vocboard.app.leaderboards import statistics_states
+from vocboard.app.rescores import service as rescores
 from vocboard.app.statistics import diagnosis_queue
 from vocboard.app.submissions import queries
+from vocboard.app.submissions import service as submissions
+from vocboard.app.submissions.models import Submission
 from vocboard.app.submissions.report import EnteredCompetition
 from vocboard.evaluator import VERSION
 from vocboard.evaluator.diagnosis.report import diagnosis
@@ -30,7 +43,7 @@ from vocboard.evaluator.diagnosis.summary import summarise
 from vocboard.evaluator.editions import load
 from vocboard.evaluator.evaluation import read_for_scoring
 from vocboard.evaluator.statistics.collect import collect_evidence
-from vocboard.worker import ground_truth_store, recovery
+from vocboard.worker import diagnoses, ground_truth_store, recovery
 from vocboard.worker.diagnoses import diagnose_next
 from vocboard.worker.evaluation import evaluate_next
 from vocboard.worker.ground_truth_directory import GroundTruthDirectory
@@ -103,19 +116,98 @@ def test_diagnoses_of_all_tasks_are_those_of_the_command_line(
         assert session.scalars(select(PublicDiagnosis)).all() == []
 
 
-def test_what_cannot_be_diagnosed_is_tried_once(backend: Backend) -> None:
-    user, challenge = backend.user(), backend.challenge()
-    submission_id = backend.submit(user, challenge)
-    assert evaluate_next(backend.database, backend.store, backend.settings)
-    backend.truth_file.unlink()
-    assert diagnose_next(backend.database, backend.store, backend.settings)
-    assert not diagnose_next(backend.database, backend.store, backend.settings)
+def diagnose_all(backend: Backend) -> int:
+    done = 0
+    while diagnose_next(backend.database, backend.store, backend.settings):
+        done += 1
+    return done
+
+
+def seen_by(backend: Backend, user: User, submission_id: uuid.UUID) -> VisibleDiagnosis:
     with backend.database.reading() as session:
-        assert "ground truth is not on this server" in (session.scalars(select(DiagnosisTask)).one().failure or "")
         seen = visible_evaluation(session, queries.get_for(session, submission_id, user), user)
     assert seen is not None
     assert seen.results[0].diagnosis is not None
-    assert not seen.results[0].diagnosis.is_known
+    return seen.results[0].diagnosis
+
+
+def test_a_failed_diagnosis_says_why_and_is_tried_again_when_an_organiser_asks(
+    backend: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user, challenge, admin = backend.user(), backend.challenge(statistics=False), administrator(backend)
+    submission_id = backend.submit(user, challenge)
+    assert evaluate_next(backend.database, backend.store, backend.settings)
+    assert seen_by(backend, user, submission_id).state is DiagnosisState.WAITING
+    truth = backend.truth_file.read_bytes()
+    backend.truth_file.unlink()
+    assert diagnose_all(backend) == 1
+    found = seen_by(backend, user, submission_id)
+    assert (found.state, found.failure) == (DiagnosisState.FAILED, DiagnosisFailure.NO_GROUND_TRUTH)
+
+    def ask() -> None:
+        with backend.database.writing() as session:
+            organised = session.get_one(Challenge, challenge.id)
+            statistics_states.request_computation(session, challenge=organised, user=admin)
+        with backend.database.reading() as session:
+            assert diagnosis_tasks.unknown(session, challenge.id) == UnknownDiagnoses(1, {})
+        assert seen_by(backend, user, submission_id).state is DiagnosisState.WAITING
+
+    ask()
+    backend.truth_file.write_bytes(truth)
+    with monkeypatch.context() as patched:
+        patched.setattr(diagnoses.columns, "diagnose", Mock(side_effect=RuntimeError("image 000123 has no car")))
+        assert diagnose_all(backend) == 1
+    with backend.database.reading() as session:
+        assert diagnosis_tasks.unknown(session, challenge.id) == UnknownDiagnoses(0, {DiagnosisFailure.ERROR: 1})
+        detail = session.scalars(select(DiagnosisTask.failure_detail)).one() or ""
+    assert "RuntimeError" in detail
+    assert "000123" not in detail
+    ask()
+    assert diagnose_all(backend) == 1
+    assert seen_by(backend, user, submission_id).state is DiagnosisState.KNOWN
+    with pytest.raises(ConflictError):
+        ask()
+
+
+def test_a_worker_that_dies_again_and_again_leaves_a_reason_and_can_be_asked_again(backend: Backend) -> None:
+    user, challenge = backend.user(), backend.challenge()
+    submission_id = backend.submit(user, challenge)
+    assert evaluate_next(backend.database, backend.store, backend.settings)
+    with backend.database.writing() as session:
+        claims = [diagnosis_queue.claim(session, lease=timedelta(seconds=-1), attempts=2) for _ in range(3)]
+    assert [claim is None for claim in claims] == [False, False, True]
+    assert seen_by(backend, user, submission_id).failure is DiagnosisFailure.INTERRUPTED
+    with backend.database.writing() as session:
+        session.get_one(Challenge, challenge.id).statistics_requested_at = now()
+    assert diagnose_all(backend) == 1
+    assert seen_by(backend, user, submission_id).state is DiagnosisState.KNOWN
+
+
+def test_the_sweep_removes_what_will_never_be_diagnosed(backend: Backend) -> None:
+    challenge, admin = backend.challenge(), administrator(backend)
+    ids = submit_scored(backend, challenge, 3)
+    rescore_id = start_rescore(backend, challenge, add_corrected_truth(backend, challenge))
+    work(backend)
+    withdraw(backend, ids[0])
+
+    def tasks() -> int:
+        recovery.sweep(backend.database, backend.settings)
+        with backend.database.reading() as session:
+            return session.scalar(select(func.count()).select_from(DiagnosisTask)) or 0
+
+    assert tasks() == 2 + 2  # those of an open re-score may still count
+    with backend.database.writing() as session:
+        rescores.discard(session, rescore_id=rescore_id, user=admin)
+    assert tasks() == 2
+    assert diagnose_all(backend) == 2
+    assert tasks() == 0
+
+
+def withdraw(backend: Backend, submission_id: uuid.UUID) -> None:
+    with backend.database.writing() as session:
+        submission = session.get_one(Submission, submission_id)
+        owner = session.get_one(User, submission.user_id)
+        submissions.withdraw(session, submission_id=submission_id, user=owner)
 
 
 def test_workers_look_for_work_by_keys(sqlite_url: str) -> None:

@@ -11,8 +11,9 @@ import uuid
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import delete, select, update
 
+from tests.support.entrants import make_scored
 from tests.support.factories import make_challenge, make_organiser
 from tests.support.phases import phase_of
 from tests.support.trees import write_tree
@@ -20,9 +21,11 @@ from vocboard.app.challenges import ground_truth_versions as versions
 from vocboard.app.challenges import service
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState
 from vocboard.app.database import Database, now
+from vocboard.app.evaluations.models import DiagnosisTask, Evaluation
 from vocboard.app.settings import Settings
 from vocboard.app.storage.ground_truth_inbox import UNANNOUNCED_FOR, GroundTruthInbox
-from vocboard.evaluator.editions import Task
+from vocboard.app.submissions.models import Submission
+from vocboard.evaluator.editions import Task, load
 from vocboard.evaluator.ground_truth import GroundTruth, reader
 from vocboard.worker import ground_truth_import, ground_truth_store, leases
 from vocboard.worker.ground_truth_directory import GroundTruthDirectory
@@ -49,7 +52,7 @@ def packed(tree: Path) -> Path:
 
 def challenge_to_import(database: Database, **given: object) -> Challenge:
     with database.writing() as session:
-        return make_challenge(session, organiser=make_organiser(session), ready=False, **given)
+        return make_challenge(session, organiser=make_organiser(session), **{"ready": False, **given})
 
 
 def upload(database: Database, settings: Settings, challenge: Challenge, archive: Path) -> uuid.UUID:
@@ -124,6 +127,27 @@ def test_an_uploaded_tree_opens_the_challenge(database: Database, settings: Sett
     assert "missing" in imported.summary["segmentation/test"]
     assert plain_files(settings) == []
     assert not ground_truth_import.import_next(database, settings)
+
+
+def test_results_of_another_server_are_diagnosed_with_this_challenges_own_ground_truth(
+    database: Database, settings: Settings, tree: Path
+) -> None:
+    """Another imported challenge that says it was scored with the same hash gets nothing out of this server's copy."""
+    challenge, claiming = (challenge_to_import(database, slug=slug, ready=True) for slug in ("spring", "claiming"))
+    archive = packed(tree)
+    sha256 = reader.import_ground_truth(archive, load("VOC2012")).truth.sha256
+    with database.writing() as session:
+        for each in (challenge, claiming):
+            session.get_one(Challenge, each.id).imported_at = now()
+            make_scored(session, each, make_organiser(session), "Method", 0.5)
+        session.execute(delete(DiagnosisTask))  # an import adds none
+        session.execute(update(Evaluation).values(ground_truth_sha256=sha256))
+    upload(database, settings, challenge, archive)
+    assert ground_truth_import.import_next(database, settings)
+    with database.reading() as session:
+        of_tasks = Evaluation.id == DiagnosisTask.evaluation_id
+        queued = select(Submission.challenge_id).join(Evaluation, Evaluation.submission_id == Submission.id)
+        assert session.scalars(queued.join(DiagnosisTask, of_tasks)).all() == [challenge.id]
 
 
 def test_images_and_objects_of_the_other_sets_are_counted_too(
@@ -209,6 +233,7 @@ def test_a_worker_killed_while_it_imports_is_replaced(database: Database, settin
     script = """
 import os, signal, sys
 from vocboard.app.database import Database
+from vocboard.app.evaluations.models import DiagnosisTask, Evaluation
 from vocboard.app.settings import Settings
 from vocboard.evaluator.ground_truth import reader
 from vocboard.worker import ground_truth_import

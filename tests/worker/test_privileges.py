@@ -34,6 +34,8 @@ from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge, Scoring, Visibility
 from vocboard.app.database import Database, now
 from vocboard.app.errors import SignInError
+from vocboard.app.evaluations import diagnosis_tasks
+from vocboard.app.evaluations.diagnosis_tasks import UnknownDiagnoses
 from vocboard.app.evaluations.models import (
     CompetitionResult,
     DiagnosisShares,
@@ -215,8 +217,10 @@ def keep_statistics(web: Database, worker: Database, settings: Settings, challen
     assert diagnoses.diagnose_next(worker, store, settings)
     with web.reading() as session:
         assert session.scalars(select(DiagnosisShares)).one().shares == {"first_results": None, "objects": None}
+    with web.reading() as session:
+        assert diagnosis_tasks.unknown(session, challenge.id) == UnknownDiagnoses(0, {})
     with pytest.raises(ProgrammingError, match="permission denied"), web.reading() as session:
-        session.scalars(select(DiagnosisTask)).all()
+        session.scalars(select(DiagnosisTask.failure_detail)).all()
     for table in (SecretEvidence, SecretReplicates, StatisticsUpdate, SecretDiagnosis):
         with worker.reading() as session:
             assert session.scalars(select(table)).all()

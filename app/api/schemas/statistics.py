@@ -2,6 +2,7 @@
 
 from pydantic import BaseModel, Field
 
+from vocboard.app.evaluations.diagnosis_failures import DiagnosisFailure
 from vocboard.app.leaderboards.statistics_states import StatisticsState
 from vocboard.app.statistics.boards import Failure
 
@@ -17,7 +18,17 @@ class BoardStatisticsState(BaseModel):
     explanation: str | None = Field(description="The same in words, with what can be done.")
 
 
+class FailedDiagnoses(BaseModel):
+    """Submissions whose errors could not be computed."""
+
+    failure: DiagnosisFailure
+    submissions: int = Field(description="Their number.")
+    explanation: str = Field(description="Why, in words, with what can be done.")
+
+
 class StatisticsStates(BaseModel):
-    """The statistics of a challenge."""
+    """The statistics of a challenge, and the diagnoses of its submissions."""
 
     leaderboards: list[BoardStatisticsState]
+    diagnoses_waiting: int = Field(description="Submissions whose errors are computed when nothing else is waiting.")
+    diagnoses_failed: list[FailedDiagnoses]

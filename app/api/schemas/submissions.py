@@ -7,6 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from vocboard.app.api.problems import UploadProblem
 from vocboard.app.api.schemas.values import Fraction, Instant
+from vocboard.app.evaluations.diagnosis_failures import DiagnosisFailure
+from vocboard.app.evaluations.visible import DiagnosisState
 from vocboard.app.submissions.models import FlickrImages, State, TrainingAnnotation
 from vocboard.evaluator.editions import Declaration, Metric, Task
 from vocboard.evaluator.metrics.definitions import CurveKind
@@ -239,9 +241,15 @@ class Diagnosis(BaseModel):
 
     competition: str
     is_known: bool = Field(
-        description="Whether the results have been diagnosed, and you may see it. This is not so below the detail "
-        "level `curves`, soon after the evaluation, and for results of an imported challenge."
+        description="Whether the results have been diagnosed, and you may see it: whether `state` is `known`."
     )
+    state: DiagnosisState | None = Field(
+        description="`waiting` until nothing else is; `failed` if it could not be computed, and no organiser has asked "
+        "for it again; `none` for results of an imported challenge whose ground truth is not on this server. Null "
+        "below the detail level `curves`."
+    )
+    failure: DiagnosisFailure | None = Field(description="Why it could not be computed; null unless it has failed.")
+    explanation: str | None = Field(description="The same in words.")
     shares: dict[str, dict[str, float] | None] = Field(
         description="Kinds of the first results of each class (`first_results`) and of the objects (`objects`), each "
         "image counted once: fractions in steps of 0.05, with noise, which need not sum to 1. Null for less than about "

@@ -1,4 +1,4 @@
-"""The statistics of a challenge for its organisers: which leaderboards have them, and if not, why."""
+"""The statistics of a challenge for its organisers: which leaderboards and submissions have them, and if not, why."""
 
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
@@ -7,6 +7,9 @@ from vocboard.app.accounts.models import User
 from vocboard.app.challenges import service as challenges
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ConflictError
+from vocboard.app.evaluations import diagnosis_tasks
+from vocboard.app.evaluations.diagnosis_failures import EXPLANATIONS as WHY
+from vocboard.app.evaluations.diagnosis_failures import REMEDIES
 from vocboard.app.leaderboards import statistics_states
 from vocboard.app.pages.forms import NO_ERRORS, FormErrors, go_to
 from vocboard.app.pages.rendering import render
@@ -20,7 +23,7 @@ router = APIRouter(prefix="/organise/{slug}/statistics")
 
 @router.get("")
 def statistics_page(request: Request, database: DatabaseDep, user: Organiser, slug: str) -> Response:
-    """Which leaderboards have statistics."""
+    """Which leaderboards have statistics, and which submissions have no diagnosis."""
     return _page(request, database, user, slug)
 
 
@@ -43,6 +46,7 @@ def _page(request: Request, database: Database, user: User, slug: str, *, errors
     with database.reading() as session:
         challenge = challenges.get_organised(session, slug, user)
         found = statistics_states.states(session, challenge, at=now())
+        diagnoses = diagnosis_tasks.unknown(session, challenge.id)
     return render(
         request,
         "organise/statistics.html",
@@ -51,6 +55,8 @@ def _page(request: Request, database: Database, user: User, slug: str, *, errors
         boards=found,
         has_phases=len({one.phase.key for one in found}) > 1,
         reasons=EXPLANATIONS,
+        diagnoses=diagnoses,
+        failures=[(number, f"{WHY[reason]} {REMEDIES[reason]}") for reason, number in diagnoses.failed.items()],
         message=errors.message,
         wrong=errors.wrong,
     )
