@@ -229,7 +229,8 @@ def _lines(
         first, *others = found.methods
         differences = [found.differences[first, other] for other in others]
         yield ""
-        yield f"{printable(first)} minus the others; intervals corrected for {counted(len(found.differences), 'pair')}"
+        pairs = counted(len(found.differences), "pair")
+        yield f"{printable(first)} minus the others; simultaneous intervals, corrected for {pairs}"
         yield render(
             [
                 Column("", [printable(other) for other in others]),

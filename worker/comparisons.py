@@ -97,12 +97,12 @@ def statistics_of(entries: Sequence[Entry], competition: Competition, load: Load
     ranks: Mapping[str, tuple[int, int]] = {}
     first_group: tuple[str, ...] = ()
     if len(intervals) == len(entries):
-        if (pairs := _compared(means, higher_is_better)) is not None:
+        if (pairs := compared(means, higher_is_better=higher_is_better)) is not None:
             differences[MEAN] = _rounded(pairs, shown, classes=len(competition.classes))
             ranks, first_group = pairs.rank_ranges, pairs.first_group
         compared_by_class = list(columns) if len(entries) <= MOST_METHODS_BY_CLASS else []
         for name, scores in _by_class(entries, load, compared_by_class, images):
-            if (pairs := _compared(scores, higher_is_better)) is not None:
+            if (pairs := compared(scores, higher_is_better=higher_is_better)) is not None:
                 differences[name] = _rounded(pairs, shown)
     methods = {
         result_id: MethodStatistics(*both, ranks.get(str(result_id)), str(result_id) in first_group)
@@ -169,12 +169,16 @@ def _alone(score: ReplicatedScore) -> ReplicatedScore:
     return ReplicatedScore(score.score, score.replicates.copy(), score.influence.copy())
 
 
-def _compared(scores: Mapping[str, ReplicatedScore], higher_is_better: bool) -> Pairs | None:
-    """Compare methods; None if they cannot be compared, because too few replicates define all scores."""
+def compared(scores: Mapping[str, ReplicatedScore], *, higher_is_better: bool) -> Pairs | None:
+    """Compare methods; None if they cannot be compared, because too few replicates define all scores.
+
+    What fewer than ten images determine is not significant: ranks do not follow from what is not shown.
+    """
     try:
-        return compare_pairs(scores, higher_is_better=higher_is_better) if scores else None
+        found = compare_pairs(scores, higher_is_better=higher_is_better) if scores else None
     except ValueError:
         return None
+    return None if found is None else found.where(found.counting_images >= LEAST_COUNTING)
 
 
 def _rounded(pairs: Pairs, decimals: int, *, classes: int = 1) -> Differences:

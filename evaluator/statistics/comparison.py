@@ -20,7 +20,7 @@ Countries", Review of Economic Studies 2024.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -74,8 +74,8 @@ class Comparison:
         rank_shares: (m, m) share of the replicates in which each method has each rank, best rank first. Equal scores
             share the better rank.
         rank_ranges: for each method, the best and the worst rank that the differences allow: 1 + the number of methods
-            that are significantly better, and m − the number that are significantly worse. With the chance of `level`,
-            the ranges contain the true ranks of all methods.
+            that are significantly better, and m − the number that are significantly worse. With a confidence of
+            `level`, the ranges contain the true ranks of all methods.
     """
 
     methods: tuple[str, ...]
@@ -85,9 +85,15 @@ class Comparison:
 
     @property
     def first_group(self) -> tuple[str, ...]:
-        """The first method, and all that cannot be distinguished from it."""
+        """The first method, and all that cannot be distinguished from it, or from another with the same score."""
         first, *others = self.methods
-        return first, *(other for other in others if not self.differences[first, other].is_significant)
+        equal = [first, *(other for other in others if self.differences[first, other].difference == 0)]
+        near = (
+            other
+            for other in others[len(equal) - 1 :]
+            if any(not self.differences[one, other].is_significant for one in equal)
+        )
+        return *equal, *near
 
     def as_json(self) -> dict[str, Any]:
         """Return everything for JSON."""
@@ -138,6 +144,15 @@ class Pairs:
         counting = self.freedom.astype(np.int64) // FREEDOM_OF_AN_IMAGE
         return np.asarray(np.where(self.error > LEAST_ERROR, counting, 0))
 
+    def where(self, is_known: NDArray[np.bool_]) -> "Pairs":
+        """Return the same without the intervals of some pairs, which are then not significant.
+
+        Args:
+            is_known: (m, m) False for these.
+        """
+        low, high = (np.where(is_known, ends, np.nan) for ends in (self.low, self.high))
+        return replace(self, low=low, high=high)
+
     @property
     def rank_ranges(self) -> Mapping[str, tuple[int, int]]:
         """The ranks that the differences allow; see `Comparison`."""
@@ -147,8 +162,9 @@ class Pairs:
 
     @property
     def first_group(self) -> tuple[str, ...]:
-        """The first method, and all that cannot be distinguished from it."""
-        differs = self.is_significant[0]
+        """As in `Comparison`."""
+        equal = np.count_nonzero(self.difference[0] == 0)
+        differs = np.asarray(self.is_significant[:equal].all(axis=0))
         return tuple(method for method, other in zip(self.methods, differs.tolist(), strict=True) if not other)
 
 
@@ -162,7 +178,7 @@ def compare(
     Args:
         scores: by method, on the same replicates.
         higher_is_better: the direction of the metric.
-        level: the chance that all intervals contain the true differences.
+        level: the confidence that all intervals contain the true differences.
 
     Raises:
         ValueError: there is no method, a score is undefined, or fewer than `LEAST_REPLICATES` replicates define all

@@ -17,10 +17,9 @@ from vocboard.app.evaluations.eleven_points import eleven_points
 from vocboard.evaluator.editions import Interpolation
 from vocboard.evaluator.metrics.precision_recall import Judgement
 from vocboard.evaluator.statistics.average_precision import ResampledAveragePrecision
-from vocboard.evaluator.statistics.comparison import compare_pairs
 from vocboard.evaluator.statistics.influence import influences
 from vocboard.evaluator.statistics.intervals import ReplicatedScore
-from vocboard.worker.comparisons import rounded_differences, shown_interval
+from vocboard.worker.comparisons import compared, rounded_differences, shown_interval
 from vocboard.worker.replicates import weights_of
 
 DECIMALS = 3  # of the demo's scores, and of all intervals
@@ -74,7 +73,8 @@ class Board:
         intervals = [shown_interval(of[name], DECIMALS) for name in own]
         if len(of) == 1:
             return tuple(intervals)
-        pairs = compare_pairs(of)
+        pairs = compared(of, higher_is_better=True)
+        assert pairs is not None
         ids = {name: uuid.UUID(int=number) for number, name in enumerate(pairs.methods)}
         shown = rounded_differences(pairs, list(ids.values()), DECIMALS)
         found = [shown.of(ids[one], ids[other], DECIMALS) for one, other in combinations(own, 2)]

@@ -87,6 +87,22 @@ def test_nothing_is_said_of_a_difference_that_few_images_determine() -> None:
     assert [shown.of(uuid.UUID(int=0), uuid.UUID(int=other), 3) for other in (1, 2)] == [None, None]
 
 
+def test_ranks_do_not_follow_from_differences_that_are_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    scores = {
+        str(noise): replicate(
+            evidence_of(number, noise), COMPETITION.rules.metric, EDITION, COMPETITION, weights_of(IMAGES)
+        ).of_class("car")
+        for number, noise in enumerate((0.8, 3.0))
+    }
+    shown = comparisons.compared(scores, higher_is_better=True)
+    assert shown is not None
+    assert (shown.rank_ranges, shown.first_group) == ({"0.8": (1, 1), "3.0": (2, 2)}, ("0.8",))
+    monkeypatch.setattr(comparisons, "LEAST_COUNTING", 10**6)  # as if so few images determined the difference
+    hidden = comparisons.compared(scores, higher_is_better=True)
+    assert hidden is not None
+    assert (hidden.rank_ranges, hidden.first_group) == ({"0.8": (1, 2), "3.0": (1, 2)}, ("0.8", "3.0"))
+
+
 def test_a_large_leaderboard_has_intervals_and_ranks_but_no_differences_by_class(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from vocboard.evaluator.statistics.comparison import Comparison, compare
+from vocboard.evaluator.statistics.comparison import Comparison, compare, compare_pairs
 from vocboard.evaluator.statistics.influence import student_quantile
 from vocboard.evaluator.statistics.intervals import ReplicatedScore
 
@@ -40,6 +40,20 @@ def test_ranks_and_the_first_group_of_methods_of_which_some_differ() -> None:
     assert significant == {("3", "1"), ("3", "0"), ("2", "0")}
     assert found.first_group == ("3", "2")
     assert found.rank_ranges == {"3": (1, 2), "2": (1, 3), "1": (2, 4), "0": (3, 4)}
+
+
+def test_the_first_group_does_not_depend_on_the_order_of_equal_methods() -> None:
+    """A third method differs from one of two equal ones, and not from the other."""
+    random = np.random.default_rng(1)
+    common = random.normal(0, 0.05, 1_000)
+    near, far = common + random.normal(0, 0.005, 1_000), random.normal(0, 0.05, 1_000)
+    scores = {"near": noisy(0.6, near), "far": noisy(0.6, far), "third": noisy(0.55, common)}
+    for order in (("near", "far", "third"), ("far", "near", "third")):
+        given = {name: scores[name] for name in order}
+        found, pairs = compare(given), compare_pairs(given)
+        assert found.differences["near", "third"].is_significant
+        assert not found.differences["far", "third"].is_significant
+        assert found.first_group == pairs.first_group == (*order,)
 
 
 def test_lower_can_be_better() -> None:

@@ -43,6 +43,8 @@ def test_intervals_cover_and_equal_methods_are_equal(name: str) -> None:
         two = compare({method: scores[method] for method in ("0", "1")})
         different += [difference.is_significant for difference in two.differences.values()]
         different_of_three.append(any(each.is_significant for each in compare(scores).differences.values()))
+    shares = (f"{100 * np.mean(found):.1f} %" for found in (covered, different, different_of_three))
+    print(f"{name}, {REPETITIONS} test sets: covered {{}}, two called different {{}}, of three {{}}".format(*shares))
     assert COVERAGE[0] <= np.mean(covered) <= COVERAGE[1]
     assert np.mean(different) <= MOST_DIFFERENT
     assert np.mean(different_of_three) <= MOST_DIFFERENT_OF_THREE
