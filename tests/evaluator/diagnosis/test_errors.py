@@ -1,17 +1,13 @@
 """Kinds of errors and scores without them are those of a reference implementation, and counts those of tidecv."""
 
-import importlib
-import sys
+import contextlib
 from collections import Counter
-from collections.abc import Iterator
-from typing import Any
-from unittest.mock import MagicMock
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pytest
 
-from benchmarks import peers
-from benchmarks.machine import cache_directory
+from benchmarks import tide
 from tests.evaluator.diagnosis.cases import CLASSES, random_case
 from tests.evaluator.reference import average_precision
 from tests.evaluator.reference import tide as reference
@@ -92,11 +88,11 @@ def rows_of_golden() -> tuple[
 def test_counts_of_real_detections_are_those_of_the_reference() -> None:
     content, secret, found, objects = rows_of_golden()
     counts, _ = what_if_of(content, secret, "VOC2007", "comp4")
-    assert counts == reference.counts(*by_image(found, objects, as_tidecv=False))
+    assert counts == reference.counts(*by_image(found, objects))
 
 
 def by_image(
-    found: dict[str, list[Detection]], objects: dict[str, list[Object]], *, as_tidecv: bool
+    found: dict[str, list[Detection]], objects: dict[str, list[Object]], rules: frozenset[str] = reference.OURS
 ) -> tuple[list[reference.Result], list[reference.Truth]]:
     """Call the reference image by image, which is faster than giving it all images."""
     results, truths = [], []
@@ -108,75 +104,53 @@ def by_image(
         for each in true:
             by_name.setdefault(each[0], ({}, {}))[1].setdefault(name, []).append(each)
     for own, here in by_name.values():
-        some, others = reference.judged(own, here, as_tidecv=as_tidecv)
+        some, others = reference.judged(own, here, rules)
         results += some
         truths += others
     return results, truths
 
 
 @pytest.fixture(scope="module")
-def tidecv() -> Iterator[Any]:
-    """Give tidecv, installed apart; what it needs only for drawing is not installed."""
-    directory, missing = peers.install(cache_directory(), "tide")
-    if missing:
-        pytest.skip(f"no tidecv: {missing[0]}")
-    drawing = ("appdirs", "cv2", "matplotlib", "matplotlib.lines", "matplotlib.pyplot", "pandas", "seaborn")
-    before = set(sys.modules)
-    for name in drawing:
-        if name not in sys.modules:
-            sys.modules[name] = MagicMock()
-    sys.path.insert(0, str(directory))
-    try:
-        yield importlib.import_module("tidecv.quantify"), importlib.import_module("tidecv.data")
-    finally:
-        sys.path.remove(str(directory))
-        for name in set(sys.modules) - before:
-            if name.partition(".")[0] in {"tidecv", *drawing}:
-                del sys.modules[name]
+def tidecv() -> Iterator[tide.Modules]:
+    """Give tidecv, installed apart."""
+    with contextlib.ExitStack() as stack:
+        try:
+            found = stack.enter_context(tide.imported())
+        except tide.MissingError as error:
+            pytest.skip(str(error))
+        yield found
 
 
-def counted_by_tidecv(tidecv: Any, found: dict[str, list[Detection]], objects: dict[str, list[Object]]) -> Counter[str]:
-    quantify, data = tidecv
-    truth, results = data.Data("truth"), data.Data("results")
-    images: dict[str, int] = {}
-    classes = sorted({*found, *objects})
+def counted_by_tidecv(
+    tidecv: tide.Modules, found: dict[str, list[Detection]], objects: dict[str, list[Object]]
+) -> Counter[str]:
+    truths = [
+        tide.Box(image, name, of_coco(box), difficult=difficult)
+        for name, true in objects.items()
+        for image, box, difficult in true
+    ]
+    results = [
+        tide.Box(image, name, of_coco(box), confidence=confidence)
+        for name, rows in found.items()
+        for image, confidence, box in rows
+    ]
+    return tide.count(tidecv, truths, results)
 
-    def box_of(box: Any) -> list[float]:
-        return [box[0], box[1], box[2] - box[0] + 1, box[3] - box[1] + 1]
 
-    for name, true in objects.items():
-        for image, box, difficult in true:
-            add = truth.add_ignore_region if difficult else truth.add_ground_truth
-            add(images.setdefault(image, len(images)), classes.index(name), box_of(box))
-    for name, rows in found.items():
-        for image, confidence, box in rows:
-            number = images.setdefault(image, len(images))
-            results.add_detection(number, classes.index(name), confidence, box_of(box))
-    for image, number in images.items():
-        truth.add_image(number, image)
-    run = quantify.TIDERun(truth, results, 0.5, 0.1, quantify.TIDE.BOX, 1_000_000)
-    kinds = {
-        quantify.BoxError: "location",
-        quantify.ClassError: "class",
-        quantify.DuplicateError: "duplicate",
-        quantify.BackgroundError: "background",
-        quantify.OtherError: "both",
-        quantify.MissedError: MISSED,
-    }
-    return Counter({kinds[kind]: len(errors) for kind, errors in run.error_dict.items()})
+def of_coco(box: Sequence[float]) -> tuple[float, float, float, float]:
+    return box[0], box[1], box[2] - box[0] + 1, box[3] - box[1] + 1
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_the_reference_counts_as_tidecv_does_by_its_rules(tidecv: Any, seed: int) -> None:
+def test_the_reference_counts_as_tidecv_does_by_its_rules(tidecv: tide.Modules, seed: int) -> None:
     found, objects = random_case(seed)
-    expected = reference.counts(*reference.judged(found, objects, as_tidecv=True))
+    expected = reference.counts(*reference.judged(found, objects, reference.TIDECV))
     assert +counted_by_tidecv(tidecv, found, objects) == +expected
 
 
-def test_counts_of_real_detections_differ_from_tidecvs_only_by_the_rules_of_matching(tidecv: Any) -> None:
+def test_counts_of_real_detections_differ_from_tidecvs_only_by_the_rules_of_matching(tidecv: tide.Modules) -> None:
     _, _, found, objects = rows_of_golden()
     theirs = counted_by_tidecv(tidecv, found, objects)
-    assert theirs == reference.counts(*by_image(found, objects, as_tidecv=True))
-    ours = reference.counts(*by_image(found, objects, as_tidecv=False))
-    print(dict(ours), dict(theirs))
+    assert theirs == reference.counts(*by_image(found, objects, reference.TIDECV))
+    ours = reference.counts(*by_image(found, objects))
     assert all(abs(ours[kind] - theirs[kind]) <= 0.1 * max(ours[kind], theirs[kind]) for kind in theirs)

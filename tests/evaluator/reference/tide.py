@@ -1,9 +1,11 @@
 """Kinds of errors of detections, and scores without them, object by object.
 
-With `as_tidecv`, results are matched as by tidecv 1.0.1, which differs in four ways: a result whose best object is
-matched already falls back to the best one that is not; results that lie within a difficult object by more than half of
-their own area are ignored; ignored results are also counted as errors; and a false positive with an overlap of exactly
-one half is one of location.
+tidecv 1.0.1 differs in three rules, each of which can be chosen:
+
+- `DIFFICULT`: difficult objects match nothing, and results on them are errors. (It ignores results that lie within a
+  difficult object by more than half of their own area, and counts what it ignores as errors all the same.)
+- `ANOTHER_OBJECT`: a result whose best object is matched already falls back to the best one that is not.
+- `EXACT_HALF`: a false positive with an overlap of exactly one half is one of location.
 """
 
 from collections import Counter
@@ -13,6 +15,9 @@ from tests.evaluator.reference.detection import Detection, Object
 from tests.evaluator.reference.overlap import Box, overlap
 
 HALF, TENTH = 0.5, 0.1
+DIFFICULT, ANOTHER_OBJECT, EXACT_HALF = "difficult", "another object", "exact half"
+OURS: frozenset[str] = frozenset()
+TIDECV = frozenset({DIFFICULT, ANOTHER_OBJECT, EXACT_HALF})
 
 
 @dataclass
@@ -35,7 +40,7 @@ class Result:
 
 
 def judged(
-    found: dict[str, list[Detection]], objects: dict[str, list[Object]], *, as_tidecv: bool = False
+    found: dict[str, list[Detection]], objects: dict[str, list[Object]], rules: frozenset[str] = OURS
 ) -> tuple[list[Result], list[Truth]]:
     """Return all results by class and rank, and all objects that are not difficult."""
     results, truths = [], []
@@ -46,20 +51,22 @@ def judged(
         here = [Truth(name, box, bad) for name in objects for where, box, bad in objects[name] if where == image]
         mine = [result for where, result in rows if where == image]
         for result in mine:
-            judge(result, here, as_tidecv)
+            judge(result, here, rules)
         for result in mine:
-            if result.mark == "false" or (as_tidecv and result.mark == "ignored"):
-                classify(result, [truth for truth in here if not truth.difficult], as_tidecv)
+            if result.mark == "false":
+                classify(result, [truth for truth in here if not truth.difficult], rules)
         truths += [truth for truth in here if not truth.difficult]
     results = [result for _, result in rows]
     return [result for name in found for result in results if result.name == name], truths
 
 
-def judge(result: Result, here: list[Truth], as_tidecv: bool) -> None:
-    """Match a result as the evaluation does, or as tidecv does."""
+def judge(result: Result, here: list[Truth], rules: frozenset[str]) -> None:
+    """Match a result as the evaluation does, but for these rules of tidecv's."""
     same = [truth for truth in here if truth.name == result.name]
-    if as_tidecv:
-        same = [truth for truth in same if not truth.difficult and not truth.found]
+    if DIFFICULT in rules:
+        same = [truth for truth in same if not truth.difficult]
+    if ANOTHER_OBJECT in rules:
+        same = [truth for truth in same if not truth.found]
     best = max(same, key=lambda truth: of(result, truth), default=None)
     if best is not None and of(result, best) >= HALF:
         if best.difficult:
@@ -69,20 +76,17 @@ def judge(result: Result, here: list[Truth], as_tidecv: bool) -> None:
         else:
             result.mark, best.found = "true", True
         return
-    covered = [
-        truth for truth in here if truth.name == result.name and truth.difficult and within(result, truth) > HALF
-    ]
-    result.mark = "ignored" if as_tidecv and covered else "false"
+    result.mark = "false"
 
 
-def classify(result: Result, here: list[Truth], as_tidecv: bool) -> None:
+def classify(result: Result, here: list[Truth], rules: frozenset[str]) -> None:
     same = [truth for truth in here if truth.name == result.name]
     others = [truth for truth in here if truth.name != result.name]
     nearest = max(same, key=lambda truth: of(result, truth), default=None)
     other = max(others, key=lambda truth: of(result, truth), default=None)
     mine = of(result, nearest) if nearest else 0.0
     theirs = of(result, other) if other else 0.0
-    if TENTH <= mine < HALF or (as_tidecv and mine == HALF):
+    if TENTH <= mine < HALF or (EXACT_HALF in rules and mine == HALF):
         result.kind, result.target = "location", nearest
     elif theirs >= HALF:
         result.kind, result.target = "class", other
@@ -127,11 +131,3 @@ def marks_without(results: list[Result], truths: list[Truth], name: str, fixed: 
 
 def of(result: Result, truth: Truth) -> float:
     return overlap(result.box, truth.box) or 0.0
-
-
-def within(result: Result, truth: Truth) -> float:
-    """Return the share of a result's area that lies in an object."""
-    (left, top, right, bottom), other = result.box, truth.box
-    width = min(right, other[2]) - max(left, other[0]) + 1
-    height = min(bottom, other[3]) - max(top, other[1]) + 1
-    return width * height / ((right - left + 1) * (bottom - top + 1)) if width > 0 and height > 0 else 0.0
