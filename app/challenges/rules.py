@@ -1,6 +1,7 @@
 """The rules of a challenge: the one type that forms, the API, the command line and the service use, and its checks.
 
-CONTRIBUTING.md, "a quota rule", has the steps to add a rule.
+CONTRIBUTING.md, "a rule of challenges or phases", has the steps to add one. Which submissions count says
+`app.quotas.rule`.
 """
 
 from collections.abc import Sequence

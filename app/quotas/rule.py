@@ -18,7 +18,11 @@ def counted_together(competition: str) -> str:
 
 
 def counts_after(rules: PhaseRules, now: datetime) -> datetime:
-    """Return the time after which submissions were made that count now: the period is a rolling one."""
+    """Return the time after which submissions were made that count now: the period is a rolling one.
+
+    A submission of exactly this time does not count. For a period that begins at a time of the calendar, return the
+    microsecond before it.
+    """
     return now - _period(rules)
 
 

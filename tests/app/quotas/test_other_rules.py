@@ -1,0 +1,75 @@
+"""Another quota rule needs other functions of `app.quotas.rule`, and nothing else."""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from tests.support.factories import WEEK, make_challenge, make_user
+from tests.support.scored import make_scored
+from vocboard.app.challenges.phases import phases_of
+from vocboard.app.challenges.rules import PhaseRules
+from vocboard.app.database import Database, now
+from vocboard.app.errors import LimitedError
+from vocboard.app.quotas import rule
+from vocboard.app.quotas.service import check_quota, quotas
+
+MONDAY = datetime(2026, 3, 2, tzinfo=UTC)
+MOMENT = timedelta(microseconds=1)
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    opened = Database(database_url)
+    yield opened
+    opened.close()
+
+
+def monday_of(at: datetime) -> datetime:
+    return at.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=at.weekday())
+
+
+def use_calendar_weeks(monkeypatch: pytest.MonkeyPatch) -> None:
+    def counts_after(_: PhaseRules, now: datetime) -> datetime:
+        return monday_of(now) - MOMENT
+
+    def allowed_again(_: PhaseRules, counted: Sequence[datetime], allowed: int) -> datetime:
+        return monday_of(counted[0]) + WEEK
+
+    def sentence(rules: PhaseRules, allowed: int | None = None) -> str:
+        return f"{allowed or rules.quota_count} per competition from Monday to Sunday (UTC)"
+
+    for function in (counts_after, allowed_again, sentence):
+        monkeypatch.setattr(rule, function.__name__, function)
+
+
+def test_calendar_weeks(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    use_calendar_weeks(monkeypatch)
+    saturday = MONDAY + timedelta(days=5)
+    with database.writing() as session:
+        challenge, person = make_challenge(session, quota_count=2), make_user(session)
+        for name, at in {"Sunday": MONDAY - MOMENT, "Monday": MONDAY, "Tuesday": MONDAY + timedelta(days=1)}.items():
+            make_scored(session, challenge, person, name, created_at=at)
+        [phase] = phases_of(challenge)
+        who: dict[str, Any] = {"user": person, "challenge": challenge, "phase": phase}
+        on_saturday = quotas(session, **who, now=saturday)["comp1"]
+        assert (on_saturday.used, on_saturday.allowed_at) == (2, MONDAY + WEEK)
+        on_monday = quotas(session, **who, now=MONDAY + WEEK)["comp1"]
+        assert (on_monday.used, on_monday.allowed_at) == (0, None)
+        with pytest.raises(LimitedError, match="2 per competition from Monday to Sunday"):
+            check_quota(session, **who, competitions=["comp1"], now=saturday)
+        check_quota(session, **who, competitions=["comp3"], now=saturday)
+
+
+def test_one_quota_for_all_competitions(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rule, "counted_together", lambda _: "all")
+    with database.writing() as session:
+        challenge, person = make_challenge(session, quota_count=2), make_user(session)
+        [phase] = phases_of(challenge)
+        who: dict[str, Any] = {"user": person, "challenge": challenge, "phase": phase, "now": now()}
+        make_scored(session, challenge, person, "Both", competitions=("comp1", "comp3"))
+        assert {key: quota.used for key, quota in quotas(session, **who).items()} == {"comp1": 1, "comp3": 1}
+        make_scored(session, challenge, person, "One")
+        with pytest.raises(LimitedError, match="comp3"):
+            check_quota(session, **who, competitions=["comp3"])
