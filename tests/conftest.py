@@ -7,6 +7,7 @@ pytest_plugins = [
     "tests.support.browser",
     "tests.support.services",
     "tests.support.databases",
+    "tests.support.filled_databases",
 ]
 
 # How long one generated case takes says how busy the machine is. Tests of speed measure it themselves.

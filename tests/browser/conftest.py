@@ -1,7 +1,6 @@
 """Fixtures: the gallery as a running site, and browsers signed in to it."""
 
 import contextlib
-import pickle
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -11,20 +10,18 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, WebError
 
 from tests.browser.exhibition import Exhibition
-from tests.browser.gallery import fill
 from tests.browser.visits import Visit, open_page
 from tests.support.browser import VIEWPORT, new_context
 from tests.support.factories import PASSWORD, make_user
+from tests.support.filled_databases import furnish, read_gallery
 from tests.support.run_files import made_once
 from tests.support.services import make_tables
 from tests.support.site import Site, serving
 from tests.support.working import working
 from vocboard.app.accounts.models import Role
-from vocboard.app.database import Database
 from vocboard.app.settings import Settings
 from vocboard.app.storage.ground_truth_inbox import PUBLIC_KEY_FILE
 
-GALLERY = "gallery.pickle"  # in the exhibition's data directory
 PATIENCE_MS = 60_000  # for what a worker does
 
 SignIn = Callable[[Page, str], None]
@@ -50,18 +47,9 @@ def at_work(settings: Settings, log: Path) -> Iterator[Site]:
 def exhibition(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Exhibition]:
     """Give a running site with everything there is to see; tests only look at it."""
     directory = tmp_path_factory.mktemp("exhibition") / "data"
-    shutil.copytree(made_once("exhibition", furnish), directory)
+    shutil.copytree(made_once("exhibition", lambda made: furnish(made, methods=200)), directory)
     with serving(Settings(data_directory=directory)) as site:
-        yield Exhibition(site, pickle.loads((directory / GALLERY).read_bytes()))
-
-
-def furnish(directory: Path) -> None:
-    """Make the exhibition's data directory."""
-    settings = Settings(data_directory=directory)
-    make_tables(settings)
-    with contextlib.closing(Database(settings.database)) as database, database.writing() as session:
-        gallery = fill(session)
-    (directory / GALLERY).write_bytes(pickle.dumps(gallery))
+        yield Exhibition(site, read_gallery(directory))
 
 
 @pytest.fixture

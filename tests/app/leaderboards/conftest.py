@@ -1,5 +1,18 @@
 """Fixtures of tests of leaderboards."""
 
-from tests.support.backend import backend
+from collections.abc import Iterator
 
-__all__ = ["backend"]
+import pytest
+
+from tests.support.backend import backend
+from vocboard.app.database import Database
+
+__all__ = ["backend", "filled"]
+
+
+@pytest.fixture
+def filled(gallery_url: str) -> Iterator[Database]:
+    """Give a database with the gallery."""
+    opened = Database(gallery_url)
+    yield opened
+    opened.close()

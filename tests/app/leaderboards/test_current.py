@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from tests.browser.gallery import fill
 from tests.support.browsing import sign_in
 from tests.support.factories import make_token, make_user
+from tests.support.filled_databases import METHODS
 from tests.support.site import Site, serving
 from vocboard.app.accounts.models import Role
 from vocboard.app.challenges.models import Challenge, Visibility
@@ -21,16 +22,13 @@ from vocboard.app.submissions.models import Method, Submission
 SLUG = "voc2012"
 PAGE = f"/challenges/{SLUG}/leaderboards/comp3"
 BOARD = f"/api/v1{PAGE}"
-METHODS = 3
 
 
 @pytest.fixture
-def sites(database_url: str, broker_url: str, tmp_path: Path) -> Iterator[tuple[Site, Site]]:
+def sites(gallery_url: str, broker_url: str, tmp_path: Path) -> Iterator[tuple[Site, Site]]:
     """Two processes' worth of the application on one database."""
-    settings = Settings(data_directory=tmp_path / "data", database_url=database_url, broker_url=broker_url)
+    settings = Settings(data_directory=tmp_path / "data", database_url=gallery_url, broker_url=broker_url)
     with serving(settings) as one, serving(settings) as other:
-        with one.writing() as session:
-            fill(session, methods=METHODS)
         yield one, other
 
 
@@ -108,19 +106,18 @@ def test_what_is_published_again_is_as_it_was(sites: tuple[Site, Site]) -> None:
     assert (again.text, again.headers["etag"]) == (before.text, before.headers["etag"])
 
 
-def test_a_cached_draft_is_only_shown_to_its_organisers(embedded_site: Site) -> None:
-    with embedded_site.writing() as session:
-        fill(session, methods=METHODS)
+def test_a_cached_draft_is_only_shown_to_its_organisers(gallery_site: Site) -> None:
+    with gallery_site.writing() as session:
         token = make_token(session, make_user(session, role=Role.ADMINISTRATOR))
         stranger = make_token(session, make_user(session, role=Role.ORGANISER))
     with (
-        embedded_site.client() as visitor,
-        embedded_site.client(token) as administrator,
-        embedded_site.client(stranger) as other,
+        gallery_site.client() as visitor,
+        gallery_site.client(token) as administrator,
+        gallery_site.client(stranger) as other,
     ):
         assert visitor.get(BOARD).status_code == 200
         assert administrator.get(BOARD).status_code == 200
-        with embedded_site.writing() as session:
+        with gallery_site.writing() as session:
             session.execute(update(Challenge).where(Challenge.slug == SLUG).values(visibility=Visibility.DRAFT))
         assert administrator.get(BOARD).status_code == 200
         for _ in range(2):
@@ -129,11 +126,10 @@ def test_a_cached_draft_is_only_shown_to_its_organisers(embedded_site: Site) -> 
             assert other.get(BOARD).status_code == 404
 
 
-def test_pages_of_signed_in_people_are_their_own_and_not_compressed(embedded_site: Site) -> None:
-    with embedded_site.writing() as session:
-        fill(session, methods=METHODS)
+def test_pages_of_signed_in_people_are_their_own_and_not_compressed(gallery_site: Site) -> None:
+    with gallery_site.writing() as session:
         person = make_user(session)
-    with embedded_site.client() as client, embedded_site.client() as visitor:
+    with gallery_site.client() as client, gallery_site.client() as visitor:
         plain = visitor.get(PAGE)
         sign_in(client, person.email)
         for _ in range(2):
@@ -146,10 +142,8 @@ def test_pages_of_signed_in_people_are_their_own_and_not_compressed(embedded_sit
     assert "csrf_token" not in plain.text
 
 
-def test_the_chosen_colours_are_not_other_peoples(embedded_site: Site) -> None:
-    with embedded_site.writing() as session:
-        fill(session, methods=METHODS)
-    with embedded_site.client() as client:
+def test_the_chosen_colours_are_not_other_peoples(gallery_site: Site) -> None:
+    with gallery_site.client() as client:
         themes = [
             client.get(PAGE, headers={"Cookie": f"vocboard_theme={name}"}).text for name in ("dark", "light", "x")
         ]
@@ -158,10 +152,8 @@ def test_the_chosen_colours_are_not_other_peoples(embedded_site: Site) -> None:
 
 
 @pytest.mark.parametrize("path", [BOARD, PAGE])
-def test_not_modified_if_the_client_has_it(embedded_site: Site, path: str) -> None:
-    with embedded_site.writing() as session:
-        fill(session, methods=METHODS)
-    with embedded_site.client() as client:
+def test_not_modified_if_the_client_has_it(gallery_site: Site, path: str) -> None:
+    with gallery_site.client() as client:
         found = client.get(path)
         tag = found.headers["etag"]
         assert found.headers["cache-control"] == "private, no-cache"
@@ -173,7 +165,7 @@ def test_not_modified_if_the_client_has_it(embedded_site: Site, path: str) -> No
         uncompressed = client.get(path, headers={"Accept-Encoding": "identity"})
         assert "content-encoding" not in uncompressed.headers
         assert uncompressed.text == found.text
-        with embedded_site.writing() as session:
+        with gallery_site.writing() as session:
             unpublish(session)
         assert client.get(path, headers={"If-None-Match": tag}).status_code == 200
 

@@ -6,15 +6,13 @@ import pytest
 from sqlalchemy import delete, update
 from sqlalchemy.orm import Session
 
-from tests.browser.gallery import fill, make_submission
+from tests.browser.gallery import make_submission
 from tests.support.factories import make_user
 from vocboard.app.challenges.models import Challenge
 from vocboard.app.database import Database, now
 from vocboard.app.leaderboards import entries, queries
 from vocboard.app.leaderboards.entry_cache import EntryCache
 from vocboard.app.submissions.models import Method, State, Submission, SubmissionEntry
-
-METHODS = 5
 
 
 def first(session: Session, count: int = 1) -> list[Submission]:
@@ -63,31 +61,27 @@ def publish_without_scores(session: Session) -> None:
 @pytest.mark.parametrize(
     "change", [edit, rename, unpublish, make_private, disqualify, remove, point_to_other_scores, publish_without_scores]
 )
-def test_what_has_changed_is_read_again(database: Database, change: Callable[[Session], None]) -> None:
-    with database.writing() as session:
-        fill(session, methods=METHODS)
+def test_what_has_changed_is_read_again(filled: Database, change: Callable[[Session], None]) -> None:
     cache = EntryCache()
 
     def read() -> tuple[object, object]:
-        with database.snapshot() as session:
+        with filled.snapshot() as session:
             challenge = session.query(Challenge).filter_by(slug="voc2012").one()
             asked = (session, challenge, "main", "comp3", ())
             return cache.published(*asked), entries.published(*asked)
 
     cached, whole = read()
     assert cached == whole
-    with database.writing() as session:
+    with filled.writing() as session:
         change(session)
     cached, now_whole = read()
     assert cached == now_whole
     assert (now_whole == whole) is (change is publish_without_scores)
 
 
-def test_on_postgresql_nothing_is_read_twice(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    if database.engine.dialect.name != "postgresql":
+def test_on_postgresql_nothing_is_read_twice(filled: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    if filled.engine.dialect.name != "postgresql":
         pytest.skip("SQLite has no versions of rows")
-    with database.writing() as session:
-        fill(session, methods=METHODS)
     cache, asked = EntryCache(), []
     real = queries.published
 
@@ -97,10 +91,10 @@ def test_on_postgresql_nothing_is_read_twice(database: Database, monkeypatch: py
 
     monkeypatch.setattr(queries, "published", noting)
     for change in (None, None, edit):
-        with database.writing() as session:
+        with filled.writing() as session:
             if change:
                 change(session)
-        with database.snapshot() as session:
+        with filled.snapshot() as session:
             challenge = session.query(Challenge).filter_by(slug="voc2012").one()
             cache.published(session, challenge, "main", "comp3", ())
     assert len(asked) == 2  # at first, and after the change

@@ -30,13 +30,6 @@ PHASE_COLUMNS = [column for column in ChallengePhase.__table__.columns if column
 SLUG, COMPETITION = "voc2012", "comp3"
 
 
-@pytest.fixture
-def filled(database: Database) -> Database:
-    with database.writing() as session:
-        fill(session, methods=2)
-    return database
-
-
 def revision(database: Database) -> int:
     with database.reading() as session:
         found = queries.revision(session, SLUG, None)
@@ -241,8 +234,8 @@ def test_every_table_that_a_leaderboard_is_read_from_is_watched(filled: Database
     assert read - never_changed == set(CHANGES)
 
 
-def test_the_triggers_survive_further_upgrades(filled: Database, database_url: str) -> None:
-    migrations.upgrade(database_url)
+def test_the_triggers_survive_further_upgrades(filled: Database, gallery_url: str) -> None:
+    migrations.upgrade(gallery_url)
     before = revision(filled)
     with filled.writing() as session:
         unpublish(session)

@@ -3,22 +3,15 @@
 import uuid
 
 import httpx
-import pytest
 from sqlalchemy import select
 
-from tests.browser.gallery import Gallery, fill
+from tests.browser.gallery import Gallery
 from tests.support.browsing import from_here, send_form, sign_in, token_of
 from tests.support.site import Site
 from vocboard.app.accounts.models import User
 from vocboard.app.submissions.models import State, Submission
 
 LIST = "/organise/voc2012/submissions"
-
-
-@pytest.fixture
-def gallery(embedded_site: Site) -> Gallery:
-    with embedded_site.writing() as session:
-        return fill(session, methods=3)
 
 
 def state_of(site: Site, submission_id: uuid.UUID) -> State:
@@ -30,8 +23,8 @@ def send_action(client: httpx.Client, path: str, to: str, **fields: object) -> h
     return client.post(to, data={"csrf_token": token_of(client.get(path)), **fields}, headers=from_here(client))
 
 
-def test_organisers_filter_submissions_and_see_why_one_failed(embedded_site: Site, gallery: Gallery) -> None:
-    with embedded_site.client() as client:
+def test_organisers_filter_submissions_and_see_why_one_failed(gallery_site: Site, gallery: Gallery) -> None:
+    with gallery_site.client() as client:
         sign_in(client, gallery.organiser)
         everything = client.get(LIST).text
         failed = client.get(f"{LIST}?state=failed&sort=mean").text
@@ -43,15 +36,15 @@ def test_organisers_filter_submissions_and_see_why_one_failed(embedded_site: Sit
     assert "DPM-002" not in failed
     assert "No submission matches the filters." in nothing
     assert "Technical reason" in page
-    with embedded_site.client() as client:
+    with gallery_site.client() as client:
         sign_in(client, gallery.participant)
         assert "Technical reason" not in client.get(f"/submissions/{gallery.submissions['failed']}").text
 
 
-def test_several_submissions_are_disqualified_at_once(embedded_site: Site, gallery: Gallery) -> None:
+def test_several_submissions_are_disqualified_at_once(gallery_site: Site, gallery: Gallery) -> None:
     scored, withdrawn = gallery.submissions["scored"], gallery.submissions["withdrawn"]
     chosen = {"submission": [str(scored), str(withdrawn)], "action": "disqualify"}
-    with embedded_site.client() as client:
+    with gallery_site.client() as client:
         sign_in(client, gallery.organiser)
         without_reason = send_action(client, LIST, f"{LIST}/actions", **chosen)
         done = send_action(client, LIST, f"{LIST}/actions", **chosen, reason="Two accounts.")
@@ -60,17 +53,17 @@ def test_several_submissions_are_disqualified_at_once(embedded_site: Site, galle
     assert f'value="{scored}" aria-label="Choose Own method, scored, Paula Participant" checked' in without_reason.text
     assert "Done for 1 submission; 1 was left as it is:" in done.text
     assert "The submission is already withdrawn." in done.text
-    assert (state_of(embedded_site, scored), state_of(embedded_site, withdrawn)) == (
+    assert (state_of(gallery_site, scored), state_of(gallery_site, withdrawn)) == (
         State.DISQUALIFIED,
         State.WITHDRAWN,
     )
 
 
 def test_the_owner_sees_why_a_submission_is_disqualified_and_no_button_to_publish(
-    embedded_site: Site, gallery: Gallery
+    gallery_site: Site, gallery: Gallery
 ) -> None:
     path = f"/submissions/{gallery.submissions['scored']}"
-    with embedded_site.client() as organiser, embedded_site.client() as owner:
+    with gallery_site.client() as organiser, gallery_site.client() as owner:
         sign_in(organiser, gallery.organiser)
         sign_in(owner, gallery.participant)
         refused = send_form(organiser, path, f"{path}/disqualify", reason=" ")
@@ -84,14 +77,14 @@ def test_the_owner_sees_why_a_submission_is_disqualified_and_no_button_to_publis
         again = send_form(owner, path, f"{path}/publish")
         assert again.status_code == 409
         assert "cannot be published" in again.text
-    assert state_of(embedded_site, gallery.submissions["scored"]) is State.DISQUALIFIED
+    assert state_of(gallery_site, gallery.submissions["scored"]) is State.DISQUALIFIED
 
 
-def test_an_entrant_is_banned_and_the_ban_lifted(embedded_site: Site, gallery: Gallery) -> None:
-    with embedded_site.writing() as session:
+def test_an_entrant_is_banned_and_the_ban_lifted(gallery_site: Site, gallery: Gallery) -> None:
+    with gallery_site.writing() as session:
         person = str(session.scalars(select(User.id).where(User.email == gallery.participant)).one())
     page, base = "/organise/voc2012/entrants", "/organise/voc2012/bans"
-    with embedded_site.client() as organiser, embedded_site.client() as entrant:
+    with gallery_site.client() as organiser, gallery_site.client() as entrant:
         sign_in(organiser, gallery.organiser)
         sign_in(entrant, gallery.participant)
         done = send_form(organiser, page, base, person=person, reason="Two accounts.", results="unpublish")
@@ -112,12 +105,12 @@ def test_an_entrant_is_banned_and_the_ban_lifted(embedded_site: Site, gallery: G
         assert len(file.text.splitlines()) == 3  # the heads, this ban, and the one of the gallery
 
 
-def test_what_an_organiser_unpublishes_stays_so_as_the_message_says(embedded_site: Site, gallery: Gallery) -> None:
-    with embedded_site.writing() as session:
+def test_what_an_organiser_unpublishes_stays_so_as_the_message_says(gallery_site: Site, gallery: Gallery) -> None:
+    with gallery_site.writing() as session:
         of_open = Submission.challenge.has(slug="voc2012")
         published = session.scalars(select(Submission.id).where(Submission.published_at.is_not(None), of_open)).first()
     path = f"/submissions/{published}"
-    with embedded_site.client() as client:
+    with gallery_site.client() as client:
         sign_in(client, gallery.organiser)
         done = send_form(client, path, f"{path}/unpublish", reason="The file was wrong.")
         assert done.headers["location"] == f"{path}?done=held-back"
@@ -127,9 +120,9 @@ def test_what_an_organiser_unpublishes_stays_so_as_the_message_says(embedded_sit
         )
 
 
-def test_evaluating_again_twice_is_refused_on_the_page_of_the_submission(embedded_site: Site, gallery: Gallery) -> None:
+def test_evaluating_again_twice_is_refused_on_the_page_of_the_submission(gallery_site: Site, gallery: Gallery) -> None:
     path = f"/submissions/{gallery.submissions['scored']}"
-    with embedded_site.client() as client:
+    with gallery_site.client() as client:
         sign_in(client, gallery.organiser)
         assert send_form(client, path, f"{path}/evaluate-again").status_code == 303
         again = send_form(client, path, f"{path}/evaluate-again")
@@ -138,8 +131,8 @@ def test_evaluating_again_twice_is_refused_on_the_page_of_the_submission(embedde
     assert "Own method, scored" in again.text
 
 
-def test_the_queue_says_that_no_worker_looks_for_work(embedded_site: Site, gallery: Gallery) -> None:
-    with embedded_site.client() as client:
+def test_the_queue_says_that_no_worker_looks_for_work(gallery_site: Site, gallery: Gallery) -> None:
+    with gallery_site.client() as client:
         sign_in(client, gallery.organiser)
         page = client.get("/organise/voc2012/queue").text
     assert "No worker has looked for work in the last day." in page

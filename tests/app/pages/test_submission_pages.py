@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests.browser.gallery import Gallery, fill
+from tests.browser.gallery import Gallery
 from tests.support.browsing import send_form, sign_in
 from tests.support.factories import make_user
 from tests.support.site import Site
@@ -22,9 +22,8 @@ class Shown:
 
 
 @pytest.fixture
-def shown(embedded_site: Site) -> Shown:
-    with embedded_site.writing() as session:
-        return Shown(embedded_site, fill(session, methods=3))
+def shown(gallery_site: Site, gallery: Gallery) -> Shown:
+    return Shown(gallery_site, gallery)
 
 
 @pytest.mark.parametrize("state", list(State))

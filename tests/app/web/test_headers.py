@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.gallery import fill
 from tests.support.browsing import send_form
 from tests.support.factories import PASSWORD, make_user
 from tests.support.site import Site, serving
@@ -90,11 +89,9 @@ def test_a_signed_in_cookie_is_out_of_reach_for_scripts_and_other_sites(embedded
     assert {"HttpOnly", "SameSite=lax", "Path=/"} <= set(cookie)
 
 
-def test_only_the_embeddable_leaderboard_may_be_shown_in_a_frame(embedded_site: Site) -> None:
-    with embedded_site.writing() as session:
-        fill(session, methods=3)
+def test_only_the_embeddable_leaderboard_may_be_shown_in_a_frame(gallery_site: Site) -> None:
     board = "/challenges/voc2012/leaderboards/comp3"
-    with embedded_site.client() as client:
+    with gallery_site.client() as client:
         embedded = client.get(f"{board}/embed")
         others = [client.get(path) for path in (board, f"{board}/compare", "/challenges/voc2012/leaderboards", "/")]
     assert embedded.status_code == 200
