@@ -11,10 +11,10 @@ SERIOUS = {"serious", "critical"}  # impacts
 THEMES: tuple[tuple[Literal["light", "dark"], list[str]], ...] = (("light", []), ("dark", ["color-contrast"]))
 # Rows of long tables are like those before; a leaderboard of 200 rows by 20 classes takes a minute otherwise.
 SKIPPED_ROWS = "tbody tr:nth-child(n+31)"
-FIND_PROBLEMS = """async ([skippedRows, rules]) => {
+FIND_PROBLEMS = """async ([skipped, rules]) => {
   for (const closed of document.querySelectorAll("details:not([open])")) closed.open = true;
   await Promise.all(document.getAnimations().map((animation) => animation.finished.catch(() => null)));
-  const page = { include: [["html"]], exclude: [[skippedRows]] };
+  const page = { include: [["html"]], exclude: skipped.map((selector) => [selector]) };
   const found = await axe.run(page, { resultTypes: ["violations"], ...(rules.length ? { runOnly: rules } : {}) });
   return found.violations.map(({ id, impact, help, nodes }) => (
     { id, impact, help, nodes: nodes.map((node) => `${node.html}\\n      ${node.failureSummary}`) }
@@ -22,13 +22,17 @@ FIND_PROBLEMS = """async ([skippedRows, rules]) => {
 }"""
 
 
-def check(page: Page) -> None:
-    """Let axe-core look at the page, and in the dark theme at its contrasts."""
+def check(page: Page, *skipped: str) -> None:
+    """Let axe-core look at the page, and in the dark theme at its contrasts.
+
+    Args:
+        skipped: selectors of what is left out.
+    """
     page.evaluate(AXE)
     serious = []
     for theme, rules in THEMES:
         page.emulate_media(color_scheme=theme, reduced_motion="reduce")
-        found: list[dict[str, Any]] = page.evaluate(FIND_PROBLEMS, [SKIPPED_ROWS, rules])
+        found: list[dict[str, Any]] = page.evaluate(FIND_PROBLEMS, [[SKIPPED_ROWS, *skipped], rules])
         serious += [
             f"{theme}: {one['id']} ({one['impact']}), {one['help']}\n    " + "\n    ".join(one["nodes"])
             for one in found

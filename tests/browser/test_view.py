@@ -181,13 +181,20 @@ def test_the_page_is_accessible(browser: Browser, written: tuple[Path, float], w
     check(page)
 
 
-@pytest.mark.parametrize("width", [390, 1300])
-def test_the_report_is_accessible_and_fits(browser: Browser, tmp_path: Path, width: int) -> None:
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a report's page."""
     case = golden("voc2012-synthetic")  # every task
     command = ["evaluate", case.edition, str(case.results), "--ground-truth", str(case.ground_truth)]
-    assert main([*command, "--diagnose", "--bootstrap", "100", "--report", str(tmp_path / "report")]) == 0
+    directory = tmp_path_factory.mktemp("written") / "report"
+    assert main([*command, "--diagnose", "--bootstrap", "100", "--report", str(directory)]) == 0
+    return directory / "index.html"
+
+
+@pytest.mark.parametrize("width", [390, 1300])
+def test_the_report_is_accessible_and_fits(browser: Browser, report: Path, width: int) -> None:
     page = browser.new_context(viewport={"width": width, "height": 850}).new_page()
-    page.goto((tmp_path / "report" / "index.html").as_uri())
+    page.goto(report.as_uri())
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     check(page)
     page.set_viewport_size({"width": 720, "height": 1000})  # a printed page
