@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from string import Formatter
 
-from vocboard.evaluator.editions.tables import Table
+from vocboard.evaluator.editions.tables import Table, meant
 from vocboard.evaluator.rules import Competition, LayoutProtocol
 from vocboard.evaluator.tasks.definitions import METRICS, TASKS
 from vocboard.evaluator.tasks.names import Metric, Task
@@ -58,9 +58,7 @@ def measures(
 ) -> tuple[Metric, tuple[Metric, ...], tuple[Metric, ...]]:
     """Return the metric of a task, its secondary metrics, and those shown on leaderboards."""
     primary, others = tuple(TASKS[task].metrics), TASKS[task].secondary_metrics(protocol)
-    metric = table.choice("metric", Metric) if table.has("metric") else primary[0]
-    if not table.has("metric") or (table.is_sound("metric") and metric not in primary):
-        table.fail("metric", "one of " + ", ".join(primary))
+    metric = table.choice("metric", primary)
     secondary = _metrics(table, "secondary", others)
     if table.is_sound("metric", "secondary") and metric in secondary:
         table.fail("secondary", "other measures than the metric")
@@ -98,6 +96,8 @@ def _names(competition: Competition) -> list[str]:
 
 def _metrics(table: Table, key: str, known: Iterable[Metric]) -> tuple[Metric, ...]:
     metrics = table.texts(key) if table.has(key) else ()
-    if table.is_sound(key) and not set(metrics) <= set(known):
-        table.fail(key, "names out of " + (", ".join(known) or "the secondary measures, of which there are none"))
+    unknown = [metric for metric in metrics if metric not in set(known)]
+    if table.is_sound(key) and unknown:
+        expected = ", ".join(known) or "the secondary measures, of which there are none"
+        table.fail(key, f"names out of {expected}", meant(unknown[0], known))
     return tuple(Metric(metric) for metric in metrics if metric in set(Metric))

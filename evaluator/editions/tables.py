@@ -4,6 +4,7 @@ For invalid values, an error is recorded and a default returned, so that the res
 """
 
 import difflib
+from collections.abc import Iterable
 from enum import StrEnum
 from reprlib import Repr
 from typing import Any, TypeVar
@@ -29,13 +30,13 @@ class Table:
         self._used: set[str] = set()
         self._wrong: set[str] = set()
 
-    def fail(self, key: str, expected: str) -> None:
-        """Record an error of a key; only the first one is kept."""
+    def fail(self, key: str, expected: str, hint: str = "") -> None:
+        """Record an error of a key, with a sentence that may help; only the first one is kept."""
         if key in self._wrong or not self._is_table:
             return
         self._wrong.add(key)
         found = f"not {_brief.repr(self._content[key])}" if key in self._content else "but it is missing"
-        self._mistakes.note(self._path(key), f"{self._path(key)} must be {expected}, {found}.")
+        self._mistakes.note(self._path(key), f"{self._path(key)} must be {expected}, {found}.{hint}")
 
     def has(self, key: str) -> bool:
         """Whether the key exists."""
@@ -108,13 +109,13 @@ class Table:
             self.fail(key, "a list of lists without repetitions")
         return tuple(map(tuple, lists))
 
-    def choice(self, key: str, choices: type[_Choice]) -> _Choice:
-        """Return a member of an enumeration; the first one for invalid values."""
-        value = self._value(key)
-        if isinstance(value, str) and value in set(choices):
-            return choices(value)
-        self.fail(key, "one of " + ", ".join(choices))
-        return next(iter(choices))
+    def choice(self, key: str, choices: Iterable[_Choice]) -> _Choice:
+        """Return one of some members of an enumeration, or of all; the first one for invalid values."""
+        value, offered = self._value(key), {str(each): each for each in choices}
+        if isinstance(value, str) and value in offered:
+            return offered[value]
+        self.fail(key, "one of " + ", ".join(offered), meant(value, offered))
+        return next(iter(offered.values()))
 
     def table(self, key: str) -> "Table":
         """Return a nested table."""
@@ -135,9 +136,7 @@ class Table:
         """Report unknown keys, so that misspelt ones are not silently ignored."""
         for key in self._content:
             if key not in self._used:
-                likely = difflib.get_close_matches(key, self._used, n=1)
-                meant = f" Is {likely[0]} meant?" if likely else ""
-                self._mistakes.note(self._path(key), f"{self._path(key)}: no such key.{meant}")
+                self._mistakes.note(self._path(key), f"{self._path(key)}: no such key.{meant(key, self._used)}")
 
     def names(self) -> list[str]:
         """Return all keys, in the order of the file."""
@@ -149,3 +148,13 @@ class Table:
     def _value(self, key: str) -> Any:
         self._used.add(key)
         return self._content.get(key)
+
+
+def meant(found: object, known: Iterable[str]) -> str:
+    """Return a sentence with the known name that is most like one; empty if there is none.
+
+    >>> meant("average_precison", ["area_under_curve", "average_precision"])
+    ' Did you mean average_precision?'
+    """
+    likely = difflib.get_close_matches(found, known, n=1) if isinstance(found, str) else []
+    return f" Did you mean {likely[0]}?" if likely else ""

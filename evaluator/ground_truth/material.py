@@ -57,7 +57,8 @@ class Material:
             return "its images have no Annotations"
         if without and self.problems.tolerant:
             message = f"{counted(len(without), 'image')} of {len(listed.images):,} without annotation: {some(without)}"
-            self.problems.warn("missing_annotation", f"{message}. They count as images without objects.", listed.file)
+            counts = "It counts as an image" if len(without) == 1 else "They count as images"
+            self.problems.warn("missing_annotation", f"{message}. {counts} without objects.", listed.file)
             return None
         for image in without:
             message = "is not there, although other test images have theirs"

@@ -38,8 +38,9 @@ def warn_of_annotations(material: Material) -> None:
         images = len({place.partition(":")[0] for place in outside})
         material.problems.warn(
             "box_outside",
-            f"{counted(len(outside), 'box', 'boxes')} in {counted(images, 'image')} reach beyond the image, expected 1 "
-            f"to its width and height: {some(outside, PLACES_LISTED)}.",
+            f"{counted(len(outside), 'box', 'boxes')} in {counted(images, 'image')} "
+            f"{'reaches' if len(outside) == 1 else 'reach'} beyond the image, expected 1 to its width and height: "
+            f"{some(outside, PLACES_LISTED)}.",
         )
 
 
@@ -60,7 +61,8 @@ def warn_of_classes_without_positives(truth: GroundTruth, edition: Edition, prob
             problems.warn(
                 "class_without_positives",
                 f"{task_name} on {image_set}: {counted(len(without), 'class', 'classes')} of {len(of_classes)} without "
-                f"positives: {some(without, CLASSES_LISTED)}. There is nothing to find, so their scores mean nothing.",
+                f"positives: {some(without, CLASSES_LISTED)}. There is nothing to find, so "
+                f"{'its score means' if len(without) == 1 else 'their scores mean'} nothing.",
             )
 
 

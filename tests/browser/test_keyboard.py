@@ -9,6 +9,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser_errors")]
 
 BOARD = "/challenges/voc2012/leaderboards/comp3"
 REPORT = "/organise/harbour/rescores/{rescore_rules}"
+ARCHIVE = "/organise/voc2012/archive"
 # How many stops are walked: to the end, but for the leaderboard with a link and a box in each of its 200 rows.
 PAGES = {
     "/": ("visitor", 200),
@@ -56,7 +57,7 @@ def test_escape_closes_what_has_opened_and_returns_the_focus(page: Page, exhibit
     page.context.add_cookies(exhibition.cookies("organiser"))
     for path, button, content in (
         (BOARD, "Embed", "HTML for another page"),
-        (REPORT, "Discard", "The new results are"),
+        (ARCHIVE, "Archive challenge", "Nobody can submit to"),
     ):
         page.goto(exhibition.url + exhibition.gallery.address(path))
         opener = page.locator("summary", has_text=button)

@@ -79,7 +79,7 @@ def set_up_challenge(page: Page, devkit: Path) -> None:
     page.get_by_role("button", name="Upload").click()
     expect(page.get_by_text("Ground truth uploaded and encrypted.")).to_be_visible(timeout=PATIENCE_MS)
     # The page follows the import by itself.
-    expect(page.locator(".state.ready")).to_be_visible(timeout=PATIENCE_MS)
+    expect(page.get_by_text("To be confirmed")).to_be_visible(timeout=PATIENCE_MS)
     page.get_by_role("button", name="This is correct: confirm").click()  # most classes have no positives
     expect(page.locator(".page-head .state.open")).to_be_visible(timeout=PATIENCE_MS)
 

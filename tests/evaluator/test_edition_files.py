@@ -111,7 +111,7 @@ def test_the_message_has_a_line_for_each() -> None:
     with pytest.raises(EditionFileError) as raised:
         read_text(WRONG, "own.toml")
     lines = str(raised.value).split("\n")
-    assert lines[2] == "own.toml:2: titel: no such key. Is title meant?"
+    assert lines[2] == "own.toml:2: titel: no such key. Did you mean title?"
     assert lines[0] == "own.toml: title must be a text, but it is missing."
 
 
@@ -152,6 +152,7 @@ def test_what_is_not_utf_8_is_reported_by_its_line(tmp_path: Path) -> None:
         ('"training_data"', '"data"', 9, "must be names out of training_data, training_annotation"),
         ("any = [", "some = [", 9, "no such key"),
         ('"intersection_over_union"', '"average_precision"', 13, "must be one of intersection_over_union"),
+        ('"intersection_over_union"', '"intersection_over_unio"', 13, "Did you mean intersection_over_union?"),
         ('metric = "average', 'secondary = ["average_precision"]\nmetric = "average', 7, "other measures than the"),
         ("[tasks.segmentation]", "[[tasks.segmentation]]", 11, "tasks.segmentation must be a table"),
         ("declarations", 'roc = "straight-lines"\ndeclarations', 9, "must be left out, unless a measure is"),

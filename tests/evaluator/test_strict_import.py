@@ -53,7 +53,7 @@ def test_images_without_annotation_are_a_warning_where_they_are_imported(tree: P
     (tree / "Annotations" / "two.xml").unlink()
     [warning] = warnings(tree, "missing_annotation")
     assert warning.file == "ImageSets/Main/test.txt"
-    assert "1 image of 3 without annotation: two" in warning.message
+    assert "1 image of 3 without annotation: two. It counts as an image without objects." in warning.message
     with pytest.raises(GroundTruthError, match=r"two\.xml"):
         read_ground_truth(tree, EDITION)
 
@@ -73,7 +73,7 @@ def test_boxes_outside_the_image_are_counted(tree: Path, old: str, new: str, is_
     found = warnings(tree, "box_outside")
     assert bool(found) == is_outside
     if is_outside:
-        assert "1 box in 1 image reach beyond the image" in found[0].message
+        assert "1 box in 1 image reaches beyond the image" in found[0].message
         assert "in 500 x 375" in found[0].message
 
 

@@ -1,6 +1,5 @@
 """The organisers' area: their challenges, and how each is set up."""
 
-import uuid
 from functools import partial
 from typing import Annotated
 
@@ -14,7 +13,7 @@ from vocboard.app.challenges import queries
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.editions import own_edition
 from vocboard.app.challenges.ground_truth import needs_confirmation
-from vocboard.app.challenges.models import MAIN_PHASE, Challenge, GroundTruthVersion, TruthState
+from vocboard.app.challenges.models import MAIN_PHASE, Challenge, TruthState
 from vocboard.app.challenges.organisers import invitations_of
 from vocboard.app.database import Database, now
 from vocboard.app.errors import ForbiddenError, InvalidInputError, NotFoundError, ServiceError
@@ -26,6 +25,7 @@ from vocboard.app.pages.organise import checklist
 from vocboard.app.pages.organise.challenge_form import STATISTICS, VISIBILITIES, ZONES, ChallengeForm
 from vocboard.app.pages.organise.phase_fields import TYPED_AS, choices
 from vocboard.app.pages.organise.truth_tables import truth_tables
+from vocboard.app.pages.organise.truth_versions import changes_by_itself, current_versions, failed_import, state_of
 from vocboard.app.pages.rendering import render
 from vocboard.app.pages.reports import stored
 from vocboard.app.rescores import queries as rescores
@@ -40,8 +40,6 @@ from vocboard.evaluator.editions import Edition
 from vocboard.evaluator.tasks.definitions import TASKS
 
 router = APIRouter(prefix="/organise")
-
-UNFINISHED = frozenset({TruthState.UPLOADED, TruthState.IMPORTING})
 
 
 @router.get("")
@@ -155,16 +153,6 @@ async def upload_ground_truth(
     return go_to(f"/organise/{slug}", done="truth")
 
 
-def _changes_by_itself(
-    version: GroundTruthVersion, challenge: Challenge, current: GroundTruthVersion | None, has_submissions: bool
-) -> bool:
-    """Whether a worker is about to import a version, or to let it become current."""
-    if version.state is not TruthState.READY:
-        return version.state in UNFINISHED
-    is_next = current is None or (version.number > current.number and not has_submissions)
-    return is_next and not needs_confirmation(version) and not versions.unscorable(challenge, version)
-
-
 def _form_page(request: Request, form: ChallengeForm, challenge: Challenge | None, errors: FormErrors) -> Response:
     known = [editions.load(name) for name in editions.names()]
     return render(
@@ -223,7 +211,7 @@ def challenge_page(
         listed_versions = challenges.ground_truth_versions(session, challenge)
         current = challenges.current_versions(session, challenge)
         has_read_truth = queries.has_read_truth(session, challenge.id)
-        to_do = checklist.steps(session, challenge)
+        to_do = checklist.steps(session, challenge, listed_versions)
         numbers = overview.counts(session, challenge)
         submitted_to = {
             each.key
@@ -234,7 +222,11 @@ def challenge_page(
     at = now()
     phase = challenges.current_phase(challenge, at)
     with_truth = [each for each in challenges.phases_of(challenge) if each.has_own_truth]
-    problems: dict[uuid.UUID, object] = {item.id: stored(item.problems) for item in listed_versions if item.problems}
+    changing = {
+        item.id
+        for item in listed_versions
+        if changes_by_itself(item, challenge, current.get(item.phase_key), item.phase_key in submitted_to)
+    }
     return render(
         request,
         "organise/challenge.html",
@@ -265,11 +257,10 @@ def challenge_page(
         phase_titles={each.key: each.title for each in challenges.phases_of(challenge)},
         rescores=all_rescores,
         open_rescore=next((one for one in all_rescores if one.submission_id is None and one.state in OPEN), None),
-        problems=problems,
-        unfinished=any(
-            _changes_by_itself(item, challenge, current.get(item.phase_key), item.phase_key in submitted_to)
-            for item in listed_versions
-        ),
+        failures={item.id: failed_import(item.problems or ()) for item in listed_versions},
+        changing=changing,
+        scored_with=list(current_versions(challenge, current, submitted_to)),
+        state_of=partial(state_of, challenge=challenge),
         numbers=numbers,
         tree_folders=_tree_folders(challenge),
         upload_limit=settings.ground_truth_limit_bytes,

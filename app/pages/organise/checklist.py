@@ -1,12 +1,14 @@
 """What an organiser has to do before a challenge opens, and what has been done of it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
 from vocboard.app.challenges import service as challenges
-from vocboard.app.challenges.models import Challenge, Visibility
+from vocboard.app.challenges.models import Challenge, GroundTruthVersion, Visibility
 from vocboard.app.pages import formats
+from vocboard.app.pages.organise.truth_versions import what_is_missing
 from vocboard.app.submissions import queries as submissions
 from vocboard.app.submissions.models import State
 
@@ -29,8 +31,12 @@ class Step:
     is_optional: bool = False
 
 
-def steps(session: Session, challenge: Challenge) -> list[Step]:
-    """Return the steps, in the order in which they make sense; none once everybody can submit, or nobody any more."""
+def steps(session: Session, challenge: Challenge, versions: Sequence[GroundTruthVersion]) -> list[Step]:
+    """Return the steps, in the order in which they make sense; none once everybody can submit, or nobody any more.
+
+    Args:
+        versions: of the ground truth, newest first.
+    """
     if challenge.archived_at is not None:
         return []
     phases = challenges.phases_of(challenge)
@@ -65,7 +71,9 @@ def steps(session: Session, challenge: Challenge) -> list[Step]:
         found.append(
             Step(
                 f"Upload the ground truth{of_phase}",
-                "Submissions can be scored." if phase.scoring_id else "Nobody can submit without it.",
+                "Submissions can be scored."
+                if phase.scoring_id
+                else what_is_missing([each for each in versions if each.phase_key == phase.key], challenge),
                 phase.scoring_id is not None,
                 "Ground truth",
                 f"{base}?truth={phase.key}#truth",

@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from vocboard.app.accounts.models import User
 from vocboard.app.challenges import service as challenges
-from vocboard.app.challenges.models import MAIN_PHASE, Challenge
+from vocboard.app.challenges.models import MAIN_PHASE, Challenge, Freeze
 from vocboard.app.challenges.rules import PhaseRules
 from vocboard.app.challenges.service import Phase
 from vocboard.app.database import Database
@@ -51,7 +51,10 @@ def new_phase_page(request: Request, database: DatabaseDep, user: Organiser, slu
     with database.reading() as session:
         challenge = challenges.get_organised(session, slug, user)
     last = challenges.phases_of(challenge)[-1].rules
-    rules = PhaseRules(**{**dict(last), "opens_at": last.closes_at, "closes_at": None, "freezes_at": None})
+    freeze = Freeze.CLOSING if last.freeze is Freeze.DATE else last.freeze  # the date is not this phase's
+    rules = PhaseRules(
+        **{**dict(last), "opens_at": last.closes_at, "closes_at": None, "freeze": freeze, "freezes_at": None}
+    )
     return _form_page(request, challenge, None, PhaseForm(**as_typed(rules, zone_of(challenge))), NO_ERRORS)
 
 

@@ -11,6 +11,10 @@ async function refresh() {
     part.replaceChildren(...fresh.childNodes);
     localise(part);
     if (fresh.dataset.unfinished === undefined) {
+      // The message of the form that began it is out of date, now that it has ended.
+      const address = new URL(location.href);
+      address.searchParams.delete("done");
+      history.replaceState(null, "", address);
       location.reload();
       return;
     }

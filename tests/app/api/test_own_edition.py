@@ -138,7 +138,7 @@ def test_a_wrong_file_is_reported_line_by_line(organiser: httpx.Client) -> None:
     assert answer.status_code == 422
     assert answer.json()["fields"]["edition_file"].split("\n") == [
         "edition file: title must be a text, but it is missing.",
-        "edition file:3: titel: no such key. Is title meant?",
+        "edition file:3: titel: no such key. Did you mean title?",
         "edition file:7: overlap.threshold must be a fraction, from 0 to 1, not 5.",
     ]
 

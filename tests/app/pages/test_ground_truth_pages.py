@@ -7,11 +7,14 @@ from typing import Any
 
 import httpx
 import pytest
+from sqlalchemy import select
 
 from tests.support.browsing import from_here, sign_in, token_of
+from tests.support.entrants import make_scored
 from tests.support.factories import make_challenge, make_organiser, make_truth
 from tests.support.phases import main_truth
 from tests.support.site import Site
+from vocboard.app.accounts.models import User
 from vocboard.app.challenges.models import Challenge, GroundTruthVersion, TruthState
 from vocboard.app.challenges.phase_changes import add_phase
 from vocboard.app.challenges.rules import PhaseRules
@@ -103,6 +106,7 @@ def test_the_report_shows_ranks_scores_and_what_would_be_lost(embedded_site: Sit
         for written in ("50.00", "51.23", "+1.23", "n/a → 25.00", "Lost method", "It took too long."):
             assert written in text, written
         assert "version 1 → 2" in text
+        assert re.search(rf'action="{page}/discard">.*?>Discard</button></form>', text)
         assert "vocboard 1.0.0 → 1.1.0" in text
         discarded = send(client, page, f"{page}/discard")
         assert discarded.headers["location"] == f"{page}?done=discarded"
@@ -157,6 +161,8 @@ def test_warnings_are_shown_and_confirmed(embedded_site: Site, world: World) -> 
         text = client.get(page).text
         assert "&#39;Plum&#39; is not a class of the edition" in text
         assert f"scored with <strong>version {world.current.number}</strong>" in text
+        assert "To be confirmed" in text
+        assert "/docs/problems" not in text  # which explains the problems of uploads only
         both = {"ground_truth_version": number, "confirm_warnings": "true"}
         refused = send(client, page, f"{page}/rescores", **both, reason=" ")
         assert (refused.status_code, "1 confirmed warning" in client.get(page).text) == (422, False)
@@ -179,11 +185,15 @@ def test_warnings_are_confirmed_and_scored_with_in_one_step(embedded_site: Site,
 def test_a_failed_version_is_collapsed_and_can_be_removed(embedded_site: Site, world: World) -> None:
     page = f"/organise/{world.challenge.slug}"
     problem = Problem("bad_annotation", Severity.ERROR, "is not well-formed XML").as_json()
-    failed = {"state": TruthState.FAILED, "file_name": "broken.tar.gz", "problems": [problem]}
+    failed = {"state": TruthState.FAILED, "file_name": "broken.tar.gz", "problems": [problem, WARNING]}
     number = add_version(embedded_site, world, **failed)
     with embedded_site.client() as client:
         sign_in(client, world.email)
-        assert re.search(r"<details[^>]*>\s*<summary>[^<]*broken\.tar\.gz", client.get(page).text)
+        text = client.get(page).text
+        assert re.search(r"<details[^>]*>\s*<summary>[^<]*broken\.tar\.gz", text)
+        kinds = re.findall(r'data-kind="(\w+)".*?class="message">(.*?)</span>', text, re.DOTALL)
+        assert [kind for kind, _ in kinds] == ["error", "warning"]
+        assert "Plum" in kinds[1][1]
         removed = send(client, page, f"{page}/ground-truth/{number}/remove")
         assert removed.headers["location"] == f"{page}?done=truth-removed"
         assert "broken.tar.gz" not in client.get(page).text
@@ -203,6 +213,8 @@ def test_competitions_without_ground_truth_are_named_and_removed(embedded_site: 
         text = client.get(page).text
         assert "comp3: its images have no Annotations" in text
         assert "so nobody can submit yet" in text
+        assert "Incomplete" in text
+        assert f"Version {number} cannot score all competitions." in text
         removed = send(client, page, f"{page}/ground-truth/{number}/remove-competitions")
         assert removed.headers["location"] == f"{page}?done=competitions-removed"
         assert "comp3: its images" not in client.get(page).text
@@ -260,6 +272,26 @@ def test_competitions_of_a_phase_are_removed_on_the_same_page(embedded_site: Sit
         assert "Remove comp3 from Final" in text
         send(client, page, f"{page}/ground-truth/{number}/remove-competitions")
         assert "Remove comp3" not in client.get(page).text
+
+
+@pytest.mark.parametrize("rehearses", [False, True])
+def test_phases_that_share_ground_truth_follow_the_same_version(
+    embedded_site: Site, world: World, rehearses: bool
+) -> None:
+    with embedded_site.writing() as session:
+        challenge = session.merge(world.challenge)
+        organiser = session.scalars(select(User).where(User.email == world.email)).one()
+        rules = PhaseRules(competitions=("comp1",))
+        add_phase(session, challenge=challenge, user=organiser, key="final", title="Final", rules=rules)
+        if rehearses:
+            make_scored(session, challenge, organiser, "Baseline", 0.5, published=False, is_rehearsal=True)
+    with embedded_site.client() as client:
+        sign_in(client, world.email)
+        text = client.get(f"/organise/{world.challenge.slug}").text
+    told = re.findall(r"<p>((?:Nobody has submitted yet\. )?Submissions.*?)</p>", text)
+    assert len(told) == 1
+    assert "Submissions to Main phase and Final are scored with" in told[0]
+    assert ("becomes current by itself" in told[0], "until you score with it" in told[0]) == (not rehearses, rehearses)
 
 
 def test_images_and_objects_are_shown_by_class_with_the_sets_side_by_side(embedded_site: Site, world: World) -> None:

@@ -1,9 +1,11 @@
 """The forms of rules give back every rule: none is reset by an organiser who edits another one."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from tests.support.factories import make_challenge
+from tests.support.browsing import from_here, sign_in, token_of
+from tests.support.factories import make_challenge, make_organiser
 from tests.support.site import Site
 from vocboard.app.challenges.models import Admission, Detail, Freeze, Visibility
 from vocboard.app.challenges.rules import ChallengeRules, PhaseRules, rules_of
@@ -48,3 +50,26 @@ def test_the_form_of_a_challenge_gives_its_rules_back(embedded_site: Site) -> No
         session.flush()
         before = rules_of(challenge)
         assert ChallengeForm.of(challenge).rules() == before
+
+
+def test_a_new_phase_takes_the_rules_of_the_last_one_but_not_its_dates(embedded_site: Site) -> None:
+    with embedded_site.writing() as session:
+        organiser = make_organiser(session)
+        challenge = make_challenge(session, organiser=organiser, freeze=Freeze.DATE, freezes_at=START, quota_count=7)
+        page, email = f"/organise/{challenge.slug}/phases", organiser.email
+    with embedded_site.client() as client:
+        sign_in(client, email)
+        answer = client.get(f"{page}/new")
+        form = answer.text
+        assert re.search(r'name="quota_count"[^>]* value="7"', form)
+        chosen = re.search(r'name="freeze" value="(\w+)" checked', form)
+        assert chosen is not None
+        fields = {
+            "csrf_token": token_of(answer),
+            "title": "Final",
+            "key": "final",
+            "freeze": chosen[1],
+            "competitions": "comp1",
+        }
+        added = client.post(f"{page}/new", data=fields, headers=from_here(client))
+        assert added.headers.get("location") == f"{page}?done=phase-added"

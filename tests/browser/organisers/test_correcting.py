@@ -96,6 +96,15 @@ def test_a_rule_is_changed(
         organising.fill("Reason", "Eleven points, as in the text.")
         organising.button("Score by these rules")
         expect(page.get_by_text(f"The name changes from {EDITION} to Streets")).to_be_visible()
+    with organising.action("discard a change", "/challenges/rules"):
+        organising.tab("Set-up")
+        organising.choose_file("Changed edition file", changed)
+        organising.fill("Reason", "Eleven points, as in the text.")
+        organising.button("Score by these rules")
+        expect(page.get_by_role("heading", name="Ready to apply")).to_be_visible(timeout=PATIENCE)
+        organising.button("Discard")
+        expect(page.get_by_role("heading", name="Nothing has changed")).to_be_visible()
+    assert mean_on(visitor, board) == before
     with organising.action("change a rule", "/challenges/rules"):
         organising.tab("Set-up")
         organising.choose_file("Changed edition file", changed)

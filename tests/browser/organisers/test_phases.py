@@ -93,8 +93,8 @@ def test_a_leaderboard_is_frozen_on_a_date(organising: Organising, year: Year, v
     with organising.action("freeze", f"/challenges/{challenge.slug}"):
         organising.tab("Set-up")
         organising.link("Edit")
-        organising.tick("On a date")
         organising.fill("Freeze on optional", typed(now()))
+        expect(organising.page.get_by_label("On a date")).to_be_checked()
         organising.button("Save changes")
         expect(organising.page.get_by_text("Final ranks")).to_be_visible()
     add_result(year, challenge, "Late method", 0.9, ago=timedelta())
