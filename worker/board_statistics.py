@@ -24,7 +24,7 @@ from vocboard.app.rescores.queue import revision as revision_of
 from vocboard.app.settings import Settings
 from vocboard.app.statistics import boards, queue
 from vocboard.app.statistics.boards import Failure, Statistics
-from vocboard.app.statistics.models import BoardDifferences, BoardStatistics
+from vocboard.app.statistics.models import BoardAgreement, BoardDifferences, BoardStatistics
 from vocboard.app.statistics.queue import StatisticsClaim
 from vocboard.app.storage.archives import ArchiveStore, DamagedArchiveError
 from vocboard.app.submissions.reading_process import StoppedProcessError
@@ -244,7 +244,8 @@ def _store(session: Session, challenge_id: uuid.UUID, board: _Board, computed: C
     """Replace the statistics of a leaderboard; remove them if there are no longer any."""
     known = boards.of_board(challenge_id, board.phase.key, board.basis.competition.key, board.basis.frozen_at)
     for old in session.scalars(known):
-        session.execute(delete(BoardDifferences).where(BoardDifferences.statistics_id == old.id))
+        for table in (BoardDifferences, BoardAgreement):
+            session.execute(delete(table).where(table.statistics_id == old.id))
         session.execute(delete(BoardStatistics).where(BoardStatistics.id == old.id))
     if computed is None or board.digest is None:
         return
@@ -262,6 +263,8 @@ def _store(session: Session, challenge_id: uuid.UUID, board: _Board, computed: C
     session.flush()
     for name, differences in computed.differences.items():
         session.add(BoardDifferences(statistics_id=stored.id, class_name=name, content=differences.packed()))
+    if computed.agreement is not None:
+        session.add(BoardAgreement(statistics_id=stored.id, content=computed.agreement.as_json()))
 
 
 def _must_wait(database: Database) -> bool:

@@ -13,6 +13,7 @@ import numpy as np
 
 from vocboard.app.leaderboards.entries import Entry
 from vocboard.app.leaderboards.shown_statistics import MEAN
+from vocboard.app.statistics.agreement import AGREEMENT_DECIMALS, LEAST_IMAGES, Agreement
 from vocboard.app.statistics.boards import (
     MOST_METHODS_BY_CLASS,
     Failure,
@@ -23,12 +24,14 @@ from vocboard.app.statistics.boards import (
 )
 from vocboard.app.statistics.differences import Differences
 from vocboard.evaluator.editions import Competition
+from vocboard.evaluator.statistics.across import correlations
 from vocboard.evaluator.statistics.comparison import Pairs, compare_pairs
 from vocboard.evaluator.statistics.intervals import LEAST_COUNTING, ReplicatedScore
 from vocboard.evaluator.statistics.weights import REPLICATES
 from vocboard.evaluator.tasks.definitions import METRICS
-from vocboard.worker.replicates import StoredReplicates
+from vocboard.worker.replicates import Found, StoredReplicates
 
+MOST_FOUND_BYTES = 256 * 1024**2  # of what all methods find; there is no agreement of more
 MOST_INFLUENCE_BYTES = 256 * 1024**2  # in memory at once; what needs more is computed class by class
 # The ends of an interval are two more scores, which tell how many images count and which. So those of a class, and what
 # fewer than a hundred images determine, are rounded to whole per cent. In the mean of ten classes, a class counts a
@@ -47,10 +50,12 @@ class Computed:
 
     Attributes:
         differences: of all pairs by column: a class, or `MEAN`.
+        agreement: of the methods that are compared; None if nothing is said about it.
     """
 
     statistics: Statistics
     differences: Mapping[str, Differences]
+    agreement: Agreement | None = None
 
     @classmethod
     def none(cls, decimals: int, failure: Failure) -> "Computed":
@@ -76,6 +81,7 @@ def statistics_of(entries: Sequence[Entry], competition: Competition, load: Load
     intervals: dict[uuid.UUID, tuple[Interval | None, dict[str, Interval]]] = {}
     means: dict[str, ReplicatedScore] = {}
     columns: dict[str, None] = {}
+    found: dict[uuid.UUID, Found] = {}
     images = 0
     for entry, result_id in _with_results(entries):
         replicates = load(entry)
@@ -91,6 +97,8 @@ def statistics_of(entries: Sequence[Entry], competition: Competition, load: Load
         intervals[result_id] = mean, known
         if entry.is_complete and entry.mean is not None:
             means[str(result_id)] = _alone(measure.mean)
+            if len(entries) <= MOST_METHODS_BY_CLASS:
+                found[result_id] = replicates.found
     if not intervals:
         return Computed.none(shown, Failure.OTHER_EVALUATOR)
     differences: dict[str, Differences] = {}
@@ -108,7 +116,32 @@ def statistics_of(entries: Sequence[Entry], competition: Competition, load: Load
         result_id: MethodStatistics(*both, ranks.get(str(result_id)), str(result_id) in first_group)
         for result_id, both in intervals.items()
     }
-    return Computed(Statistics(shown, images, REPLICATES, len(ranks), methods), differences)
+    agreement = agreement_of(found) if len(intervals) == len(entries) else None
+    return Computed(Statistics(shown, images, REPLICATES, len(ranks), methods), differences, agreement)
+
+
+def agreement_of(found: Mapping[uuid.UUID, Found]) -> Agreement | None:
+    """Return how far methods find the same; None if there are fewer than two of which something can be said.
+
+    Nothing is said of methods that find something, or miss something, in fewer than ten images.
+
+    Args:
+        found: of methods that entered the same classes, by result.
+    """
+    shown = {result_id: each for result_id, each in found.items() if _says_something(each)}
+    size = sum(each.shares.nbytes for each in shown.values())
+    if len(shown) < 2 or size > MOST_FOUND_BYTES or len({len(each.shares) for each in shown.values()}) > 1:
+        return None
+    units = np.stack([each.shares for each in shown.values()])
+    rows = [
+        [None if np.isnan(value) else round(value, AGREEMENT_DECIMALS) + 0.0 for value in row]  # not -0.0
+        for row in correlations(units).tolist()
+    ]
+    return Agreement(list(shown), [round(value, AGREEMENT_DECIMALS) for value in units.mean(axis=1).tolist()], rows)
+
+
+def _says_something(found: Found) -> bool:
+    return all(len(np.unique(found.images[which])) >= LEAST_IMAGES for which in (found.shares > 0, found.shares < 1))
 
 
 def _with_results(entries: Sequence[Entry]) -> Iterator[tuple[Entry, uuid.UUID]]:

@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 
 from vocboard.app.challenges import ground_truth_queue
 from vocboard.app.messaging.broker import (
+    COMPARE_SUBMISSIONS,
     DIAGNOSE_NEXT,
     EVALUATE_NEXT,
     IMPORT_GROUND_TRUTH,
@@ -26,7 +27,7 @@ from vocboard.app.messaging.broker import (
 from vocboard.app.messaging.mail import outbox
 from vocboard.app.rescores import queue as rescores
 from vocboard.app.settings import Environment, Settings
-from vocboard.app.statistics import diagnosis_queue
+from vocboard.app.statistics import diagnosis_queue, sequence_queue
 from vocboard.app.statistics import queue as statistics
 from vocboard.app.submissions import queue
 from vocboard.evaluator import VERSION
@@ -53,6 +54,7 @@ def _scoring(settings: Settings) -> tuple[DueWork, ...]:
         DueWork(RESCORE, partial(rescores.due, evaluator_version=VERSION)),
         DueWork(UPDATE_STATISTICS, partial(statistics.due, evaluator_version=VERSION)),
         DueWork(DIAGNOSE_NEXT, partial(diagnosis_queue.due, evaluator_version=VERSION)),
+        DueWork(COMPARE_SUBMISSIONS, partial(sequence_queue.due, evaluator_version=VERSION)),
     )
     if settings.environment is Environment.EMBEDDED:  # which has no separate mail worker
         work += (DueWork(SEND_MAIL, outbox.is_due),)

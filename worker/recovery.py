@@ -1,4 +1,4 @@
-"""The periodic sweep, which recovers from dead workers."""
+"""The periodic sweep, which recovers from dead workers, and finds what is out of date."""
 
 import logging
 
@@ -6,7 +6,7 @@ from vocboard.app.database import Database
 from vocboard.app.evaluations import exact_copies
 from vocboard.app.leaderboards import freezing
 from vocboard.app.settings import Settings
-from vocboard.app.statistics import removal
+from vocboard.app.statistics import removal, sequence_queue
 from vocboard.app.submissions import queue
 from vocboard.app.workers import heartbeats
 from vocboard.worker import ground_truth_import
@@ -21,6 +21,7 @@ def sweep(database: Database, settings: Settings) -> None:
         heartbeats.remove_old(session)
         exact_copies.synchronise(session)
         removal.remove_unneeded(session)
+        sequence_queue.mark_changed(session)
         freezing.freeze_all_due(session)
     ground_truth_import.sweep(database, settings)
     if released.returned or released.given_up:

@@ -34,6 +34,7 @@ from vocboard.evaluator.scores import Measure
 from vocboard.evaluator.statistics.bootstrap import replicate
 from vocboard.evaluator.statistics.evidence import Evidence
 from vocboard.evaluator.statistics.evidence_file import EVIDENCE_VERSION, EvidenceFileError, Origin, load_evidence
+from vocboard.evaluator.statistics.found import found as found_by
 from vocboard.evaluator.statistics.found import positive_images
 from vocboard.evaluator.statistics.influence import influences
 from vocboard.evaluator.statistics.intervals import LEAST_IMAGES, ReplicatedMeasure, mean_of_defined
@@ -46,6 +47,8 @@ from vocboard.worker.columns import MOST_EVIDENCE_BYTES, Uploaded, collect
 MOST_BYTES = 256 * 1024**2
 _BY_CLASS = "per_class"
 _SCORES = "scores"
+_FOUND = "found"
+_FOUND_IN = "found_in"
 
 _log = logging.getLogger(__name__)
 weights_of = lru_cache(maxsize=2)(draw_weights)  # 5 MB for 4,952 images
@@ -89,6 +92,31 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class Found:
+    """What a method finds of the positives of each class in each image that shows it; see `evaluator.statistics.found`.
+
+    The pairs of a class and an image are the same for all methods that entered the same classes.
+
+    Attributes:
+        shares: (n,) the share that is found.
+        images: (n,) index of the image.
+    """
+
+    shares: np.ndarray[Any, np.dtype[np.float64]]
+    images: np.ndarray[Any, np.dtype[np.int32]]
+
+    @classmethod
+    def of(cls, by_class: Mapping[str, np.ndarray[Any, np.dtype[np.float64]]]) -> "Found":
+        """Return the defined shares of all classes, whatever the order of these."""
+        shares = [by_class[name] for name in sorted(by_class)]
+        if not shares:
+            return cls(np.empty(0), np.empty(0, dtype=np.int32))
+        images = [np.flatnonzero(~np.isnan(each)) for each in shares]
+        pairs = [each[shown] for each, shown in zip(shares, images, strict=True)]
+        return cls(np.concatenate(pairs), np.concatenate(images).astype(np.int32))
+
+
+@dataclass(frozen=True, slots=True)
 class StoredReplicates:
     """The replicates of a result.
 
@@ -97,12 +125,14 @@ class StoredReplicates:
         scores: by class, on the test images.
         per_class: (classes, replicates) scores.
         positive_images: how many test images show each class; see `evaluator.statistics.found`.
+        found: what it finds of the positives of each image.
     """
 
     images: int
     scores: Measure
     per_class: np.ndarray[Any, np.dtype[np.float64]]
     positive_images: Mapping[str, int]
+    found: "Found"
 
     def measure(self) -> ReplicatedMeasure:
         """Return them with the influence of each image, exactly as `bootstrap.replicate` returns it."""
@@ -158,7 +188,8 @@ def load(session: Session, source: Source) -> StoredReplicates | None:
         scores = columns.array(_SCORES, np.float64).tolist()
         measure = Measure(source.metric, dict(zip(header["classes"], scores, strict=True)))
         per_class = columns.array(_BY_CLASS, np.float64, columns=REPLICATES)
-        return StoredReplicates(header["images"], measure, per_class, header["positive_images"])
+        parts = Found(columns.array(_FOUND, np.float64), columns.array(_FOUND_IN, np.int32))
+        return StoredReplicates(header["images"], measure, per_class, header["positive_images"], parts)
     except (ColumnsError, LookupError, ValueError, TypeError) as error:
         _log.warning("replicates of result %s are computed again: %s", source.result_id, error)
         return None
@@ -175,9 +206,10 @@ def compute(database: Database, store: ArchiveStore, settings: Settings, source:
     if evidence.images < LEAST_IMAGES:
         raise NoReplicatesError(Failure.TOO_FEW_IMAGES)
     edition, competition = source.edition, source.edition.competitions[source.competition]
-    found = replicate(evidence, source.metric, edition, competition, weights_of(evidence.images))
+    drawn = replicate(evidence, source.metric, edition, competition, weights_of(evidence.images))
     shown = positive_images(evidence, edition, competition)
-    replicates = StoredReplicates(evidence.images, found.measure, found.per_class, shown)
+    parts = Found.of(found_by(evidence, edition, competition))
+    replicates = StoredReplicates(evidence.images, drawn.measure, drawn.per_class, shown, parts)
     content = _packed(source, replicates)
     with database.writing() as session:
         _replace(session, SecretReplicates, source.result_id, content=content)
@@ -237,6 +269,8 @@ def _packed(source: Source, replicates: StoredReplicates) -> bytes:
     per_class = replicates.scores.per_class
     writer.add(_SCORES, np.array(list(per_class.values())))
     writer.add(_BY_CLASS, replicates.per_class)
+    writer.add(_FOUND, replicates.found.shares)
+    writer.add(_FOUND_IN, replicates.found.images)
     writer.finish(
         {
             "of": _identity(source),

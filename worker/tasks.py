@@ -9,6 +9,7 @@ from celery import Celery
 
 from vocboard.app.database import Database
 from vocboard.app.messaging.broker import (
+    COMPARE_SUBMISSIONS,
     DIAGNOSE_NEXT,
     EVALUATE_NEXT,
     IMPORT_GROUND_TRUTH,
@@ -22,7 +23,7 @@ from vocboard.app.messaging.mail.sending import send_due
 from vocboard.app.settings import Settings
 from vocboard.app.storage.archives import ArchiveStore
 from vocboard.app.storage.stores import archive_store
-from vocboard.worker import board_statistics, diagnoses, ground_truth_import, recovery, rescoring
+from vocboard.worker import board_statistics, diagnoses, ground_truth_import, recovery, rescoring, sequences
 from vocboard.worker.evaluation import evaluate_next
 
 # How long one task starts new evaluations: this saves a task for each small one, and leaves each most of the time
@@ -78,6 +79,13 @@ def register(application: Celery, settings: Settings) -> None:
         while diagnoses.diagnose_next(process.database, process.store, settings) and time.monotonic() < turn_ends:
             pass
 
+    def compare_submissions() -> None:
+        """Compare the submissions of each person, until the turn is over or more urgent work is waiting."""
+        turn_ends = time.monotonic() + STATISTICS_TURN.total_seconds()
+        while time.monotonic() < turn_ends:
+            if not sequences.compare_next(process.database, process.store, settings, until=turn_ends):
+                break
+
     def import_ground_truth() -> None:
         """Import one ground truth version."""
         ground_truth_import.import_next(process.database, settings)
@@ -95,5 +103,6 @@ def register(application: Celery, settings: Settings) -> None:
     application.task(rescore, name=RESCORE)
     application.task(update_statistics, name=UPDATE_STATISTICS)
     application.task(diagnose, name=DIAGNOSE_NEXT)
+    application.task(compare_submissions, name=COMPARE_SUBMISSIONS)
     application.task(import_ground_truth, name=IMPORT_GROUND_TRUTH)
     application.task(sweep, name=SWEEP)

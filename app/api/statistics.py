@@ -1,19 +1,26 @@
 """Statistics of a challenge for its organisers."""
 
-from fastapi import APIRouter
+from typing import Annotated
+
+from fastapi import APIRouter, Query
 from sqlalchemy.orm import Session
 
 from vocboard.app.api.problems import problem_responses
+from vocboard.app.api.schemas import across
 from vocboard.app.api.schemas.statistics import BoardStatisticsState, FailedDiagnoses, StatisticsStates
 from vocboard.app.challenges import service as challenges
 from vocboard.app.challenges.models import Challenge
+from vocboard.app.challenges.phases import leaderboard_phase, phase_named
 from vocboard.app.database import now
 from vocboard.app.evaluations import diagnosis_tasks
 from vocboard.app.evaluations.diagnosis_failures import EXPLANATIONS as WHY
 from vocboard.app.evaluations.diagnosis_failures import REMEDIES
+from vocboard.app.evaluations.rounding import shown
 from vocboard.app.leaderboards import statistics_states
+from vocboard.app.leaderboards.across_methods import AcrossMethods, EntrantSequence, across_methods
 from vocboard.app.leaderboards.statistics_states import BoardState
 from vocboard.app.statistics.explanations import EXPLANATIONS
+from vocboard.app.statistics.sequences import Change
 from vocboard.app.web.dependencies import DatabaseDep, NotifierDep
 from vocboard.app.web.identity import OrganisingUser
 
@@ -52,6 +59,69 @@ def _states(session: Session, challenge: Challenge) -> StatisticsStates:
             for reason, number in diagnoses.failed.items()
         ],
     )
+
+
+@router.get("/{competition}", responses=problem_responses(401, 403, 404))
+def get_statistics_across_methods(
+    database: DatabaseDep,
+    user: OrganisingUser,
+    slug: str,
+    competition: str,
+    phase: Annotated[str | None, Query(description="Key of a phase; by default the one that is shown first.")] = None,
+) -> across.AcrossMethods:
+    """How far the methods of a competition agree, and whether entrants improve from submission to submission."""
+    with database.reading() as session:
+        challenge = challenges.get_organised(session, slug, user)
+        at = now()
+        chosen = leaderboard_phase(challenge, at) if phase is None else phase_named(challenge, phase)
+        return _across(across_methods(session, challenge, chosen, competition, at=at))
+
+
+def _across(found: AcrossMethods) -> across.AcrossMethods:
+    return across.AcrossMethods(
+        phase=found.phase.key,
+        competition=found.competition.key,
+        is_wanted=found.is_wanted,
+        is_being_computed=found.is_being_computed,
+        failure=found.failure,
+        agreement=[
+            across.AgreeingMethod(
+                submission=one.entry.submission_id,
+                method=one.entry.method,
+                found=one.found,
+                correlations=list(one.with_others),
+            )
+            for one in found.agreement
+        ],
+        entrants=[_entrant(one, found.decimals) for one in found.entrants],
+    )
+
+
+def _entrant(one: EntrantSequence, decimals: int) -> across.EntrantSequence:
+    return across.EntrantSequence(
+        user=one.user.id,
+        name=one.user.name,
+        submissions=one.submissions,
+        steps=[
+            across.SequenceStep(
+                submission=step.member.submission_id,
+                method=step.member.method,
+                submitted_at=step.member.submitted_at,
+                mean=shown(step.member.mean, decimals),
+                difference=shown(step.difference, decimals),
+                change=_change(step.change),
+            )
+            for step in one.steps
+        ],
+        difference=shown(one.difference, decimals),
+        change=_change(one.overall),
+        verdict=one.verdict,
+        failure=one.failure,
+    )
+
+
+def _change(one: Change | None) -> across.Change | None:
+    return None if one is None else across.Change(low=one.low, high=one.high, is_significant=one.is_significant)
 
 
 def _state(one: BoardState) -> BoardStatisticsState:

@@ -19,6 +19,7 @@ IMPORT_GROUND_TRUTH = "worker.import_ground_truth"
 RESCORE = "worker.rescore"
 UPDATE_STATISTICS = "worker.update_statistics"
 DIAGNOSE_NEXT = "worker.diagnose_next"
+COMPARE_SUBMISSIONS = "worker.compare_submissions"
 SWEEP = "worker.sweep"
 SEND_MAIL = "worker.send_mail"
 

@@ -10,6 +10,7 @@ from vocboard.app.overview.entrants import Sort as EntrantSort
 from vocboard.app.overview.submissions import Flag, Kind
 from vocboard.app.pages import formats
 from vocboard.app.rescores.models import RescoreState
+from vocboard.app.statistics.sequences import Verdict
 from vocboard.app.submissions.models import State
 from vocboard.evaluator.editions import (
     Competition,
@@ -99,6 +100,17 @@ STATISTICS_STATES = {
     StatisticsState.BEING_COMPUTED: "Being computed",
     StatisticsState.SHOWN: "Shown",
     StatisticsState.FAILED: "None",
+}
+VERDICTS = {
+    Verdict.IMPROVED: "Better: the last differs from the first by more than chance, and so does at least one step up.",
+    Verdict.GRADUAL: "Better in small steps: the last differs from the first by more than chance; no single step up "
+    "does. Fitting to the leaderboard looks like this, and so do many small improvements.",
+    Verdict.WORSE: "Worse: the last differs from the first by more than chance.",
+    Verdict.VARIES: "Up and down: at least one step is more than chance, but the last cannot be distinguished from the "
+    "first.",
+    Verdict.NO_DIFFERENCE: "No difference by more than chance, neither between the first and the last nor in any step. "
+    "To choose among them by score is to choose by chance.",
+    Verdict.UNKNOWN: "Too few test images determine the differences to say anything.",
 }
 PHASE_STATES = {
     PhaseState.NOT_YET_OPEN: "Not yet open",

@@ -86,3 +86,47 @@ class BoardDifferences(Base):
     )
     class_name: Mapped[str] = mapped_column(String(60), primary_key=True)
     content: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+class BoardAgreement(Base):
+    """How far the methods of a leaderboard find the same; only organisers see it.
+
+    Attributes:
+        content: see `app.statistics.agreement`.
+    """
+
+    __tablename__ = "board_agreements"
+
+    statistics_id: Mapped[uuid.UUID] = mapped_column(
+        ForeignKey("board_statistics.id", ondelete="CASCADE"), primary_key=True
+    )
+    content: Mapped[dict[str, Any]] = mapped_column(JSON)
+
+
+class SubmissionSequence(Leased, Base):
+    """Which of a person's scored submissions to a phase differ by more than chance; only organisers see it.
+
+    The row is also its place in the queue: the sweep marks what is out of date (`app.statistics.sequence_queue`).
+
+    Attributes:
+        submissions: number of evaluated submissions that it was computed from.
+        latest_at: when the latest of their evaluations was stored.
+        decimals: of the scores.
+        version: of the computation.
+        is_due: whether it has to be computed.
+        computed_at: when it last was; None for never.
+        content: see `app.statistics.sequences`; None until it is computed.
+    """
+
+    __tablename__ = "submission_sequences"
+
+    challenge_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("challenges.id", ondelete="CASCADE"), primary_key=True)
+    phase_key: Mapped[PhaseKey] = mapped_column(primary_key=True)
+    user_id: Mapped[uuid.UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+    submissions: Mapped[int]
+    latest_at: Mapped[datetime]
+    decimals: Mapped[int]
+    version: Mapped[int]
+    is_due: Mapped[bool] = mapped_column(default=True, index=True)
+    computed_at: Mapped[datetime | None]
+    content: Mapped[dict[str, Any] | None] = mapped_column(JSON)

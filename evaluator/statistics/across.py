@@ -93,13 +93,21 @@ def agreement(found: Sequence[Shares]) -> NDArray[np.float64]:
     share everywhere. It is Pearson's; where each image has one positive of a class at most, the phi coefficient.
     """
     units = np.stack([np.concatenate(list(shares.values())) for shares in found])
-    units = units[:, ~np.isnan(units[0])]
+    return correlations(units[:, ~np.isnan(units[0])])
+
+
+def correlations(units: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the (m, m) agreement of methods of which (m, n) shares are found; see `agreement`.
+
+    Args:
+        units: no NaN; the same n pairs of a class and an image for all methods.
+    """
     deviation = units - units.mean(axis=1, keepdims=True)
     length = np.sqrt((deviation**2).sum(axis=1))
     with np.errstate(invalid="ignore", divide="ignore"):
-        correlations = (deviation @ deviation.T) / np.outer(length, length)
-    correlations[:, length < LEAST_LENGTH] = correlations[length < LEAST_LENGTH] = np.nan
-    return np.asarray(np.clip(correlations, -1.0, 1.0))
+        found = (deviation @ deviation.T) / np.outer(length, length)
+    found[:, length < LEAST_LENGTH] = found[length < LEAST_LENGTH] = np.nan
+    return np.asarray(np.clip(found, -1.0, 1.0))
 
 
 def combined(evidence: Sequence[Evidence]) -> EvidenceByClass[LabelledItems] | None:

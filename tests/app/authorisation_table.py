@@ -237,6 +237,9 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "GET /api/v1/challenges/{slug}/entrants": of_challenges(ORGANISERS, Scope.ORGANISE),
     "GET /api/v1/challenges/{slug}/statistics": of_challenges(ORGANISERS, Scope.ORGANISE),
     "POST /api/v1/challenges/{slug}/statistics": of_challenges(ORGANISERS, Scope.ORGANISE),
+    "GET /api/v1/challenges/{slug}/statistics/{competition}": of_challenges(
+        ORGANISERS, Scope.ORGANISE, path=COMPETITION
+    ),
     "GET /api/v1/challenges/{slug}/queue": of_challenges(ORGANISERS, Scope.ORGANISE),
     "GET /api/v1/challenges/{slug}/log": of_challenges(ORGANISERS, Scope.ORGANISE),
     "GET /api/v1/challenges/{slug}/log.csv": of_challenges(ORGANISERS, Scope.ORGANISE),
@@ -423,6 +426,7 @@ TABLE: Mapping[str, tuple[Rule, ...]] = {
     "POST /organise/{slug}/people/{user_id}/remove": (Rule(OWNING, PUBLIC | {"user_id": "organiser"}),),
     "POST /organise/{slug}/people/{user_id}/hand-over": (Rule(OWNING, PUBLIC | {"user_id": "organiser"}),),
     "GET /organise/{slug}/statistics": of_challenges(ORGANISERS),
+    "GET /organise/{slug}/statistics/{competition}": of_challenges(ORGANISERS, path=COMPETITION),
     "POST /organise/{slug}/statistics": of_challenges(ORGANISERS),
     "GET /organise/{slug}/queue": of_challenges(ORGANISERS),
     "GET /organise/{slug}/log": of_challenges(ORGANISERS),

@@ -11,7 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.browser.gallery_states import add_states
-from tests.browser.gallery_statistics import add_statistics
+from tests.browser.gallery_statistics import add_across_methods, add_statistics
 from tests.support.factories import make_challenge, make_organiser, make_user
 from tests.support.phases import main_truth
 from vocboard.app.accounts import service as accounts
@@ -106,6 +106,7 @@ def fill(session: Session, *, methods: int = 200) -> Gallery:
     _own_submissions(session, random, challenge, participant, gallery)
     _moderation(session, challenge, organiser, others[0])
     add_statistics(session, challenge, "comp3")
+    add_across_methods(session, challenge, "comp3")
     for name in ("scored", "published"):
         shown = session.get_one(Submission, gallery.submissions[name])
         gallery.submissions[f"{name}_method"] = shown.method_id

@@ -2,21 +2,27 @@
 
 import uuid
 from collections.abc import Mapping
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.support.phases import phase_of
 from vocboard.app.challenges.models import Challenge
+from vocboard.app.database import now
 from vocboard.app.leaderboards import service
 from vocboard.app.leaderboards.shown_statistics import MEAN
+from vocboard.app.statistics.agreement import Agreement
 from vocboard.app.statistics.boards import Interval, MethodStatistics, Statistics, decimals_of, digest_of
 from vocboard.app.statistics.differences import Differences
-from vocboard.app.statistics.models import BoardDifferences, BoardStatistics
+from vocboard.app.statistics.models import BoardAgreement, BoardDifferences, BoardStatistics, SubmissionSequence
+from vocboard.app.statistics.sequences import Change, SequenceStatistics, members
 
 HALF_INTERVAL = 0.012  # of a mean; of a class, three times that
 HALF_DIFFERENCE = 0.03
+MATRIX = 50  # methods whose agreement is known
 
 
 def add_statistics(session: Session, challenge: Challenge, competition: str) -> None:
@@ -58,6 +64,48 @@ def add_statistics(session: Session, challenge: Challenge, competition: str) -> 
     for name, values in columns.items():
         session.add(
             BoardDifferences(statistics_id=stored.id, class_name=name, content=_differences(values, decimals).packed())
+        )
+
+
+def add_across_methods(session: Session, challenge: Challenge, competition: str) -> None:
+    """Add how far fifty methods of the leaderboard agree, and the comparisons of everybody's submissions."""
+    random = np.random.default_rng(3)
+    statistics = session.scalars(select(BoardStatistics).where(BoardStatistics.competition == competition)).one()
+    results = [uuid.UUID(result) for result in statistics.content["methods"]][:MATRIX]
+    hits = random.random((len(results), 40)) < np.linspace(0.3, 0.9, 40)
+    correlations = [[round(float(value), 2) for value in row] for row in np.atleast_2d(np.corrcoef(hits))]
+    found = [round(float(value), 2) for value in hits.mean(axis=1)]
+    agreement = Agreement(results, found, correlations)
+    session.add(BoardAgreement(statistics_id=statistics.id, content=agreement.as_json()))
+    for number, ((user_id, _), sequence) in enumerate(
+        members(session, challenge.id, "main", competition=competition).items()
+    ):
+        steps = [
+            Change(
+                round(step - HALF_DIFFERENCE, 3),
+                round(step + HALF_DIFFERENCE, 3),
+                abs(step) > HALF_DIFFERENCE,
+                step > 0,
+            )
+            for step in (after.mean - before.mean for before, after in pairwise(sequence))
+        ]
+        gain = sequence[-1].mean - sequence[0].mean
+        half = HALF_DIFFERENCE if number % 3 else 1.0
+        low, high = round(gain - half, 3), round(gain + half, 3)
+        overall = None if number % 3 == 1 else Change(low, high, abs(gain) > half, gain > 0)
+        found_steps = [None if overall is None else step for step in steps]
+        compared = SequenceStatistics([one.result_id for one in sequence], found_steps, overall)
+        session.add(
+            SubmissionSequence(
+                challenge_id=challenge.id,
+                user_id=user_id,
+                submissions=len(sequence),
+                latest_at=now(),
+                decimals=challenge.decimals,
+                version=1,
+                is_due=False,
+                content={"competitions": {competition: compared.as_json()}},
+            )
         )
 
 

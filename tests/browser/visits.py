@@ -101,6 +101,7 @@ VISITS = [
     Visit("organiser", "/organise/voc2012/entrants"),
     Visit("organiser", "/organise/voc2012/queue"),
     Visit("organiser", "/organise/voc2012/statistics"),
+    Visit("organiser", "/organise/voc2012/statistics/comp3"),
     Visit("organiser", "/organise/voc2012/people"),
     Visit("organiser", "/organise/past/rescores/{rescore}"),
     Visit("organiser", "/organise/voc2012/log"),

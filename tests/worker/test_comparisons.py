@@ -12,11 +12,12 @@ from vocboard.app.submissions.models import Declared
 from vocboard.evaluator.editions import load
 from vocboard.evaluator.statistics.bootstrap import replicate
 from vocboard.evaluator.statistics.evidence import EvidenceByClass
+from vocboard.evaluator.statistics.found import found as found_by
 from vocboard.evaluator.statistics.found import positive_images
 from vocboard.evaluator.statistics.ranked_evidence import LabelledItems
 from vocboard.worker import comparisons
 from vocboard.worker.comparisons import Computed, statistics_of
-from vocboard.worker.replicates import StoredReplicates, weights_of
+from vocboard.worker.replicates import Found, StoredReplicates, weights_of
 
 EDITION = load("VOC2012")
 COMPETITION = EDITION.competitions["comp1"]
@@ -43,7 +44,11 @@ def computed(*noises: float) -> tuple[Computed, list[uuid.UUID]]:
         found = replicate(evidence, COMPETITION.rules.metric, EDITION, COMPETITION, weights_of(IMAGES))
         scores = dict(found.measure.per_class)
         stored[result] = StoredReplicates(
-            IMAGES, found.measure, found.per_class, positive_images(evidence, EDITION, COMPETITION)
+            IMAGES,
+            found.measure,
+            found.per_class,
+            positive_images(evidence, EDITION, COMPETITION),
+            Found.of(found_by(evidence, EDITION, COMPETITION)),
         )
         entries.append(
             Entry(

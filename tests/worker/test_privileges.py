@@ -56,7 +56,15 @@ from vocboard.app.rescores import service as rescores
 from vocboard.app.rescores.models import RescoreState
 from vocboard.app.settings import Settings
 from vocboard.app.statistics import queue as statistics_queue
-from vocboard.app.statistics.models import BoardDifferences, BoardStatistics, SecretReplicates, StatisticsUpdate
+from vocboard.app.statistics import sequence_queue
+from vocboard.app.statistics.models import (
+    BoardAgreement,
+    BoardDifferences,
+    BoardStatistics,
+    SecretReplicates,
+    StatisticsUpdate,
+    SubmissionSequence,
+)
 from vocboard.app.storage.directory_store import DirectoryStore
 from vocboard.app.storage.ground_truth_inbox import GroundTruthInbox
 from vocboard.app.submissions import publishing, queries, queue
@@ -194,7 +202,7 @@ def test_each_process_may_do_its_part(web: Database, worker: Database, settings:
     with web.reading() as session:
         found = challenges.get_visible(session, challenge.slug, None)
         assert len(show_board(session, found, "comp3").rows) == 1
-    keep_statistics(web, worker, settings, challenge)
+    keep_statistics(web, worker, settings, challenge, ada)
     score_again(web, worker, settings, challenge, organiser)
     organisers_moderate(web, challenge, submission_id, ada, organiser)
     challenge_moves(web, store, challenge, organiser, tmp_path)
@@ -202,7 +210,7 @@ def test_each_process_may_do_its_part(web: Database, worker: Database, settings:
         submissions.withdraw(session, submission_id=submission_id, user=ada)
 
 
-def keep_statistics(web: Database, worker: Database, settings: Settings, challenge: Challenge) -> None:
+def keep_statistics(web: Database, worker: Database, settings: Settings, challenge: Challenge, ada: User) -> None:
     """Statistics from evidence, and again from the archive; the web process sees the results, and nothing secret."""
     store, until = DirectoryStore(settings.archives), time.monotonic() + 60
     assert has_work(worker, partial(statistics_queue.due, evaluator_version=VERSION))
@@ -227,6 +235,15 @@ def keep_statistics(web: Database, worker: Database, settings: Settings, challen
         with pytest.raises(ProgrammingError, match="permission denied"), web.reading() as session:
             session.execute(select(table.__table__.primary_key.columns[0]))
     with worker.writing() as session:
+        sequence = {"user_id": ada.id, "submissions": 2, "latest_at": now(), "decimals": 4, "version": 0}
+        session.add(SubmissionSequence(challenge_id=challenge.id, phase_key="main", **sequence))
+    with worker.writing() as session:
+        sequence_queue.mark_changed(session)  # which forgets somebody with one submission
+        assert session.scalars(select(SubmissionSequence)).all() == []
+    with web.reading() as session:
+        session.scalars(select(BoardAgreement)).all()
+        session.scalars(select(SubmissionSequence)).all()
+    with worker.writing() as session:
         for secret in (SecretEvidence, SecretReplicates):
             session.execute(delete(secret))
         session.execute(delete(BoardStatistics))
@@ -236,7 +253,7 @@ def keep_statistics(web: Database, worker: Database, settings: Settings, challen
         again = show_board(session, challenges.get_visible(session, challenge.slug, None), "comp3").statistics
         assert again is not None
         assert again.methods == shown.methods
-        for table in (BoardStatistics, BoardDifferences):
+        for table in (BoardStatistics, BoardDifferences, BoardAgreement, SubmissionSequence):
             with pytest.raises(ProgrammingError, match="permission denied"), web.writing() as writing:
                 writing.execute(delete(table))
 

@@ -6,14 +6,18 @@ from sqlalchemy.orm import Session
 
 from tests.support.browsing import sign_in
 from tests.support.entrants import make_scored
-from tests.support.factories import make_challenge, make_organiser
+from tests.support.factories import make_challenge, make_organiser, make_user
 from tests.support.phases import show_board
 from tests.support.site import Site
 from vocboard.app.accounts.models import User
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.database import now
 from vocboard.app.statistics.boards import Failure, Statistics, decimals_of, digest_of
-from vocboard.app.statistics.models import BoardStatistics
+from vocboard.app.statistics.models import BoardStatistics, SubmissionSequence
+from vocboard.app.statistics.sequences import Change, SequenceStatistics, members
 
 BOARD, REASONS = "/challenges/few/leaderboards/comp1", "/organise/few/statistics"
+CHALLENGE = "/challenges/few"
 NONE = Statistics(3, 0, 0, 0, {})
 
 
@@ -55,3 +59,35 @@ def test_a_leaderboard_without_statistics_of_an_earlier_version_shows_none(embed
     with embedded_site.client() as client:
         assert "replicates" not in client.get(BOARD).text
         assert client.get(f"/api/v1{BOARD}").json()["statistics"] is None
+
+
+def test_the_comparison_of_an_entrants_submissions_is_never_of_other_submissions(embedded_site: Site) -> None:
+    """It says that it is being computed as soon as there is another one."""
+    address = "/organise/few/statistics/comp1"
+    with embedded_site.writing() as session:
+        organiser, entrant = make_organiser(session), make_user(session)
+        challenge = make_challenge(session, organiser=organiser, slug="few", statistics=True)
+        for number, score in enumerate((0.5, 0.51, 0.6)):
+            make_scored(session, challenge, entrant, f"Method {number}", score, published=False)
+        [sequence] = members(session, challenge.id, "main", competition="comp1").values()
+        steps = [Change(-0.01, 0.03, False, True), Change(-0.02, 0.2, False, True)]
+        results = [one.result_id for one in sequence]
+        found = SequenceStatistics(results, steps, Change(0.01, 0.19, True, True))
+        key = {"challenge_id": challenge.id, "user_id": entrant.id, "submissions": 3, "latest_at": now()}
+        content = {"competitions": {"comp1": found.as_json()}}
+        session.add(SubmissionSequence(**key, decimals=4, version=1, is_due=False, content=content))
+        challenge_id, entrant_id, email = challenge.id, entrant.id, entrant.email
+    with embedded_site.client() as client:
+        sign_in(client, organiser.email)
+        page = client.get(address, params={"person": str(entrant_id)}).text
+        assert "no single step up does" in page
+        assert email in page
+        assert "+9.00" in page  # the last step
+        [answer] = client.get(f"/api/v1{CHALLENGE}/statistics/comp1").json()["entrants"]
+        assert (answer["verdict"], answer["change"]["is_significant"]) == ("gradual", True)
+        assert [step["difference"] for step in answer["steps"]] == [None, 0.01, 0.09]
+        with embedded_site.writing() as session:
+            make_scored(session, session.get_one(Challenge, challenge_id), entrant, "Method 3", 0.7, published=False)
+        assert "Being computed" in client.get(address).text
+        [answer] = client.get(f"/api/v1{CHALLENGE}/statistics/comp1").json()["entrants"]
+        assert (answer["verdict"], answer["change"], len(answer["steps"])) == (None, None, 4)

@@ -1,0 +1,220 @@
+"""What organisers see across the methods of a competition: how far they agree, and whether entrants improve."""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from vocboard.app.accounts.models import User
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.challenges.phases import Phase
+from vocboard.app.leaderboards.entries import Entry
+from vocboard.app.leaderboards.service import rules_of, statistics_basis
+from vocboard.app.leaderboards.shown_statistics import shown_statistics
+from vocboard.app.statistics import sequences
+from vocboard.app.statistics.agreement import Agreement
+from vocboard.app.statistics.boards import Failure
+from vocboard.app.statistics.models import BoardAgreement, SubmissionSequence
+from vocboard.app.statistics.sequences import Change, Member, SequenceStatistics, Verdict
+from vocboard.evaluator.editions import Competition
+from vocboard.evaluator.tasks.definitions import METRICS
+
+
+@dataclass(frozen=True, slots=True)
+class MethodAgreement:
+    """One method of a leaderboard, and what it has in common with the others.
+
+    Attributes:
+        found: mean share of the positives of a class in an image that it finds.
+        with_others: correlation with each method, in the order of the list; None if nothing is said.
+        closest, farthest: places of the methods with which it agrees most and least.
+    """
+
+    entry: Entry
+    found: float
+    with_others: Sequence[float | None]
+    closest: int | None
+    farthest: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One submission of a sequence.
+
+    Attributes:
+        difference: of its mean to that of the one before; None for the first.
+        change: whether that is more than chance; None if nothing is said.
+    """
+
+    member: Member
+    difference: float | None
+    change: Change | None
+
+
+@dataclass(frozen=True, slots=True)
+class EntrantSequence:
+    """The submissions of one person.
+
+    Attributes:
+        submissions: number of all that can be compared, of which `steps` has the latest.
+        overall: of the last to the first of `steps`.
+        verdict: None while it is being computed, or if it cannot be.
+        failure: why it cannot be.
+    """
+
+    user: User
+    submissions: int
+    steps: Sequence[Step]
+    difference: float
+    overall: Change | None
+    verdict: Verdict | None
+    failure: Failure | None
+
+
+@dataclass(frozen=True, slots=True)
+class AcrossMethods:
+    """Statistics across the methods of one competition.
+
+    Attributes:
+        is_wanted: whether the challenge has statistics.
+        agreement: of the leaderboard's methods, in its order; empty if there is none.
+        is_being_computed: whether the agreement will come.
+        failure: why the leaderboard has no statistics, and so no agreement.
+        not_compared: number of methods on the leaderboard without one.
+        entrants: with at least two submissions, those with most first.
+        alone: number of people with one submission that could be compared.
+    """
+
+    phase: Phase
+    competition: Competition
+    decimals: int
+    is_wanted: bool
+    agreement: Sequence[MethodAgreement]
+    is_being_computed: bool
+    failure: Failure | None
+    not_compared: int
+    entrants: Sequence[EntrantSequence]
+    alone: int
+
+
+def across_methods(
+    session: Session, challenge: Challenge, phase: Phase, competition: str, *, at: datetime
+) -> AcrossMethods:
+    """Return what is known across the methods of a competition that the viewer organises (the caller checks).
+
+    Args:
+        challenge: with its competitions and phases.
+        at: the present instant.
+
+    Raises:
+        NotFoundError: the phase has no such competition.
+    """
+    rules = rules_of(challenge, phase, competition)
+    agreement: Sequence[MethodAgreement] = ()
+    methods, failure = 0, None
+    basis = statistics_basis(session, challenge, phase, competition, at=at)
+    is_being_computed = basis is None  # frozen, and not copied yet
+    if basis is not None and basis.is_wanted:
+        methods = len(basis.entries)
+        board = challenge.id, phase.key, competition
+        shown = shown_statistics(session, board, basis.entries, decimals=basis.decimals, frozen_at=basis.frozen_at)
+        is_being_computed = shown is not None and not shown.is_current
+        failure = None if shown is None else shown.failure
+        if shown is not None and shown.is_current and shown.statistics_id is not None:
+            agreement = _agreement(session, shown.statistics_id, basis.entries)
+    found = sequences.members(session, challenge.id, phase.key, competition=competition) if challenge.statistics else {}
+    higher_is_better = METRICS[rules.rules.metric].higher_is_better
+    return AcrossMethods(
+        phase=phase,
+        competition=rules,
+        decimals=challenge.decimals,
+        is_wanted=challenge.statistics,
+        agreement=agreement,
+        is_being_computed=is_being_computed,
+        failure=failure,
+        not_compared=methods - len(agreement),
+        entrants=_entrants(session, challenge, phase, found, higher_is_better=higher_is_better),
+        alone=sum(len(sequence) == 1 for sequence in found.values()),
+    )
+
+
+def _agreement(session: Session, statistics_id: uuid.UUID, entries: Sequence[Entry]) -> list[MethodAgreement]:
+    stored = session.get(BoardAgreement, statistics_id)
+    if stored is None:
+        return []
+    found = Agreement.from_json(stored.content)
+    places = {result: place for place, result in enumerate(found.results)}
+    known = sorted((entry for entry in entries if entry.result_id in places), key=lambda entry: places[_result(entry)])
+    rows = []
+    for own, entry in enumerate(known):
+        values = [found.correlations[places[_result(entry)]][places[_result(other)]] for other in known]
+        others = [place for place, value in enumerate(values) if place != own and value is not None]
+        by_value = sorted(others, key=lambda place: values[place] or 0.0)
+        rows.append(
+            MethodAgreement(
+                entry,
+                found.found[places[_result(entry)]],
+                values,
+                by_value[-1] if by_value else None,
+                by_value[0] if by_value else None,
+            )
+        )
+    return rows
+
+
+def _result(entry: Entry) -> uuid.UUID:
+    assert entry.result_id is not None  # noqa: S101  # statistics are only of entries with results
+    return entry.result_id
+
+
+def _entrants(
+    session: Session,
+    challenge: Challenge,
+    phase: Phase,
+    found: Mapping[tuple[uuid.UUID, str], Sequence[Member]],
+    *,
+    higher_is_better: bool,
+) -> list[EntrantSequence]:
+    listed = {user_id: sequence for (user_id, _), sequence in found.items() if len(sequence) > 1}
+    users = {user.id: user for user in session.scalars(select(User).where(User.id.in_(listed)))}
+    stored = session.scalars(
+        select(SubmissionSequence).where(
+            SubmissionSequence.challenge_id == challenge.id,
+            SubmissionSequence.phase_key == phase.key,
+            SubmissionSequence.user_id.in_(listed),
+        )
+    )
+    contents = {row.user_id: row.content for row in stored if row.content is not None}
+    entrants = []
+    for user_id, sequence in listed.items():
+        compared = sequences.compared(sequence)
+        content = contents.get(user_id, {})
+        failure = Failure(content["failure"]) if content.get("failure") else None
+        computed = content.get("competitions", {}).get(sequence[0].competition)
+        statistics = None if computed is None else SequenceStatistics.from_json(computed)
+        if statistics is not None and list(statistics.results) != [one.result_id for one in compared]:
+            statistics = None  # of other submissions than there are now
+        if statistics is not None:
+            failure = statistics.failure
+        changes = statistics.steps if statistics is not None and failure is None else [None] * (len(compared) - 1)
+        steps = [Step(compared[0], None, None)] + [
+            Step(one, one.mean - before.mean, change)
+            for before, one, change in zip(compared, compared[1:], changes, strict=False)
+        ]
+        entrants.append(
+            EntrantSequence(
+                user=users[user_id],
+                submissions=len(sequence),
+                steps=steps,
+                difference=compared[-1].mean - compared[0].mean,
+                overall=None if statistics is None else statistics.overall,
+                verdict=None
+                if statistics is None or failure is not None
+                else sequences.verdict(statistics, higher_is_better=higher_is_better),
+                failure=failure,
+            )
+        )
+    return sorted(entrants, key=lambda one: (-one.submissions, one.user.name.casefold(), one.user.email))

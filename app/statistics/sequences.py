@@ -1,0 +1,178 @@
+"""The submissions of one person to a phase, in the order of time, and which of them differ by more than chance."""
+
+import uuid
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from sqlalchemy import and_, select
+from sqlalchemy.orm import Session
+
+from vocboard.app.evaluations.models import CompetitionResult, Evaluation, Measure
+from vocboard.app.statistics.boards import Failure
+from vocboard.app.submissions.models import Method, State, Submission
+
+# The scores of disqualified submissions have been seen; withdrawn ones leave no evidence behind.
+COUNTED = (State.SCORED, State.DISQUALIFIED)
+MOST_SUBMISSIONS = 300  # of one person to one competition that are compared: the latest
+
+
+class Member(NamedTuple):
+    """One submission of a sequence: one that entered every class, and whose mean is defined."""
+
+    user_id: uuid.UUID
+    competition: str
+    submission_id: uuid.UUID
+    result_id: uuid.UUID
+    method: str
+    submitted_at: datetime
+    mean: float
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The score of a submission minus that of an earlier one.
+
+    Attributes:
+        low, high: ends of the simultaneous 95 % interval: fractions, rounded.
+        is_significant: whether the unrounded interval does not contain 0.
+        is_positive: whether the unrounded difference is more than 0.
+    """
+
+    low: float
+    high: float
+    is_significant: bool
+    is_positive: bool
+
+    def as_json(self) -> list[Any]:
+        """Return the fields."""
+        return [self.low, self.high, self.is_significant, self.is_positive]
+
+    def is_better(self, *, higher_is_better: bool) -> bool:
+        """Whether the later submission is better by more than chance."""
+        return self.is_significant and self.is_positive is higher_is_better
+
+    def is_worse(self, *, higher_is_better: bool) -> bool:
+        """Whether the later submission is worse by more than chance."""
+        return self.is_significant and self.is_positive is not higher_is_better
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceStatistics:
+    """The changes in the sequence of one person and competition.
+
+    Attributes:
+        results: ids of the results that were compared.
+        steps: of each submission but the first to the one before; None where nothing is said.
+        overall: of the last to the first.
+        failure: why there are no changes; None if there are.
+    """
+
+    results: Sequence[uuid.UUID]
+    steps: Sequence[Change | None]
+    overall: Change | None
+    failure: Failure | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return all of it in JSON's types."""
+        return {
+            "results": [str(result) for result in self.results],
+            "steps": [None if step is None else step.as_json() for step in self.steps],
+            "overall": None if self.overall is None else self.overall.as_json(),
+            "failure": self.failure,
+        }
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> "SequenceStatistics":
+        """Return what `as_json` has written."""
+        return cls(
+            [uuid.UUID(result) for result in stored["results"]],
+            [None if step is None else Change(*step) for step in stored["steps"]],
+            None if stored["overall"] is None else Change(*stored["overall"]),
+            None if stored["failure"] is None else Failure(stored["failure"]),
+        )
+
+
+class Verdict(StrEnum):
+    """What the changes of a sequence say about it."""
+
+    IMPROVED = "improved"  # overall, and in a step
+    GRADUAL = "gradual"  # overall, but in no step
+    WORSE = "worse"  # overall
+    VARIES = "varies"  # in some step, but not overall
+    NO_DIFFERENCE = "no_difference"  # neither overall nor in a step
+    UNKNOWN = "unknown"  # too few images determine the differences
+
+
+def verdict(found: SequenceStatistics, *, higher_is_better: bool) -> Verdict:
+    """Return what the changes of a sequence say about it."""
+    if found.overall is None:
+        return Verdict.UNKNOWN
+    known = [step for step in found.steps if step is not None]
+    if found.overall.is_better(higher_is_better=higher_is_better):
+        is_in_step = any(step.is_better(higher_is_better=higher_is_better) for step in known)
+        return Verdict.IMPROVED if is_in_step else Verdict.GRADUAL
+    if found.overall.is_worse(higher_is_better=higher_is_better):
+        return Verdict.WORSE
+    return Verdict.VARIES if any(step.is_significant for step in known) else Verdict.NO_DIFFERENCE
+
+
+def members(
+    session: Session,
+    challenge_id: uuid.UUID,
+    phase_key: str,
+    *,
+    user_id: uuid.UUID | None = None,
+    competition: str | None = None,
+) -> Mapping[tuple[uuid.UUID, str], Sequence[Member]]:
+    """Return the sequences of a phase, by person and competition, in the order of submission.
+
+    Published or not, of whatever method. Rehearsals are left out, and results whose means cannot be compared: over
+    fewer classes, or undefined.
+
+    Args:
+        user_id: only this person's.
+        competition: only in this one.
+    """
+    query = (
+        select(
+            Submission.user_id,
+            CompetitionResult.competition,
+            Submission.id,
+            CompetitionResult.id,
+            Method.name,
+            Submission.created_at,
+            Measure.mean,
+            CompetitionResult.not_entered,
+        )
+        .join(Evaluation, Evaluation.id == Submission.current_evaluation_id)
+        .join(CompetitionResult, CompetitionResult.evaluation_id == Evaluation.id)
+        .join(Measure, and_(Measure.result_id == CompetitionResult.id, Measure.position == 0))
+        .join(Method, Method.id == Submission.method_id)
+        .where(
+            Submission.challenge_id == challenge_id,
+            Submission.phase_key == phase_key,
+            Submission.state.in_(COUNTED),
+            Submission.is_rehearsal.is_(False),
+            Measure.mean.is_not(None),
+        )
+        .order_by(Submission.created_at, Submission.id)
+    )
+    if user_id is not None:
+        query = query.where(Submission.user_id == user_id)
+    if competition is not None:
+        query = query.where(CompetitionResult.competition == competition)
+    found: defaultdict[tuple[uuid.UUID, str], list[Member]] = defaultdict(list)
+    for row in session.execute(query):
+        owner, key, submission_id, result_id, method, submitted_at, mean, not_entered = row
+        if mean is not None and not not_entered:
+            found[owner, key].append(Member(owner, key, submission_id, result_id, method, submitted_at, mean))
+    return found
+
+
+def compared(sequence: Sequence[Member]) -> Sequence[Member]:
+    """Return the submissions of a sequence that are compared: the latest."""
+    return sequence[-MOST_SUBMISSIONS:]

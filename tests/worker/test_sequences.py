@@ -1,0 +1,132 @@
+"""Across methods: what organisers see is what a fresh offline computation gives, and never of other submissions."""
+
+import time
+import uuid
+from collections.abc import Mapping
+from datetime import timedelta
+
+import numpy as np
+from sqlalchemy import func, select
+
+from tests.support.backend import Backend
+from tests.support.golden import golden_truth
+from tests.support.phases import complete, phase_of
+from tests.worker.test_statistics import EDITION, GOLDEN, submit_golden, update_all, withdraw
+from vocboard.app.challenges.models import Challenge
+from vocboard.app.database import now
+from vocboard.app.leaderboards.across_methods import AcrossMethods, across_methods
+from vocboard.app.statistics import sequence_queue
+from vocboard.app.statistics.boards import Failure
+from vocboard.app.statistics.models import SubmissionSequence
+from vocboard.app.statistics.sequences import Verdict
+from vocboard.evaluator import VERSION
+from vocboard.evaluator.results import Results
+from vocboard.evaluator.statistics.across import agreement
+from vocboard.evaluator.statistics.bootstrap import replicate
+from vocboard.evaluator.statistics.collect import collect_evidence
+from vocboard.evaluator.statistics.found import found as found_by
+from vocboard.evaluator.statistics.intervals import ReplicatedScore
+from vocboard.evaluator.statistics.sequence import compare_sequence
+from vocboard.evaluator.statistics.weights import draw_weights
+from vocboard.worker import recovery, sequences
+
+
+def compare_all(backend: Backend) -> None:
+    """Do everything that a worker would about sequences."""
+    recovery.sweep(backend.database, backend.settings)
+    while sequences.compare_next(backend.database, backend.store, backend.settings, until=time.monotonic() + 60):
+        pass
+
+
+def seen(backend: Backend, challenge: Challenge, competition: str) -> AcrossMethods:
+    with backend.database.snapshot() as session:
+        found = complete(session, challenge.id)
+        return across_methods(session, found, phase_of(session, found), competition, at=now())
+
+
+def offline_means(submitted: Mapping[uuid.UUID, Results], competition: str) -> dict[uuid.UUID, ReplicatedScore]:
+    truth, rules = golden_truth(GOLDEN), EDITION.competitions[competition]
+    means = {}
+    for submission_id, results in submitted.items():
+        evidence = collect_evidence({competition: results[competition]}, EDITION, truth)[competition]
+        drawn = replicate(evidence, rules.rules.metric, EDITION, rules, draw_weights(evidence.images))
+        means[submission_id] = drawn.mean
+    return means
+
+
+def test_organisers_see_what_a_fresh_offline_computation_gives(backend: Backend) -> None:
+    challenge, submitted = submit_golden(backend)
+    compare_all(backend)
+    [waiting] = seen(backend, challenge, "comp1").entrants
+    assert waiting.verdict is None  # leaderboards go first
+    update_all(backend)
+    compare_all(backend)
+    truth = golden_truth(GOLDEN)
+    for competition in ("comp1", "comp3"):
+        found, rules = seen(backend, challenge, competition), EDITION.competitions[competition]
+        [entrant] = found.entrants
+        means = offline_means(submitted, competition)
+        assert [step.member.submission_id for step in entrant.steps] == list(means)
+        expected = compare_sequence(list(means.values()))
+        for step, change in zip(entrant.steps[1:], expected.steps, strict=True):
+            assert step.difference is not None
+            assert abs(step.difference - change.difference) < 1e-9
+            assert (step.change is None) == (change.counting_images < 10)
+            if step.change is not None:
+                decimals = 3 if change.counting_images >= 100 else 2
+                assert (step.change.low, step.change.high) == (
+                    round(change.low, decimals),
+                    round(change.high, decimals),
+                )
+                assert step.change.is_significant == change.is_significant
+        assert (entrant.verdict is Verdict.UNKNOWN) == (expected.overall.counting_images < 10)
+
+        shares = [
+            found_by(collect_evidence({competition: results[competition]}, EDITION, truth)[competition], EDITION, rules)
+            for results in submitted.values()
+        ]
+        correlations = np.round(agreement(shares), 2)
+        places = {submission_id: place for place, submission_id in enumerate(submitted)}
+        order = [places[one.entry.submission_id] for one in found.agreement]
+        assert len(order) == len(submitted)
+        assert [one.with_others for one in found.agreement] == correlations[np.ix_(order, order)].tolist()
+
+
+def test_a_withdrawn_submission_is_never_counted_and_without_the_switch_nothing_is_kept(backend: Backend) -> None:
+    challenge, submitted = submit_golden(backend)
+    update_all(backend)
+    compare_all(backend)
+    [before] = seen(backend, challenge, "comp1").entrants
+    withdraw(backend, challenge, list(submitted))
+    [between] = seen(backend, challenge, "comp1").entrants
+    assert (before.verdict is None, between.verdict) == (False, None)
+    assert len(between.steps) == 3
+    update_all(backend)
+    compare_all(backend)
+    [after] = seen(backend, challenge, "comp1").entrants
+    assert after.verdict is not None
+    with backend.database.reading() as session:
+        assert sequence_queue.due(session, VERSION) == 0
+    with backend.database.writing() as session:
+        session.get_one(Challenge, challenge.id).statistics = False
+    assert not seen(backend, challenge, "comp1").entrants
+    recovery.sweep(backend.database, backend.settings)
+    with backend.database.reading() as session:
+        assert session.scalar(select(func.count()).select_from(SubmissionSequence)) == 0
+
+
+def test_what_stops_workers_again_and_again_is_given_up_until_an_organiser_asks(backend: Backend) -> None:
+    challenge, _ = submit_golden(backend)
+    update_all(backend)
+    recovery.sweep(backend.database, backend.settings)
+    attempts = backend.settings.evaluation_attempts
+    for _ in range(attempts):  # claimed by workers that died
+        with backend.database.writing() as session:
+            assert sequence_queue.claim(session, lease=timedelta(), attempts=attempts) is not None
+    compare_all(backend)
+    assert [one.failure for one in seen(backend, challenge, "comp1").entrants] == [Failure.INTERRUPTED]
+    with backend.database.writing() as session:
+        session.get_one(Challenge, challenge.id).statistics_requested_at = now()
+    update_all(backend)
+    compare_all(backend)
+    assert [one.failure for one in seen(backend, challenge, "comp1").entrants] == [None]
