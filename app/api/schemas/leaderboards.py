@@ -55,7 +55,8 @@ class LeaderboardRow(BaseModel):
     ranks: RankRange | None = Field(description="null if they are unknown or not shown.")
     in_first_group: bool | None = Field(
         description="Whether it is the first or cannot be distinguished from it (two-sided, 5 %, corrected for all "
-        "pairs of compared methods); null without `ranks`."
+        "pairs of compared methods; a difference that fewer than ten images determine does not count); null without "
+        "`ranks`."
     )
     mean_over: int = Field(description="Number of classes in the mean.")
     other_means: dict[Metric, Fraction] = Field(description="Means of the leaderboard's secondary metrics.")
