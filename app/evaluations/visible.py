@@ -61,7 +61,7 @@ class DiagnosisState(StrEnum):
     KNOWN = "known"  # it may have nothing to show at a detail level
     WAITING = "waiting"  # until nothing else is
     FAILED = "failed"
-    NONE = "none"  # of results that came with an imported challenge whose ground truth is not here
+    NONE = "none"  # and there will be none: of withdrawn submissions, and of imported ones without their ground truth
 
 
 @dataclass(frozen=True, slots=True)

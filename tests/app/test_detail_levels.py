@@ -440,4 +440,4 @@ def test_an_evaluation_without_a_diagnosis_says_why(embedded_site: Site) -> None
     check("failed", "could not be computed. It took more memory", reason.value, EXPLANATIONS[reason])
     with embedded_site.writing() as session:
         session.execute(delete(DiagnosisTask))
-    check("none", "it was scored on another server")
+    check("none", "came with a challenge from another server")

@@ -245,8 +245,8 @@ class Diagnosis(BaseModel):
     )
     state: DiagnosisState | None = Field(
         description="`waiting` until nothing else is; `failed` if it could not be computed, and no organiser has asked "
-        "for it again; `none` for results of an imported challenge whose ground truth is not on this server. Null "
-        "below the detail level `curves`."
+        "for it again; `none` for results of an imported challenge whose ground truth is not on this server, and for "
+        "withdrawn ones. Null below the detail level `curves`."
     )
     failure: DiagnosisFailure | None = Field(description="Why it could not be computed; null unless it has failed.")
     explanation: str | None = Field(description="The same in words.")
