@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import ClassVar
 
 from vocboard.app.database import OutcomeError
+from vocboard.evaluator.archives.limits import size_text
 from vocboard.evaluator.problems import Problem
 from vocboard.evaluator.problems.groups import ProblemGroup, groups_of
 
@@ -91,6 +92,7 @@ class InvalidArchiveError(ServiceError):
     Args:
         groups: the problems by cause; by default, as the list of problems alone allows.
         fields: errors of the form, by field name.
+        not_entered: classes that the upload leaves out, by competition: what is asked about once it is valid.
     """
 
     status, code, title = 422, "invalid_archive", "The archive has problems"
@@ -100,17 +102,27 @@ class InvalidArchiveError(ServiceError):
         problems: Sequence[Problem],
         groups: Sequence[ProblemGroup] | None = None,
         fields: Mapping[str, str] | None = None,
+        not_entered: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         super().__init__("The upload was rejected and uses no quota. Fix the problems below and upload it again.")
         self.problems = tuple(problems)
         self.groups = groups_of(self.problems) if groups is None else tuple(groups)
         self.fields = dict(fields or {})
+        self.not_entered = {key: list(names) for key, names in (not_entered or {}).items()}
 
 
 class TooLargeError(ServiceError):
     """The upload is larger than allowed."""
 
     status, code, title = 413, "too_large", "Too large"
+
+
+def too_large(limit_bytes: int) -> TooLargeError:
+    """Return the error of an archive that is larger than the limit."""
+    return TooLargeError(
+        f"The archive is larger than {size_text(limit_bytes)}, the most that this server accepts. Leave out files "
+        "that it does not need."
+    )
 
 
 class StorageFullError(ServiceError):

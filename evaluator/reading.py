@@ -1,7 +1,7 @@
 """Reads result files in an archive or directory as columns, and reports all problems."""
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from vocboard.evaluator.archives import UPLOAD_LIMITS, ArchiveError, ArchiveLimits, Member, members
@@ -30,11 +30,14 @@ class ReadResults:
         results: from valid files only; complete if there are no errors.
         problems: ordered by file, then by line.
         groups: the same problems by cause, with the number of those that are not listed; errors first.
+        entered: the classes of each competition that has result files, in the edition's order, also if the files have
+            errors; empty if not all files could be read.
     """
 
     results: Results
     problems: tuple[Problem, ...]
     groups: tuple[ProblemGroup, ...] = ()
+    entered: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def is_valid(self) -> bool:
@@ -86,7 +89,7 @@ def read_results(
         reader.wait()
         return ReadResults(reader.results(), (error.problem, *reader.problems()), reader.groups(error.problem))
     reader.finish()
-    return ReadResults(reader.results(), reader.problems(), reader.groups())
+    return ReadResults(reader.results(), reader.problems(), reader.groups(), reader.entered())
 
 
 class _Reader:
@@ -117,6 +120,7 @@ class _Reader:
         self._unrecognised: list[UnrecognisedFile] = []
         self._closed: dict[str, list[str]] = {}
         self._member_of: dict[FileName, str] = {}
+        self._repeated: list[tuple[FileName, str]] = []
         self._files: dict[str, ResultFiles] = {}  # by competition
 
     def take(self, member: Member) -> None:
@@ -173,6 +177,7 @@ class _Reader:
             self._edition,
             [self._edition.competitions[key] for key in self._open],
             member_of=self._member_of,
+            repeated=self._repeated,
             unrecognised=[file.name for file in self._unrecognised],
             file_count=self._taken,
             items_of=self._items_of,
@@ -183,6 +188,17 @@ class _Reader:
         """The valid results, in the edition's order."""
         entries = {key: self._files[key].entry() for key in self._edition.competitions if key in self._files}
         return {key: entry for key, entry in entries.items() if entry is not None}
+
+    def entered(self) -> dict[str, tuple[str, ...]]:
+        """The classes that have a result file, valid or not; all classes where one file has those of all."""
+        found: dict[str, set[str | None]] = {}
+        for name in self._member_of:
+            found.setdefault(name.competition.key, set()).add(name.label)
+        return {
+            key: tuple(label for label in competition.classes if label in found[key] or None in found[key])
+            for key, competition in self._edition.competitions.items()
+            if key in found
+        }
 
     def _read(self, name: FileName, member: Member) -> None:
         key = name.competition.key
@@ -214,6 +230,7 @@ class _Reader:
         return report
 
     def _refuse_second(self, name: FileName, member: Member) -> None:
+        self._repeated.append((name, member.name))
         what = " ".join(filter(None, (name.competition.key, name.label, name.image)))
         self._report(member.name).add(
             DUPLICATE_FILE, what=what, first=quoted(self._member_of[name]), second=quoted(member.name)

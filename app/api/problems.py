@@ -62,6 +62,9 @@ class UnprocessableDetails(ProblemDetails):
     groups: list[UploadProblemGroup] | None = Field(
         None, description="The same problems by cause: errors first, and in the order in which to solve them."
     )
+    not_entered: dict[str, list[str]] | None = Field(
+        None, description="Classes without results by competition, with code `invalid_archive`, if the request asks."
+    )
 
 
 class ConflictDetails(ProblemDetails):

@@ -117,12 +117,12 @@ def date_field(value: datetime | None, zone: tzinfo = UTC) -> str:
 def file_size(count: int) -> str:
     """Format a number of bytes.
 
-    >>> file_size(1536)
-    '1.5 KiB'
+    >>> file_size(1536), file_size(1024)
+    ('1.5 KiB', '1 KiB')
     """
     for unit, size in _SIZES:
         if count >= size:
-            return f"{count / size:.1f} {unit}"
+            return f"{count / size:.1f}".removesuffix(".0") + f" {unit}"
     return f"{count} bytes"
 
 

@@ -21,6 +21,7 @@ from vocboard.app.web.csrf import csrf_token
 from vocboard.app.web.identity import current_identity
 from vocboard.app.web.problem_details import ProblemDetails
 from vocboard.app.web.viewer import Identity
+from vocboard.evaluator.problems import counted
 from vocboard.evaluator.tasks.definitions import PARTIAL_ENTRIES, TASKS
 from vocboard.evaluator.version import VERSION
 
@@ -147,7 +148,12 @@ def environment() -> Environment:
         short_task_title=wording.short_task_title,
     )
     templates.globals.update(
-        asset=asset, plural=formats.plural, quota_rule=quota_rule.sentence, words=wording, version=VERSION
+        asset=asset,
+        plural=formats.plural,
+        counted=counted,
+        quota_rule=quota_rule.sentence,
+        words=wording,
+        version=VERSION,
     )
     templates.globals.update(problem_page=address_of_problem)
     templates.globals.update(task_definitions=TASKS, partial_entries=PARTIAL_ENTRIES)

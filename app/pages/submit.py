@@ -166,7 +166,8 @@ async def check(
     except ServiceError as error:
         return await to_thread.run_sync(partial(show, error=error))
     if report.refuses:
-        refused = InvalidArchiveError(report.problems, report.groups)
+        missing = classes_not_entered(report.entries, edition)
+        refused = InvalidArchiveError(report.problems, report.groups, not_entered=missing)
         return await to_thread.run_sync(partial(show, error=refused))
     return await to_thread.run_sync(partial(show, checked=_Checked.of(report, edition)))
 
@@ -252,6 +253,9 @@ def _page(
         identical=error.submission_id if isinstance(error, IdenticalArchiveError) else None,
         limit=error if isinstance(error, LimitedError) else None,
         report=report_view(error.problems, error.groups) if isinstance(error, InvalidArchiveError) else None,
+        also_missing=sentence(error.not_entered, edition)
+        if isinstance(error, InvalidArchiveError) and error.not_entered
+        else "",
     )
 
 

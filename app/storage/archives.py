@@ -19,7 +19,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from vocboard.app.errors import TooLargeError
+from vocboard.app.errors import too_large
 from vocboard.app.storage.incoming_file import IncomingFile
 from vocboard.app.storage.unfinished_files import UnfinishedFiles
 
@@ -171,7 +171,7 @@ class IncomingArchive(IncomingFile):
         """
         self.size += len(chunk)
         if self.size > self.limit:
-            raise TooLargeError(f"An upload may have at most {self.limit:,} bytes.")
+            raise too_large(self.limit)
         self._hash.update(chunk)
         self._file.write(chunk)
 

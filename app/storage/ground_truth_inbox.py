@@ -16,6 +16,7 @@ from nacl.public import PublicKey
 from vocboard.app.errors import ConflictError, TooLargeError
 from vocboard.app.storage.incoming_file import IncomingFile, remove_abandoned
 from vocboard.app.storage.sealed_files import SealingStream
+from vocboard.evaluator.archives.limits import size_text
 
 PUBLIC_KEY_FILE = "worker.public-key"
 UNANNOUNCED_FOR = timedelta(days=1)  # far longer than the time between writing a file and committing its row
@@ -56,7 +57,7 @@ class IncomingTruth(IncomingFile):
         """
         self.size += len(chunk)
         if self.size > self._limit:
-            raise TooLargeError(f"Ground truth may have at most {self._limit:,} bytes.")
+            raise TooLargeError(f"Ground truth may have at most {size_text(self._limit)}.")
         self._stream.write(chunk)
 
     def keep(self) -> uuid.UUID:

@@ -50,5 +50,6 @@ def check(  # noqa: PLR0917  # requests pass arguments by position
         segmentation_classes=segmentation_classes,
         segmentation_sink=writer.add_label_map,
     )
-    entries = tuple(EnteredCompetition(key, tuple(entry.classes)) for key, entry in read.results.items())
+    entered = {key: tuple(entry.classes) for key, entry in read.results.items()} if read.is_valid else read.entered
+    entries = tuple(EnteredCompetition(key, classes) for key, classes in entered.items())
     return Report(read.problems, entries, has_columns=read.is_valid and writer.finish(read.results), groups=read.groups)

@@ -1,6 +1,6 @@
 """Classes that an upload leaves out, of which people are warned before it uses quota."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from vocboard.app.errors import IncompleteEntryError
 from vocboard.app.submissions.report import EnteredCompetition
@@ -24,7 +24,7 @@ def classes_not_entered(entries: Iterable[EnteredCompetition], edition: Edition)
     return {key: names for key, names in missing.items() if names}
 
 
-def sentence(not_entered: Mapping[str, tuple[str, ...]], edition: Edition) -> str:
+def sentence(not_entered: Mapping[str, Sequence[str]], edition: Edition) -> str:
     """Say which classes are missing, and what to do.
 
     Args:

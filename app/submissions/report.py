@@ -22,7 +22,7 @@ class Report:
 
     Attributes:
         problems: errors and warnings, in file order.
-        entries: in the edition's order; complete if the upload is valid.
+        entries: in the edition's order; of an invalid upload, as far as the names of its files say.
         has_columns: whether all results were also sent as columns.
         groups: the problems by cause; by default, as the list of problems alone allows.
     """

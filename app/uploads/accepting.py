@@ -16,7 +16,7 @@ from vocboard.app.errors import InvalidArchiveError, NotFoundError
 from vocboard.app.storage.archives import ArchiveStore, IncomingArchive, columns_limit
 from vocboard.app.submissions import forms, idempotency, queries
 from vocboard.app.submissions import service as submissions
-from vocboard.app.submissions.completeness import refuse_incomplete
+from vocboard.app.submissions.completeness import classes_not_entered, refuse_incomplete
 from vocboard.app.submissions.declarations import needed_by
 from vocboard.app.submissions.forms import SubmissionForm
 from vocboard.app.submissions.idempotency import RepeatableRequest
@@ -110,9 +110,10 @@ class Acceptance:
             report = await self.validate(
                 wanted.request, wanted.user, target, archive, columns=columns, segmentation_classes=declared
             )
-            if report.refuses:
-                raise InvalidArchiveError(report.problems, report.groups, complete.wrong)
             edition = challenges.edition_of_phase(target.challenge, target.phase)
+            if report.refuses:
+                missing = classes_not_entered(report.entries, edition) if wanted.refuses_incomplete else None
+                raise InvalidArchiveError(report.problems, report.groups, complete.wrong, missing)
             entered = [edition.competitions[entry.competition] for entry in report.entries]
             forms.checked(complete.form, edition=edition, needed=needed_by(entered))
             if wanted.refuses_incomplete and not complete.submit_incomplete:

@@ -18,7 +18,7 @@ from starlette.requests import ClientDisconnect, Request
 
 from vocboard.app.accounts.models import User
 from vocboard.app.database import Database, now
-from vocboard.app.errors import ConflictError, NotFoundError, ServiceError, TooLargeError
+from vocboard.app.errors import ConflictError, NotFoundError, ServiceError, TooLargeError, too_large
 from vocboard.app.rate_limits.attempts import network
 from vocboard.app.settings import MEBIBYTE, Settings
 from vocboard.app.storage.archives import ArchiveStore
@@ -75,7 +75,7 @@ class ResumableIntake:
         """
         limit = self.settings.upload_limit_bytes
         if byte_count > limit:
-            raise TooLargeError(f"An upload may have at most {limit:,} bytes.")
+            raise too_large(limit)
         target = find_target(self.database, destination, user, at=now())
         if self.store.unfinished.free_bytes() < byte_count:
             raise disk_is_full()

@@ -114,6 +114,8 @@ def _(error: InvalidArchiveError) -> ProblemDetails:
     }
     if error.fields:
         members["fields"] = error.fields
+    if error.not_entered:
+        members["not_entered"] = error.not_entered
     return ProblemDetails(error.status, error.code, error.title, str(error), members)
 
 

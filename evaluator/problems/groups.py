@@ -41,7 +41,7 @@ class ProblemGroup:
         headline: the cause, and what to do.
         count: number of problems, with those that are not listed.
         unlisted_files: number of files that have such a problem, but none in the list.
-        problems: the listed ones, in the order of the list.
+        problems: the listed ones, by file and line: archives have files in any order.
     """
 
     code: str
@@ -56,7 +56,7 @@ class ProblemGroup:
         cls, code: str, severity: Severity, headline: str, count: int, file_count: int, problems: Iterable[Problem]
     ) -> Self:
         """Return a group out of its JSON and the list of all problems."""
-        own = tuple(problem for problem in problems if problem.code == code)
+        own = _in_order(problem for problem in problems if problem.code == code)
         listed = {problem.file for problem in own if problem.file is not None}
         return cls(code, severity, headline, count, file_count - len(listed), own)
 
@@ -125,7 +125,7 @@ def grouped(reports: Iterable[ReportedProblems], facts: Facts | None = None) -> 
     found = facts or Facts()
     groups = []
     for code, group in gathered.items():
-        kind, problems = CATALOGUE.get(code), tuple(group.problems)
+        kind, problems = CATALOGUE.get(code), _in_order(group.problems)
         severity = problems[0].severity if kind is None else kind.severity
         files = len({problem.file for problem in problems if problem.file is not None}) + group.unlisted_files
         text = headline(Found(code, kind, problems, group.count, files, group.lines), found)
@@ -153,6 +153,10 @@ def counted_in_files(groups: Iterable[ProblemGroup], severity: Severity) -> str:
     number, files = totals(groups, severity)
     text = counted(number, severity.value)
     return f"{text} in {counted(files, 'file')}" if files else text
+
+
+def _in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    return tuple(sorted(problems, key=lambda problem: (problem.file or "", problem.line or 0)))
 
 
 def _gather(report: ReportedProblems, gathered: dict[str, _Gathered]) -> None:

@@ -23,9 +23,10 @@ class Facts:
         unknown_images: identifiers in the upload that are not in the test set.
         file_count: number of files in the archive.
         result_file_count: number of these that are result files by their names.
-        result_folder: the folder that all result files are in, the archive's root being empty; None if they are in
-            several folders or if there are none.
-        map_folders: folders of the label maps of each competition.
+        result_folders: the folder that all result files are in, the archive's root being empty; several if each has the
+            same results, and any is enough. Empty if the results are spread over folders, or if there are none.
+        map_folders: folders of the label maps of each competition, with what its methods may be trained on, if there
+            are several.
         misplaced_maps: label maps of test images that are in no such folder.
         map_count: number of label maps.
     """
@@ -36,8 +37,8 @@ class Facts:
     unknown_images: UnknownImages = field(default_factory=UnknownImages)
     file_count: int = 0
     result_file_count: int = 0
-    result_folder: str | None = None
-    map_folders: Sequence[str] = ()
+    result_folders: Sequence[str] = ()
+    map_folders: Mapping[str, str] = field(default_factory=dict)
     misplaced_maps: Sequence[str] = ()
     map_count: int = 0
 
@@ -72,8 +73,10 @@ def headline(found: Found, facts: Facts) -> str:
     if found.kind is None:
         return f"{found.code}: {_times(found)}."
     if "{" in found.kind.remedy:  # it differs from place to place
+        messages = {problem.message for problem in found.problems}
+        example = "" if len(messages) == 1 else "For example: "
         return f"{found.kind.title}: {_times(found)}." + (
-            f" For example: {found.problems[0].message}" if found.problems else ""
+            f" {example}{found.problems[0].message}" if found.problems else ""
         )
     return f"{found.kind.title}: {_times(found)}. {found.kind.remedy}".strip()
 
@@ -145,7 +148,9 @@ def _wrong_image_set(found: Found, facts: Facts) -> str | None:
 
 
 def _name(problem: Problem) -> str:
-    return (problem.file or "").rpartition("/")[2]
+    """Return the part of a file's name that names the image set: label maps are in a folder that does."""
+    parts = (problem.file or "").split("/")
+    return "/".join(parts[-2:] if parts[-1].endswith(".png") else parts[-1:])
 
 
 def _no_result_files(found: Found, facts: Facts) -> str | None:
@@ -163,7 +168,10 @@ def _misplaced(facts: Facts) -> str:
     else:
         where = f"{maps} {_are(number)} in folders with other names"
     them = "it" if number == 1 else "them"
-    return f"{where}; put {them} into {' or '.join(facts.map_folders)}."
+    into = " or ".join(
+        f"{folder} (trained on {data})" if data else folder for folder, data in facts.map_folders.items()
+    )
+    return f"{where}; put {them} into {into}."
 
 
 def _unknown_file(found: Found, facts: Facts) -> str | None:
@@ -174,15 +182,21 @@ def _unknown_file(found: Found, facts: Facts) -> str | None:
     if found.count == 1:
         return None
     which = f"{found.count:,} of the {facts.file_count:,} files in the archive are not result files"
-    if facts.result_folder:
-        return f"{which}. Pack only the folder {_quoted_name(facts.result_folder + '/')}."
-    return f"{which}. Pack only the result files."
+    return f"{which}. {_which_folder(facts) or 'Pack only the result files.'}"
 
 
-def _duplicate_file(found: Found, _facts: Facts) -> str | None:
+def _which_folder(facts: Facts) -> str | None:
+    folders = [_quoted_name(f"{folder}/") for folder in facts.result_folders if folder]
+    if len(folders) > 1:
+        return f"Pack only one of the folders {', '.join(folders[:-1])} and {folders[-1]}."
+    return f"Pack only the folder {folders[0]}." if folders else None
+
+
+def _duplicate_file(found: Found, facts: Facts) -> str | None:
     if found.count == 1:
         return None
-    return f"{counted(found.count, 'result file')} {_are(found.count)} in the archive twice. Keep one of each."
+    to_do = _which_folder(facts) or "Keep one of each."
+    return f"{counted(found.count, 'result file')} {_are(found.count)} in the archive twice. {to_do}"
 
 
 def _nested_too_deep(found: Found, facts: Facts) -> str | None:
@@ -206,7 +220,7 @@ def _unsafe_name(found: Found, _facts: Facts) -> str | None:
     if found.count == 1:
         return None
     names = f"{counted(found.count, 'file name')} cannot be used, such as {_quoted_name(found.problems[0].file or '')}"
-    return f"{names}. Pack the folder from within, so that names begin with 'results/', not with a drive or '/'."
+    return f"{names}. Pack the folder from within, so that names begin with 'results/', not with a drive, '/' or '..'."
 
 
 def _image_with_file_name(found: Found, _facts: Facts) -> str | None:

@@ -14,7 +14,8 @@ OBJECT = "object index"
 CONFIDENCE = "confidence"
 CLASS = "class"
 
-_SEPARATORS = {",": "commas", ";": "semicolons", "|": "vertical bars"}
+# Commas last: where fields are separated by something else, numbers may have decimal commas.
+_SEPARATORS = {";": "semicolons", "|": "vertical bars", ",": "commas"}
 _DETECTION_FIELDS = 6
 _WITHOUT_CONFIDENCE = 5
 
@@ -69,7 +70,9 @@ def field_count_problem(fields: Sequence[str], expected: LineFormat) -> tuple[Ki
     found: dict[str, Any] = {"format": expected}
     separator = next((name for mark, name in _SEPARATORS.items() if _is_divided_by(mark, fields, expected)), None)
     if separator is not None:
-        return WRONG_SEPARATOR, {**found, "found": separator}
+        has_commas = separator != "commas" and any("," in field for field in fields)
+        also = ", and numbers have decimal commas, which must be points" if has_commas else ""
+        return WRONG_SEPARATOR, {**found, "found": separator + also}
     without_class = fields[:-1] if fields[-1] in expected.classes else fields
     numbers = [_number(field) for field in without_class[1:]]
     if expected.has_box and len(without_class) == 2 and numbers[0] is not None:

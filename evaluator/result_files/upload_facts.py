@@ -1,13 +1,15 @@
 """What an upload consists of, for the headlines of its problems."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from vocboard.evaluator.editions import Competition, Edition
+from vocboard.evaluator.editions import Competition, Edition, Training
 from vocboard.evaluator.problems.headlines import Facts
 from vocboard.evaluator.problems.identifiers import UnknownImages
 from vocboard.evaluator.result_files.items import Items
 from vocboard.evaluator.result_files.names import FileName, expected_name
 from vocboard.evaluator.tasks.definitions import TASKS
+
+_TRAINING = {Training.TRAINVAL: "trainval", Training.ANY: "any data"}
 
 
 def facts_of(
@@ -15,6 +17,7 @@ def facts_of(
     competitions: Collection[Competition],
     *,
     member_of: Mapping[FileName, str],
+    repeated: Sequence[tuple[FileName, str]],
     unrecognised: Collection[str],
     file_count: int,
     items_of: Callable[[Competition], Items],
@@ -24,6 +27,7 @@ def facts_of(
     Args:
         competitions: those of the challenge.
         member_of: names in the archive of the result files.
+        repeated: further files with the same results.
         unrecognised: names of the other files.
         file_count: number of files in the archive.
         items_of: returns the test items of a competition, which the files were checked against.
@@ -43,17 +47,37 @@ def facts_of(
         unknown_images=unknown,
         file_count=file_count,
         result_file_count=len(member_of),
-        result_folder=_common_folder(member_of),
-        map_folders=[expected_name(one, image="\0").rpartition("/")[0] + "/" for one in with_maps],
+        result_folders=_folders([*member_of.items(), *repeated], edition),
+        map_folders={
+            expected_name(one, image="\0").rpartition("/")[0] + "/": _TRAINING[one.training]
+            if len(with_maps) > 1
+            else ""
+            for one in with_maps
+        },
         misplaced_maps=() if maps or not with_maps else _maps_among(unrecognised, map(items_of, with_maps)),
         map_count=maps,
     )
 
 
-def _common_folder(member_of: Mapping[FileName, str]) -> str | None:
-    """Return the folder above the tasks' folders (`Main/`); None if the result files are in several."""
-    folders = {_above(found, name) for found, name in member_of.items()}
-    return folders.pop() if len(folders) == 1 else None
+def _folders(files: Iterable[tuple[FileName, str]], edition: Edition) -> list[str]:
+    """Return the folders above the tasks' folders (`Main/`) that each have all of the results.
+
+    Of several, only the one that is named after the edition, if there is one. Empty also if a folder is in another:
+    who packs the outer one packs both.
+    """
+    content: dict[str, set[FileName]] = {}
+    for found, name in files:
+        content.setdefault(_above(found, name), set()).add(found)
+    everything = set().union(*content.values())
+    complete = [folder for folder, names in content.items() if names == everything]
+    if any(_is_within(inner, outer) for outer in complete for inner in content):
+        return []
+    named = [folder for folder in complete if folder.rpartition("/")[2] == edition.name]
+    return named if len(named) == 1 else complete
+
+
+def _is_within(inner: str, outer: str) -> bool:
+    return inner != outer and (not outer or inner.startswith(f"{outer}/"))
 
 
 def _above(found: FileName, name: str) -> str:

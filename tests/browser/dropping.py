@@ -11,6 +11,21 @@ _DROP = """([zone, name, content]) => {
 }"""
 
 
+_DROP_FILES = """([target, names]) => {
+  const carried = new DataTransfer();
+  for (const name of names) carried.items.add(new File(["x"], name));
+  const drop = new DragEvent("drop", { dataTransfer: carried, bubbles: true, cancelable: true });
+  return !target.dispatchEvent(drop);
+}"""
+
+
+def drop_files(page: Page, selector: str, *names: str) -> bool:
+    """Drop files anywhere; return whether the page keeps the browser from opening them."""
+    page.wait_for_load_state()
+    target = page.locator(selector).element_handle()
+    return bool(page.evaluate(_DROP_FILES, [target, names]))
+
+
 def drop(page: Page, name: str, content: bytes) -> None:
     """Drop a file on the page's form to upload."""
     zone = page.locator("[data-drop]").element_handle()

@@ -90,6 +90,15 @@ def test_missing_classes_are_asked_about_before_quota_is_used(form: Page, tmp_pa
     submit(form)
 
 
+def test_missing_classes_are_named_with_the_errors_of_the_archive(form: Page, tmp_path: Path) -> None:
+    files = {name: content for name, content in detections(comma=True).items() if "_bird" not in name}
+    choose(form, tmp_path / "results.tar.gz", tar(files))
+    expect(form.locator("#report h2")).to_contain_text("have a decimal comma", timeout=PATIENCE_MS)
+    expect(form.locator("[data-also-missing]")).to_contain_text(
+        "1 of the 20 classes of comp4 (bird) has no result file."
+    )
+
+
 def test_errors_of_the_form_do_not_cost_the_upload(form: Page, tmp_path: Path) -> None:
     form.get_by_label("Name", exact=True).fill("Mine")
     choose(form, tmp_path / "results.tar.gz", tar(under("results/VOC2012", detections())))

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Exhibition, SignIn
-from tests.browser.dropping import drop
+from tests.browser.dropping import drop, drop_files
 from tests.support import small_world
 from tests.support.factories import make_challenge, make_token, make_user
 from tests.support.services import make_tables
@@ -74,3 +74,16 @@ def test_a_dropped_file_is_uploaded_and_checked_at_once(page: Page, exhibition: 
     expect(page.locator("#report")).to_contain_text("This is not a tar or zip archive", timeout=PATIENCE_MS)
     expect(page.get_by_role("heading", name="Choose the corrected archive")).to_be_visible()
     expect(page.get_by_label("Name", exact=True)).to_have_value("Dropped")
+
+
+def test_several_files_or_files_beside_the_form_are_not_taken(
+    page: Page, exhibition: Exhibition, sign_in: SignIn
+) -> None:
+    page.goto(exhibition.url)
+    sign_in(page, exhibition.gallery.participant)
+    page.goto(f"{exhibition.url}/challenges/voc2007/submit")
+    assert drop_files(page, "h1", "results.tar.gz"), "the browser would open it in place of the form"
+    expect(page.locator("[data-chosen]")).to_be_hidden()
+    drop_files(page, "[data-drop]", "comp3_det_test_car.txt", "comp3_det_test_dog.txt")
+    expect(page.locator("#report")).to_contain_text("You dropped 2 files. Pack the files into one archive")
+    expect(page.locator("[data-chosen]")).to_be_hidden()

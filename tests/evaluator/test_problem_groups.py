@@ -1,5 +1,7 @@
 """Problems grouped by cause: what the first line tells people to do, and how much there is of it."""
 
+import io
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -113,8 +115,8 @@ class TestNames:
         content: dict[str, bytes | str] = {f"{image}.png": label_map() for image in IMAGES}
         group = only(tmp_path, content)
         assert group.headline == (
-            "3 label maps are not in a folder; put them into Segmentation/comp5_test_cls/ or "
-            "Segmentation/comp6_test_cls/."
+            "3 label maps are not in a folder; put them into Segmentation/comp5_test_cls/ (trained on trainval) or "
+            "Segmentation/comp6_test_cls/ (trained on any data)."
         )
 
     def test_only_the_challenges_folders_are_named(self, tmp_path: Path) -> None:
@@ -141,6 +143,46 @@ class TestNames:
             "3 of the 5 files in the archive are not result files. Pack only the folder 'exp7/eval/VOC2012/'."
         )
 
+    def test_two_runs_in_an_experiment_name_both_folders(self, tmp_path: Path) -> None:
+        runs = [f"runs/exp{number}" for number in (1, 2)]
+        content: dict[str, bytes | str] = {f"{run}/train.log": "x" for run in runs}
+        content |= {
+            f"{run}/VOC2012/Main/comp3_det_test_{name}.txt": detections("000001")
+            for run in runs
+            for name in ("car", "dog")
+        }
+        unknown, duplicates = groups(tmp_path, content)
+        folders = "Pack only one of the folders 'runs/exp1/VOC2012/' and 'runs/exp2/VOC2012/'."
+        assert unknown.headline == f"2 of the 6 files in the archive are not result files. {folders}"
+        assert duplicates.headline == f"2 result files are in the archive twice. {folders}"
+
+    @pytest.mark.parametrize(
+        ("folders", "to_do"),
+        [
+            (("VOC2010", "VOC2012"), "Pack only the folder 'results/VOC2012/'."),  # of two years
+            (("new", "new/old"), "Keep one of each."),  # who packs new/ packs both
+        ],
+    )
+    def test_the_same_results_in_two_folders(self, tmp_path: Path, folders: tuple[str, str], to_do: str) -> None:
+        content: dict[str, bytes | str] = {
+            f"results/{folder}/Main/comp3_det_test_{name}.txt": detections("000001")
+            for folder in folders
+            for name in ("car", "dog")
+        }
+        assert only(tmp_path, content).headline == f"2 result files are in the archive twice. {to_do}"
+
+    def test_results_spread_over_folders_are_all_needed(self, tmp_path: Path) -> None:
+        content: dict[str, bytes | str] = {
+            f"{folder}/comp3_det_test_{name}.txt": detections("000001")
+            for folder, names in {"a": ("car", "dog", "cat"), "b": ("car", "dog", "bus")}.items()
+            for name in names
+        }
+        assert only(tmp_path, content).headline.endswith(" Keep one of each.")
+
+    def test_the_folder_of_label_maps_of_another_split_is_named(self, tmp_path: Path) -> None:
+        content: dict[str, bytes | str] = {f"comp5_val_cls/{image}.png": label_map() for image in IMAGES}
+        assert f", such as 'comp5_val_cls/{IMAGES[0]}.png'. " in only(tmp_path, content).headline
+
     def test_names_of_another_split(self, tmp_path: Path) -> None:
         content: dict[str, bytes | str] = {
             f"Main/comp3_det_val_{name}.txt": detections("000001") for name in ("car", "dog")
@@ -157,6 +199,28 @@ class TestNames:
             "comp3_det_test_dog.txt.zip": b"PK\x03\x04" + bytes(30),
         }
         assert [group.code for group in groups(tmp_path, content)] == ["nested_archive", "not_a_number"]
+
+
+def test_semicolons_with_decimal_commas_are_one_cause(tmp_path: Path) -> None:
+    group = only(tmp_path, {"comp3_det_test_car.txt": "000001;0,5;1,0;1,0;5,0;5,0\n" * 2})
+    assert group.headline == (
+        "Wrong separator: 2 places in 1 file. The fields are separated by semicolons, and numbers have decimal commas, "
+        "which must be points. Separate them with spaces: <image> <confidence> <left> <top> <right> <bottom>."
+    )
+
+
+def test_files_of_a_cause_are_in_order_whatever_the_order_in_the_archive(tmp_path: Path) -> None:
+    packed = tmp_path / "results.tar"
+    with tarfile.open(packed, "w") as archive:
+        for name in ("comp3_det_test_dog.txt", "notes/b.md", "comp3_det_test_car.txt", "notes/a.md"):
+            member = tarfile.TarInfo(name)
+            member.size = 2
+            archive.addfile(member, io.BytesIO(b"x\n"))
+    groups = read_results(packed, any_edition(), image_sets()).groups
+    assert {group.code: group.files for group in groups} == {
+        "unknown_file": ("notes/a.md", "notes/b.md"),
+        "wrong_number_of_fields": ("comp3_det_test_car.txt", "comp3_det_test_dog.txt"),
+    }
 
 
 def test_warnings_come_last(tmp_path: Path) -> None:

@@ -166,7 +166,7 @@ CASES = (
     WrongArchive(
         "windows-paths",
         "20 file names cannot be used, such as 'C:\\Users\\Ada\\results\\Main\\comp4_det_test_aeroplane.txt'. "
-        "Pack the folder from within, so that names begin with 'results/', not with a drive or '/'.",
+        "Pack the folder from within, so that names begin with 'results/', not with a drive, '/' or '..'.",
         "20 errors in 20 files",
         lambda: zipped(
             {f"C:\\Users\\Ada\\results\\{name.replace('/', chr(92))}": text for name, text in detections().items()}

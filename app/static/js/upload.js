@@ -10,6 +10,7 @@ let running = null; // the upload in progress
 let uploaded = null; // the upload that has been checked
 
 const csrf = () => ({ "X-CSRF-Token": form.elements.csrf_token.value });
+const clock = (instant) => new Date(instant).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
 const idOf = (upload) => new URL(upload.url).pathname.split("/").pop();
 
 // What people have typed stays when the server's part of the form replaces it.
@@ -37,12 +38,26 @@ async function remove(upload) {
   upload.abort(true).catch(() => {});
 }
 
-async function check(upload) {
-  sent(1, 1);
+// All has arrived: if the connection is lost now, nobody needs to choose the archive again.
+async function askForCheck(upload) {
   const address = new URL(form.dataset.check, location.href);
   address.searchParams.set("upload", idOf(upload));
-  const headers = { Accept: "text/html", ...csrf() };
-  const response = await fetch(address, { method: "POST", headers });
+  for (const delay of RETRY_DELAYS) {
+    try {
+      sent(1, 1);
+      return await fetch(address, { method: "POST", headers: { Accept: "text/html", ...csrf() } });
+    } catch (error) {
+      if (running !== upload) return null;
+      progress("Upload complete. The connection was lost. The check begins when it is back.");
+      await new Promise((resolve) => setTimeout(resolve, Math.max(delay, 1000)));
+      if (running !== upload) return null;
+      if (delay === RETRY_DELAYS.at(-1)) throw error;
+    }
+  }
+}
+
+async function check(upload) {
+  const response = await askForCheck(upload);
   if (running !== upload) return;
   running = null;
   setBusy(false);
@@ -65,13 +80,14 @@ async function failed(upload, file, error) {
   askForAnother();
   const response = error.originalResponse;
   if (response) {
-    let detail = "";
+    let said = {};
     try {
-      detail = JSON.parse(response.getBody()).detail;
+      said = JSON.parse(response.getBody());
     } catch {
       // not from vocboard itself
     }
-    say(detail || `The server answered ${response.getStatus()}.`);
+    const next = said.allowed_at ? ` The next upload is possible from ${clock(said.allowed_at)}.` : "";
+    say((said.detail || `The server answered ${response.getStatus()}.`) + next);
     return;
   }
   try {

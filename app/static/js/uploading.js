@@ -1,5 +1,7 @@
 // What all forms with a file to upload share: the chosen file, drag and drop, progress, and the report put into the page.
 const MEBIBYTE = 1024 * 1024;
+const MEASURED_SECONDS = 10;
+const PACK = "Pack the files into one archive, for example with “tar czf results.tar.gz results/”, and drop that.";
 export const form = document.querySelector("[data-upload]");
 const report = document.querySelector("[data-report]");
 
@@ -40,16 +42,34 @@ export function setBusy(isBusy) {
   form.setAttribute("aria-busy", String(isBusy));
 }
 
-// Without a share, the bar only shows that something goes on.
+// Without a share, the bar only shows that something goes on. Numbers that change all the time are not read out.
 export function progress(text, share) {
+  part("progress-text").setAttribute("aria-live", share > 0 ? "off" : "polite");
+  if (!(share > 0)) measured = [];
   const bar = form.querySelector("progress");
   if (share === undefined) bar.removeAttribute("value");
   else bar.value = 100 * share;
   part("progress-text").textContent = text;
 }
 
+let measured = []; // [seconds, bytes sent] of the last seconds
+
+// How fast the upload is and how long it will take; empty in its first second.
+function pace(bytes, total) {
+  const now = performance.now() / 1000;
+  if (measured.length && bytes < measured[0][1]) measured = []; // another upload
+  measured.push([now, bytes]);
+  while (now - measured[0][0] > MEASURED_SECONDS && measured.length > 2) measured.shift();
+  const [since, before] = measured[0];
+  if (now - since < 1 || bytes === before) return "";
+  const perSecond = (bytes - before) / (now - since);
+  const seconds = Math.ceil((total - bytes) / perSecond);
+  const left = seconds < 90 ? `${seconds} s` : seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
+  return ` · ${size(perSecond)}/s · about ${left} left`;
+}
+
 export function sent(bytes, total) {
-  if (bytes < total) progress(`${size(bytes)} of ${size(total)} sent`, bytes / total);
+  if (bytes < total) progress(`${size(bytes)} of ${size(total)} sent${pace(bytes, total)}`, bytes / total);
   else progress("Upload complete. The server is checking the files.");
 }
 
@@ -70,8 +90,29 @@ export function showReport(content, status) {
   return false;
 }
 
+// What is wrong with what was dropped; empty if it is one file.
+function wronglyDropped({ files, items }) {
+  if (files.length > 1) return `You dropped ${files.length} files. ${PACK}`;
+  const entry = items[0]?.webkitGetAsEntry?.();
+  return entry?.isDirectory ? `“${entry.name}” is a folder. ${PACK}` : "";
+}
+
+const hasFiles = (event) => event.dataTransfer?.types.includes("Files");
+
+// A file that is dropped beside the form would replace the page, and with it all that was typed.
+function ignoreFilesBeside(drop) {
+  for (const name of ["dragover", "drop"]) {
+    window.addEventListener(name, (event) => {
+      if (!hasFiles(event) || drop.contains(event.target)) return;
+      event.preventDefault();
+      event.dataTransfer.dropEffect = "none";
+    });
+  }
+}
+
 export function acceptFiles(chosen) {
   const drop = part("drop");
+  ignoreFilesBeside(drop);
   const input = form.elements.archive;
   const hint = part("drop-hint");
   if (hint) hint.hidden = false;
@@ -82,10 +123,18 @@ export function acceptFiles(chosen) {
       drop.classList.add("over");
     });
   }
-  for (const name of ["dragleave", "drop"]) drop.addEventListener(name, () => drop.classList.remove("over"));
+  drop.addEventListener("dragleave", (event) => {
+    if (!drop.contains(event.relatedTarget)) drop.classList.remove("over");
+  });
   drop.addEventListener("drop", (event) => {
     event.preventDefault();
+    drop.classList.remove("over");
     if (!event.dataTransfer.files.length) return;
+    const wrong = wronglyDropped(event.dataTransfer);
+    if (wrong) {
+      say(wrong);
+      return;
+    }
     const one = new DataTransfer();
     one.items.add(event.dataTransfer.files[0]);
     input.files = one.files;

@@ -85,7 +85,7 @@ class LabelMaps:
                 competition=self._competition.key,
                 count=counted(len(missing), "image"),
                 all=len(images),
-                first=named + (", …" if len(missing) > _NAMED else ""),
+                first=named + (f" and {len(missing) - _NAMED:,} more" if len(missing) > _NAMED else ""),
             )
 
     def seen(self) -> Segmented:

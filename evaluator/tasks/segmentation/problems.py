@@ -72,7 +72,7 @@ MISSING_MAPS = error(
     "missing_maps",
     "Images without a label map",
     "{competition} has no label map for {count} of {all:,}: {first}.",
-    "Segmentation competitions need a label map for every image of the test set.",
+    "Add them: segmentation competitions need a label map for every image of the test set.",
     example="maps for the images of val instead of test",
 )
 UNUSUAL_COLOUR_MAP = warning(

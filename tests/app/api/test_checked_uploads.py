@@ -73,6 +73,23 @@ def test_a_check_of_a_wrong_archive_has_its_problems(embedded_site: Site, target
     assert nothing["total"] == 0
 
 
+def test_missing_classes_are_named_with_the_errors_of_other_files(
+    embedded_site: Site, target: Challenge, token: str
+) -> None:
+    files = {name: content for name, content in detections(comma=True).items() if "_bird" not in name}
+    with embedded_site.client(token) as client:
+        upload = uploaded(client, target.slug, tar(files))
+        report = client.post(f"/api/v1/uploads/{upload}/check").json()
+        refused = client.post(
+            f"/api/v1/challenges/{target.slug}/submissions?require_all_classes=true&upload={upload}",
+            files={name: (None, text) for name, text in FORM.items()},
+        )
+    assert not report["valid"]
+    assert report["competitions"]["comp4"]["not_entered"] == ["bird"], "and not those whose files have errors"
+    assert refused.json()["code"] == "invalid_archive"
+    assert refused.json()["not_entered"] == {"comp4": ["bird"]}
+
+
 def test_an_unfinished_upload_cannot_be_checked(embedded_site: Site, target: Challenge, token: str) -> None:
     with embedded_site.client(token) as client:
         created = client.post(f"/api/v1/uploads?challenge={target.slug}", headers={**TUS, "Upload-Length": "10"})
