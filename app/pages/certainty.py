@@ -52,12 +52,15 @@ class Certainty:
 
 
 def interval_text(interval: Interval, decimals: int) -> str:
-    """Return an interval in per cent.
+    """Return an interval in per cent; without decimals if both ends are whole per cent, as those of coarse scores are.
 
-    >>> interval_text(Interval(0.768, 0.792), 3)
-    '76.8–79.2'
+    >>> interval_text(Interval(0.768, 0.792), 3), interval_text(Interval(0.74, 0.77), 3)
+    ('76.8–79.2', '74–77')
     """
-    return f"{percent(interval.low, decimals)}–{percent(interval.high, decimals)}"
+    ends = [percent(end, decimals) for end in (interval.low, interval.high)]
+    if all(end.rpartition(".")[2].strip("0") == "" for end in ends):
+        ends = [end.partition(".")[0] for end in ends]
+    return "–".join(ends)
 
 
 def range_of_ranks(ranks: tuple[int, int]) -> str:

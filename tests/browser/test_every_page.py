@@ -90,6 +90,19 @@ def test_page_is_in_order(visited: Page, visit: Visit) -> None:
     assert visited.evaluate(PRINTED) == {"heading": True, "menu": False, "cut": []}
 
 
+PRINTED_TABLES = [Visit("organiser", "/organise/voc2012/submissions"), Visit("organiser", "/organise/voc2012/entrants")]
+
+
+@pytest.mark.parametrize("visit", PRINTED_TABLES, ids=str)
+def test_organisers_print_every_column_and_no_controls(visited: Page) -> None:
+    visited.set_viewport_size({"width": 718, "height": 1_000})  # A4 without its margins
+    visited.emulate_media(media="print")
+    table = visited.locator(".list").evaluate("(table) => table.getBoundingClientRect().right")
+    assert table <= 718
+    for control in visited.locator("main :is(input, select, button, summary)").all():
+        expect(control).to_be_hidden()
+
+
 @pytest.mark.usefixtures("browser_errors")
 def test_first_tab_offers_to_skip_to_the_content(page: Page, exhibition: Exhibition) -> None:
     page.goto(exhibition.url)
