@@ -94,6 +94,7 @@ function options({ ink, grid, font }, [right, up]) {
       legend: { position: "bottom", labels: { color: ink, boxWidth: 24, boxHeight: 2, font: { family: font, size: 13 } } },
       tooltip: {
         position: "corner",
+        caretSize: 0, // it would point at the corner
         titleFont: { family: font },
         bodyFont: { family: font, size: 13 },
         callbacks: {
