@@ -42,9 +42,10 @@ class Judgement:
     @cached_property
     def _curve(self) -> Curve:
         found = np.cumsum(self.true)
-        undefined = np.full(len(found), np.nan)
-        recall = found / self.positives if self.positives else undefined
-        precision = np.divide(found, self._counted, out=undefined.copy(), where=self._counted > 0)
+        recall = found / self.positives if self.positives else np.full(len(found), np.nan)
+        precision = np.full(len(found), np.nan)
+        ignored = int(self._counted.searchsorted(1))  # ranks before the first true or false positive
+        np.divide(found[ignored:], self._counted[ignored:], out=precision[ignored:])
         return Curve(recall, precision)
 
     @cached_property

@@ -25,10 +25,10 @@ def match(detections: Detections, truth: DetectionTruth, class_index: int) -> Ma
     best, overlap = best_overlapping(detections.box, detections.image, truth.box[of_class], truth.image[of_class])
     rank = by_confidence(detections.confidence)
     return MatchedResults(
-        image=detections.image[rank],
-        confidence=detections.confidence[rank],
-        object=best[rank].astype(np.int32),
-        overlap=overlap[rank],
+        image=detections.image.take(rank),
+        confidence=detections.confidence.take(rank),
+        object=best.astype(np.int32).take(rank),
+        overlap=overlap.take(rank),
         object_image=truth.image[of_class],
         object_difficult=truth.difficult[of_class],
     )
