@@ -1,6 +1,7 @@
 """The leaderboard's page: order, filter, what is shown of undefined and missing scores."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
@@ -9,12 +10,13 @@ import pytest
 from lxml import html
 from starlette.datastructures import QueryParams
 
-from tests.browser.gallery import fill
-from tests.support.site import Site
+from tests.support.filled_databases import furnish
+from tests.support.site import Site, serving
 from vocboard.app.leaderboards.board import Board, Part
 from vocboard.app.leaderboards.entries import Entry
 from vocboard.app.leaderboards.ranked_rows import RankedRows
 from vocboard.app.pages.board_state import Asked, BoardState
+from vocboard.app.settings import Settings
 from vocboard.app.submissions.models import Declared
 from vocboard.evaluator.editions import Competition, Metric, load
 
@@ -119,11 +121,13 @@ def test_what_makes_no_sense_in_an_address_is_ignored() -> None:
     assert Asked.of(QueryParams("results=later")).results is Part.LATER
 
 
-@pytest.fixture
-def site(embedded_site: Site) -> Site:
-    with embedded_site.writing() as session:
-        fill(session, methods=30)
-    return embedded_site
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """Give a site with 30 published methods; tests only look at it."""
+    directory = tmp_path_factory.mktemp("site") / "data"
+    furnish(directory, methods=30)
+    with serving(Settings(data_directory=directory)) as running:
+        yield running
 
 
 def methods(page: str) -> list[str]:
@@ -163,10 +167,8 @@ def test_an_unpublished_board_invites_and_an_unknown_one_is_not_found(site: Site
         assert client.get("/challenges/draft/leaderboards/comp3").status_code == 404
 
 
-def test_a_filter_longer_than_200_characters_is_refused(embedded_site: Site) -> None:
-    with embedded_site.writing() as session:
-        fill(session)
-    with embedded_site.client() as client:
+def test_a_filter_longer_than_200_characters_is_refused(site: Site) -> None:
+    with site.client() as client:
         assert client.get(PATH, params={"q": "x" * 200}).status_code == 200
         refused = client.get(PATH, params={"q": "x" * 201})
     assert refused.status_code == 422

@@ -2,6 +2,9 @@
 
 import io
 import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
 from uuid import UUID
 
 import pytest
@@ -9,13 +12,15 @@ from lxml import html
 from PIL import Image
 from sqlalchemy import update
 
-from tests.browser.gallery import fill, make_submission
+from tests.browser.gallery import make_submission
 from tests.support.browsing import sign_in
 from tests.support.factories import make_challenge, make_user
-from tests.support.site import Site
+from tests.support.filled_databases import furnish
+from tests.support.site import Site, serving
 from vocboard.app.challenges.models import Challenge, Detail, Visibility
 from vocboard.app.database import now
 from vocboard.app.evaluations import service as evaluations
+from vocboard.app.settings import Settings
 from vocboard.app.submissions.models import Submission
 from vocboard.evaluator.editions import Metric, Task, load
 from vocboard.evaluator.scores import CompetitionScores, Measure
@@ -24,11 +29,19 @@ VOC2005 = load("VOC2005")
 BOARD = "/challenges/voc2012/leaderboards/comp3"
 
 
+@pytest.fixture(scope="module")
+def thirty_methods(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give the data directory of a site with 30 published methods, which others are copied from."""
+    directory = tmp_path_factory.mktemp("methods") / "data"
+    furnish(directory, methods=30)
+    return directory
+
+
 @pytest.fixture
-def site(embedded_site: Site) -> Site:
-    with embedded_site.writing() as session:
-        fill(session, methods=30)
-    return embedded_site
+def site(thirty_methods: Path, tmp_path: Path) -> Iterator[Site]:
+    """Give a site with 30 published methods."""
+    with serving(Settings(data_directory=shutil.copytree(thirty_methods, tmp_path / "data"))) as running:
+        yield running
 
 
 def scores_of(competition: str, area: float) -> CompetitionScores:
