@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from vocboard.app.challenges.models import MAIN_PHASE
+
 Details = Mapping[str, Any]
 
 LONGEST_VALUE = 80  # characters of a value that was changed
@@ -58,14 +60,18 @@ def sentence(who: str, action: str, subject: str, details: Details) -> str:
         return f"{who} did “{what}” to {subject}."
     said = phrase(subject, details)
     ends_with_reason = bool(details.get("reason")) and said.endswith("”")
-    return f"{who} {said}" if ends_with_reason or said.endswith(".") else f"{who} {said}."
+    return f"{who} {said}" if ends_with_reason or said.endswith((".", ".”")) else f"{who} {said}."
 
 
 def _plain(text: str) -> Callable[[str, Details], str]:
-    """Return a phrase with `{subject}` and keys of the details, to which a reason is added if there is one."""
+    """Return a phrase with `{subject}`, `{the_phase}` and keys of the details.
+
+    A reason is added if there is one.
+    """
 
     def phrase(subject: str, details: Details) -> str:
-        known = _Known({name: _instant(value) or value for name, value in details.items()}, subject=subject)
+        values = {name: _instant(value) or value for name, value in details.items()}
+        known = _Known(values, subject=subject, the_phase=_phase(details))
         said = text.format_map(known)
         return f"{said}: “{details['reason']}”" if details.get("reason") else said
 
@@ -82,6 +88,42 @@ class _Known(dict[str, Any]):
         return "?"
 
 
+def _phase(details: Details) -> str:
+    key = details.get("phase", "?")
+    return "main phase" if key == MAIN_PHASE else f"phase {key}"
+
+
+def _number(details: Details, name: str, one: str, several: str) -> str:
+    """Return a number of the details with its noun."""
+    number = details.get(name, "?")
+    return f"{number} {one if str(number) == '1' else several}"
+
+
+def _granted(_subject: str, details: Details) -> str:
+    extra = _number(details, "count", "extra submission", "extra submissions")
+    return _plain(f"gave {{email}} {extra} per competition in the {{the_phase}} until {{until}}")("", details)
+
+
+def _changed_grant(_subject: str, details: Details) -> str:
+    extra = _number(details, "count", "submission", "submissions")
+    return _plain(
+        f"changed the extra quota of {{email}} in the {{the_phase}} to {extra} per competition until {{until}}"
+    )("", details)
+
+
+def _started(_subject: str, details: Details) -> str:
+    what = "a re-score of one submission" if details.get("submission") else "a re-score"
+    return _plain(f"started {what} with version {{ground_truth_version}} of the ground truth")("", details)
+
+
+def _applied(what: str) -> Callable[[str, Details], str]:
+    def phrase(subject: str, details: Details) -> str:
+        results = _number(details, "changes", "result", "results")
+        return _plain(f"applied {what} {results}")(subject, details)
+
+    return phrase
+
+
 def _changed_rules(_subject: str, details: Details) -> str:
     return _changes(details, "challenge")
 
@@ -92,7 +134,7 @@ def _described(subject: str, details: Details) -> str:
 
 
 def _changed_phase(_subject: str, details: Details) -> str:
-    return _changes(details.get("changes", {}), f"phase {details.get('phase', '?')}")
+    return _changes(details.get("changes", {}), _phase(details))
 
 
 def _changes(details: Details, of: str) -> str:
@@ -153,8 +195,14 @@ def _banned(where: str) -> Callable[[str, Details], str]:
     return phrase
 
 
+def _imported_challenge(_subject: str, details: Details) -> str:
+    submissions = _number(details, "submissions", "submission", "submissions")
+    return f"imported the challenge from another server, with {submissions}"
+
+
 def _imported(_subject: str, details: Details) -> str:
-    return f"imported an event of {details.get('at', '?')} from the other server: {details.get('text', '?')}"
+    at = _instant(details.get("at")) or details.get("at", "?")
+    return f"imported an event of {at} from the other server: {details.get('text', '?')}"
 
 
 def _started_with_edition(_subject: str, details: Details) -> str:
@@ -172,7 +220,7 @@ PHRASES: Mapping[str, Callable[[str, Details], str]] = {
     "challenge.create": _plain("created the challenge “{title}” of {edition}"),
     "challenge.update": _changed_rules,
     "challenge.replace_edition": _plain("replaced the edition {from} by {to}"),
-    "challenge.make_scoring_current": _plain("made another scoring current, which leaderboards now show"),
+    "challenge.make_scoring_current": _plain("switched the leaderboards of the {the_phase} to new results"),
     "challenge.ban": _banned("the challenge"),
     "challenge.lift_ban": _plain("lifted the ban of {person} from the challenge"),
     "challenge.invite": _plain("invited {email} to organise the challenge"),
@@ -188,28 +236,24 @@ PHRASES: Mapping[str, Callable[[str, Details], str]] = {
     "challenge.delete": _plain("deleted the draft “{title}”"),
     "challenge.export": _plain("exported the challenge"),
     "challenge.request_statistics": _plain("asked for the statistics that are missing to be computed again"),
-    "challenge.import": _plain("imported the challenge from another server, with {submissions} submissions"),
+    "challenge.import": _imported_challenge,
     "challenge.imported_event": _imported,
     "phase.create": _plain("added the phase “{title}” ({phase})"),
     "phase.update": _changed_phase,
-    "phase.remove": _plain("removed the phase {phase}"),
-    "phase.admit": _plain("admitted {email} to the phase {phase}"),
-    "phase.end_admission": _plain("ended the admission of {email} to the phase {phase}"),
-    "quota.grant": _plain("gave {email} {count} extra submissions in the phase {phase} until {until}"),
-    "quota.change_grant": _plain(
-        "changed the extra quota of {email} in the phase {phase} to {count} submissions until {until}"
-    ),
-    "quota.end_grant": _plain("took back the extra quota of {email} in the phase {phase}"),
+    "phase.remove": _plain("removed the {the_phase}"),
+    "phase.admit": _plain("admitted {email} to the {the_phase}"),
+    "phase.end_admission": _plain("ended the admission of {email} to the {the_phase}"),
+    "quota.grant": _granted,
+    "quota.change_grant": _changed_grant,
+    "quota.end_grant": _plain("took back the extra quota of {email} in the {the_phase}"),
     "ground_truth.upload": _plain("uploaded version {number} of the ground truth, {file_name}"),
     "ground_truth.confirm": _plain("confirmed the warnings of version {number} of the ground truth"),
     "ground_truth.remove": _plain("removed version {number} of the ground truth, which could not be imported"),
-    "rescore.start": _plain("started a re-score with version {ground_truth_version} of the ground truth"),
+    "rescore.start": _started,
     "rescore.start_edition": _started_with_edition,
     "rescore.apply": _plain("asked for a re-score to be applied"),
-    "rescore.applied": _plain("applied a re-score that changed {changes} results"),
-    "rescore.applied_edition": _plain(
-        "applied version {edition_version} of the edition, which changed {changes} results"
-    ),
+    "rescore.applied": _applied("a re-score that changed"),
+    "rescore.applied_edition": _applied("version {edition_version} of the edition, which changed"),
     "rescore.discard": _plain("discarded a re-score"),
     "rescore.fail": _plain("ended a re-score that failed"),
     "submission.evaluate_again": _plain("had {subject} evaluated again"),

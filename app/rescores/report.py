@@ -63,7 +63,8 @@ def compute(session: Session, rescore: Rescore, challenge: Challenge) -> dict[st
 
     Returns:
         `ground_truth`, `evaluator` and `edition`: `before` and `after`, version numbers.
-        `competitions`: for each of the challenge, in its order, `competition`, how many submissions are `evaluated`,
+        `competitions`: for each of the challenge, in its order (for a re-score of one submission, those that it
+        entered), `competition`, how many submissions are `evaluated`,
         how many are `published`, and of how many the scores (`scores_changed`) and the ranks (`ranks_changed`) change.
         `changes`: one for each submission and competition that changes, by competition, then by the new rank;
         submissions that no leaderboard shows come last.
@@ -89,12 +90,15 @@ def compute(session: Session, rescore: Rescore, challenge: Challenge) -> dict[st
     changes: list[dict[str, Any]] = []
     for key in keys:
         entered = [one for one in submissions if (one.id, key) in before or (one.id, key) in after]
+        evaluated = [one for one in entered if rescore.submission_id in {None, one.id}]
+        if rescore.submission_id is not None and not evaluated:
+            continue
         rules = old.competitions[key], new.competitions[key]
         found = _changes(rules, entered, before, after, challenge.decimals)
         summaries.append(
             {
                 "competition": key,
-                "evaluated": len(entered),
+                "evaluated": len(evaluated),
                 "published": sum(key in one.published for one in entered),
                 "scores_changed": sum(_scores_differ(one.id, key, before, after) for one in entered),
                 "ranks_changed": sum(change["rank"]["before"] != change["rank"]["after"] for change in found),

@@ -1,11 +1,12 @@
 """Exporting a challenge: everything but its ground truth, as one archive."""
 
+import logging
 import shutil
 import tempfile
 import uuid
 import weakref
 from collections import defaultdict
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -24,7 +25,7 @@ from vocboard.app.challenges.rules import rules_of
 from vocboard.app.database import Database, now
 from vocboard.app.evaluations.models import CompetitionResult, ConfusionShares, Curve, Evaluation, Measure
 from vocboard.app.leaderboards import freezing
-from vocboard.app.storage.archives import ArchiveStore
+from vocboard.app.storage.archives import ArchiveStore, DamagedArchiveError
 from vocboard.app.submissions.models import State, Submission
 from vocboard.app.transfer import records, tar
 from vocboard.app.transfer.exported_submission import submission_record
@@ -47,6 +48,8 @@ from vocboard.evaluator.metrics.definitions import CurveKind
 from vocboard.evaluator.version import VERSION
 
 AT_ONCE = 50  # submissions in memory
+
+_LOGGER = logging.getLogger(__name__)
 
 
 class Export:
@@ -81,19 +84,23 @@ def export(database: Database, store: ArchiveStore, challenge_id: uuid.UUID) -> 
     """Write everything but the submitted archives to temporary files, as of one moment.
 
     No transaction is open while the export is sent. At most `AT_ONCE` submissions are in memory at any time.
+    Archives that are lost or damaged are left out: an export that is being sent could only break off.
     """
     directory = Path(tempfile.mkdtemp(prefix="vocboard-export-"))
     try:
         at = now()
         with database.writing() as session:
             freezing.freeze_due(session, challenge_as_it_is(session, challenge_id), at=at)
+        with database.reading() as session:
+            needed = _needed_archives(session, challenge_id)
+        damaged = _damaged_archives(store, needed)
         with database.snapshot() as session:
             challenge = session.scalars(
                 select(Challenge)
                 .where(Challenge.id == challenge_id)
                 .options(selectinload(Challenge.competitions), selectinload(Challenge.further_phases))
             ).one()
-            archives = _write_tables(session, store, challenge, directory, at=at)
+            archives = _write_tables(session, store, challenge, directory, damaged, at=at)
         write_log(database, challenge_id, directory)
         # The header first: import reads it before everything else.
         names = sorted(
@@ -124,9 +131,19 @@ def _order(name: str) -> int:
 
 
 def _write_tables(
-    session: Session, store: ArchiveStore, challenge: Challenge, directory: Path, *, at: datetime
+    session: Session,
+    store: ArchiveStore,
+    challenge: Challenge,
+    directory: Path,
+    damaged: Container[str],
+    *,
+    at: datetime,
 ) -> dict[str, int]:
-    """Write all but the log; return the archives to add, with their sizes."""
+    """Write all but the log; return the archives to add, with their sizes.
+
+    Args:
+        damaged: SHA-256 of archives that are left out.
+    """
     (directory / "README.txt").write_text(README, encoding="utf-8")
     truth = truth_of_scoring(session, challenge.current_scoring_id)
     header = _header(session, challenge, truth)
@@ -136,7 +153,7 @@ def _write_tables(
     write_people(directory / "people.csv", listed)
     names = {person.id: person.name for person in listed}
     needed = _needed_archives(session, challenge.id)
-    archives = {sha256: needed[sha256] for sha256 in store.stored() if sha256 in needed}
+    archives = {sha256: needed[sha256] for sha256 in store.stored() if sha256 in needed and sha256 not in damaged}
     with (
         (directory / records.SUBMISSIONS).open("w", encoding="utf-8") as file,
         ScoreTables(directory / "scores.csv", directory / "scores.parquet") as tables,
@@ -156,6 +173,19 @@ def _needed_archives(session: Session, challenge_id: uuid.UUID) -> dict[str, int
         Submission.challenge_id == challenge_id, Submission.state != State.WITHDRAWN, ~Submission.is_rehearsal
     )
     return {row.archive_sha256: row.archive_bytes for row in session.execute(query)}
+
+
+def _damaged_archives(store: ArchiveStore, archives: Iterable[str]) -> set[str]:
+    """Read archives, and return the SHA-256 of those that cannot be read as they were submitted."""
+    damaged = set()
+    for sha256 in archives:
+        try:
+            with store.open(sha256):
+                pass
+        except (DamagedArchiveError, OSError) as error:
+            _LOGGER.error("The archive %s is left out of an export: %s", sha256, error)
+            damaged.add(sha256)
+    return damaged
 
 
 def _header(session: Session, challenge: Challenge, truth: GroundTruthVersion | None) -> Header:

@@ -18,5 +18,6 @@ admissions.jsonl    who was admitted to phases
 extra-quotas.jsonl  extra quota of people
 log.jsonl, .csv     audit log
 image-sets.json     what is public of the ground truth; those of other phases begin with the phase
-archives/           submitted archives, by SHA-256
+archives/           submitted archives, by SHA-256; those that were lost or damaged have "has_archive": false in
+                    submissions.jsonl
 """

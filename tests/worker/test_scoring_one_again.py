@@ -29,6 +29,10 @@ def test_one_submission_is_evaluated_again(backend: Backend) -> None:
     assert started is not None
     work(backend)
     assert backend.submission(chosen).current_evaluation_id == before
+    report = rescore(backend, started.id).report
+    assert report is not None
+    summary = [(one["competition"], one["evaluated"], one["published"]) for one in report["competitions"]]
+    assert summary == [("comp1", 1, 2)]
     apply(backend, started.id)
     assert backend.submission(chosen).current_evaluation_id != before
     assert backend.submission(other).current_evaluation_id == untouched

@@ -176,7 +176,7 @@ def test_extra_quota_is_changed_in_what_is_given(world: World) -> None:
     assert wrong.json()["fields"].keys() == {"count", "until"}
     log = world.client.get(f"{PATH}/log").json()["items"]
     assert [event["action"] for event in log[:2]] == ["quota.change_grant", "quota.grant"]
-    assert f"changed the extra quota of {world.person.email} in the phase main to 5 submissions" in log[0]["text"]
+    assert f"changed the extra quota of {world.person.email} in the main phase to 5 submissions" in log[0]["text"]
     assert world.client.delete(address).status_code == 204
     assert world.client.patch(address, json={"count": 5}).status_code == 404
 

@@ -71,7 +71,14 @@ def test_what_was_changed_is_reported() -> None:
 def test_dates_are_written_as_on_pages() -> None:
     details = {"email": "ada@lab.example", "count": 2, "phase": "main", "until": "2026-05-01T02:00:00+02:00"}
     written = sentence("Olga", "quota.grant", "?", details)
-    assert written == "Olga gave ada@lab.example 2 extra submissions in the phase main until 1 May 2026, 00:00 UTC."
+    assert written == (
+        "Olga gave ada@lab.example 2 extra submissions per competition in the main phase until 1 May 2026, 00:00 UTC."
+    )
+    imported = {"at": details["until"], "text": "Olga disqualified “R-CNN”: “Trained on test images.”"}
+    assert sentence("The server", "challenge.imported_event", "?", imported) == (
+        "The server imported an event of 1 May 2026, 00:00 UTC from the other server: "
+        "Olga disqualified “R-CNN”: “Trained on test images.”"
+    )
 
 
 def test_every_rule_of_a_challenge_has_a_name() -> None:

@@ -170,14 +170,18 @@ def test_tables_have_every_score(exported: Path) -> None:
     assert len(means) == 5
 
 
-def test_a_lost_archive_does_not_keep_the_rest_from_being_exported(
+def test_lost_and_damaged_archives_do_not_keep_the_rest_from_being_exported(
     backend: Backend, challenge: Challenge, other: Server, tmp_path: Path
 ) -> None:
     with backend.database.reading() as session:
-        lost = next(one for one in _submissions(session, challenge) if one.method.name == "Method 1")
-    backend.store.remove(lost.archive_sha256)
+        archives = {one.method.name: one.archive_sha256 for one in _submissions(session, challenge)}
+    backend.store.remove(archives["Method 1"])
+    backend.store.path(archives["Method 2"]).write_bytes(b"damaged")
     organiser = challenge.organiser  # type: ignore[attr-defined]
     path = write_export(backend.database, backend.store, tmp_path / "lost.tar", organiser)
+    with tarfile.open(path) as tar:
+        exported = {name.removeprefix("archives/") for name in tar.getnames() if name.startswith("archives/")}
+    assert exported == {archives[name] for name in ("Method 0", "Method 3", "Method 4")}
     other.take(path)
     assert as_csv(board_of(other.database)) == as_csv(board_of(backend.database))
 
